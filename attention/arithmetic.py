@@ -1,0 +1,186 @@
+"""The arithmetic behind one cell and one query, in real numbers and plain loops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.numbers import number
+from attention.stages import STAGES, View
+
+
+def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
+    """The lines that lead to ``view.stages[stage][i, j]``; the last one ends in its number.
+
+    >>> one = np.array([[1.0, 2.0]])
+    >>> view = View({"Q": one, "K": 2 * one, "scores": one @ one.T * 2}, {}, np.ones((1, 1), bool), 0.5)
+    >>> cell(view, "scores", 0, 0)
+    ['query = [1, 2]', 'key = [2, 4]', '1·2 + 2·4', '= 2 + 8', '= 10']
+    """
+    return _CELLS.get(stage, _given)(view, stage, i, j, digits)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """One query's way through the stages, computed key by key without a matrix product."""
+
+    query: np.ndarray  # (d_k,)
+    products: np.ndarray  # (n_k, d_k)  query × key, number by number
+    scores: np.ndarray  # (n_k,)  their sums
+    scaled: np.ndarray  # (n_k,)
+    masked: np.ndarray  # (n_k,)
+    highest: float  # the largest visible masked score; NaN where none is visible
+    exponentials: np.ndarray  # (n_k,)  exp(masked − highest), 0 where hidden
+    total: float  # their sum
+    weights: np.ndarray  # (n_k,)
+    shares: np.ndarray  # (n_k, d_v)  weight × value
+    output: np.ndarray  # (d_v,)  their sum
+    difference: float  # the largest distance from the same row of the matrix form
+
+
+def walk(view: View, i: int) -> Walk:
+    """Take query ``i`` against every key, one at a time: dot product, scale, mask, softmax, weighted sum."""
+    Q, K, V = (view.stages[name] for name in "QKV")
+    keys = range(len(K))
+    with np.errstate(all="ignore"):
+        products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K]).reshape(len(K), -1)
+        scores = np.array([sum(row) for row in products])
+        scaled = scores * view.scale
+        bias = np.zeros(len(K)) if view.bias is None else view.bias[i]
+        masked = np.array([scaled[j] + bias[j] if view.allowed[i, j] else -math.inf for j in keys])
+        visible = [masked[j] for j in keys if view.allowed[i, j]]
+        highest = max(visible, default=math.nan)
+        exponentials = np.array([np.exp(masked[j] - highest) if view.allowed[i, j] else 0.0 for j in keys])
+        total = float(sum(exponentials))
+        weights = np.array([e / total if total else 0.0 for e in exponentials])
+        if not view.softmax:
+            weights = np.array([masked[j] if view.allowed[i, j] else 0.0 for j in keys])
+        shares = np.array([weights[j] * V[j] if view.allowed[i, j] else np.zeros(V.shape[1]) for j in keys])
+        output = sum(shares, np.zeros(V.shape[1]))
+        gaps = [np.abs(weights - view.stages["weights"][i]), np.abs(output - view.stages["output"][i])]
+    difference = max((float(gap.max()) for gap in gaps if gap.size), default=0.0)
+    return Walk(Q[i], products, scores, scaled, masked, highest, exponentials, total, weights, shares, output,
+                difference)  # fmt: skip
+
+
+def vector(values, digits: int = 2) -> str:
+    """``[1, 2.50, −3]``"""
+    return "[" + ", ".join(number(v, digits) for v in values) + "]"
+
+
+def dot(a, b, digits: int = 2) -> list[str]:
+    """Three lines: the products to take, the products, their sum."""
+    terms = [f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True)]
+    with np.errstate(all="ignore"):
+        products = [_factor(x * y, digits) for x, y in zip(a, b, strict=True)]
+        total = float(np.dot(a, b))
+    return [" + ".join(terms), "= " + " + ".join(products), "= " + number(total, digits)]
+
+
+def _factor(value: float, digits: int) -> str:
+    text = number(value, digits)
+    return f"({text})" if text.startswith("−") else text
+
+
+def _given(view, stage, i, j, digits):
+    return [f"an input: {number(view.stages[stage][i, j], digits)}"]
+
+
+def _product(left: str, right: str, left_word: str, right_word: str):
+    """A cell of ``left @ right``: row i of one, column j of the other."""
+
+    def lines(view, stage, i, j, digits):
+        rows, columns = view.source(left), view.source(right)
+        if rows not in view.stages or columns not in view.stages:
+            return _given(view, stage, i, j, digits)
+        a, b = view.stages[rows][i], view.stages[columns][:, j]
+        head = [
+            f"row of {STAGES[rows].symbol} ({left_word}) = {vector(a, digits)}",
+            f"column of {STAGES[columns].symbol} ({right_word}) = {vector(b, digits)}",
+        ]
+        return head + dot(a, b, digits)
+
+    return lines
+
+
+def _scores(view, stage, i, j, digits):
+    q, k = view.stages["Q"][i], view.stages["K"][j]
+    return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, digits)]
+
+
+def _scaled(view, stage, i, j, digits):
+    score, scaled = view.stages["scores"][i, j], view.stages["scaled"][i, j]
+    d_k = view.stages["Q"].shape[1]
+    if math.isclose(view.scale, 1 / math.sqrt(d_k), rel_tol=1e-15):
+        work = f"{number(score, digits)} / √{d_k} = {number(score, digits)} / {number(math.sqrt(d_k), digits)}"
+    else:
+        work = f"{number(score, digits)} × {number(view.scale, digits)}"
+    return [work, f"= {number(scaled, digits)}"]
+
+
+def _masked(view, stage, i, j, digits):
+    scaled = number(view.stages["scaled"][i, j], digits)
+    if not view.allowed[i, j]:
+        return ["this query may not look at this key", f"{scaled} becomes −∞"]
+    if view.bias is not None and view.bias[i, j] != 0:
+        return [
+            f"{scaled} + ({number(view.bias[i, j], digits)})",
+            f"= {number(view.stages['masked'][i, j], digits)}",
+        ]
+    return ["this query may look at this key", f"{scaled} stays {number(view.stages['masked'][i, j], digits)}"]
+
+
+def _weights(view, stage, i, j, digits):
+    w = walk(view, i)
+    if not view.allowed[i, j]:
+        why = "every key of this query is hidden" if not view.allowed[i].any() else "this key is hidden"
+        return [why, "the weight is 0"]
+    if not view.softmax:
+        return ["softmax is off: the score itself is the weight", f"= {number(w.weights[j], digits)}"]
+    highest, masked = number(w.highest, digits), _factor(w.masked[j], digits)
+    return [
+        f"max of the row = {highest}",
+        f"exp({masked} − {_factor(w.highest, digits)}) = exp({number(w.masked[j] - w.highest, digits)})"
+        f" = {number(w.exponentials[j], digits)}",
+        f"Σ of the row = {' + '.join(number(e, digits) for e in w.exponentials)} = {number(w.total, digits)}",
+        f"{number(w.exponentials[j], digits)} ÷ {number(w.total, digits)}",
+        f"= {number(view.stages['weights'][i, j], digits)}",
+    ]
+
+
+def _output(view, stage, i, j, digits):
+    seen = view.allowed[i]
+    if not seen.any():
+        return ["every key of this query is hidden", "the output is 0"]
+    weights, values = view.stages["weights"][i][seen], view.stages["V"][:, j][seen]
+    return [f"weights = {vector(weights, digits)}", f"values = {vector(values, digits)}", *dot(weights, values, digits)]
+
+
+def _joined(view, stage, i, j, digits):
+    width = view.stages["V"].shape[1]
+    return [
+        f"column {j % width + 1} of head {j // width + 1}, copied",
+        f"= {number(view.stages['joined'][i, j], digits)}",
+    ]
+
+
+def _context(view, stage, i, j, digits):
+    column = view.stages["output"][:, j]
+    return [" + ".join(_factor(v, digits) for v in column), f"= {number(view.stages['context'][i, j], digits)}"]
+
+
+_CELLS = {
+    "Q": _product("X", "W_Q", "the token", "the dimension"),
+    "K": _product("memory", "W_K", "the token", "the dimension"),
+    "V": _product("memory", "W_V", "the token", "the dimension"),
+    "scores": _scores,
+    "scaled": _scaled,
+    "masked": _masked,
+    "weights": _weights,
+    "output": _output,
+    "joined": _joined,
+    "projected": _product("joined", "W_O", "the token", "the dimension"),
+    "context": _context,
+}

@@ -1,0 +1,86 @@
+"""What the one-screen formula leans on: arrays as floats, shapes checked, a softmax that never leaks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def as_floats(**arguments) -> list[np.ndarray]:
+    """The arguments as arrays of one float type: integers and booleans become float64.
+
+    >>> [a.dtype.name for a in as_floats(Q=[[1]], K=np.ones((1, 1), "f4"))]
+    ['float64', 'float64']
+    """
+    arrays = {}
+    for name, value in arguments.items():
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"{name} holds {array.dtype}; real numbers are wanted.")
+        if array.ndim < 2:
+            raise ValueError(f"{name} has shape {array.shape}; (tokens, features) is wanted.")
+        arrays[name] = array if array.dtype.kind == "f" else array.astype(np.float64)
+    dtype = np.result_type(*arrays.values())
+    return [array.astype(dtype, copy=False) for array in arrays.values()]
+
+
+def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
+    """Refuse Q, K and V that do not fit together, with the two numbers that disagree."""
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q has {Q.shape[-1]} columns and K has {K.shape[-1]}; both need the same d_k.")
+    if Q.shape[-1] == 0:
+        raise ValueError("Q and K have no columns; d_k needs to be at least 1.")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows and V has {V.shape[-2]}; there is one value for each key.")
+    try:
+        np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"the leading axes {Q.shape[:-2]} of Q, {K.shape[:-2]} of K and {V.shape[:-2]} of V do not broadcast."
+        ) from None
+
+
+def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed."""
+    allowed = np.asarray(True if allowed is None else allowed)
+    if allowed.dtype != bool:
+        raise TypeError(
+            f"allowed holds {allowed.dtype}; booleans are wanted, True where a query may look at a key"
+            " (write `mask == 1` or `mask == 0`)."
+        )
+    bias = np.asarray(0 if bias is None else bias)
+    if bias.dtype.kind not in "iuf":
+        raise TypeError(f"bias holds {bias.dtype}; numbers to add to the scores are wanted.")
+    for name, array in (("allowed", allowed), ("bias", bias)):
+        try:
+            fits = np.broadcast_shapes(array.shape, scores.shape) == scores.shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"{name} has shape {array.shape}, which does not fit the scores {scores.shape}.")
+    allowed = np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy()
+    return allowed, bias.astype(scores.dtype)
+
+
+def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """softmax of each row's visible cells; a hidden cell is exactly 0, and so is a row without any.
+
+    The row's maximum is subtracted first, so that exp never overflows.
+
+    >>> softmax_rows(np.array([[-800.0, -801.0, -802.0]]), np.ones((1, 3), bool)).round(3)
+    array([[0.665, 0.245, 0.09 ]])
+    """
+    anything = allowed.any(axis=-1, keepdims=True)
+    highest = np.where(anything, masked.max(axis=-1, keepdims=True, initial=-np.inf), 0)
+    exponentials = np.where(allowed, np.exp(masked - highest), 0)
+    return exponentials / np.where(anything, exponentials.sum(axis=-1, keepdims=True), 1)
+
+
+def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """weights V, where a hidden value stays out even if it is NaN or inf (0 × NaN would be NaN)."""
+    if np.isfinite(V).all():
+        return weights @ V
+    terms = np.where(allowed[..., None], weights[..., None] * V[..., None, :, :], 0)
+    return terms.sum(axis=-2, dtype=V.dtype)

@@ -1,0 +1,205 @@
+"""The worked examples, in the order a learner should meet them. One entry is one function and one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from attention.inputs.matrices import Matrix, Recipe
+from attention.inputs.settings import DRAWN, Settings
+
+
+@dataclass(frozen=True)
+class Example:
+    """A menu entry: its title, what to notice, and the settings it opens."""
+
+    title: str
+    notice: str
+    build: Callable[[], Settings]
+
+
+EXAMPLES: dict[str, Example] = {}
+FIRST = "four-words"
+
+
+def example(name: str, title: str, notice: str):
+    """Enter a function that builds settings into the table, under the name its link carries."""
+
+    def enter(build):
+        EXAMPLES[name] = Example(title, notice, cache(lambda: build(name)))
+        return build
+
+    return enter
+
+
+def _settings(name, tokens, matrices, **options) -> Settings:
+    wrapped = {key: m if isinstance(m, Matrix) else Matrix(m) for key, m in matrices.items()}
+    return Settings(example=name, tokens=tuple(tokens), matrices=wrapped, **options)
+
+
+@example(
+    "four-words",
+    "Four words, by hand",
+    "Word 4 takes almost all the weight of every row: its key is the longest, so every query scores highest on it.",
+)
+def four_words(name):
+    X = [[0, 1, 1, 2], [1, 0, 0, 2], [1, 1, 0, 2], [2, 1, 1, 1]]
+    W_Q = [[1, 1, 0, 0], [0, 0, 2, 2], [1, 2, 2, 2], [0, 0, 2, 2]]
+    W_K = [[1, 1, 0, 2], [1, 1, 2, 0], [2, 1, 0, 2], [0, 0, 0, 1]]
+    W_V = [[1, 2, 1, 1], [1, 2, 0, 1], [0, 0, 2, 0], [2, 1, 1, 2]]
+    return _settings(name, ("w1", "w2", "w3", "w4"), {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V})
+
+
+@example(
+    "lookup",
+    "A look-up table made soft",
+    "A dictionary answers with the entries that match; attention answers with all of them, each by how well its key"
+    " matches. The query asks for a and c: the entry “a c” matches twice and gets the largest share.",
+)
+def lookup(name):
+    Q = [[1, 0, 1, 0]]
+    K = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
+    V = [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]
+    names = {"d_k": ("a", "b", "c", "d"), "d_v": ("d1", "d2", "d3", "d4", "d5")}
+    keys = ("a b", "a c", "b", "c d")
+    return _settings(name, ("a c ?",), {"Q": Q, "K": K, "V": V}, memory_tokens=keys, names=names)
+
+
+@example(
+    "softmax",
+    "Softmax on its own",
+    "Both queries have the scores 1, 2, 1. The first sees every key; the second may not look at the middle one,"
+    " so its share goes to the other two.",
+)
+def softmax_alone(name):
+    values = {"Q": [[1], [1]], "K": [[1], [2], [1]], "V": np.eye(3)}
+    drawn = ((True, True, True), (True, False, True))
+    return _settings(name, ("no mask", "masked"), values, memory_tokens=("k1", "k2", "k3"), scale=1.0, mask=DRAWN,
+                     drawn=drawn, query=1, digits=4)  # fmt: skip
+
+
+CUSTOMERS = {
+    "Q": [[0.15150703], [0.59940113], [0.62429778]],
+    "K": [[0.22485589], [0.38444304], [0.67865426]],
+    "V": [[0.49856748], [0.04415472], [0.60872006]],
+}
+
+
+@example(
+    "customers",
+    "Three customers, one feature",
+    "With d_k = 1 the scale is 1, so scores and scaled are equal, and the weights stay close to a third each.",
+)
+def customers(name):
+    matrices = {key: [M] for key, M in CUSTOMERS.items()}
+    return _settings(name, ("c1", "c2", "c3"), matrices, digits=4)
+
+
+@example(
+    "minus-1e9",
+    "−1e9 beside −∞",
+    "Adding −1e9 hides a key only as long as another one is visible: row 3 has none, and its weights come back as if"
+    " there were no mask. A true −∞ gives that row 0.",
+)
+def minus_1e9(name):
+    matrices = {key: [M] for key, M in CUSTOMERS.items()}
+    drawn = ((True, False, False), (True, True, False), (False, False, False))
+    return _settings(name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill="-1e9", query=2, digits=4)
+
+
+@example(
+    "random-qkv",
+    "Random Q, K, V behind a look-ahead mask",
+    "The scores spread almost eight times as wide as Q and K do; dividing by √8 brings their variance back near 1."
+    " Behind the mask, row 1 of the output is row 1 of V.",
+)
+def random_qkv(name):
+    tokens = ("My", "name", "is", "X")
+    return _settings(name, tokens, {"Q": _RANDOM_Q, "K": _RANDOM_K, "V": _RANDOM_V}, mask="causal", query=2)
+
+
+@example(
+    "bare-bones",
+    "Bare bones: X Xᵀ X",
+    "No weights, no scale, no softmax: each row of the output is a sum of all the embeddings, weighted by raw dot"
+    " products. The walk below does it as a loop and arrives at the row of the matrix form.",
+)
+def bare_bones(name):
+    X = Matrix.rolled((5, 10), Recipe("normal", 0))
+    eye = Matrix.rolled((10, 10), Recipe("identity"))
+    tokens = ("x1", "x2", "x3", "x4", "x5")
+    return _settings(name, tokens, {"X": X, "W_Q": eye, "W_K": eye, "W_V": eye}, scale=1.0, softmax=False)
+
+
+@example(
+    "three-widths",
+    "Three widths: 10, 20 and 25",
+    "d_model, d_k and d_v need not be equal. These weights were stored as (d_out, d_model); the context vector adds up"
+    " the outputs of all tokens.",
+)
+def three_widths(name):
+    matrices = {"X": Matrix.rolled((5, 10), Recipe("normal", 0))}
+    for seed, (key, d_out) in enumerate({"W_Q": 20, "W_K": 20, "W_V": 25}.items(), 1):
+        stored = Recipe("normal", seed).fill((d_out, 10))
+        matrices[key] = Matrix(stored.T, remark=f"stored as (d_out, d_in) = ({d_out}, 10) and transposed")
+    return _settings(name, ("x1", "x2", "x3", "x4", "x5"), matrices, context=True)
+
+
+@example(
+    "batch",
+    "A batch of 64 sequences",
+    "All numbers lie between 0 and 1, so after scaling the scores are nearly alike and every token looks at all"
+    " five almost equally. Pick another item of the batch, or add a look-ahead or padding mask.",
+)
+def batch(name):
+    rng = np.random.RandomState(42)  # NumPy's legacy generator: the published numbers were drawn from it
+    Q, K, V = (rng.random_sample((64, 5, 64)) for _ in range(3))
+    return _settings(name, ("t1", "t2", "t3", "t4", "t5"), {"Q": Q, "K": K, "V": V}, digits=3)
+
+
+@example(
+    "sentence",
+    "A sentence, two heads",
+    "Head 1: “it” looks for an animal and puts nearly all its weight on “cat”. Head 2: every word looks at the word"
+    " before it, the first one at itself. Switch heads to see both.",
+)
+def sentence(name):
+    tokens = ("the", "cat", "purrs", "because", "it", "ate")
+    kinds = {"the": None, "cat": 0, "purrs": 1, "because": None, "it": 2, "ate": 1}
+    X, angle = np.zeros((6, 5)), np.pi / 5
+    for i, token in enumerate(tokens):
+        if kinds[token] is not None:
+            X[i, kinds[token]] = 1
+        X[i, 3:] = np.round([np.cos(i * angle), np.sin(i * angle)], 2)
+    turn = np.round([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]], 2)
+    W_Q, W_K, W_V = np.zeros((5, 4)), np.zeros((5, 4)), np.zeros((5, 4))
+    W_Q[1, 0], W_Q[2, 0] = 2, 3  # a verb and, more so, a pronoun ask for an animal
+    W_K[0, 0], W_K[2, 0] = 3, 1  # a noun answers, a pronoun a little
+    W_Q[3:, 2:] = 8 * turn  # turned back by one place …
+    W_K[3:, 2:] = 3 * np.eye(2)  # … a position matches the one before it
+    W_V[0, 0] = W_V[1, 1] = W_V[3, 2] = W_V[4, 3] = 1
+    names = {"d_model": ("noun", "verb", "pronoun", "cos", "sin")}
+    return _settings(name, tokens, {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}, heads=2, query=4, names=names)
+
+
+_RANDOM_Q = [
+    [-1.41767666, 0.96908187, -1.00570424, -1.38323781, 1.13465927, 0.79178207, 0.53179063, -0.72936195],
+    [-2.16976431, 0.66542476, -0.99466221, 0.60654108, 1.71870799, -0.41256672, -1.79806925, -0.79852829],
+    [0.89823134, 0.55090139, -0.4092929, 0.13166055, 0.37747643, 0.51839027, -1.41010075, -0.04922471],
+    [0.24826843, 0.5348298, 0.75793618, -0.53615346, -0.19183252, -1.63892969, 0.24689664, 0.87612461],
+]
+_RANDOM_K = [
+    [1.57491474, -0.86316812, -0.65884679, -0.37227769, -0.37581007, 0.63731469, 0.55250173, -0.23310638],
+    [-1.63494969, -1.30428113, -0.80651226, 0.47716264, 1.13593996, 0.41789594, 0.41580284, -0.18122419],
+    [2.06477795, -1.20794564, -0.94439751, -0.75339707, -0.47730805, -1.76071251, -0.50391215, 0.54014202],
+    [-0.55187274, -0.28083992, 0.11199461, 0.00648734, -1.78380066, 0.48092649, -1.297721, 0.73737651],
+]
+_RANDOM_V = [
+    [-0.83391383, -1.53728569, -0.62599555, -0.87081994, -0.6608632, -1.30376564, 0.25958102, 1.95478765],
+    [-1.69238889, -0.31480643, 1.4093176, 0.97424845, 0.99885477, -0.55161911, -0.88639875, 0.97593617],
+    [0.5854254, -0.90880531, -0.88819252, -1.15829242, -0.13733918, -0.09430798, 1.76882755, -1.03688959],
+    [1.72302482, -0.18988972, -0.12444181, -1.03273095, 1.45272653, -0.29987363, -0.70815872, 0.18090176],
+]

@@ -1,0 +1,234 @@
+"""The page's state as the parameters of its address, and back.
+
+A link names its example and carries only what differs from it: one parameter for each field. Numbers
+travel as the shortest text that reads back as the same float64, a rolled matrix as its recipe.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from attention.inputs.examples import EXAMPLES, FIRST
+from attention.inputs.matrices import BadInput, Matrix, Recipe, read_matrix, read_number
+from attention.inputs.settings import Settings, check
+from attention.numbers import exact
+
+MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
+MAX_INFLATED = 200_000
+MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
+ABSENT = "none"
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How one field of the settings is written into a link and read from it."""
+
+    write: Callable[[object], str]
+    read: Callable[[str], object]
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,12}", text):
+        raise BadInput("a whole number is wanted")
+    return int(text)
+
+
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise BadInput("0 or 1 is wanted")
+    return text == "1"
+
+
+def _scale(text: str) -> float | None:
+    return None if text == "sqrt" else read_number(text, "it")
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    found = json.loads("[" + text + "]") if text else []
+    if not all(isinstance(t, str) for t in found):
+        raise BadInput("words in quotation marks are wanted")
+    return tuple(found)
+
+
+def _cell(text: str) -> tuple[str, int, int] | None:
+    if text == ABSENT:
+        return None
+    stage, i, j = text.split(",")
+    return stage, _whole(i), _whole(j)
+
+
+def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
+    return tuple(tuple(_flag(c) for c in row) for row in text.split(".")) if text else ()
+
+
+_INTEGER = Codec(str, _whole)
+_BOOLEAN = Codec(lambda v: str(int(v)), _flag)
+_WORD = Codec(str, str)
+_TOKENS = Codec(lambda v: json.dumps(list(v), ensure_ascii=False, separators=(",", ":"))[1:-1], _tokens)
+
+CODECS: dict[str, Codec] = {
+    "tokens": _TOKENS,
+    "memory_tokens": _TOKENS,
+    "heads": _INTEGER,
+    "scale": Codec(lambda v: "sqrt" if v is None else exact(v), _scale),
+    "mask": _WORD,
+    "padding": Codec(lambda v: ".".join(map(str, v)), lambda t: tuple(_whole(p) for p in t.split(".")) if t else ()),
+    "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
+    "fill": _WORD,
+    "softmax": _BOOLEAN,
+    "context": _BOOLEAN,
+    "item": _INTEGER,
+    "head": _INTEGER,
+    "query": _INTEGER,
+    "cell": Codec(lambda v: ABSENT if v is None else ",".join(map(str, v)), _cell),
+    "digits": _INTEGER,
+    "sample_d_k": _INTEGER,
+    "samples": _INTEGER,
+    "distribution": _WORD,
+    "sample_seed": _INTEGER,
+}
+
+
+def write(settings: Settings) -> dict[str, str]:
+    """The parameters of the link: the example, then each field that differs from it."""
+    base = EXAMPLES[settings.example].build()
+    link = {"example": settings.example}
+    for name, codec in CODECS.items():
+        if getattr(settings, name) != getattr(base, name):
+            link[name] = codec.write(getattr(settings, name))
+    for name in MATRICES:
+        mine, theirs = settings.matrices.get(name), base.matrices.get(name)
+        if mine is None and theirs is not None:
+            link[name] = ABSENT
+        elif mine is not None and mine != theirs:
+            link[name] = write_matrix(mine)
+    return link
+
+
+def fits(link: Mapping[str, str]) -> bool:
+    """Whether the link stays short enough to be sent around."""
+    from urllib.parse import urlencode
+
+    return len(urlencode(link)) <= MAX_LINK
+
+
+def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The settings a link asks for, and a sentence for each parameter that could not be used."""
+    notices = []
+    name = link.get("example", FIRST)
+    if name not in EXAMPLES:
+        notices.append(f"The link asks for an example “{_short(name)}” that does not exist; this is the first one.")
+        name = FIRST
+    base = settings = EXAMPLES[name].build()
+    known = {f.name for f in fields(Settings)}
+    changes, matrices = {}, dict(base.matrices)
+    for parameter, text in link.items():
+        if parameter == "example":
+            continue
+        try:
+            if parameter in CODECS:
+                changes[parameter] = CODECS[parameter].read(text)
+            elif parameter in MATRICES:
+                matrices.pop(parameter, None)
+                if text != ABSENT:
+                    matrices[parameter] = read_matrix_text(text, parameter)
+            elif parameter not in known and not parameter.startswith("embed"):
+                notices.append(f"The link's parameter “{_short(parameter)}” is unknown and was passed over.")
+        except (BadInput, ValueError, TypeError, RecursionError, zlib.error) as problem:
+            why = str(problem) if isinstance(problem, BadInput) else "it cannot be read"
+            notices.append(f"The link's parameter {parameter} was passed over: {_short(why, 160)}")
+            if parameter in MATRICES and parameter in base.matrices:
+                matrices[parameter] = base.matrices[parameter]
+    try:
+        settings = check(replace(base, **changes, matrices=matrices))
+        settings = replace(settings, cell=existing_cell(settings))
+    except (BadInput, ValueError, TypeError, KeyError, IndexError, ZeroDivisionError) as problem:
+        why = str(problem) if isinstance(problem, BadInput) else "its parts do not fit together."
+        notices.append(f"The link was not followed: {_short(why, 200)} This is the example it began with.")
+        settings = base
+    return settings, notices
+
+
+def existing_cell(settings: Settings):
+    """The chosen cell, or None where the page has no such stage, row or column."""
+    from attention.inputs.system import run, view
+
+    if settings.cell is None:
+        return None
+    stage, i, j = settings.cell
+    stages = view(settings, run(settings)).stages
+    inside = stage in stages and 0 <= i < stages[stage].shape[0] and 0 <= j < stages[stage].shape[1]
+    return settings.cell if inside else None
+
+
+def write_matrix(matrix: Matrix) -> str:
+    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where that is shorter."""
+    if len(matrix.shape) == 2 and matrix.is_rolled:
+        r = matrix.recipe
+        text = f"{r.kind},{r.seed},{matrix.shape[0]}x{matrix.shape[1]}"
+        return text + (f",{exact(r.low)},{exact(r.high)}" if r.kind in ("integers", "uniform") else "")
+    values = matrix.values
+    batch = values if values.ndim == 3 else values[None]
+    text = "!".join(";".join(" ".join(exact(v) for v in row) for row in item) for item in batch)
+    plain = ("" if values.ndim == 2 else "!") + text
+    packed = "~" + base64.urlsafe_b64encode(zlib.compress(plain.encode(), 9)).decode().rstrip("=")
+    return min(plain.replace(" ", "_"), packed, key=len)
+
+
+def read_matrix_text(text: str, name: str) -> Matrix:
+    """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence."""
+    recipe = re.fullmatch(r"([a-z]+),(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?", text)
+    if recipe:
+        kind, seed, rows, columns, low, high = recipe.groups()
+        shape = int(rows), int(columns)
+        if not all(1 <= side <= 256 for side in shape):
+            raise BadInput(f"{name} is {rows} × {columns}; 1 to 256 are allowed.")
+        ends = (read_number(low, name), read_number(high, name)) if low else (0, 3)
+        return Matrix.rolled(shape, Recipe(kind, int(seed), *ends))
+    if text.startswith("~"):
+        text = _inflate(text[1:], name)
+    items = [read_matrix(part.replace("_", " "), name) for part in text.lstrip("!").split("!")]
+    if len({item.shape for item in items}) > 1:
+        raise BadInput(f"the items of {name} have different shapes.")
+    return Matrix(np.stack(items) if text.startswith("!") else items[0])
+
+
+def _inflate(text: str, name: str) -> str:
+    try:
+        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        plain = zlib.decompressobj().decompress(packed, MAX_INFLATED + 1)
+    except (binascii.Error, zlib.error, ValueError):
+        raise BadInput(f"{name} is damaged; part of the link may be missing.") from None
+    if len(plain) > MAX_INFLATED:
+        raise BadInput(f"{name} is too large for a link.")
+    return plain.decode("ascii", "replace")
+
+
+def _short(text: str, most: int = 40) -> str:
+    text = " ".join(str(text).split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def to_file(settings: Settings) -> bytes:
+    """The same parameters as a JSON file, for states too large for a link."""
+    link = {"attention": "stage by stage", "link": write(settings)}
+    return json.dumps(link, ensure_ascii=False, indent=1).encode()
+
+
+def from_file(content: bytes) -> tuple[Settings, list[str]]:
+    """The settings in a file that :func:`to_file` wrote; refused whole, with a sentence, if it is another."""
+    try:
+        link = json.loads(content.decode("utf-8"))["link"]
+        if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):
+            raise TypeError
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise BadInput("this is not a state file of this page; save one with “Save the state as a file”.") from None
+    return read(link)

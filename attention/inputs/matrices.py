@@ -1,0 +1,167 @@
+"""A matrix a person gives: its values, how they came about, and the text it is typed as."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.numbers import exact
+from attention.weights import INITIALISERS, initialise
+
+MAX_SIDE = 128  # rows or columns of a typed matrix
+LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+
+
+class BadInput(ValueError):
+    """What a person gave cannot be used; the message is the one sentence they read."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a matrix was chosen or rolled: the same recipe and shape always give the same values."""
+
+    kind: str
+    seed: int = 0
+    low: float = 0
+    high: float = 3
+
+    def __post_init__(self):
+        if self.kind not in INITIALISERS:
+            raise BadInput(f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}.")
+        if not (0 <= self.seed < 2**32):
+            raise BadInput(f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed.")
+        if self.kind in ("integers", "uniform"):
+            if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
+                raise BadInput(f"the range {self.low:g} … {self.high:g} is out of bounds; ±{LIMIT:g} is allowed.")
+            ends = (math.ceil(self.low), math.ceil(self.high)) if self.kind == "integers" else (self.low, self.high)
+            if not ends[0] < ends[1]:
+                raise BadInput(f"the range {self.low:g} … {self.high:g} is empty; the first number must be smaller.")
+
+    def fill(self, shape) -> np.ndarray:
+        return initialise(self.kind, shape, self.seed, self.low, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Values, read-only float64, with the recipe that made them and a remark on how they were read."""
+
+    values: np.ndarray
+    recipe: Recipe | None = None
+    remark: str = ""
+
+    def __post_init__(self):
+        values = np.array(self.values, dtype=np.float64)
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    def __eq__(self, other):
+        return self is other or isinstance(other, Matrix) and (
+            self.values.shape == other.values.shape
+            and self.values.tobytes() == other.values.tobytes()
+            and self.recipe == other.recipe
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    @classmethod
+    def rolled(cls, shape, recipe: Recipe) -> Matrix:
+        return cls(recipe.fill(shape), recipe)
+
+    def resized(self, rows: int, columns: int) -> Matrix:
+        """Keep what fits; new cells come from the recipe, or are 0."""
+        *lead, n, m = self.shape
+        values = np.zeros((*lead, rows, columns))
+        if self.recipe is not None:
+            values[...] = self.recipe.fill((rows, columns))
+        values[..., :n, :m] = self.values[..., :rows, :columns]
+        return Matrix(values, self.recipe, self.remark)
+
+    def edited(self, index: tuple[int, ...], value: float) -> Matrix:
+        values = self.values.copy()
+        values[index] = value
+        return Matrix(values, self.recipe, self.remark)
+
+    @property
+    def is_rolled(self) -> bool:
+        """Whether the recipe alone still gives these values, cell for cell."""
+        return self.recipe is not None and np.array_equal(self.recipe.fill(self.shape), self.values)
+
+
+def read_number(text: str, where: str) -> float:
+    """One finite number within ±LIMIT, or a sentence that names the place.
+
+    >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
+    -0.0025
+    """
+    text = str(text).strip().replace("\u2212", "-")
+    if not text:
+        raise BadInput(f"{where} is empty; a number is wanted.")
+    shown = text if len(text) <= 24 else text[:23] + "…"
+    if not text.isascii() or not _NUMBER.fullmatch(text):
+        raise BadInput(f"{where} holds “{shown}”; a number such as 3, -0.5 or 2e-3 is wanted.")
+    value = float(text)
+    if abs(value) > LIMIT:
+        raise BadInput(f"{where} holds {shown}; numbers from -1e12 to 1e12 are allowed.")
+    return value
+
+
+def read_matrix(text: str, name: str) -> np.ndarray:
+    """Rows by line or semicolon, numbers by space, comma or tab; brackets around rows do not matter.
+
+    >>> read_matrix("[[1, 2], [3, 4.5]]", "W_Q")
+    array([[1. , 2. ],
+           [3. , 4.5]])
+    >>> read_matrix("1 2\\n3", "W_Q")
+    Traceback (most recent call last):
+    ...
+    attention.inputs.matrices.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
+    """
+    if len(text) > 400_000:
+        raise BadInput(f"{name}: {len(text):,} characters are too many; at most 400,000 are read.")
+    lines = [line.strip(" \t\r,[](){}") for line in re.split(r"[\n;]|\]\s*,?\s*\[", text)]
+    rows = [re.split(r"\s*,\s*|\s+", line) for line in lines if line]
+    if not rows:
+        raise BadInput(f"{name} is empty; type one row of numbers on each line.")
+    if len(rows) > MAX_SIDE or max(map(len, rows)) > MAX_SIDE:
+        raise BadInput(f"{name} is {len(rows)} × {max(map(len, rows))}; at most {MAX_SIDE} × {MAX_SIDE} fits.")
+    for r, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            s = "" if len(row) == 1 else "s"
+            raise BadInput(
+                f"{name}, row {r} has {len(row)} number{s} and row 1 has {len(rows[0])}; every row needs the same."
+            )
+    return np.array(
+        [[read_number(c, f"{name}, row {r}, column {k}") for k, c in enumerate(row, 1)] for r, row in enumerate(rows, 1)]
+    )
+
+
+def write_matrix(values: np.ndarray) -> str:
+    """The text :func:`read_matrix` turns into the same float64 values: one line for each row."""
+    return "\n".join(" ".join(exact(v) for v in row) for row in values)
+
+
+def orient(values: np.ndarray, d_in: int, name: str, stored: str = "in_out") -> tuple[np.ndarray, str]:
+    """A typed weight matrix as (d_in, d_out), and a sentence on which way round it was read.
+
+    A matrix may be typed (d_in, d_out), as in X W, or (d_out, d_in), as in W Xᵀ. Where only one of
+    the two fits, that one is taken; where both fit, ``stored`` decides: "in_out" or "out_in".
+
+    >>> orient(np.ones((20, 10)), 10, "W_Q")[1]
+    'W_Q was typed as (d_out, d_in) = (20, 10), as in W Xᵀ, and transposed.'
+    """
+    rows, columns = values.shape
+    if d_in not in (rows, columns):
+        raise BadInput(f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it meets.")
+    if rows == columns == d_in:
+        transpose, note = stored == "out_in", " Both ways fit; you chose this one."
+    else:
+        transpose, note = rows != d_in, ""
+    if transpose:
+        return values.T, f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}"
+    return values, f"{name} was typed as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"

@@ -1,0 +1,38 @@
+"""Numbers as text: one rule for cells, hovers, arithmetic and tables."""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\u2212"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """``value`` with that many digits after the point, and never a 0 that is not one.
+
+    Whole numbers stay whole; a number too small or too large for its digits turns to powers of ten.
+
+    >>> [number(v) for v in (55.0, 27.456, -0.5, 3.059e-7, 1.5e9, float("-inf"))]
+    ['55', '27.46', '−0.50', '3.06e−7', '1.50e9', '−∞']
+    """
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else MINUS + "∞"
+    if value == int(value) and abs(value) < 1e6:
+        return str(int(value)).replace("-", MINUS)
+    text = f"{value:.{digits}f}"
+    if abs(value) >= 1e6 or float(text) == 0:
+        mantissa, power = f"{value:.{digits}e}".split("e")
+        text = f"{mantissa}e{int(power)}"
+    return text.replace("-", MINUS)
+
+
+def exact(value: float) -> str:
+    """The shortest text that reads back as the same float64.
+
+    >>> exact(0.1), exact(3.0), exact(1e300)
+    ('0.1', '3', '1e+300')
+    """
+    text = repr(float(value))
+    return text[:-2] if text.endswith(".0") else text

@@ -1,0 +1,35 @@
+"""Figures about a stage: how far its numbers spread, how sharp its weights are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def variance(stage, visible=None) -> float:
+    """Population variance (ddof 0) of the visible, finite cells, in at least float32; NaN if there are none.
+
+    >>> variance([[1.0, 3.0, -np.inf]])
+    1.0
+    """
+    stage = np.asarray(stage)
+    stage = stage.astype(np.result_type(stage, np.float32), copy=False)
+    keep = np.isfinite(stage) if visible is None else np.isfinite(stage) & visible
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(stage[keep].var()) if keep.any() else float("nan")
+
+
+def entropy(weights) -> np.ndarray:
+    """(…, n_q), −Σ w ln w of each row in nats: 0 looks at one key, ln n_k at all alike.
+
+    >>> entropy([[0.5, 0.5], [1.0, 0.0]]).round(4)
+    array([0.6931, 0.    ])
+    """
+    weights = np.asarray(weights, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(weights == 0, 0.0, weights * np.log(weights))
+    return 0.0 - terms.sum(axis=-1)
+
+
+def largest(weights) -> np.ndarray:
+    """(…, n_q), the largest weight of each row."""
+    return np.asarray(weights).max(axis=-1, initial=0)

@@ -1,0 +1,89 @@
+"""Scaled dot-product attention on one screen: every stage by its name, kept in a record.
+
+    Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, equation 1
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.arrays import as_floats, check_mask, check_shapes, softmax_rows, weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionTrace:
+    """Every stage of one attention, in the order of the computation.
+
+    Leading axes (batch, then head) stand in front of the shapes given here. Where the attention
+    began with Q, K and V themselves, the stages before and after them are None.
+    """
+
+    Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q
+    K: np.ndarray  # (…, n_k, d_k)  keys     X W_K
+    V: np.ndarray  # (…, n_k, d_v)  values   X W_V
+    scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ
+    scaled: np.ndarray  # (…, n_q, n_k)  scores × scale
+    masked: np.ndarray  # (…, n_q, n_k)  scaled + M where allowed, −∞ elsewhere
+    weights: np.ndarray  # (…, n_q, n_k)  softmax of each row
+    output: np.ndarray  # (…, n_q, d_v)  weights V
+    allowed: np.ndarray  # (…, n_q, n_k)  True where query i may look at key j
+    scale: float  # what the scores were multiplied by
+    X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
+    memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
+    joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
+    projected: np.ndarray | None = None  # (…, n_q, d_out)  joined W_O
+
+    @property
+    def hidden_rows(self) -> np.ndarray:
+        """(…, n_q), True where every key is hidden: such a row has weights 0 and output 0."""
+        return ~self.allowed.any(axis=-1)
+
+    @property
+    def context(self) -> np.ndarray:
+        """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
+        return self.output.sum(axis=-2)
+
+
+def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None, softmax=True):
+    """Let every query look at the keys and take the weighted sum of their values.
+
+    Parameters
+    ----------
+    Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
+        Leading axes broadcast. float32 stays float32 at every stage; integers become float64.
+    allowed : array_like of bool, broadcastable to (…, n_q, n_k)
+        **True where query i may look at key j.** Default: every key. A row without any gives
+        weights 0 and output 0 and stands in ``trace.hidden_rows``; nothing at a hidden key,
+        NaN and inf included, reaches weights or output.
+    bias : array_like, broadcastable to (…, n_q, n_k)
+        M, added to the scaled scores. −∞ hides a key; a finite number such as −1e9 does not.
+    scale : float
+        What the scores are multiplied by. Default: 1/√d_k.
+    softmax : bool
+        False leaves the masked scores as the weights (hidden keys 0): raw attention.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence that names the argument, what came and what is allowed.
+
+    >>> trace = scaled_dot_product_attention([[2.0]], [[1.0], [3.0]], [[10.0], [20.0]])
+    >>> trace.scores
+    array([[2., 6.]])
+    >>> trace.weights.round(4)
+    array([[0.018, 0.982]])
+    """
+    Q, K, V = as_floats(Q=Q, K=K, V=V)
+    check_shapes(Q, K, V)
+    scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else float(scale)
+    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
+        scores = Q @ K.swapaxes(-1, -2)
+        scaled = scores * scale
+        allowed, bias = check_mask(allowed, bias, scores)
+        masked = np.where(allowed, scaled + bias, -np.inf)
+        weights = softmax_rows(masked, allowed) if softmax else np.where(allowed, masked, 0)
+        output = weighted_sum(weights, V, allowed)
+    return AttentionTrace(Q, K, V, scores, scaled, masked, weights, output, allowed, scale)

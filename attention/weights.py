@@ -1,0 +1,63 @@
+"""Ways to fill a weight matrix. Each takes the shape, a generator and, where it has one, a range."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def identity(shape, rng=None, low=None, high=None) -> np.ndarray:
+    """1 on the diagonal, 0 elsewhere: X W = X where the matrix is square."""
+    return np.eye(*shape)
+
+
+def integers(shape, rng, low=0, high=3) -> np.ndarray:
+    """Whole numbers, low ≤ w < high, each equally likely.
+
+    >>> integers((2, 3), np.random.default_rng(7))
+    array([[2., 1., 2.],
+           [2., 1., 2.]])
+    """
+    return rng.integers(math.ceil(low), math.ceil(high), shape).astype(np.float64)
+
+
+def uniform(shape, rng, low=0.0, high=1.0) -> np.ndarray:
+    """Real numbers, low ≤ w < high."""
+    return rng.uniform(low, high, shape)
+
+
+def normal(shape, rng, low=None, high=None) -> np.ndarray:
+    """Standard normal: mean 0, variance 1."""
+    return rng.standard_normal(shape)
+
+
+def xavier(shape, rng, low=None, high=None) -> np.ndarray:
+    """Xavier/Glorot uniform: within ±√(6 / (d_in + d_out)), so that variances survive a layer.
+
+    Glorot and Bengio 2010, equation 16.
+    """
+    limit = math.sqrt(6 / sum(shape))
+    return rng.uniform(-limit, limit, shape)
+
+
+INITIALISERS = {
+    "identity": identity,
+    "integers": integers,
+    "uniform": uniform,
+    "normal": normal,
+    "xavier": xavier,
+}
+
+
+def initialise(kind: str, shape, seed: int, low: float = 0, high: float = 3) -> np.ndarray:
+    """The matrix that ``kind`` gives for a seed; the same seed always gives the same numbers.
+
+    >>> initialise("normal", (1, 2), seed=7).round(4)
+    array([[0.0012, 0.2987]])
+    """
+    if kind not in INITIALISERS:
+        raise ValueError(f"there is no initialiser {kind!r}; choose one of {', '.join(INITIALISERS)}.")
+    if kind in ("integers", "uniform") and not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one.")
+    return INITIALISERS[kind](tuple(shape), np.random.default_rng(seed), low, high)
