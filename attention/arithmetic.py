@@ -26,6 +26,7 @@ def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
 class Walk:
     """One query's way through the stages, computed key by key without a matrix product."""
 
+    row: int  # which query
     query: np.ndarray  # (d_k,)
     products: np.ndarray  # (n_k, d_k)  query × key, number by number
     scores: np.ndarray  # (n_k,)  their sums
@@ -61,8 +62,8 @@ def walk(view: View, i: int) -> Walk:
         output = sum(shares, np.zeros(V.shape[1]))
         gaps = [np.abs(weights - view.stages["weights"][i]), np.abs(output - view.stages["output"][i])]
     difference = max((float(gap.max()) for gap in gaps if gap.size), default=0.0)
-    return Walk(Q[i], products, scores, scaled, masked, highest, exponentials, total, weights, shares, output,
-                difference)  # fmt: skip
+    return Walk(i, Q[i], products, scores, scaled, masked, highest, exponentials, total, weights, shares,
+                output, difference)  # fmt: skip
 
 
 def vector(values, digits: int = 2) -> str:

@@ -10,10 +10,11 @@ MINUS = "\u2212"
 def number(value: float, digits: int = 2) -> str:
     """``value`` with that many digits after the point, and never a 0 that is not one.
 
-    Whole numbers stay whole; a number too small or too large for its digits turns to powers of ten.
+    Whole numbers stay whole; a number too small or too large for its digits turns to powers of ten, with
+    one digit less, so that it takes no more room.
 
     >>> [number(v) for v in (55.0, 27.456, -0.5, 3.059e-7, 1.5e9, float("-inf"))]
-    ['55', '27.46', '−0.50', '3.06e−7', '1.50e9', '−∞']
+    ['55', '27.46', '−0.50', '3.1e−7', '1.5e9', '−∞']
     """
     if math.isnan(value):
         return "NaN"
@@ -23,7 +24,7 @@ def number(value: float, digits: int = 2) -> str:
         return str(int(value)).replace("-", MINUS)
     text = f"{value:.{digits}f}"
     if abs(value) >= 1e6 or float(text) == 0:
-        mantissa, power = f"{value:.{digits}e}".split("e")
+        mantissa, power = f"{value:.{max(digits - 1, 0)}e}".split("e")
         text = f"{mantissa}e{int(power)}"
     return text.replace("-", MINUS)
 

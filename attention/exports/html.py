@@ -1,0 +1,111 @@
+"""The walk of a query and the figures about the stages as HTML tables. Everything typed is escaped."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+
+from attention.arithmetic import Walk, dot, vector
+from attention.numbers import number
+from attention.stages import View
+from attention.statistics import entropy, largest, variance
+
+STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
+_MOST_TERMS = 6
+
+
+def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
+    """One sentence for each step of the walk, with its numbers."""
+    d_k = len(w.query)
+    seen = int(np.isfinite(w.masked).sum())
+    scaled = np.isclose(view.scale, d_k**-0.5, rtol=1e-12)
+    by = f"divide by √{d_k} = {number(d_k**0.5, digits)}" if scaled else f"multiply by {number(view.scale, digits)}"
+    exp = (
+        f"Subtract the largest, {number(w.highest, digits)}, and take exp; they add up to Σ = {number(w.total, digits)}."
+    )
+    none = "Every key of this query is hidden: there is nothing to take exp of."
+    return [
+        f"The query of “{token}” is {vector(w.query, digits)}. Multiply it with each key, number by number, and add up.",
+        f"Scale: {by}.",
+        f"Mask: {seen} of {len(w.masked)} keys stay visible; the others become −∞."
+        if seen < len(w.masked)
+        else "Mask: every key is visible.",
+        (exp if seen else none) if view.softmax else "Softmax is off: exp is not taken.",
+        "Divide by Σ: these are the weights, and together they make 1."
+        if view.softmax and seen
+        else "The weights are the masked scores themselves." if not view.softmax else "All weights are 0.",
+        f"Multiply each value with its weight and add up: {vector(w.output, digits)}. The matrix form has the same row"
+        + (" to the last digit." if w.difference == 0 else f", up to {number(w.difference, 1)} of rounding."),
+    ]
+
+
+def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
+    """One line for each key, one column for each step; the first ``steps`` of them are filled."""
+    heads = ["key", "query · key", "score", "scaled", "masked", "exp(· − max)", "weight", "weight × value"]
+    needs = [0, 1, 1, 2, 3, 4, 5, 6]
+    lines = []
+    for j, key in enumerate(view.labels["keys"]):
+        hidden = not view.allowed[w.row, j]
+        exp = number(w.exponentials[j], digits) if view.softmax else "–"
+        cells = [
+            key,
+            _terms(w.query, view.stages["K"][j], digits),
+            number(w.scores[j], digits),
+            number(w.scaled[j], digits),
+            number(w.masked[j], digits),
+            exp,
+            number(w.weights[j], digits),
+            _vector(w.shares[j], digits),
+        ]
+        shown = [text if need <= steps else "" for text, need in zip(cells, needs, strict=True)]
+        lines.append(_line(shown, "hidden" if hidden and steps >= 3 else ""))
+    total = number(w.total, digits) if view.softmax and steps >= 4 else ""
+    weights = number(float(w.weights.sum()), digits) if steps >= 5 else ""
+    output = f"Σ = {_vector(w.output, digits)}" if steps >= 6 else ""
+    foot = _line(["sum", "", "", "", "", total, weights, output], "sum")
+    return _table("walk", heads, lines + [foot])
+
+
+def statistics_table(view: View, digits: int) -> str:
+    """Variance of Q, K, scores and scaled."""
+    shown = [(name, view.stages[name]) for name in ("Q", "K", "scores", "scaled")]
+    lines = [_line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
+    masked = view.stages["masked"]
+    lines.append(_line(["masked, visible cells", number(variance(masked, view.allowed), max(digits, 4))]))
+    return _table("numbers", ["stage", "variance"], lines)
+
+
+def rows_table(view: View, digits: int) -> str:
+    """Entropy and largest weight of each query's row."""
+    weights = view.stages["weights"]
+    entropies, peaks, tops = entropy(weights), largest(weights), weights.argmax(axis=-1)
+    lines = []
+    for i, token in enumerate(view.labels["queries"]):
+        seen = int(view.allowed[i].sum())
+        at = view.labels["keys"][tops[i]] if seen else "none"
+        lines.append(_line([token, number(entropies[i], digits), number(peaks[i], digits), at, str(seen)]))
+    return _table("numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines)
+
+
+def _terms(q, k, digits):
+    if len(q) <= _MOST_TERMS:
+        return dot(q, k, digits)[0]
+    return f"{dot(q[:3], k[:3], digits)[0]} + … + {dot(q[-1:], k[-1:], digits)[0]}"
+
+
+def _vector(values, digits):
+    if len(values) <= 2 * _MOST_TERMS:
+        return vector(values, digits)
+    start, end = vector(values[:4], digits), vector(values[-2:], digits)
+    return f"{start[:-1]}, …, {end[1:]}"
+
+
+def _table(kind: str, heads: list[str], lines: list[str]) -> str:
+    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
+    return f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+
+
+def _line(cells: list[str], kind: str = "") -> str:
+    first, *rest = (html.escape(text) for text in cells)
+    return f'<tr class="{kind}"><th scope="row">{first}</th>{"".join(f"<td>{text}</td>" for text in rest)}</tr>'

@@ -1,0 +1,130 @@
+"""One matrix as a heatmap. A figure here is Plotly's own JSON as a dict: ``go.Figure(heatmap(…))`` opens it.
+
+Plain dicts, because building nine ``go.Figure`` costs twenty times what a slider move may take.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+
+import numpy as np
+
+from attention.figures.theme import LIGHT, layout
+from attention.numbers import number
+
+MOST_TEXTS = 1024  # cells; a larger matrix is drawn without numbers in its cells
+MOST_LABELS = 24
+LABEL_LENGTH = 14
+
+
+def heatmap(
+    matrix: np.ndarray,
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    *,
+    limits: tuple[float, float],
+    title: str = "",
+    digits: int = 2,
+    hidden: np.ndarray | None = None,
+    marks: tuple[tuple[str, int, int | None], ...] = (),
+) -> dict:
+    """A Plotly figure, as a dict, of a (rows, columns) matrix.
+
+    Parameters
+    ----------
+    matrix : (r, c)
+    rows, columns : r and c labels, shown as typed (nothing in them is read as markup)
+    limits : the colour range; (0, 1) is a share, anything else is taken to diverge about 0
+    hidden : (r, c), True where the cell stands behind a mask: grey, with its number
+    marks : ("query", row, None) frames a row, ("cell", row, column) frames a cell
+
+    >>> figure = heatmap(np.eye(2), ("a", "b"), ("c", "d"), limits=(0, 1))
+    >>> figure["data"][0]["text"]
+    [['1', '0'], ['0', '1']]
+    """
+    text = cells(matrix, digits)
+    covered = np.zeros(matrix.shape, bool) if hidden is None else hidden
+    broken = ~np.isfinite(matrix) & ~covered
+    role = "share" if limits == (0, 1) else "diverging"
+    main = {
+        "type": "heatmap",
+        "meta": role,
+        "z": pack(np.where(covered | broken, np.nan, matrix)),
+        "zmin": limits[0],
+        "zmax": limits[1],
+        "colorscale": LIGHT[role],
+        "showscale": True,
+        "colorbar": {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 10}, "nticks": 5},
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "hovertemplate": "%{y} · %{x}<br><b>%{z:.8~g}</b><extra></extra>",
+    }
+    data = [main] + [
+        {
+            "type": "heatmap",
+            "meta": name,
+            "z": pack(np.where(where, 0.0, np.nan)),
+            "colorscale": LIGHT[name],
+            "showscale": False,
+            "xgap": 1,
+            "ygap": 1,
+            "hoverongaps": False,
+            "hovertemplate": "%{y} · %{x}<br><b>" + name + "</b><extra></extra>",
+        }
+        for name, where in (("hidden", covered), ("broken", broken))
+        if where.any()
+    ]
+    if text is not None:
+        for trace in data:
+            trace |= {"text": text, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
+    return {
+        "data": data,
+        "layout": layout(
+            title={"text": html.escape(title), "font": {"size": 14}, "x": 0, "xref": "paper"},
+            xaxis=_axis(columns, side="top"),
+            yaxis=_axis(rows, autorange="reversed"),
+            shapes=[_frame(*mark, len(columns)) for mark in marks],
+        ),
+    }
+
+
+def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
+    """The number of each cell as text; None where there are too many to print."""
+    if matrix.size > MOST_TEXTS:
+        return None
+    return [[number(value, digits) for value in row] for row in matrix.tolist()]
+
+
+def pack(values: np.ndarray) -> dict:
+    """An array as Plotly's typed array: raw float64, exact, and far quicker than a list of numbers."""
+    values = np.ascontiguousarray(values, dtype="<f8")
+    shape = ", ".join(map(str, values.shape))
+    return {"dtype": "f8", "bdata": base64.b64encode(values.tobytes()).decode(), "shape": shape}
+
+
+def label(text: str) -> str:
+    """A tick label: shortened, and escaped so that nothing typed comes alive."""
+    return html.escape(text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…")
+
+
+def _axis(labels: tuple[str, ...], **more) -> dict:
+    step = -(-len(labels) // MOST_LABELS)
+    places = range(0, len(labels), step)
+    return {
+        "tickmode": "array",
+        "tickvals": list(places),
+        "ticktext": [label(labels[i]) for i in places],
+        "tickfont": {"size": 11},
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+        **more,
+    }
+
+
+def _frame(role: str, row: int, column: int | None, width: int) -> dict:
+    x0, x1 = (-0.5, width - 0.5) if column is None else (column - 0.5, column + 0.5)
+    line = {"color": LIGHT[role], "width": 2 if column is None else 3}
+    return {"type": "rect", "name": role, "x0": x0, "x1": x1, "y0": row - 0.5, "y1": row + 0.5, "line": line}

@@ -1,0 +1,51 @@
+"""The board: one component that holds every pane, draws in place and reports what was clicked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from attention.figures.theme import PALETTES
+
+_HERE = Path(__file__).parent
+PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
+
+_COMPONENT = st.components.v2.component(
+    "attention_board",
+    html='<div class="board"></div>\n',
+    css=(_HERE / "board.css").read_text(),
+    js=(_HERE / "board.js").read_text(),
+    isolate_styles=False,
+)
+
+
+def show(
+    key: str,
+    panes: list[dict],
+    *,
+    formula: list | None = None,
+    tag: str = "",
+    on_picked: Callable[[object], None] | None = None,
+    on_edit: Callable[[object], None] | None = None,
+) -> None:
+    """Draw the panes in place. ``on_picked`` and ``on_edit`` get what the browser sent, unchecked."""
+    for pane in panes:
+        text = json.dumps(pane["figure"], separators=(",", ":"))
+        pane["digest"] = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    head = {"plotly": PLOTLY_URL, "palettes": PALETTES, "formula": formula, "tag": tag, "panes": panes}
+    events = {
+        f"on_{name}_change": lambda name=name, handler=handler: _forward(key, name, handler)
+        for name, handler in (("picked", on_picked), ("edit", on_edit))
+        if handler
+    }
+    _COMPONENT(key=key, data=json.dumps(head, separators=(",", ":")).encode(), **events)
+
+
+def _forward(key: str, name: str, handler) -> None:
+    value = st.session_state[key].get(name)
+    if value is not None:
+        handler(value)

@@ -1,0 +1,429 @@
+// The board: Plotly panes that stay where they are. Python sends figures; this file draws them with
+// Plotly.react (zoom and panes survive), links their hovers, and tells Python what was clicked.
+
+const NARROW = 8           // px: numbers smaller than this are left out of the cells
+const boards = new WeakMap()
+
+const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) => {
+  const script = document.createElement('script')
+  script.src = new URL(url, document.baseURI)
+  script.onload = () => done(window.Plotly)
+  script.onerror = () => failed(new Error('plotly.js could not be loaded'))
+  document.head.appendChild(script)
+}))
+
+const make = (tag, className, parent, text) => {
+  const node = document.createElement(tag)
+  if (className) node.className = className
+  if (text !== undefined) node.textContent = text
+  parent?.append(node)
+  return node
+}
+
+// W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
+const mathText = (node, text) => {
+  node.replaceChildren()
+  for (const part of text.split(/([A-Za-z]_[A-Za-z])/)) {
+    if (/^[A-Za-z]_[A-Za-z]$/.test(part)) { node.append(part[0]); make('sub', '', node, part[2]) } else node.append(part)
+  }
+}
+
+const decode = z => {
+  const bytes = Uint8Array.from(atob(z.bdata), c => c.charCodeAt(0))
+  const [rows, columns] = z.shape.split(',').map(Number)
+  const flat = new Float64Array(bytes.buffer)
+  return Array.from({ length: rows }, (_, r) => flat.subarray(r * columns, (r + 1) * columns))
+}
+
+const ruler = document.createElement('canvas').getContext('2d')
+const widthOf = (text, size = 11) => { ruler.font = `${size}px Source Sans, sans-serif`; return ruler.measureText(text).width }
+const plain = html => { const t = document.createElement('textarea'); t.innerHTML = html; return t.value }
+const longest = texts => texts.reduce((most, t) => Math.max(most, widthOf(plain(t))), 0)
+
+class Board {
+  constructor (root) {
+    this.root = root
+    this.panes = new Map()
+    this.formula = make('div', 'board-formula', root)
+    this.formula.setAttribute('aria-label', 'The formula; point at a part to find its stage')
+    this.groups = make('div', 'board-groups', root)
+    this.live = make('div', 'board-live', root)
+    this.live.setAttribute('aria-live', 'polite')
+    this.tip = make('div', 'board-tip', root)
+    this.width = 0
+    this.resize = new ResizeObserver(() => {
+      if (!this.head || Math.abs(root.clientWidth - this.width) < 2) return
+      cancelAnimationFrame(this.pending)
+      this.pending = requestAnimationFrame(() => this.draw(true))
+    })
+    this.resize.observe(root)
+    this.themes = new MutationObserver(() => { if (this.head && this.mode() !== this.drawn) this.draw(true) })
+    for (const node of [document.documentElement, document.body, document.querySelector('.stApp')]) {
+      if (node) this.themes.observe(node, { attributes: true, attributeFilter: ['class', 'style', 'data-theme'] })
+    }
+  }
+
+  mode () {
+    const found = getComputedStyle(this.root.closest('.stApp') ?? document.body).backgroundColor.match(/\d+/g)
+    return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
+  }
+
+  show (head, emit) {
+    this.head = head
+    this.emit = emit
+    this.turn = (this.turn ?? 0) + 1
+    const turn = this.turn
+    this.root.dataset.charts = String(!!head.charts)
+    plotly(head.plotly).then(Plotly => {
+      if (turn !== this.turn || !this.root.isConnected) return
+      this.Plotly = Plotly
+      this.writeFormula()
+      this.arrange()
+      this.draw(false)
+    }).catch(error => { this.root.dataset.error = String(error); this.live.textContent = String(error) })
+  }
+
+  writeFormula () {
+    const text = JSON.stringify(this.head.formula ?? [])
+    if (text === this.formulaText) return
+    this.formulaText = text
+    this.formula.replaceChildren()
+    this.formula.hidden = !this.head.formula?.length
+    for (const [words, stage] of this.head.formula ?? []) {
+      const part = make(stage ? 'button' : 'span', 'board-part', this.formula)
+      mathText(part, words)
+      if (!stage) continue
+      part.type = 'button'
+      part.dataset.stage = stage
+      part.title = `Show ${stage}`
+      part.onmouseenter = part.onfocus = () => this.light(stage)
+      part.onmouseleave = part.onblur = () => this.light(null)
+      part.onclick = () => {
+        const pane = this.panes.get(stage)?.element
+        pane?.scrollIntoView({ block: 'center', behavior: 'smooth' })
+        pane?.focus({ preventScroll: true })
+      }
+    }
+  }
+
+  light (stage) {
+    for (const [name, pane] of this.panes) pane.element.classList.toggle('lit', name === stage)
+    for (const part of this.formula.children) part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
+  }
+
+  arrange () {
+    const wanted = new Set(this.head.panes.map(p => p.name))
+    for (const [name, pane] of this.panes) {
+      if (wanted.has(name)) continue
+      this.Plotly.purge(pane.plot)
+      pane.element.remove()
+      this.panes.delete(name)
+    }
+    const groups = new Map([...this.groups.children].map(node => [node.dataset.group, node]))
+    for (const spec of this.head.panes) {
+      let group = groups.get(spec.group)
+      if (!group) {
+        group = make('div', 'board-group', this.groups)
+        group.dataset.group = spec.group
+        groups.set(spec.group, group)
+      }
+      const pane = this.panes.get(spec.name) ?? this.create(spec)
+      pane.spec = spec
+      this.describe(pane)
+      if (pane.element.parentElement !== group) group.append(pane.element)
+    }
+    const order = this.head.panes.map(p => p.name)
+    for (const group of groups.values()) {
+      const inside = order.filter(name => this.panes.get(name).element.parentElement === group)
+      inside.forEach((name, k) => { const node = this.panes.get(name).element; if (group.children[k] !== node) group.insertBefore(node, group.children[k] ?? null) })
+      group.style.setProperty('--panes', inside.length)
+      if (!inside.length) group.remove()
+    }
+    const place = name => this.head.panes.findIndex(p => p.group === name)
+    const sorted = [...this.groups.children].sort((a, b) => place(a.dataset.group) - place(b.dataset.group))
+    sorted.forEach((node, k) => { if (this.groups.children[k] !== node) this.groups.insertBefore(node, this.groups.children[k]) })
+  }
+
+  create (spec) {
+    const element = make('section', 'board-pane')
+    element.dataset.stage = spec.name
+    element.tabIndex = -1
+    const pane = { element, spec }
+    const header = make('header', 'board-head', element)
+    pane.symbol = make('strong', 'board-symbol', header)
+    pane.equals = make('span', 'board-equals', header)
+    const tools = make('div', 'board-tools', element)
+    tools.setAttribute('role', 'toolbar')
+    const tool = (text, title, act) => {
+      const button = make('button', 'board-tool', tools, text)
+      button.type = 'button'
+      button.title = title
+      button.onclick = act
+      return button
+    }
+    pane.edit = tool('Edit', 'Edit these numbers', () => this.emit('edit', spec.name))
+    if (spec.rows) {
+      pane.tableButton = tool('Table', 'Show the numbers as a table', () => this.toggleTable(pane))
+      pane.tableButton.setAttribute('aria-pressed', 'false')
+    }
+    pane.bigButton = tool('Enlarge', 'Give this pane the whole width', () => {
+      pane.big = element.classList.toggle('big')
+      pane.bigButton.textContent = pane.big ? 'Shrink' : 'Enlarge'
+      this.draw(true)
+    })
+    tool('PNG', 'Download as PNG, 3 times the size', () => this.download(pane, 'png'))
+    tool('SVG', 'Download as SVG', () => this.download(pane, 'svg'))
+    const line = make('p', 'board-sentence', element)
+    pane.shape = make('span', 'board-shape', line)
+    pane.sentence = make('span', '', line)
+    pane.frame = make('div', 'board-plot', element)
+    pane.plot = make('div', '', pane.frame)
+    pane.frame.tabIndex = 0
+    pane.frame.setAttribute('role', 'img')
+    if (spec.rows) {
+      pane.marks = [0, 1, 2].map(() => make('div', 'board-mark', pane.frame))
+      pane.cursor = make('div', 'board-cursor', pane.frame)
+      pane.frame.onkeydown = event => this.key(pane, event)
+      pane.frame.onblur = () => this.unmark()
+    }
+    element.onmouseenter = () => this.light(spec.name)
+    element.onmouseleave = () => this.light(null)
+    this.panes.set(spec.name, pane)
+    return pane
+  }
+
+  describe (pane) {
+    const { spec } = pane
+    const words = JSON.stringify([spec.symbol, spec.formula, spec.shape, spec.sentence, spec.alt, spec.edit])
+    if (words === pane.words) return
+    pane.words = words
+    mathText(pane.symbol, spec.symbol ?? '')
+    mathText(pane.equals, spec.formula ? `= ${spec.formula}` : '')
+    pane.shape.textContent = spec.shape ?? ''
+    mathText(pane.sentence, spec.sentence ?? '')
+    pane.edit.hidden = !spec.edit
+    pane.element.setAttribute('aria-label', `${spec.symbol} ${spec.formula ? '= ' + spec.formula : ''} ${spec.shape ?? ''}`)
+    pane.frame.setAttribute('aria-label', spec.alt + (spec.rows ? ' Arrow keys move from cell to cell, Enter picks one.' : ''))
+  }
+
+  // ---- drawing --------------------------------------------------------------------------------
+
+  draw (all) {
+    const mode = this.mode()
+    if (mode !== this.drawn) { all = true; this.drawn = mode; this.root.dataset.mode = mode }
+    if (Math.abs(this.root.clientWidth - this.width) >= 2) { all = true; this.width = this.root.clientWidth }
+    const work = []
+    for (const pane of this.panes.values()) {
+      const same = pane.digest === pane.spec.digest
+      if (same && !all) continue
+      if (!same) {
+        pane.digest = pane.spec.digest
+        pane.z = pane.spec.rows && decode(pane.spec.figure.data[0].z)
+        pane.traces = pane.spec.figure.data.map(t => t.z ? { ...t, z: decode(t.z) } : t)
+        if (pane.table) this.fillTable(pane)
+      }
+      const { data, layout } = this.fit(pane, pane.frame.clientWidth, pane.big ? 0.72 * window.innerHeight : 0)
+      work.push(this.Plotly.react(pane.plot, data, layout, { displayModeBar: false, responsive: false, doubleClick: 'reset' }))
+      if (!pane.wired) this.wire(pane)
+    }
+    this.unmark()
+    Promise.all(work).then(() => { this.root.dataset.tag = this.head.tag ?? '' })
+  }
+
+  // The figure for a place of this size: room for labels, numbers only where they can be read.
+  fit (pane, width, tallest, forExport = false) {
+    const palette = this.head.palettes[forExport ? 'light' : this.mode()]
+    const { figure, rows } = pane.spec
+    const layout = structuredClone(figure.layout)
+    layout.width = width
+    layout.font = { ...layout.font, color: palette.ink }
+    if (!forExport) { delete layout.title; layout.uirevision = `${pane.spec.shape}` }
+    if (!rows) return this.fitChart(pane, layout, palette, tallest)
+    const { xaxis, yaxis } = layout
+    const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
+    const left = Math.min(longest(yaxis.ticktext), 110) + 10
+    const texts = pane.spec.figure.data[0].text
+    const letters = texts ? Math.max(...texts.map(row => Math.max(...row.map(t => t.length)))) : 99
+    let right = 6
+    const cell = () => (width - left - right) / m
+    let size = Math.min(forExport ? 14 : 13, (cell() - 4) / (letters * 0.56))
+    const printed = texts && size >= NARROW
+    if (!printed || forExport) right = 56
+    const slanted = longest(xaxis.ticktext) > cell() * (xaxis.tickvals.length > 1 ? xaxis.tickvals[1] - xaxis.tickvals[0] : 1) - 2
+    const top = (slanted ? Math.min(longest(xaxis.ticktext), 110) + 10 : 20) + (forExport ? 44 : 0)
+    const room = tallest ? tallest - top : forExport ? 620 : 250
+    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, n * 5)), 26)
+    size = Math.min(size, 0.62 * height / n)
+    const legible = printed && size >= NARROW
+    layout.height = height + top + 4
+    layout.margin = { l: left, r: right, t: top, b: 4 }
+    xaxis.tickangle = slanted ? -90 : 0
+    for (const axis of [xaxis, yaxis]) axis.tickfont.color = palette.ink
+    for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
+    const crowded = n * 12 > height
+    if (crowded) {
+      const step = Math.ceil(12 * n / height)
+      const keep = yaxis.tickvals.map((v, k) => k).filter(k => yaxis.tickvals[k] % step === 0)
+      yaxis.ticktext = keep.map(k => yaxis.ticktext[k])
+      yaxis.tickvals = keep.map(k => yaxis.tickvals[k])
+    }
+    const tight = Math.min(cell(), height / n) < 6
+    const data = pane.traces.map(trace => ({
+      ...trace,
+      colorscale: palette[trace.meta],
+      xgap: tight ? 0 : 1,
+      ygap: tight ? 0 : 1,
+      texttemplate: legible ? '%{text}' : '',
+      textfont: { size, color: palette.ink },
+      showscale: trace.showscale && (!legible || forExport),
+      colorbar: trace.colorbar && { ...trace.colorbar, tickfont: { size: 10, color: palette.ink } },
+      ...(forExport ? {} : { hovertemplate: '', hoverinfo: 'none' })
+    }))
+    return { data, layout }
+  }
+
+  fitChart (pane, layout, palette, tallest) {
+    layout.height = tallest || layout.height || 320
+    for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.grid, zerolinecolor: palette.grid })
+    return { data: pane.traces, layout }
+  }
+
+  // ---- hover, click, keys -----------------------------------------------------------------------
+
+  wire (pane) {
+    pane.wired = true
+    if (!pane.spec.rows) return
+    const at = event => { const p = event.points?.[0]; return p && (p.pointIndex ?? p.pointNumber) }
+    pane.plot.on('plotly_hover', event => { const c = at(event); if (c) this.mark(pane, c[0], c[1], event.event) })
+    pane.plot.on('plotly_unhover', () => this.unmark())
+    pane.plot.on('plotly_click', event => { const c = at(event); if (c) this.emit('picked', { stage: pane.spec.name, i: c[0], j: c[1] }) })
+  }
+
+  key (pane, event) {
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+    const [n, m] = [pane.z.length, pane.z[0].length]
+    if (moves[event.key]) {
+      const [i, j] = pane.at ?? [-moves[event.key][0], -moves[event.key][1]].map(v => Math.min(v, 0))
+      const [di, dj] = pane.at ? moves[event.key] : [0, 0]
+      pane.at = [Math.min(Math.max(i + di, 0), n - 1), Math.min(Math.max(j + dj, 0), m - 1)]
+      this.mark(pane, ...pane.at)
+    } else if (event.key === 'Enter' && pane.at) {
+      this.emit('picked', { stage: pane.spec.name, i: pane.at[0], j: pane.at[1] })
+    } else if (event.key === 'Escape') {
+      pane.at = null
+      this.unmark()
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  text (pane, i, j) {
+    const cells = pane.spec.figure.data[0].text
+    if (cells) return cells[i][j]
+    const value = pane.z[i][j]
+    return Number.isNaN(value) ? 'hidden' : String(Number(value.toPrecision(6))).replace('-', '\u2212')
+  }
+
+  mark (pane, i, j, mouse) {
+    this.unmark()
+    this.box(pane, pane.cursor, i, i, j, j)
+    this.follow(pane, i, j, new Map())
+    const { rows, columns } = pane.spec
+    const words = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
+    this.tip.textContent = words
+    this.live.textContent = `${pane.spec.symbol}, ${rows[i]}, ${columns[j]}: ${this.text(pane, i, j)}`
+    const area = this.root.getBoundingClientRect()
+    const box = pane.cursor.getBoundingClientRect()
+    this.tip.style.display = 'block'
+    const x = Math.min(Math.max(box.left - area.left + box.width / 2 - this.tip.offsetWidth / 2, 0), area.width - this.tip.offsetWidth)
+    this.tip.style.left = `${x}px`
+    this.tip.style.top = `${box.top - area.top - this.tip.offsetHeight - 6}px`
+  }
+
+  // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is followed further back.
+  follow (pane, i, j, used) {
+    for (const [stage, what] of pane.spec.sources ?? []) {
+      const source = this.panes.get(stage)
+      if (!source?.z) continue
+      const [n, m] = [source.z.length, source.z[0].length]
+      const k = used.get(stage) ?? 0
+      const box = source.marks[Math.min(k, 2)]
+      used.set(stage, k + 1)
+      if (what === 'cell') { this.box(source, box, i, i, j, j); this.follow(source, i, j, used) }
+      if (what === 'row i') this.box(source, box, i, i, 0, m - 1)
+      if (what === 'row j') this.box(source, box, j, j, 0, m - 1)
+      if (what === 'column j') this.box(source, box, 0, n - 1, j, j)
+    }
+  }
+
+  box (pane, node, i0, i1, j0, j1) {
+    const layout = pane.plot._fullLayout
+    if (!layout || i1 >= pane.z.length || j1 >= (pane.z[0]?.length ?? 0)) return
+    const { xaxis: X, yaxis: Y } = layout
+    const clampX = v => Math.min(Math.max(X.d2p(v), 0), X._length)
+    const clampY = v => Math.min(Math.max(Y.d2p(v), 0), Y._length)
+    const [x0, x1, y0, y1] = [clampX(j0 - 0.5), clampX(j1 + 0.5), clampY(i0 - 0.5), clampY(i1 + 0.5)]
+    if (x1 - x0 < 1 || Math.abs(y1 - y0) < 1) return
+    Object.assign(node.style, { display: 'block', left: `${X._offset + x0}px`, top: `${Y._offset + Math.min(y0, y1)}px`, width: `${x1 - x0}px`, height: `${Math.abs(y1 - y0)}px` })
+  }
+
+  unmark () {
+    this.tip.style.display = 'none'
+    for (const pane of this.panes.values()) for (const node of [...(pane.marks ?? []), pane.cursor]) if (node) node.style.display = 'none'
+  }
+
+  // ---- tables and downloads ---------------------------------------------------------------------
+
+  toggleTable (pane) {
+    const on = !pane.table
+    pane.tableButton.setAttribute('aria-pressed', String(on))
+    pane.tableButton.textContent = on ? 'Heatmap' : 'Table'
+    pane.frame.hidden = on
+    if (on) { pane.table = make('div', 'board-table', pane.element); pane.table.tabIndex = 0; this.fillTable(pane) } else { pane.table.remove(); pane.table = null; this.draw(true) }
+  }
+
+  fillTable (pane) {
+    const { rows, columns, symbol } = pane.spec
+    pane.table.replaceChildren()
+    const table = make('table', '', pane.table)
+    make('caption', 'board-live', table, symbol)
+    const head = make('tr', '', make('thead', '', table))
+    make('td', '', head)
+    for (const column of columns) make('th', '', head, column).scope = 'col'
+    const body = make('tbody', '', table)
+    rows.forEach((row, i) => {
+      const line = make('tr', '', body)
+      make('th', '', line, row).scope = 'row'
+      columns.forEach((_, j) => {
+        const button = make('button', '', make('td', '', line), this.text(pane, i, j))
+        button.type = 'button'
+        button.onclick = () => this.emit('picked', { stage: pane.spec.name, i, j })
+      })
+    })
+  }
+
+  download (pane, format) {
+    const { data, layout } = this.fit(pane, 900, 0, true)
+    if (!pane.spec.rows) Object.assign(layout, { width: 900, height: 520 })
+    layout.paper_bgcolor = this.head.palettes.light.paper
+    const size = { format, width: layout.width, height: layout.height, scale: format === 'png' ? 3 : 1 }
+    const spec = { data, layout, config: { staticPlot: true } }
+    this.Plotly.downloadImage(spec, { ...size, filename: pane.spec.filename }).then(() => { this.live.textContent = `${pane.spec.filename}.${format} was saved.` })
+  }
+
+  close () {
+    this.resize.disconnect()
+    this.themes.disconnect()
+    for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
+  }
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component
+  const root = parentElement.querySelector('.board')
+  if (!boards.has(root)) boards.set(root, new Board(root))
+  const board = boards.get(root)
+  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
+  board.show(JSON.parse(new TextDecoder().decode(bytes)), setTriggerValue)
+  return () => { board.close(); boards.delete(root) }
+}

@@ -1,0 +1,92 @@
+"""The rail of settings: every control shows one setting and changes that one alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import DRAWN, Settings
+from attention.inputs.system import distinct, run
+from attention.pages import state
+
+SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
+MASKS = {
+    "none": "none",
+    "causal": "look-ahead (causal)",
+    "causal_lower_right": "look-ahead, from the lower right",
+    DRAWN: "drawn cell by cell",
+}
+FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
+
+
+def rail(s: Settings) -> None:
+    """All controls, in the sidebar."""
+    with st.sidebar:
+        state.bound(st.selectbox, "Example", "example", s.example, lambda _, name: EXAMPLES[name].build(),
+                    options=list(EXAMPLES), format_func=lambda name: EXAMPLES[name].title)  # fmt: skip
+        st.button("Reset", key="reset", on_click=state.reset, width="stretch", help="Back to the example as it was")
+        _view(s)
+        _attention(s)
+        _shapes(s)
+
+
+def _field(name: str):
+    """A control's move goes into the setting of that name."""
+    return lambda s, value: replace(s, **{name: value})
+
+
+def _choice(label: str, name: str, value, labels: dict, apply=None, **options) -> None:
+    state.bound(st.selectbox, label, name, value, apply or _field(name), options=list(labels),
+                format_func=labels.__getitem__, **options)  # fmt: skip
+
+
+def _view(s: Settings) -> None:
+    tokens = distinct(s.tokens)
+    state.bound(st.selectbox, "Query", "query", s.query, _field("query"), options=range(len(tokens)),
+                format_func=lambda i: tokens[min(i, len(tokens) - 1)], help="Highlighted in every stage and walked below")  # fmt: skip
+    if s.heads > 1:
+        state.bound(st.segmented_control, "Head", "head", s.head, lambda s, h: replace(s, head=s.head if h is None else h),
+                    options=range(s.heads), format_func=lambda h: str(h + 1))  # fmt: skip
+    if s.batch > 1:
+        state.bound(st.number_input, "Batch item", "item", s.item + 1, lambda s, i: replace(s, item=i - 1, cell=None),
+                    min_value=1, max_value=s.batch, step=1)  # fmt: skip
+    state.bound(st.slider, "Digits", "digits", s.digits, _field("digits"), min_value=0, max_value=10)
+
+
+def _attention(s: Settings) -> None:
+    kind = "sqrt" if s.scale is None else "none" if s.scale == 1 and not state.kept("own_scale", False) else "number"
+    _choice("Scale", "scale_kind", kind, SCALES, _set_scale)
+    if kind == "number":
+        state.bound(st.number_input, "Scores are multiplied by", "scale", s.scale, _field("scale"), min_value=1e-6,
+                    max_value=1e6, step=0.05, format="%.6g")  # fmt: skip
+    _choice("Mask", "mask", s.mask, MASKS, inputs.set_mask)
+    keys = distinct(s.key_tokens)
+    state.bound(st.multiselect, "Padding: hide these keys", "padding", list(s.padding),
+                lambda s, chosen: replace(s, padding=tuple(sorted(chosen))), options=range(len(keys)),
+                format_func=lambda k: keys[min(k, len(keys) - 1)], placeholder="none")  # fmt: skip
+    _choice("Hidden cells get", "fill", s.fill, FILLS)
+    state.bound(st.toggle, "Softmax", "softmax", s.softmax, _field("softmax"))
+    state.bound(st.toggle, "Second sequence (cross-attention)", "cross", bool(s.memory_tokens), inputs.set_memory)
+    state.bound(st.toggle, "Start from Q, K and V themselves", "typed_qkv", s.typed_qkv,
+                lambda s, on: inputs.start_from(s, on, run(s)))  # fmt: skip
+
+
+def _set_scale(s: Settings, kind: str) -> Settings:
+    state.keep("own_scale", kind == "number")
+    return replace(s, scale={"sqrt": None, "none": 1.0, "number": s.d_k**-0.5 if s.scale is None else s.scale}[kind])
+
+
+def _shapes(s: Settings) -> None:
+    sizes = {"d_model": s.d_model, "d_k": s.d_k, "d_v": s.d_v}
+    for name, size in sizes.items():
+        if size is not None:
+            state.bound(st.slider, name.replace("_", "\\_"), name, size,
+                        lambda s, value, name=name: inputs.set_dimension(s, name, value),
+                        min_value=1, max_value=max(16, size))  # fmt: skip
+    _choice("Heads", "heads", s.heads, {h: str(h) for h in s.possible_heads},
+            lambda s, h: replace(s, heads=h, head=0, cell=None), help="They divide the columns of the weights")  # fmt: skip
+    state.bound(st.toggle, "Output weights W_O", "output_weights", "W_O" in s.matrices, inputs.set_output_weights)
+    state.bound(st.toggle, "Sum of the outputs (context)", "context", s.context, _field("context"))
