@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def heatmap(
     return {
         "data": data,
         "layout": layout(
-            title={"text": html.escape(title), "font": {"size": 14}, "x": 0, "xref": "paper"},
+            title={"text": _subscripts(html.escape(title)), "font": {"size": 14}, "x": 0, "xref": "paper"},
             xaxis=_axis(columns, side="top"),
             yaxis=_axis(rows, autorange="reversed"),
             shapes=[_frame(*mark, len(columns)) for mark in marks],
@@ -109,6 +110,10 @@ def label(text: str) -> str:
     return html.escape(text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…")
 
 
+def _subscripts(text: str) -> str:
+    return re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text)
+
+
 def _axis(labels: tuple[str, ...], **more) -> dict:
     step = -(-len(labels) // MOST_LABELS)
     places = range(0, len(labels), step)
@@ -118,6 +123,7 @@ def _axis(labels: tuple[str, ...], **more) -> dict:
         "ticktext": [label(labels[i]) for i in places],
         "tickfont": {"size": 11},
         "ticks": "",
+        "ticklabelstandoff": 3,
         "showgrid": False,
         "zeroline": False,
         **more,

@@ -32,7 +32,7 @@ def editable(s: Settings) -> list[str]:
     return [name for name in STAGES if name in s.matrices] + [MASK]
 
 
-def panel(s: Settings) -> None:
+def panel(s: Settings, sizes: str) -> None:
     """The row of names to choose from, and the editor of the chosen one."""
     options = editable(s)
     chosen = state.kept("editing", None)
@@ -42,6 +42,7 @@ def panel(s: Settings) -> None:
         st.markdown("Edit the numbers of")
         st.pills("Edit", options, key="editing", on_change=lambda: state.keep("editing", st.session_state["editing"]),
                  format_func=lambda name: name.replace("_", "\\_"), label_visibility="collapsed")  # fmt: skip
+        st.caption(escape(sizes))
     if chosen is None:
         return
     with st.container(border=True, key="editor"):
@@ -93,6 +94,7 @@ def _numbers(s: Settings, name: str) -> None:
     else:
         given = labels(s).get(STAGES[name].rows, ())
         frame.index = list(given) if len(given) == len(rows) else range(1, len(rows) + 1)
+        config["_index"] = st.column_config.Column(disabled=True)
     remark = s.matrices[name].remark
     st.caption(escape(f"{name}, {len(rows)} × {len(rows[0])}" + (f" · {remark}" if remark else "")))
     st.data_editor(frame, key=key, column_config=config, hide_index=tokens is not None, width="stretch",

@@ -61,12 +61,12 @@ sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 st.html(
     "<p class='intro'><b>Attention, stage by stage.</b> Type word embeddings and weights; see every number of scaled"
-    f" dot-product attention on its way to the output. <span class='sizes'>{html.escape(' · '.join(sizes))}</span></p>"
+    " dot-product attention on its way to the output.</p>"
     f"<p class='notice'><b>Notice:</b> {html.escape(EXAMPLES[s.example].notice)}</p>"
 )
 for sentence in state.notices():
     st.warning(editors.escape(sentence))
-editors.panel(s)
+editors.panel(s, " · ".join(sizes))
 
 title = EXAMPLES[s.example].title
 panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)

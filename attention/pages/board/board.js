@@ -152,27 +152,7 @@ class Board {
     const header = make('header', 'board-head', element)
     pane.symbol = make('strong', 'board-symbol', header)
     pane.equals = make('span', 'board-equals', header)
-    const tools = make('div', 'board-tools', element)
-    tools.setAttribute('role', 'toolbar')
-    const tool = (text, title, act) => {
-      const button = make('button', 'board-tool', tools, text)
-      button.type = 'button'
-      button.title = title
-      button.onclick = act
-      return button
-    }
-    pane.edit = tool('Edit', 'Edit these numbers', () => this.emit('edit', spec.name))
-    if (spec.rows) {
-      pane.tableButton = tool('Table', 'Show the numbers as a table', () => this.toggleTable(pane))
-      pane.tableButton.setAttribute('aria-pressed', 'false')
-    }
-    pane.bigButton = tool('Enlarge', 'Give this pane the whole width', () => {
-      pane.big = element.classList.toggle('big')
-      pane.bigButton.textContent = pane.big ? 'Shrink' : 'Enlarge'
-      this.draw(true)
-    })
-    tool('PNG', 'Download as PNG, 3 times the size', () => this.download(pane, 'png'))
-    tool('SVG', 'Download as SVG', () => this.download(pane, 'svg'))
+    this.addTools(pane, header)
     const line = make('p', 'board-sentence', element)
     pane.shape = make('span', 'board-shape', line)
     pane.sentence = make('span', '', line)
@@ -190,6 +170,41 @@ class Board {
     element.onmouseleave = () => this.light(null)
     this.panes.set(spec.name, pane)
     return pane
+  }
+
+  // The toolbar: Edit where the pane is an input, and a menu for the rest.
+  addTools (pane, header) {
+    const tools = make('div', 'board-tools', header)
+    const button = (parent, text, act) => {
+      const node = make('button', 'board-tool', parent, text)
+      node.type = 'button'
+      node.onclick = act
+      return node
+    }
+    pane.edit = button(tools, 'edit', () => this.emit('edit', pane.spec.name))
+    pane.edit.setAttribute('aria-label', `edit ${pane.spec.symbol}`)
+    const open = button(tools, '⋯', () => toggle(menu.hidden))
+    open.setAttribute('aria-label', `tools of ${pane.spec.symbol}`)
+    open.setAttribute('aria-expanded', 'false')
+    const menu = make('div', 'board-menu', pane.element)
+    menu.hidden = true
+    const toggle = on => {
+      menu.hidden = !on
+      open.setAttribute('aria-expanded', String(on))
+      if (on) menu.firstElementChild.focus()
+    }
+    const away = event => { if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false) }
+    menu.addEventListener('focusout', away)
+    menu.onkeydown = event => { if (event.key === 'Escape') { toggle(false); open.focus() } }
+    const item = (text, act) => button(menu, text, () => { act(); toggle(false); open.focus({ preventScroll: true }) })
+    if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
+    pane.bigButton = item('Enlarge', () => {
+      pane.big = pane.element.classList.toggle('big')
+      pane.bigButton.textContent = pane.big ? 'Shrink' : 'Enlarge'
+      this.draw(true)
+    })
+    item('Download PNG', () => this.download(pane, 'png'))
+    item('Download SVG', () => this.download(pane, 'svg'))
   }
 
   describe (pane) {
@@ -376,8 +391,7 @@ class Board {
 
   toggleTable (pane) {
     const on = !pane.table
-    pane.tableButton.setAttribute('aria-pressed', String(on))
-    pane.tableButton.textContent = on ? 'Heatmap' : 'Table'
+    pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
     pane.frame.hidden = on
     if (on) { pane.table = make('div', 'board-table', pane.element); pane.table.tabIndex = 0; this.fillTable(pane) } else { pane.table.remove(); pane.table = null; this.draw(true) }
   }
