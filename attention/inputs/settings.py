@@ -11,6 +11,7 @@ import numpy as np
 
 from attention.inputs.matrices import BadInput, Matrix, Recipe
 from attention.masks import MASKS
+from attention.variance import DISTRIBUTIONS
 
 MAX_TOKENS = 64
 MAX_DIMENSION = 64
@@ -133,6 +134,11 @@ def check(settings: Settings) -> Settings:
         raise BadInput(f"the scale is {settings.scale:g}; a positive number up to 1e6 is wanted.")
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
+    if settings.distribution not in DISTRIBUTIONS:
+        known = ", ".join(DISTRIBUTIONS)
+        raise BadInput(f"there is no distribution “{settings.distribution}” to sample from; choose one of {known}.")
+    if not 0 <= settings.sample_seed < 2**32:
+        raise BadInput(f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are allowed.")
     _check_shapes(settings, n_q, n_k)
     if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
         rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
