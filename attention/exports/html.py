@@ -26,7 +26,7 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
     )
     none = "Every key of this query is hidden: there is nothing to take exp of."
     return [
-        f"The query of “{token}” is {vector(w.query, digits)}. Multiply it with each key, number by number, and add up.",
+        f"The query of “{token}” is {_vector(w.query, digits)}. Multiply it with each key, number by number, and add up.",
         f"Scale: {by}.",
         f"Mask: {seen} of {len(w.masked)} keys stay visible; the others become −∞."
         if seen < len(w.masked)
@@ -35,7 +35,7 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
         "Divide by Σ: these are the weights, and together they make 1."
         if view.softmax and seen
         else "The weights are the masked scores themselves." if not view.softmax else "All weights are 0.",
-        f"Multiply each value with its weight and add up: {vector(w.output, digits)}. The matrix form has the same row"
+        f"Multiply each value with its weight and add up: {_vector(w.output, digits)}. The matrix form has the same row"
         + (" to the last digit." if w.difference == 0 else f", up to {number(w.difference, 1)} of rounding."),
     ]
 

@@ -78,8 +78,9 @@ def heatmap(
         if where.any()
     ]
     if text is not None:
-        for trace in data:
-            trace |= {"text": text, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
+        for trace, where in zip(data, [~(covered | broken), *(w for w in (covered, broken) if w.any())], strict=True):
+            shown = text if where.all() else _only(text, where)
+            trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
     return {
         "data": data,
         "layout": layout(
@@ -89,6 +90,11 @@ def heatmap(
             shapes=[_frame(*mark, len(columns)) for mark in marks],
         ),
     }
+
+
+def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
+    """The texts of these cells alone: each trace prints its own, or the numbers would stand there twice."""
+    return [[t if w else "" for t, w in zip(*row, strict=True)] for row in zip(text, where.tolist(), strict=True)]
 
 
 def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:

@@ -174,11 +174,10 @@ def sentence(name):
         if kinds[token] is not None:
             X[i, kinds[token]] = 1
         X[i, 3:] = np.round([np.cos(i * angle), np.sin(i * angle)], 2)
-    turn = np.round([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]], 2)
     W_Q, W_K, W_V = np.zeros((5, 4)), np.zeros((5, 4)), np.zeros((5, 4))
     W_Q[1, 0], W_Q[2, 0] = 2, 3  # a verb and, more so, a pronoun ask for an animal
     W_K[0, 0], W_K[2, 0] = 3, 1  # a noun answers, a pronoun a little
-    W_Q[3:, 2:] = 8 * turn  # turned back by one place …
+    W_Q[3:, 2:] = [[6, -5], [5, 6]]  # turned back by about one place …
     W_K[3:, 2:] = 3 * np.eye(2)  # … a position matches the one before it
     W_V[0, 0] = W_V[1, 1] = W_V[3, 2] = W_V[4, 3] = 1
     names = {"d_model": ("noun", "verb", "pronoun", "cos", "sin")}

@@ -40,6 +40,14 @@ const widthOf = (text, size = 11) => { ruler.font = `${size}px Source Sans, sans
 const plain = html => { const t = document.createElement('textarea'); t.innerHTML = html; return t.value }
 const longest = texts => texts.reduce((most, t) => Math.max(most, widthOf(plain(t))), 0)
 
+// Keep only so many tick labels that each has `cells` cells of room.
+const thin = (axis, cells) => {
+  const step = Math.ceil(cells / ((axis.tickvals[1] ?? 1) - axis.tickvals[0]))
+  if (step < 2) return
+  axis.ticktext = axis.ticktext.filter((_, k) => k % step === 0)
+  axis.tickvals = axis.tickvals.filter((_, k) => k % step === 0)
+}
+
 class Board {
   constructor (root) {
     this.root = root
@@ -213,7 +221,7 @@ class Board {
     if (words === pane.words) return
     pane.words = words
     mathText(pane.symbol, spec.symbol ?? '')
-    mathText(pane.equals, spec.formula ? `= ${spec.formula}` : '')
+    mathText(pane.equals, spec.formula ? `=\u00a0${spec.formula}` : '')
     pane.shape.textContent = spec.shape ?? ''
     mathText(pane.sentence, spec.sentence ?? '')
     pane.edit.hidden = !spec.edit
@@ -257,15 +265,19 @@ class Board {
     const { xaxis, yaxis } = layout
     const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
     const left = Math.min(longest(yaxis.ticktext), 110) + 10
-    const texts = pane.spec.figure.data[0].text
-    const letters = texts ? Math.max(...texts.map(row => Math.max(...row.map(t => t.length)))) : 99
+    const texts = pane.traces.map(trace => trace.text)
+    const letters = shown => Math.max(...shown.map(text => text ? Math.max(...text.map(row => Math.max(...row.map(t => t.length)))) : 99))
     let right = 6
     const cell = () => (width - left - right) / m
-    let size = Math.min(forExport ? 14 : 13, (cell() - 4) / (letters * 0.56))
-    const printed = texts && size >= NARROW
+    const fitting = shown => Math.min(forExport ? 14 : 13, (cell() - 4) / (letters(shown) * 0.56))
+    const brief = fitting(texts) < NARROW && texts[0] ? texts.map(text => text.map(row => row.map(t => t.includes('e\u2212') ? '≈0' : t))) : texts
+    let size = fitting(brief)
+    const printed = size >= NARROW
     if (!printed || forExport) right = 56
-    const slanted = longest(xaxis.ticktext) > cell() * (xaxis.tickvals.length > 1 ? xaxis.tickvals[1] - xaxis.tickvals[0] : 1) - 2
-    const top = (slanted ? Math.min(longest(xaxis.ticktext), 110) + 10 : 20) + (forExport ? 44 : 0)
+    const wide = longest(xaxis.ticktext)
+    const slanted = wide > 24 && wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
+    thin(xaxis, (slanted ? 13 : wide + 5) / cell())
+    const top = (slanted ? Math.min(wide, 110) + 10 : 20) + (forExport ? 44 : 0)
     const room = tallest ? tallest - top : forExport ? 620 : 250
     const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, n * 5)), 26)
     size = Math.min(size, 0.62 * height / n)
@@ -275,16 +287,11 @@ class Board {
     xaxis.tickangle = slanted ? -90 : 0
     for (const axis of [xaxis, yaxis]) axis.tickfont.color = palette.ink
     for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-    const crowded = n * 12 > height
-    if (crowded) {
-      const step = Math.ceil(12 * n / height)
-      const keep = yaxis.tickvals.map((v, k) => k).filter(k => yaxis.tickvals[k] % step === 0)
-      yaxis.ticktext = keep.map(k => yaxis.ticktext[k])
-      yaxis.tickvals = keep.map(k => yaxis.tickvals[k])
-    }
+    thin(yaxis, 12 * n / height)
     const tight = Math.min(cell(), height / n) < 6
-    const data = pane.traces.map(trace => ({
+    const data = pane.traces.map((trace, k) => ({
       ...trace,
+      text: brief[k],
       colorscale: palette[trace.meta],
       xgap: tight ? 0 : 1,
       ygap: tight ? 0 : 1,
@@ -333,8 +340,7 @@ class Board {
   }
 
   text (pane, i, j) {
-    const cells = pane.spec.figure.data[0].text
-    if (cells) return cells[i][j]
+    for (const trace of pane.spec.figure.data) if (trace.text?.[i][j]) return trace.text[i][j]
     const value = pane.z[i][j]
     return Number.isNaN(value) ? 'hidden' : String(Number(value.toPrecision(6))).replace('-', '\u2212')
   }

@@ -1,0 +1,261 @@
+"""The charts on √d_k, each with its words: how far scores spread, what softmax makes of it, the matrices on Explore.
+
+As in :mod:`attention.figures.heatmap`, a figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from attention.figures.theme import LIGHT, LINES, layout
+from attention.numbers import number
+from attention.variance import N_KEYS, Point, Prediction
+
+SCALED, RAW, MATRIX = LINES[0], LINES[1], LINES[2]
+REFERENCE = "#868c98"  # lines to compare with; readable on both papers
+FURTHEST = 1024  # the d_k axis always ends here, so that points stay in place while the ladder grows
+_DIMENSION = "d<sub>k</sub>"
+
+
+def spread_panes(points: tuple[Point, ...], counts, edges) -> list[dict]:
+    """Variance against d_k, and how the scores of the last point lie around 0."""
+    last = points[-1]
+    raw, scaled, root = last.raw, last.scaled, number(math.sqrt(last.d_k))
+    samples, reach = int(np.sum(counts)), number(max(abs(edges[0]), abs(edges[-1])), 1)
+    narrow = number(max(abs(edges[0]), abs(edges[-1])) / math.sqrt(last.d_k), 1)
+    measured = (
+        f"At d_k = {last.d_k}, {samples:,} scores have variance {number(raw.variance)} ± {number(raw.margin)}; theory"
+        f" says {last.d_k}. Scaled: {number(scaled.variance)} ± {number(scaled.margin)}; theory says 1."
+    )
+    squeezed = (
+        f"The same shape, squeezed by √{last.d_k} = {root}: the scores reach as far as ±{reach}, the scaled ones ±{narrow}."
+        if last.d_k > 1
+        else "At d_k = 1 the scale is 1, so both are the same."
+    )
+    return [
+        _pane("variances", "Variance against d_k", measured, variances(points)),
+        _pane("histogram", f"The scores at d_k = {last.d_k}", squeezed, histogram(counts, edges, last.d_k)),
+    ]
+
+
+def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
+    """One row of weights, and three measures of how sharp the rows are against d_k."""
+    last, even = points[-1], 1 / N_KEYS
+    raw, scaled = last.raw, last.scaled
+    one = (
+        f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query without the scale,"
+        f" {_share(row[1].max())} with it. Half of the sampled rows are sharper."
+    )
+    top = (
+        f"At d_k = {last.d_k} the first of {N_KEYS} keys gets {_share(raw.largest)} without the scale,"
+        f" {_share(scaled.largest)} with it; alike, each would get {_share(even)}."
+    )
+    nats = (
+        f"{number(raw.entropy)} of ln {N_KEYS} = {number(math.log(N_KEYS))} nats are left without the scale,"
+        f" {number(scaled.entropy)} with it; 0 means one key has everything."
+    )
+    slope = (
+        f"Σ w(1 − w) is {number(raw.slope)} without the scale, {number(scaled.slope)} with it; at 0 no gradient comes"
+        " through and nothing is learned."
+    )
+    return [
+        _pane("row", f"One query, {N_KEYS} keys, d_k = {last.d_k}", one, row_of_weights(row)),
+        _pane("largest", "Largest weight", top, largest(points)),
+        _pane("entropy", "Entropy", nats, entropy(points)),
+        _pane("slope", "Gradient of the softmax", slope, slope_left(points)),
+    ]
+
+
+def explored_pane(measured: dict[str, float], predicted: dict[str, float], sentence: str) -> dict:
+    """The variances of Q, K, scores and scaled as they are on Explore, with what theory makes of Q and K."""
+    return _pane("explored", "Variances on Explore", sentence, explored(measured, predicted))
+
+
+def variances(points: tuple[Point, ...]) -> dict:
+    """Variance of scores and of scaled scores against d_k, both axes logarithmic, with d_k and 1 dashed."""
+    whole = [1, FURTHEST]
+    raw, scaled = _both(points, "variance")
+    for line, kind in ((raw, "raw"), (scaled, "scaled")):
+        margins = [getattr(point, kind).margin for point in points]
+        line["error_y"] = {"type": "data", "array": margins, "thickness": 1.4, "width": 3}
+    lines = [raw, _dashed(whole, whole, "theory: d<sub>k</sub>", RAW)]
+    lines += [scaled, _dashed(whole, [1, 1], "theory: 1", SCALED)]
+    return _against_d_k(lines, points, "variance", type="log", dtick=1)
+
+
+def largest(points: tuple[Point, ...]) -> dict:
+    """Mean largest weight of a row against d_k; all keys alike would give 1/N_KEYS."""
+    lines = [*_both(points, "largest"), _reference(1 / N_KEYS, f"all alike: 1/{N_KEYS}")]
+    return _against_d_k(lines, points, "largest weight, mean", range=[0, 1.03])
+
+
+def entropy(points: tuple[Point, ...]) -> dict:
+    """Mean entropy of a row against d_k, under ln N_KEYS."""
+    most = math.log(N_KEYS)
+    lines = [*_both(points, "entropy"), _reference(most, f"all alike: ln {N_KEYS}")]
+    return _against_d_k(lines, points, "entropy in nats, mean", range=[0, 1.06 * most])
+
+
+def slope_left(points: tuple[Point, ...]) -> dict:
+    """Mean Σ w (1 − w) of a row, the trace of the softmax's Jacobian, against d_k; at most 1 − 1/N_KEYS."""
+    lines = [*_both(points, "slope"), _reference(1 - 1 / N_KEYS, f"all alike: 1 − 1/{N_KEYS}")]
+    return _against_d_k(lines, points, "Σ w (1 − w), mean", range=[0, 1.03])
+
+
+def histogram(counts, edges, d_k: int) -> dict:
+    """(b,) counts of the scores between (b + 1,) edges, the same divided by √d_k, and both normal curves dashed."""
+    counts, edges = np.asarray(counts), np.asarray(edges, float)
+    data = []
+    for name, colour, by in (("scores", RAW, 1.0), ("scaled", SCALED, math.sqrt(d_k))):
+        ends, spread = edges / by, math.sqrt(d_k) / by
+        bars = {"type": "bar", "name": name, "x": _middles(ends), "y": counts.tolist(), "width": np.diff(ends).tolist()}
+        bars |= {"marker": {"color": colour, "line": {"width": 0}}, "opacity": 0.6}
+        bars["hovertemplate"] = "around %{x:.3~g}: %{y} samples<extra>" + name + "</extra>"
+        x = np.linspace(-4, 4, 81) * spread
+        y = counts.sum() * (ends[1] - ends[0]) * np.exp(-((x / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
+        curve = _dashed(x.tolist(), y.tolist(), f"normal, variance {d_k if by == 1 else 1}", colour)
+        data += [bars, curve]
+    xaxis, yaxis = _axis("score"), _axis("samples in a bin")
+    return {"data": data, "layout": _layout(xaxis, yaxis, barmode="overlay")}
+
+
+def row_of_weights(row: np.ndarray) -> dict:
+    """(2, N_KEYS), the weights of one query without the scale and with it, side by side."""
+    keys = list(range(1, row.shape[1] + 1))
+    data = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": keys,
+            "y": weights.tolist(),
+            "marker": {"color": colour},
+            "hovertemplate": "key %{x}: %{y:.4f}<extra>" + name + "</extra>",
+        }
+        for name, colour, weights in zip(("without the scale", "with 1/√d<sub>k</sub>"), (RAW, SCALED), row, strict=True)
+    ]
+    xaxis = _axis("key", tickvals=keys[::3], showgrid=False)
+    return {"data": data, "layout": _layout(xaxis, _axis("weight", range=[0, 1.03]), bargap=0.25)}
+
+
+def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
+    """One row for each stage: its variance as a dot, what theory predicts as an open diamond."""
+    names = list(measured)
+    positive = all(value > 0 for value in (*measured.values(), *predicted.values()))
+    dots = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "measured",
+        "x": list(measured.values()),
+        "y": names,
+        "marker": {"color": MATRIX, "size": 14},
+        "hovertemplate": "%{y}: %{x:.6~g}<extra>measured</extra>",
+    }
+    theory = dots | {
+        "name": "theory: independent, means 0",
+        "x": list(predicted.values()),
+        "y": list(predicted),
+        "marker": {"color": RAW, "size": 17, "symbol": "diamond-open", "line": {"width": 2.5}},
+        "hovertemplate": "%{y}: %{x:.6~g}<extra>theory</extra>",
+    }
+    xaxis = _axis("variance", **({"type": "log"} if positive else {"rangemode": "tozero"}))
+    yaxis = _axis("", type="category", categoryorder="array", categoryarray=names[::-1])
+    figure = _layout(xaxis, yaxis, height=270)
+    figure["margin"]["l"] = 64
+    return {"data": [dots, theory], "layout": figure}
+
+
+def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
+    return {
+        "name": name,
+        "group": "charts",
+        "symbol": title,
+        "sentence": sentence,
+        "alt": f"Chart. {title}. {sentence}",
+        "filename": f"attention_{name}",
+        "figure": figure | {"layout": figure["layout"] | {"title": {"text": title, "font": {"size": 15}, "x": 0}}},
+    }
+
+
+def _both(points: tuple[Point, ...], what: str) -> tuple[dict, dict]:
+    """The measured line without the scale and the one with it."""
+    x = [point.d_k for point in points]
+    found = []
+    for name, kind, colour in (("scores", "raw", RAW), ("scaled", "scaled", SCALED)):
+        found.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": name,
+                "x": x,
+                "y": [getattr(getattr(point, kind), what) for point in points],
+                "line": {"color": colour, "width": 2.5},
+                "marker": {"color": colour, "size": 8},
+                "hovertemplate": "%{y:.4~g}<extra>" + name + "</extra>",
+            }
+        )
+    return tuple(found)
+
+
+def _dashed(x, y, name: str, colour: str) -> dict:
+    line = {"color": colour, "width": 2, "dash": "dash"}
+    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": line, "hoverinfo": "skip"}
+
+
+def _reference(height: float, name: str) -> dict:
+    return _dashed([1, FURTHEST], [height, height], name, REFERENCE)
+
+
+def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yaxis) -> dict:
+    """Lines over a logarithmic d_k, with an upright at the chosen one."""
+    xaxis = _axis(_DIMENSION, type="log", tickvals=[4**p for p in range(6)], range=[-0.06, math.log10(FURTHEST) + 0.06])
+    chosen = points[-1].d_k
+    line = {"color": LIGHT["ink"], "width": 1, "dash": "dot"}
+    upright = {"type": "line", "name": "ink", "x0": chosen, "x1": chosen, "y0": 0, "y1": 1, "yref": "paper"}
+    upright |= {"line": line, "layer": "below"}
+    return {"data": lines, "layout": _layout(xaxis, _axis(title, **yaxis), shapes=[upright], hovermode="x")}
+
+
+def _axis(title: str, **more) -> dict:
+    return {
+        "title": {"text": title, "standoff": 6},
+        "gridcolor": LIGHT["grid"],
+        "linecolor": LIGHT["grid"],
+        "zerolinecolor": LIGHT["grid"],
+        "automargin": True,
+        "fixedrange": True,
+        **more,
+    }
+
+
+def _layout(xaxis: dict, yaxis: dict, **more) -> dict:
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
+    margin = {"l": 52, "r": 14, "t": 12, "b": 44}
+    return layout(**({"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340} | more))
+
+
+def _middles(edges: np.ndarray) -> list[float]:
+    return ((edges[:-1] + edges[1:]) / 2).tolist()
+
+
+def _share(value: float) -> str:
+    """A weight as a percentage, never rounded to 0 or 100 where it is neither."""
+    return f"{number(100 * value, 1 if value > 0.99 or value < 0.1 else 0)} %"
+
+
+def explore_sentence(d_k: int, scores: float, rule: Prediction, means: tuple[float, float], count: int) -> str:
+    """Whether the short rule holds for the matrices on Explore, with the numbers that decide it."""
+    q, k = (number(mean) for mean in means)
+    start = f"d_k · var(Q) · var(K) = {number(rule.centred)}, and the {count} scores have variance {number(scores)}."
+    if rule.centred == 0:
+        return f"{start} A matrix whose entries are all alike has no spread to begin with, so the rule says nothing here."
+    if not rule.applies:
+        return (
+            f"{start} The rule does not apply here: it wants means near 0, and those of Q and K are {q} and {k}."
+            f" Independent entries with such means would give {number(rule.full)}."
+        )
+    return (
+        f"{start} The means of Q and K, {q} and {k}, are near 0, as the rule wants; but entries that come from the same"
+        " few words are not independent, so expect the size, not the digits."
+    )
