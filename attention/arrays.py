@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -43,16 +45,20 @@ def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
 
 
 def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed."""
-    allowed = np.asarray(True if allowed is None else allowed)
+    """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed.
+
+    A bias is −∞ as well where the scores' own float type cannot hold it, as −1e9 in float16.
+    """
+    allowed = _as_mask("allowed", True if allowed is None else allowed)
     if allowed.dtype != bool:
         raise TypeError(
             f"allowed holds {allowed.dtype}; booleans are wanted, True where a query may look at a key"
             " (write `mask == 1` or `mask == 0`)."
         )
-    bias = np.asarray(0 if bias is None else bias)
+    bias = _as_mask("bias", 0 if bias is None else bias)
     if bias.dtype.kind not in "iuf":
         raise TypeError(f"bias holds {bias.dtype}; numbers to add to the scores are wanted.")
+    bias = bias.astype(scores.dtype)
     for name, array in (("allowed", allowed), ("bias", bias)):
         try:
             fits = np.broadcast_shapes(array.shape, scores.shape) == scores.shape
@@ -60,8 +66,25 @@ def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
             fits = False
         if not fits:
             raise ValueError(f"{name} has shape {array.shape}, which does not fit the scores {scores.shape}.")
-    allowed = np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy()
-    return allowed, bias.astype(scores.dtype)
+    return np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy(), bias
+
+
+def _as_mask(name: str, value) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
+
+
+def check_scale(scale) -> float:
+    """What the scores are multiplied by: a positive, finite number."""
+    try:
+        value = float(scale)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise ValueError(f"scale is {scale!r}; a positive number is wanted.")
+    return value
 
 
 def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
@@ -75,7 +98,8 @@ def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     anything = allowed.any(axis=-1, keepdims=True)
     highest = np.where(anything, masked.max(axis=-1, keepdims=True, initial=-np.inf), 0)
     exponentials = np.where(allowed, np.exp(masked - highest), 0)
-    return exponentials / np.where(anything, exponentials.sum(axis=-1, keepdims=True), 1)
+    total = np.where(anything, exponentials.sum(axis=-1, keepdims=True), 1)
+    return np.where(allowed, exponentials / total, 0)  # once more: 0 / NaN would be NaN
 
 
 def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:

@@ -30,6 +30,14 @@ def entropy(weights) -> np.ndarray:
     return 0.0 - terms.sum(axis=-1)
 
 
-def largest(weights) -> np.ndarray:
-    """(…, n_q), the largest weight of each row."""
-    return np.asarray(weights).max(axis=-1, initial=0)
+def largest(weights, allowed=None) -> np.ndarray:
+    """(…, n_q), the largest weight of each row among the keys it may look at; 0 where there are none.
+
+    Without softmax a weight may be negative, and then the 0 of a hidden key is not the largest.
+
+    >>> largest([[-2.0, 0.0]], [[True, False]])
+    array([-2.])
+    """
+    weights = np.asarray(weights, float)
+    seen = np.broadcast_to(True if allowed is None else allowed, weights.shape)
+    return np.where(seen.any(axis=-1), weights.max(axis=-1, initial=-np.inf, where=seen), 0)

@@ -1,6 +1,6 @@
 """Scaled dot-product attention on one screen: every stage by its name, kept in a record.
 
-    Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, equation 1
+Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, equation 1
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.arrays import as_floats, check_mask, check_shapes, softmax_rows, weighted_sum
+from attention.arrays import as_floats, check_mask, check_scale, check_shapes, softmax_rows, weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None
     """
     Q, K, V = as_floats(Q=Q, K=K, V=V)
     check_shapes(Q, K, V)
-    scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else float(scale)
+    scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_scale(scale)
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
         scores = Q @ K.swapaxes(-1, -2)
         scaled = scores * scale

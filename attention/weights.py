@@ -58,6 +58,7 @@ def initialise(kind: str, shape, seed: int, low: float = 0, high: float = 3) -> 
     """
     if kind not in INITIALISERS:
         raise ValueError(f"there is no initialiser {kind!r}; choose one of {', '.join(INITIALISERS)}.")
-    if kind in ("integers", "uniform") and not (math.isfinite(low) and math.isfinite(high) and low < high):
+    rounded = math.ceil if kind == "integers" and math.isfinite(low) and math.isfinite(high) else float
+    if kind in ("integers", "uniform") and not (-math.inf < rounded(low) < rounded(high) < math.inf):
         raise ValueError(f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one.")
     return INITIALISERS[kind](tuple(shape), np.random.default_rng(seed), low, high)
