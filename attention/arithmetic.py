@@ -71,13 +71,19 @@ def vector(values, digits: int = 2) -> str:
     return "[" + ", ".join(number(v, digits) for v in values) + "]"
 
 
-def dot(a, b, digits: int = 2) -> list[str]:
-    """Three lines: the products to take, the products, their sum."""
-    terms = [f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True)]
+def dot(a, b, total: float, digits: int = 2) -> list[str]:
+    """Three lines: the products to take, the products, and their sum as it stands in the stage.
+
+    The sum is handed in: added up anew, in another order, it could differ in its last bit.
+    """
     with np.errstate(all="ignore"):
         products = [_factor(x * y, digits) for x, y in zip(a, b, strict=True)]
-        total = float(np.dot(a, b))
-    return [" + ".join(terms), "= " + " + ".join(products), "= " + number(total, digits)]
+    return [terms(a, b, digits), "= " + " + ".join(products), "= " + number(total, digits)]
+
+
+def terms(a, b, digits: int = 2) -> str:
+    """``1·2 + 2·(−4)``"""
+    return " + ".join(f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True))
 
 
 def _factor(value: float, digits: int) -> str:
@@ -101,14 +107,15 @@ def _product(left: str, right: str, left_word: str, right_word: str):
             f"row of {STAGES[rows].symbol} ({left_word}) = {vector(a, digits)}",
             f"column of {STAGES[columns].symbol} ({right_word}) = {vector(b, digits)}",
         ]
-        return head + dot(a, b, digits)
+        return head + dot(a, b, view.stages[stage][i, j], digits)
 
     return lines
 
 
 def _scores(view, stage, i, j, digits):
     q, k = view.stages["Q"][i], view.stages["K"][j]
-    return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, digits)]
+    total = view.stages["scores"][i, j]
+    return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, total, digits)]
 
 
 def _scaled(view, stage, i, j, digits):
@@ -156,7 +163,12 @@ def _output(view, stage, i, j, digits):
     if not seen.any():
         return ["every key of this query is hidden", "the output is 0"]
     weights, values = view.stages["weights"][i][seen], view.stages["V"][:, j][seen]
-    return [f"weights = {vector(weights, digits)}", f"values = {vector(values, digits)}", *dot(weights, values, digits)]
+    total = view.stages["output"][i, j]
+    return [
+        f"weights = {vector(weights, digits)}",
+        f"values = {vector(values, digits)}",
+        *dot(weights, values, total, digits),
+    ]
 
 
 def _joined(view, stage, i, j, digits):

@@ -6,7 +6,7 @@ import html
 
 import numpy as np
 
-from attention.arithmetic import Walk, dot, vector
+from attention.arithmetic import Walk, terms, vector
 from attention.numbers import number
 from attention.stages import View
 from attention.statistics import entropy, largest, variance
@@ -21,9 +21,7 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
     seen = int(np.isfinite(w.masked).sum())
     scaled = np.isclose(view.scale, d_k**-0.5, rtol=1e-12)
     by = f"divide by √{d_k} = {number(d_k**0.5, digits)}" if scaled else f"multiply by {number(view.scale, digits)}"
-    exp = (
-        f"Subtract the largest, {number(w.highest, digits)}, and take exp; they add up to Σ = {number(w.total, digits)}."
-    )
+    exp = f"Subtract the largest, {number(w.highest, digits)}, and take exp; they add up to Σ = {number(w.total, digits)}."
     none = "Every key of this query is hidden: there is nothing to take exp of."
     return [
         f"The query of “{token}” is {_vector(w.query, digits)}. Multiply it with each key, number by number, and add up.",
@@ -34,7 +32,9 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
         (exp if seen else none) if view.softmax else "Softmax is off: exp is not taken.",
         "Divide by Σ: these are the weights, and together they make 1."
         if view.softmax and seen
-        else "The weights are the masked scores themselves." if not view.softmax else "All weights are 0.",
+        else "The weights are the masked scores themselves."
+        if not view.softmax
+        else "All weights are 0.",
         f"Multiply each value with its weight and add up: {_vector(w.output, digits)}. The matrix form has the same row"
         + (" to the last digit." if w.difference == 0 else f", up to {number(w.difference, 1)} of rounding."),
     ]
@@ -79,7 +79,8 @@ def statistics_table(view: View, digits: int) -> str:
 def rows_table(view: View, digits: int) -> str:
     """Entropy and largest weight of each query's row."""
     weights = view.stages["weights"]
-    entropies, peaks, tops = entropy(weights), largest(weights), weights.argmax(axis=-1)
+    entropies, peaks = entropy(weights), largest(weights, view.allowed)
+    tops = np.where(view.allowed, weights, -np.inf).argmax(axis=-1)
     lines = []
     for i, token in enumerate(view.labels["queries"]):
         seen = int(view.allowed[i].sum())
@@ -90,8 +91,8 @@ def rows_table(view: View, digits: int) -> str:
 
 def _terms(q, k, digits):
     if len(q) <= _MOST_TERMS:
-        return dot(q, k, digits)[0]
-    return f"{dot(q[:3], k[:3], digits)[0]} + … + {dot(q[-1:], k[-1:], digits)[0]}"
+        return terms(q, k, digits)
+    return f"{terms(q[:3], k[:3], digits)} + … + {terms(q[-1:], k[-1:], digits)}"
 
 
 def _vector(values, digits):
