@@ -17,12 +17,12 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.matrices import BadInput, Matrix, Recipe, read_matrix, read_number
+from attention.inputs.matrices import MAX_SIDE, MAX_TEXT, BadInput, Matrix, Recipe, read_matrix, read_number
 from attention.inputs.settings import Settings, check
 from attention.numbers import exact
 
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
-MAX_INFLATED = 200_000
+MAX_BATCH = 64
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
 
@@ -113,6 +113,11 @@ def write(settings: Settings) -> dict[str, str]:
     return link
 
 
+def partial(settings: Settings) -> dict[str, str]:
+    """What stands in the address where the settings do not fit: the example, and that this is not all."""
+    return {"example": settings.example, "partial": "1"}
+
+
 def fits(link: Mapping[str, str]) -> bool:
     """Whether the link stays short enough to be sent around."""
     from urllib.parse import urlencode
@@ -132,6 +137,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     changes, matrices = {}, dict(base.matrices)
     for parameter, text in link.items():
         if parameter == "example":
+            continue
+        if parameter == "partial":
+            notices.append("This link stood for matrices too large for it; ask its sender for the state as a file.")
             continue
         try:
             if parameter in CODECS:
@@ -171,7 +179,7 @@ def existing_cell(settings: Settings):
 
 def write_matrix(matrix: Matrix) -> str:
     """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where that is shorter."""
-    if len(matrix.shape) == 2 and matrix.is_rolled:
+    if matrix.is_rolled:
         r = matrix.recipe
         text = f"{r.kind},{r.seed},{matrix.shape[0]}x{matrix.shape[1]}"
         return text + (f",{exact(r.low)},{exact(r.high)}" if r.kind in ("integers", "uniform") else "")
@@ -189,13 +197,16 @@ def read_matrix_text(text: str, name: str) -> Matrix:
     if recipe:
         kind, seed, rows, columns, low, high = recipe.groups()
         shape = int(rows), int(columns)
-        if not all(1 <= side <= 256 for side in shape):
-            raise BadInput(f"{name} is {rows} × {columns}; 1 to 256 are allowed.")
+        if not all(1 <= side <= MAX_SIDE for side in shape):
+            raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
         ends = (read_number(low, name), read_number(high, name)) if low else (0, 3)
         return Matrix.rolled(shape, Recipe(kind, int(seed), *ends))
     if text.startswith("~"):
         text = _inflate(text[1:], name)
-    items = [read_matrix(part.replace("_", " "), name) for part in text.lstrip("!").split("!")]
+    parts = text.removeprefix("!").split("!")
+    if len(parts) > MAX_BATCH:
+        raise BadInput(f"{name} has {len(parts)} items; at most {MAX_BATCH} fit.")
+    items = [read_matrix(part.replace("_", " "), name) for part in parts]
     if len({item.shape for item in items}) > 1:
         raise BadInput(f"the items of {name} have different shapes.")
     return Matrix(np.stack(items) if text.startswith("!") else items[0])
@@ -204,11 +215,15 @@ def read_matrix_text(text: str, name: str) -> Matrix:
 def _inflate(text: str, name: str) -> str:
     try:
         packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        plain = zlib.decompressobj().decompress(packed, MAX_INFLATED + 1)
+        inflater = zlib.decompressobj()
+        plain = inflater.decompress(packed, MAX_TEXT + 1)
+        whole = inflater.eof  # only the end of the stream proves that nothing was cut off
     except (binascii.Error, zlib.error, ValueError):
         raise BadInput(f"{name} is damaged; part of the link may be missing.") from None
-    if len(plain) > MAX_INFLATED:
-        raise BadInput(f"{name} is too large for a link.")
+    if len(plain) > MAX_TEXT:
+        raise BadInput(f"{name} is too large; {MAX_TEXT:,} characters fit.")
+    if not whole:
+        raise BadInput(f"{name} is damaged; part of the link may be missing.")
     return plain.decode("ascii", "replace")
 
 

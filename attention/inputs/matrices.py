@@ -11,9 +11,10 @@ import numpy as np
 from attention.numbers import exact
 from attention.weights import INITIALISERS, initialise
 
-MAX_SIDE = 128  # rows or columns of a typed matrix
+MAX_SIDE = 256  # rows or columns of a typed matrix
+MAX_TEXT = 2_000_000  # characters; 256 × 256 numbers of full length fit
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")  # one way to match: no backtracking
 
 
 class BadInput(ValueError):
@@ -40,6 +41,9 @@ class Recipe:
             ends = (math.ceil(self.low), math.ceil(self.high)) if self.kind == "integers" else (self.low, self.high)
             if not ends[0] < ends[1]:
                 raise BadInput(f"the range {self.low:g} … {self.high:g} is empty; the first number must be smaller.")
+        else:  # these kinds have no range; equal recipes are to compare equal
+            object.__setattr__(self, "low", 0)
+            object.__setattr__(self, "high", 3)
 
     def fill(self, shape) -> np.ndarray:
         return initialise(self.kind, shape, self.seed, self.low, self.high)
@@ -59,10 +63,14 @@ class Matrix:
         object.__setattr__(self, "values", values)
 
     def __eq__(self, other):
-        return self is other or isinstance(other, Matrix) and (
-            self.values.shape == other.values.shape
-            and self.values.tobytes() == other.values.tobytes()
-            and self.recipe == other.recipe
+        return (
+            self is other
+            or isinstance(other, Matrix)
+            and (
+                self.values.shape == other.values.shape
+                and self.values.tobytes() == other.values.tobytes()
+                and self.recipe == other.recipe
+            )
         )
 
     @property
@@ -90,7 +98,11 @@ class Matrix:
     @property
     def is_rolled(self) -> bool:
         """Whether the recipe alone still gives these values, cell for cell."""
-        return self.recipe is not None and np.array_equal(self.recipe.fill(self.shape), self.values)
+        return (
+            self.recipe is not None
+            and len(self.shape) == 2
+            and self.recipe.fill(self.shape).tobytes() == self.values.tobytes()
+        )
 
 
 def read_number(text: str, where: str) -> float:
@@ -122,9 +134,9 @@ def read_matrix(text: str, name: str) -> np.ndarray:
     ...
     attention.inputs.matrices.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
     """
-    if len(text) > 400_000:
-        raise BadInput(f"{name}: {len(text):,} characters are too many; at most 400,000 are read.")
-    lines = [line.strip(" \t\r,[](){}") for line in re.split(r"[\n;]|\]\s*,?\s*\[", text)]
+    if len(text) > MAX_TEXT:
+        raise BadInput(f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read.")
+    lines = [line.strip(" \t\r,[](){}") for line in re.split(r"[\n;]|\][\s,]*\[", text)]
     rows = [re.split(r"\s*,\s*|\s+", line) for line in lines if line]
     if not rows:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")
@@ -137,7 +149,10 @@ def read_matrix(text: str, name: str) -> np.ndarray:
                 f"{name}, row {r} has {len(row)} number{s} and row 1 has {len(rows[0])}; every row needs the same."
             )
     return np.array(
-        [[read_number(c, f"{name}, row {r}, column {k}") for k, c in enumerate(row, 1)] for r, row in enumerate(rows, 1)]
+        [
+            [read_number(c, f"{name}, row {r}, column {k}") for k, c in enumerate(row, 1)]
+            for r, row in enumerate(rows, 1)
+        ]
     )
 
 

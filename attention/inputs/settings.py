@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
 
-from attention.inputs.matrices import BadInput, Matrix, Recipe
+from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe
 from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
 
 MAX_TOKENS = 64
 MAX_DIMENSION = 64
 MAX_TOKEN_LENGTH = 40
+MAX_CELLS = 2**21  # scores of all items and heads together
 DRAWN = "drawn"
 VIEW = ("item", "head", "query", "cell", "digits", "sample_d_k", "samples", "distribution", "sample_seed")
 
@@ -95,7 +97,8 @@ class Settings:
     @property
     def possible_heads(self) -> list[int]:
         """The numbers of heads that both widths divide into."""
-        width = math.gcd(self.d_k, self.d_v) * self.heads
+        widths = (self.shape(name)[1] for name in ("KV" if self.typed_qkv else ("W_K", "W_V")))
+        width = math.gcd(*widths)
         return [h for h in range(1, width + 1) if width % h == 0]
 
     def with_matrix(self, name: str, matrix: Matrix) -> Settings:
@@ -124,6 +127,8 @@ def check(settings: Settings) -> Settings:
         for i, token in enumerate(tokens, 1):
             if not token.strip():
                 raise BadInput(f"{word} {i} has no name; type a word.")
+            if any(unicodedata.category(c) in ("Cc", "Cs") for c in token):
+                raise BadInput(f"{word} {i} holds a line break or another character that cannot be shown.")
             if len(token) > MAX_TOKEN_LENGTH:
                 raise BadInput(f"{word} {i} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit.")
     if not n_q:
@@ -156,7 +161,23 @@ def check(settings: Settings) -> Settings:
     )
 
 
+def _check_matrices(s: Settings) -> None:
+    """Refuse matrices that do not belong together: one too many or too few, other batches, numbers out of bounds."""
+    wanted = {"Q", "K", "V"} if s.typed_qkv else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
+    given = set(s.matrices) - {"W_O"}
+    if given != wanted:
+        raise BadInput(f"the matrices {', '.join(sorted(wanted))} are wanted; {', '.join(sorted(given))} came.")
+    for name, matrix in s.matrices.items():
+        *lead, rows, columns = matrix.shape
+        batch = (s.batch,) if s.batch and not name.startswith("W_") else ()
+        if tuple(lead) != batch:
+            raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
+        if not np.abs(matrix.values).max(initial=0) <= LIMIT:
+            raise BadInput(f"{name} holds numbers beyond ±{LIMIT:g}, which this page does not take.")
+
+
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
+    _check_matrices(s)
     if s.typed_qkv:
         wanted = {"Q": (n_q, s.shape("K")[1]), "K": (n_k, s.shape("K")[1]), "V": (n_k, s.shape("V")[1])}
     else:
@@ -171,6 +192,9 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             raise BadInput(f"{name} is {r} × {c}; {a} × {b} is wanted.")
         if matrix.shape[-1] > MAX_DIMENSION * 4 or not matrix.shape[-1]:
             raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {MAX_DIMENSION * 4} are allowed.")
+    cells = max(s.batch, 1) * s.heads * n_q * n_k
+    if cells > MAX_CELLS:
+        raise BadInput(f"{cells:,} scores are too many for this page; at most {MAX_CELLS:,} fit.")
     if s.heads not in s.possible_heads:
         raise BadInput(f"{s.heads} heads do not divide the columns of the weights; choose {s.possible_heads}.")
 
@@ -301,7 +325,7 @@ def start_from(s: Settings, qkv: bool, trace) -> Settings:
         m |= {f"W_{name}": Matrix(item(s.matrices[name].values)) for name in "QKV"}
     if "W_O" in s.matrices:
         m["W_O"] = s.matrices["W_O"]
-    return replace(s, matrices=m, item=0, cell=None)
+    return replace(s, matrices=m, item=s.item if qkv else 0, cell=None)
 
 
 def _join(M):
