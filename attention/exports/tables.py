@@ -20,7 +20,7 @@ def to_csv(view: View) -> bytes:
     A label that a spreadsheet would take for a formula gets an apostrophe in front.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text)  # lines end in \r\n (RFC 4180), so that either of the two is quoted in a label
     writer.writerow(COLUMNS)
     for name, matrix in view.stages.items():
         rows, columns = view.rows(name), view.columns(name)

@@ -85,10 +85,14 @@ def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """
     >>> distinct(("the", "cat", "the"))
     ('the (1)', 'cat', 'the (2)')
+    >>> distinct(("the", "the", "the (1)"))
+    ('the (2)', 'the (3)', 'the (1)')
     """
     counts, seen = Counter(tokens), Counter()
     found = []
     for token in tokens:
         seen[token] += 1
+        while f"{token} ({seen[token]})" in counts:  # somebody's own name
+            seen[token] += 1
         found.append(f"{token} ({seen[token]})" if counts[token] > 1 else token)
     return tuple(found)
