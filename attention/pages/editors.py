@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from attention.inputs import editing
 from attention.inputs import settings as inputs
-from attention.inputs.matrices import BadInput, Matrix, Recipe, orient, read_matrix, read_number, write_matrix
+from attention.inputs.editing import WEIGHTS
+from attention.inputs.matrices import Recipe, write_matrix
 from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, labels
-from attention.numbers import exact
 from attention.pages import state
 from attention.stages import STAGES
 from attention.weights import INITIALISERS
@@ -23,7 +24,6 @@ KINDS = {
     "normal": "standard normal",
     "xavier": "Xavier / Glorot",
 }
-WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
 MASK = "mask"
 
 
@@ -60,32 +60,11 @@ def panel(s: Settings, sizes: str) -> None:
 # ---- typing cell by cell ----------------------------------------------------------------------------
 
 
-def _token_sequence(s: Settings, name: str) -> str | None:
-    """Whose tokens the rows of this matrix are: "tokens", "memory_tokens", or None for weights."""
-    rows = STAGES[name].rows
-    if rows not in ("queries", "keys"):
-        return None
-    return "memory_tokens" if rows == "keys" and s.memory_tokens else "tokens"
-
-
-def _content(s: Settings, name: str):
-    """What the table of ``name`` shows: its tokens, and its numbers as text."""
-    sequence = _token_sequence(s, name)
-    values = s.matrices[name].values
-    values = values[s.item] if values.ndim == 3 else values
-    return getattr(s, sequence) if sequence else None, tuple(tuple(exact(v) for v in row) for row in values)
-
-
-def _column_labels(s: Settings, name: str, count: int) -> list[str]:
-    found = labels(s)[STAGES[name].columns]
-    return list(found) if len(found) == count else [str(k) for k in range(1, count + 1)]
-
-
 def _numbers(s: Settings, name: str) -> None:
     import pandas as pd
 
-    key, (tokens, rows) = state.table(name, _content(s, name))
-    titles = _column_labels(s, name, len(rows[0]))
+    key, (tokens, rows) = state.table(name, editing.content(s, name))
+    titles = editing.column_labels(s, name, len(rows[0]))
     frame = pd.DataFrame([list(row) for row in rows], columns=[f"c{k}" for k in range(len(rows[0]))], dtype=object)
     config = {f"c{k}": st.column_config.TextColumn(title, width=64) for k, title in enumerate(titles)}
     if tokens is not None:
@@ -100,61 +79,16 @@ def _numbers(s: Settings, name: str) -> None:
     st.data_editor(frame, key=key, column_config=config, hide_index=tokens is not None, width="stretch",
                    num_rows="dynamic" if tokens is not None else "fixed", on_change=_commit, args=(name, key))  # fmt: skip
     if tokens is not None:
-        st.button("Add a token", key=f"add_{name}", on_click=_add_token, args=(name,))
+        st.button("Add a token", key=f"add_{name}", on_click=state.change, args=(lambda s: editing.add_token(s, name),))
 
 
 def _commit(name: str, key: str) -> None:
-    _, base = state.table(name, _content(state.current(), name))
+    _, base = state.table(name, editing.content(state.current(), name))
     found = state.edits(key)
-    if not state.change(lambda s: _edited(s, name, base, found)) or found["added_rows"] or found["deleted_rows"]:
+    if not state.change(lambda s: editing.edit(s, name, base, found)) or found["added_rows"] or found["deleted_rows"]:
         state.reopen(name)
     else:
-        state.table_is(name, _content(state.current(), name))
-
-
-def _edited(s: Settings, name: str, base, found: dict) -> Settings:
-    tokens, rows = base
-    grid = [list(row) for row in rows]
-    names = None if tokens is None else list(tokens)
-    for row, cells in found["edited_rows"].items():
-        for column, text in cells.items():
-            if column == "token":
-                names[int(row)] = text or ""
-            else:
-                grid[int(row)][int(column[1:])] = text
-    keep = list(range(len(grid)))
-    for added in found["added_rows"]:
-        names.append(added.get("token") or f"w{len(names) + 1}")
-        grid.append([added.get(f"c{k}") or "0" for k in range(len(rows[0]))])
-        keep.append(None)
-    gone = set(found["deleted_rows"])
-    left = [k for k in range(len(grid)) if k not in gone]
-    old = s.matrices[name]
-    before = old.values[s.item] if old.values.ndim == 3 else old.values
-    values = np.array([[_cell(grid, rows, before, name, i, j) for j in range(len(rows[0]))] for i in left])
-    if names is not None and (len(left) != len(rows) or found["added_rows"] or tuple(names) != tokens):
-        memory = _token_sequence(s, name) == "memory_tokens"
-        s = inputs.set_tokens(s, tuple(names[k] for k in left), [keep[k] for k in left], memory)
-    matrix = s.matrices[name]
-    full = matrix.values.copy()
-    full[s.item if full.ndim == 3 else ...] = values
-    return s.with_matrix(name, Matrix(full, matrix.recipe, matrix.remark))
-
-
-def _cell(grid, rows, before, name, i, j) -> float:
-    text = grid[i][j]
-    if i < len(rows) and text == rows[i][j]:
-        return float(text)
-    return read_number("" if text is None else text, f"{name}, row {i + 1}, column {j + 1}")
-
-
-def _add_token(name: str) -> None:
-    def act(s: Settings) -> Settings:
-        memory = _token_sequence(s, name) == "memory_tokens"
-        tokens = s.memory_tokens if memory else s.tokens
-        return inputs.set_tokens(s, (*tokens, f"w{len(tokens) + 1}"), [*range(len(tokens)), None], memory)
-
-    state.change(act)
+        state.table_is(name, editing.content(state.current(), name))
 
 
 # ---- rolling and pasting ----------------------------------------------------------------------------
@@ -190,19 +124,9 @@ def _roll(s: Settings, name: str) -> None:
 
 
 def _rolled(name: str) -> None:
-    """Draw with the seed shown; where the matrix shows that draw already, take the next seed."""
     kind, seed, low, high = (state.kept(f"{part}_{name}", None) for part in ("kind", "seed", "low", "high"))
-
-    def act(s: Settings) -> Settings:
-        old, recipe = s.matrices[name], Recipe(kind, int(seed), float(low), float(high))
-        if old.recipe == recipe and kind != "identity":
-            recipe = replace(recipe, seed=recipe.seed + 1)
-        values = old.values.copy()
-        values[s.item if values.ndim == 3 else ...] = recipe.fill(old.shape[-2:])
-        state.keep(f"seed_{name}", recipe.seed)
-        return s.with_matrix(name, Matrix(values, recipe))
-
-    state.change(act)
+    state.change(lambda s: editing.roll(s, name, Recipe(kind, int(seed), float(low), float(high))))
+    state.keep(f"seed_{name}", (state.current().matrices[name].recipe or Recipe(kind)).seed)
 
 
 def _paste(s: Settings, name: str) -> None:
@@ -217,49 +141,9 @@ def _paste(s: Settings, name: str) -> None:
 
 
 def _pasted(name: str, stored: str) -> None:
-    remarks = []
-
-    def act(s: Settings) -> Settings:
-        values = read_matrix(st.session_state[f"text_{name}"], name)
-        if name in WEIGHTS:
-            values, remark = orient(values, s.shape(name)[0], name, stored)
-            remarks.append(remark)
-            return _with_weights(s, name, Matrix(values, remark=remark))
-        return _with_rows(s, name, values)
-
-    if state.change(act):
-        for remark in remarks:
-            state.say(remark)
-
-
-def _with_weights(s: Settings, name: str, matrix: Matrix) -> Settings:
-    """A typed weight matrix sets its width; its partner follows, as queries and keys need the same d_k."""
-    width = matrix.shape[1]
-    if name != "W_O":
-        if width % s.heads:
-            raise BadInput(f"{name} has {width} columns, which {s.heads} heads cannot share equally.")
-        s = inputs.set_dimension(s, "d_v" if name == "W_V" else "d_k", width // s.heads)
-    return s.with_matrix(name, matrix)
-
-
-def _with_rows(s: Settings, name: str, values: np.ndarray) -> Settings:
-    """Typed embeddings, queries, keys or values: their rows are the tokens, their columns set the width."""
-    memory = _token_sequence(s, name) == "memory_tokens"
-    tokens = s.memory_tokens if memory else s.tokens
-    n = len(values)
-    if n != len(tokens):
-        names = tokens[:n] + tuple(f"w{k}" for k in range(len(tokens) + 1, n + 1))
-        s = inputs.set_tokens(s, names, [k if k < len(tokens) else None for k in range(n)], memory)
-    width = values.shape[1]
-    if width != s.shape(name)[1]:
-        dimension = {"X": "d_model", "memory": "d_model", "V": "d_v"}.get(name, "d_k")
-        heads = 1 if dimension == "d_model" else s.heads
-        if width % heads:
-            raise BadInput(f"{name} has {width} columns, which {heads} heads cannot share equally.")
-        s = inputs.set_dimension(s, dimension, width // heads)
-    full = s.matrices[name].values.copy()
-    full[s.item if full.ndim == 3 else ...] = values
-    return s.with_matrix(name, Matrix(full))
+    text = st.session_state[f"text_{name}"]
+    if state.change(lambda s: editing.paste(s, name, text, stored)) and state.current().matrices[name].remark:
+        state.say(state.current().matrices[name].remark)
 
 
 # ---- the mask ---------------------------------------------------------------------------------------

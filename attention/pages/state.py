@@ -140,7 +140,7 @@ def write_address() -> bool:
     link = links.write(current())
     fits = links.fits(link)
     if not fits:
-        link = {"example": link["example"], "partial": "1"}
+        link = links.partial(current())
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
     st.session_state.address = link

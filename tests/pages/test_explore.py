@@ -1,0 +1,217 @@
+"""The Explore page through Streamlit's AppTest: each control changes its setting and nothing else."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.inputs import links
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.system import run
+
+APP = Path(__file__).parents[2] / "app.py"
+EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
+
+
+def opened(**link) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    for name, value in link.items():
+        at.query_params[name] = value
+    return ran(at)
+
+
+def ran(moved) -> AppTest:
+    """Run the page after a move of the app or of one of its controls; nothing may raise."""
+    at = moved.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def settings(at: AppTest):
+    return at.session_state["settings"]
+
+
+def link_of(at: AppTest) -> dict[str, str]:
+    return {name: value[0] if isinstance(value, list) else value for name, value in at.query_params.items()}
+
+
+def stages(at: AppTest) -> dict[str, bytes]:
+    trace = run(settings(at))
+    names = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
+    return {name: getattr(trace, name).tobytes() for name in names}
+
+
+def warned(at: AppTest) -> str:
+    return " ".join(w.value.replace("\\", "") for w in at.warning)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_example_opens_with_its_notice(example):
+    at = opened(example=example)
+    assert settings(at) == EXAMPLES[example].build()
+    assert not at.warning
+
+
+MOVES = {
+    "digits": ("slider", "set_digits", 5, "digits", 5),
+    "query": ("selectbox", "set_query", 2, "query", 2),
+    "mask": ("selectbox", "set_mask", "causal", "mask", "causal"),
+    "padding": ("multiselect", "set_padding", [1], "padding", (1,)),
+    "fill": ("selectbox", "set_fill", "-1e9", "fill", "-1e9"),
+    "scale": ("selectbox", "set_scale_kind", "none", "scale", 1.0),
+    "softmax": ("toggle", "set_softmax", False, "softmax", False),
+    "context": ("toggle", "set_context", True, "context", True),
+    "heads": ("selectbox", "set_heads", 2, "heads", 2),
+    "cross": ("toggle", "set_cross", True, "memory_tokens", ("w1", "w2", "w3", "w4")),
+    "d_k": ("slider", "set_d_k", 6, "d_k", 6),
+    "d_v": ("slider", "set_d_v", 2, "d_v", 2),
+    "d_model": ("slider", "set_d_model", 5, "d_model", 5),
+    "qkv": ("toggle", "set_typed_qkv", True, "typed_qkv", True),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_a_control_changes_its_setting_and_the_link_opens_the_same(move):
+    kind, key, value, field, wanted = MOVES[move]
+    at = opened()
+    ran(getattr(at, kind)(key=key).set_value(value))
+    assert getattr(settings(at), field) == wanted
+    assert settings(opened(**link_of(at))) == settings(at)
+
+
+@pytest.mark.parametrize("move", ["digits", "query"])
+def test_view_controls_change_no_number(move):
+    kind, key, value, *_ = MOVES[move]
+    at = opened()
+    before = stages(at)
+    ran(getattr(at, kind)(key=key).set_value(value))
+    assert stages(at) == before
+
+
+def test_a_slider_obeys_every_move_in_a_row():
+    at = opened()
+    for value in (3, 4, 5, 4, 9, 0):
+        ran(at.slider(key="set_digits").set_value(value))
+        assert settings(at).digits == at.slider(key="set_digits").value == value
+
+
+def test_settings_survive_a_visit_to_the_other_page():
+    at = opened(example="sentence")
+    ran(at.slider(key="set_digits").set_value(7))
+    ran(at.selectbox(key="set_mask").set_value("causal"))
+    before = settings(at)
+    ran(at.switch_page(VARIANCE))
+    ran(at.switch_page(EXPLORE))
+    assert settings(at) == before
+    assert at.slider(key="set_digits").value == 7
+    assert at.selectbox(key="set_mask").value == "causal"
+
+
+def test_reset_returns_to_the_example():
+    at = opened(example="sentence", mask="causal", digits="5")
+    ran(at.button(key="reset").click())
+    assert settings(at) == EXAMPLES["sentence"].build()
+    assert link_of(at) == {"example": "sentence"}
+
+
+def test_changing_one_input_never_rolls_another():
+    at = opened()
+    ran(at.button_group(key="editing").set_value("W_K"))
+    ran(at.selectbox(key="roll_kind_W_K").set_value("normal"))
+    ran(at.button(key="roll_W_K").click())
+    rolled = settings(at).matrices["W_K"]
+    assert np.array_equal(rolled.values, np.random.default_rng(0).standard_normal((4, 4)))
+    ran(at.button_group(key="editing").set_value("W_Q"))
+    ran(at.button(key="roll_W_Q").click())
+    ran(at.slider(key="set_d_v").set_value(3))
+    ran(at.selectbox(key="set_mask").set_value("causal"))
+    assert settings(at).matrices["W_K"] == rolled
+
+
+def test_pressing_roll_again_takes_the_next_seed():
+    at = opened()
+    ran(at.button_group(key="editing").set_value("W_V"))
+    ran(at.button(key="roll_W_V").click())
+    first = settings(at).matrices["W_V"]
+    ran(at.button(key="roll_W_V").click())
+    second = settings(at).matrices["W_V"]
+    assert (first.recipe.seed, second.recipe.seed) == (0, 1)
+    assert at.number_input(key="roll_seed_W_V").value == 1
+    assert np.array_equal(second.values, np.random.default_rng(1).integers(0, 3, (4, 4)))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1 0 1 0\n0 2 0", "W_Q, row 2 has 3 numbers and row 1 has 4; every row needs the same."),
+        ("1 0 x 0", "W_Q, row 1, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ("nan 0", "W_Q, row 1, column 1 holds “nan”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ("1e308 0", "W_Q, row 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
+        ("", "W_Q is empty; type one row of numbers on each line."),
+        ("1 2\n3 4", "W_Q is 2 × 2; one of its sides has to be 4, the width of what it meets."),
+    ],
+)
+def test_a_bad_paste_gets_one_sentence_and_changes_nothing(text, sentence):
+    at = opened()
+    ran(at.button_group(key="editing").set_value("W_Q"))
+    before = settings(at)
+    at.text_area(key="text_W_Q").set_value(text)
+    ran(at.button(key="use_W_Q").click())
+    assert warned(at) == sentence
+    assert settings(at) == before
+
+
+def test_either_orientation_of_a_typed_matrix_is_read_and_said():
+    at = opened()
+    ran(at.button_group(key="editing").set_value("W_V"))
+    at.text_area(key="text_W_V").set_value("1 2 3 4\n5 6 7 8")
+    ran(at.button(key="use_W_V").click())
+    assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
+    assert warned(at) == "W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."
+
+
+def test_where_both_orientations_fit_the_person_chooses():
+    at = opened()
+    ran(at.button_group(key="editing").set_value("W_Q"))
+    numbers = np.arange(16).reshape(4, 4)
+    for stored, wanted in (("out_in", numbers.T), ("in_out", numbers)):
+        at.radio(key="stored_W_Q").set_value(stored)
+        at.text_area(key="text_W_Q").set_value("\n".join(" ".join(map(str, row)) for row in numbers))
+        ran(at)
+        ran(at.button(key="use_W_Q").click())
+        assert np.array_equal(settings(at).matrices["W_Q"].values, wanted)
+
+
+def test_a_broken_link_gives_the_example_and_names_the_parameter():
+    at = opened(example="four-words", digits="many", nonsense="1")
+    assert settings(at) == EXAMPLES["four-words"].build()
+    assert "digits" in warned(at) and "nonsense" in warned(at)
+
+
+def test_typed_matrices_too_large_for_a_link_are_said_to_be():
+    at = opened(example="three-widths")
+    ran(at.slider(key="set_digits").set_value(3))
+    assert link_of(at) == {"example": "three-widths", "digits": "3"}
+    ran(at.button_group(key="editing").set_value("W_V"))
+    at.text_area(key="text_W_V").set_value(
+        "\n".join(" ".join(map(repr, row)) for row in np.random.default_rng(0).standard_normal((10, 25)).tolist())
+    )
+    ran(at.button(key="use_W_V").click())
+    assert link_of(at) == {"example": "three-widths", "partial": "1"}
+    assert "do not fit into a link" in warned(at)
+    again, notices = links.from_file(links.to_file(settings(at)))
+    assert again == settings(at) and not notices
+
+
+def test_a_fully_hidden_row_is_flagged():
+    at = opened(mask="causal", padding="0")
+    assert [i.value.replace("\\", "") for i in at.info] == ["Query “w1” sees no key: its weights and its output are 0."]
+
+
+def test_one_token_is_said_to_have_nothing_to_choose_from():
+    at = opened(tokens='"w1"', X="1 2 3 4")
+    assert settings(at).tokens == ("w1",)
+    assert [i.value.replace("\\", "") for i in at.info] == [
+        "There is one key, so every weight is 1; add a token to see attention choose."
+    ]
