@@ -29,7 +29,9 @@ def to_csv(points: tuple[Point, ...]) -> bytes:
     return text.getvalue().encode()
 
 
-def explored_table(means: dict[str, float], measured: dict[str, float], predicted: dict[str, float], digits: int) -> str:
+def explored_table(
+    means: dict[str, float], measured: dict[str, float], predicted: dict[str, float], digits: int
+) -> str:
     """One line for each stage: mean, variance, and what theory predicts where it predicts something."""
     lines = []
     for name, value in measured.items():

@@ -21,47 +21,45 @@ _DIMENSION = "d<sub>k</sub>"
 
 def spread_panes(points: tuple[Point, ...], counts, edges) -> list[dict]:
     """Variance against d_k, and how the scores of the last point lie around 0."""
-    last = points[-1]
-    raw, scaled, root = last.raw, last.scaled, number(math.sqrt(last.d_k))
-    samples, reach = int(np.sum(counts)), number(max(abs(edges[0]), abs(edges[-1])), 1)
-    narrow = number(max(abs(edges[0]), abs(edges[-1])) / math.sqrt(last.d_k), 1)
+    last, samples = points[-1], int(np.sum(counts))
+    d_k, raw, scaled = last.d_k, last.raw, last.scaled
     measured = (
-        f"At d_k = {last.d_k}, {samples:,} scores have variance {number(raw.variance)} ± {number(raw.margin)}; theory"
-        f" says {last.d_k}. Scaled: {number(scaled.variance)} ± {number(scaled.margin)}; theory says 1."
+        f"At d_k = {d_k}, {samples:,} scores have variance {number(raw.variance)} ± {number(raw.margin)}; theory says"
+        f" {d_k}. Scaled: {number(scaled.variance)} ± {number(scaled.margin)}; theory says 1 (± two standard errors)."
     )
     squeezed = (
-        f"The same shape, squeezed by √{last.d_k} = {root}: the scores reach as far as ±{reach}, the scaled ones ±{narrow}."
-        if last.d_k > 1
-        else "At d_k = 1 the scale is 1, so both are the same."
+        f"The same shape, squeezed by √{d_k} = {number(math.sqrt(d_k))}: the standard deviation is"
+        f" {number(math.sqrt(raw.variance))} for the scores, {number(math.sqrt(scaled.variance))} for the scaled ones."
     )
+    if d_k == 1:
+        squeezed = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
     return [
         _pane("variances", "Variance against d_k", measured, variances(points)),
-        _pane("histogram", f"The scores at d_k = {last.d_k}", squeezed, histogram(counts, edges, last.d_k)),
+        _pane("histogram", f"The scores at d_k = {d_k}", squeezed, histogram(counts, edges, d_k)),
     ]
 
 
 def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
     """One row of weights, and three measures of how sharp the rows are against d_k."""
-    last, even = points[-1], 1 / N_KEYS
-    raw, scaled = last.raw, last.scaled
+    last = points[-1]
+    d_k, raw, scaled = last.d_k, last.raw, last.scaled
     one = (
-        f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query without the scale,"
-        f" {_share(row[1].max())} with it. Half of the sampled rows are sharper."
+        f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query unscaled, {_share(row[1].max())} scaled."
+        " Half of the sampled rows are sharper."
     )
     top = (
-        f"At d_k = {last.d_k} the first of {N_KEYS} keys gets {_share(raw.largest)} without the scale,"
-        f" {_share(scaled.largest)} with it; alike, each would get {_share(even)}."
+        f"At d_k = {d_k} the strongest key gets {_share(raw.largest)} unscaled, {_share(scaled.largest)} scaled; alike,"
+        f" each of {N_KEYS} would get {number(100 / N_KEYS)}\u00a0%."
     )
     nats = (
-        f"{number(raw.entropy)} of ln {N_KEYS} = {number(math.log(N_KEYS))} nats are left without the scale,"
-        f" {number(scaled.entropy)} with it; 0 means one key has everything."
+        f"Of ln {N_KEYS} = {number(math.log(N_KEYS))} nats, {number(raw.entropy)} are left unscaled,"
+        f" {number(scaled.entropy)} scaled. At 0 one key has everything."
     )
     slope = (
-        f"Σ w(1 − w) is {number(raw.slope)} without the scale, {number(scaled.slope)} with it; at 0 no gradient comes"
-        " through and nothing is learned."
+        f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled. At 0 no gradient comes through."
     )
     return [
-        _pane("row", f"One query, {N_KEYS} keys, d_k = {last.d_k}", one, row_of_weights(row)),
+        _pane("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
         _pane("largest", "Largest weight", top, largest(points)),
         _pane("entropy", "Entropy", nats, entropy(points)),
         _pane("slope", "Gradient of the softmax", slope, slope_left(points)),
@@ -76,11 +74,11 @@ def explored_pane(measured: dict[str, float], predicted: dict[str, float], sente
 def variances(points: tuple[Point, ...]) -> dict:
     """Variance of scores and of scaled scores against d_k, both axes logarithmic, with d_k and 1 dashed."""
     whole = [1, FURTHEST]
-    raw, scaled = _both(points, "variance")
+    raw, scaled = _both(points, "variance", "scores")
     for line, kind in ((raw, "raw"), (scaled, "scaled")):
         margins = [getattr(point, kind).margin for point in points]
         line["error_y"] = {"type": "data", "array": margins, "thickness": 1.4, "width": 3}
-    lines = [raw, _dashed(whole, whole, "theory: d<sub>k</sub>", RAW)]
+    lines = [raw, _dashed(whole, whole, f"theory: {_DIMENSION}", RAW)]
     lines += [scaled, _dashed(whole, [1, 1], "theory: 1", SCALED)]
     return _against_d_k(lines, points, "variance", type="log", dtick=1)
 
@@ -108,10 +106,10 @@ def histogram(counts, edges, d_k: int) -> dict:
     """(b,) counts of the scores between (b + 1,) edges, the same divided by √d_k, and both normal curves dashed."""
     counts, edges = np.asarray(counts), np.asarray(edges, float)
     data = []
-    for name, colour, by in (("scores", RAW, 1.0), ("scaled", SCALED, math.sqrt(d_k))):
+    for name, colour, by, opacity in (("scores", RAW, 1.0, 0.55), ("scaled", SCALED, math.sqrt(d_k), 0.9)):
         ends, spread = edges / by, math.sqrt(d_k) / by
         bars = {"type": "bar", "name": name, "x": _middles(ends), "y": counts.tolist(), "width": np.diff(ends).tolist()}
-        bars |= {"marker": {"color": colour, "line": {"width": 0}}, "opacity": 0.6}
+        bars |= {"marker": {"color": colour, "line": {"width": 0}}, "opacity": opacity}
         bars["hovertemplate"] = "around %{x:.3~g}: %{y} samples<extra>" + name + "</extra>"
         x = np.linspace(-4, 4, 81) * spread
         y = counts.sum() * (ends[1] - ends[0]) * np.exp(-((x / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
@@ -133,7 +131,7 @@ def row_of_weights(row: np.ndarray) -> dict:
             "marker": {"color": colour},
             "hovertemplate": "key %{x}: %{y:.4f}<extra>" + name + "</extra>",
         }
-        for name, colour, weights in zip(("without the scale", "with 1/√d<sub>k</sub>"), (RAW, SCALED), row, strict=True)
+        for name, colour, weights in zip(("unscaled", "scaled"), (RAW, SCALED), row, strict=True)
     ]
     xaxis = _axis("key", tickvals=keys[::3], showgrid=False)
     return {"data": data, "layout": _layout(xaxis, _axis("weight", range=[0, 1.03]), bargap=0.25)}
@@ -142,7 +140,6 @@ def row_of_weights(row: np.ndarray) -> dict:
 def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
     """One row for each stage: its variance as a dot, what theory predicts as an open diamond."""
     names = list(measured)
-    positive = all(value > 0 for value in (*measured.values(), *predicted.values()))
     dots = {
         "type": "scatter",
         "mode": "markers",
@@ -159,7 +156,7 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
         "marker": {"color": RAW, "size": 17, "symbol": "diamond-open", "line": {"width": 2.5}},
         "hovertemplate": "%{y}: %{x:.6~g}<extra>theory</extra>",
     }
-    xaxis = _axis("variance", **({"type": "log"} if positive else {"rangemode": "tozero"}))
+    xaxis = _axis("variance", **_log_ticks([*measured.values(), *predicted.values()]))
     yaxis = _axis("", type="category", categoryorder="array", categoryarray=names[::-1])
     figure = _layout(xaxis, yaxis, height=270)
     figure["margin"]["l"] = 64
@@ -167,6 +164,7 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
 
 
 def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
+    heading = {"text": title.replace("d_k", _DIMENSION), "font": {"size": 15}, "x": 0}
     return {
         "name": name,
         "group": "charts",
@@ -174,15 +172,15 @@ def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
         "sentence": sentence,
         "alt": f"Chart. {title}. {sentence}",
         "filename": f"attention_{name}",
-        "figure": figure | {"layout": figure["layout"] | {"title": {"text": title, "font": {"size": 15}, "x": 0}}},
+        "figure": figure | {"layout": figure["layout"] | {"title": heading}},
     }
 
 
-def _both(points: tuple[Point, ...], what: str) -> tuple[dict, dict]:
+def _both(points: tuple[Point, ...], what: str, unscaled: str = "unscaled") -> tuple[dict, dict]:
     """The measured line without the scale and the one with it."""
     x = [point.d_k for point in points]
     found = []
-    for name, kind, colour in (("scores", "raw", RAW), ("scaled", "scaled", SCALED)):
+    for name, kind, colour in ((unscaled, "raw", RAW), ("scaled", "scaled", SCALED)):
         found.append(
             {
                 "type": "scatter",
@@ -217,6 +215,17 @@ def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yax
     return {"data": lines, "layout": _layout(xaxis, _axis(title, **yaxis), shapes=[upright], hovermode="x")}
 
 
+def _log_ticks(values: list[float]) -> dict:
+    """A logarithmic axis with ticks at 1, 3, 10, 30 …; a linear one where something is 0."""
+    if min(values) <= 0:
+        return {"rangemode": "tozero"}
+    first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    ends = [math.log10(min(values)) - 0.2, math.log10(max(values)) + 0.2]
+    if last - first > 5:
+        return {"type": "log", "range": ends, "exponentformat": "power", "nticks": 8}
+    return {"type": "log", "range": ends, "tickvals": [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 3)]}
+
+
 def _axis(title: str, **more) -> dict:
     return {
         "title": {"text": title, "standoff": 6},
@@ -241,7 +250,7 @@ def _middles(edges: np.ndarray) -> list[float]:
 
 def _share(value: float) -> str:
     """A weight as a percentage, never rounded to 0 or 100 where it is neither."""
-    return f"{number(100 * value, 1 if value > 0.99 or value < 0.1 else 0)} %"
+    return f"{number(100 * value, 1 if value > 0.99 or value < 0.1 else 0)}\u00a0%"
 
 
 def explore_sentence(d_k: int, scores: float, rule: Prediction, means: tuple[float, float], count: int) -> str:
@@ -249,7 +258,9 @@ def explore_sentence(d_k: int, scores: float, rule: Prediction, means: tuple[flo
     q, k = (number(mean) for mean in means)
     start = f"d_k · var(Q) · var(K) = {number(rule.centred)}, and the {count} scores have variance {number(scores)}."
     if rule.centred == 0:
-        return f"{start} A matrix whose entries are all alike has no spread to begin with, so the rule says nothing here."
+        return (
+            f"{start} A matrix whose entries are all alike has no spread to begin with, so the rule says nothing here."
+        )
     if not rule.applies:
         return (
             f"{start} The rule does not apply here: it wants means near 0, and those of Q and K are {q} and {k}."

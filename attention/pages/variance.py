@@ -1,2 +1,101 @@
+"""Why √d_k: sampled queries and keys, how far their scores spread, softmax on them; Explore's matrices."""
+
+from dataclasses import replace
+from pathlib import Path
+
 import streamlit as st
-st.write("todo")
+
+import attention.pages
+from attention import variance as maths
+from attention.exports import variance as exports
+from attention.figures import variance as figures
+from attention.inputs.system import run, view
+from attention.pages import board, state
+from attention.pages.editors import escape
+from attention.statistics import variance
+
+D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
+SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
+NAMES = {"normal": "normal", "uniform": "uniform", "signs": "±1"}
+
+s = state.begin("variance")
+
+
+def field(name):
+    """A control's move goes into the setting of that name."""
+    return lambda s, value: replace(s, **{name: value})
+
+
+def steps(label, name, options, **more) -> None:
+    """A slider over chosen steps; a value between them, from a link, becomes a step of its own."""
+    value = getattr(s, name)
+    state.bound(st.select_slider, label, name, value, field(name), options=sorted({*options, value}), **more)
+
+
+st.html(f"<style>{(Path(attention.pages.__path__[0]) / 'style.css').read_text()}</style>")
+st.html(
+    "<p class='intro'><b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products. Sample many"
+    " queries and keys, and see how far their scores spread, and what softmax makes of it.</p>"
+)
+for sentence in state.notices():
+    st.warning(escape(sentence))
+
+first, second, third, fourth = st.columns([3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom")
+with first:
+    steps("d\\_k, up to", "sample_d_k", D_KS)
+with second:
+    steps("Samples at each d\\_k", "samples", SAMPLES, format_func="{:,}".format)
+with third:
+    state.bound(st.segmented_control, "Entries of q and k", "distribution", s.distribution, field("distribution"),
+                options=list(maths.DISTRIBUTIONS), format_func=NAMES.__getitem__, required=True, width="stretch",
+                help="Each has mean 0 and variance 1")  # fmt: skip
+with fourth:
+    state.bound(st.number_input, "Seed", "sample_seed", s.sample_seed, field("sample_seed"), min_value=0,
+                max_value=2**32 - 1, step=1, help="The same seed gives the same samples")  # fmt: skip
+
+asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples
+points = maths.measure_all(*asked)
+counts, edges = maths.histogram(maths.draw_scores(*asked))
+
+st.subheader("Longer vectors, wider scores", anchor=False)
+st.html(
+    "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1. Then so is each product"
+    " q<sub>i</sub> k<sub>i</sub>, and variances of independent terms add up: <b style='white-space: nowrap'>Var(q · k) = d<sub>k</sub></b>."
+    " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>: <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
+    " long the vectors.</p>"
+)
+board.show("spread", figures.spread_panes(points, counts, edges))
+
+st.subheader("What softmax makes of it", anchor=False)
+st.html(
+    "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets e<sup>8</sup> ≈ 3,000 times"
+    " its weight. Unscaled, differences grow with √d<sub>k</sub> until one key takes all. There the softmax is flat:"
+    " its derivative w(1 − w) is near 0 both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
+)
+board.show("softmax", figures.softmax_panes(points, maths.middle_row(*asked)))
+
+st.subheader("The matrices now on Explore", anchor=False)
+stages = {name: view(s, run(s)).stages[name] for name in ("Q", "K", "scores", "scaled")}
+rule = maths.predict(stages["Q"], stages["K"])
+scale = view(s, run(s)).scale
+means = {name: float(matrix.mean()) for name, matrix in stages.items()}
+measured = {name: variance(matrix) for name, matrix in stages.items()}
+predicted = {"scores": rule.centred, "scaled": rule.centred * scale**2}
+sentence = figures.explore_sentence(s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size)
+left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
+with left:
+    board.show("explored", [figures.explored_pane(measured, predicted, sentence)])
+with right:
+    st.html(exports.explored_table(means, measured, predicted, max(s.digits, 2)))
+    st.caption("Population variance (ddof 0) over every entry; change the matrices on Explore and come back.")
+
+with st.expander("The numbers behind these charts"):
+    st.html(exports.points_table(points))
+    rows = -(-s.samples // maths.N_KEYS)
+    st.caption(
+        f"Entries of q and k: {NAMES[s.distribution]}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
+        f" {s.samples:,} scores; the weights are those of {rows:,} row{'s' * (rows > 1)} of {maths.N_KEYS} keys."
+    )
+    st.download_button("CSV", lambda: exports.to_csv(points), "attention_variance.csv", "text/csv", on_click="ignore",
+                       key="variance_csv")  # fmt: skip
+state.write_address()
