@@ -36,6 +36,8 @@ def to_npz(settings, trace: AttentionTrace) -> bytes:
     for name in ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "allowed", "joined", "projected"):
         if getattr(trace, name) is not None:
             arrays[name] = getattr(trace, name)
+    if settings.context:
+        arrays["context"] = trace.context
     arrays |= {"scale": np.float64(trace.scale), "tokens": np.array(settings.tokens)}
     if settings.memory_tokens:
         arrays["memory_tokens"] = np.array(settings.memory_tokens)

@@ -84,7 +84,7 @@ def heatmap(
     return {
         "data": data,
         "layout": layout(
-            title={"text": _subscripts(html.escape(title)), "font": {"size": 14}, "x": 0, "xref": "paper"},
+            title={"text": _subscripts(escape(title)), "font": {"size": 14}, "x": 0, "xref": "paper"},
             xaxis=_axis(columns, side="top"),
             yaxis=_axis(rows, autorange="reversed"),
             shapes=[_frame(*mark, len(columns)) for mark in marks],
@@ -113,7 +113,18 @@ def pack(values: np.ndarray) -> dict:
 
 def label(text: str) -> str:
     """A tick label: shortened, and escaped so that nothing typed comes alive."""
-    return html.escape(text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…")
+    return escape(text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…")
+
+
+def escape(text: str) -> str:
+    """Text that Plotly draws as typed: no markup, no formula where MathJax is at hand.
+
+    Plotly knows no &quot;, so quotation marks stay: in a text node they are harmless.
+
+    >>> escape('<b> "$x$"')
+    '&lt;b&gt; "&#36;x&#36;"'
+    """
+    return html.escape(text, quote=False).replace("$", "&#36;")
 
 
 def _subscripts(text: str) -> str:

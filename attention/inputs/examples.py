@@ -113,7 +113,8 @@ def minus_1e9(name):
 @example(
     "random-qkv",
     "Random Q, K, V behind a look-ahead mask",
-    "The scores spread almost eight times as wide as Q and K do; dividing by √8 brings their variance back near 1."
+    "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products. Dividing by √8 brings"
+    " it back near 1."
     " Behind the mask, row 1 of the output is row 1 of V.",
 )
 def random_qkv(name):
@@ -151,8 +152,8 @@ def three_widths(name):
 @example(
     "batch",
     "A batch of 64 sequences",
-    "All numbers lie between 0 and 1, so after scaling the scores are nearly alike and every token looks at all"
-    " five almost equally. Pick another item of the batch, or add a look-ahead or padding mask.",
+    "All numbers lie between 0 and 1, so the scaled scores of a row lie within 0.8 of each other, and every weight"
+    " between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead or padding mask.",
 )
 def batch(name):
     rng = np.random.RandomState(42)  # NumPy's legacy generator: the published numbers were drawn from it
