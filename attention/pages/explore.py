@@ -64,9 +64,9 @@ st.html(
     " dot-product attention on its way to the output.</p>"
     f"<p class='notice'><b>Notice:</b> {html.escape(EXAMPLES[s.example].notice)}</p>"
 )
+editors.panel(s, " · ".join(sizes))
 for sentence in state.notices():
     st.warning(editors.escape(sentence))
-editors.panel(s, " · ".join(sizes))
 
 title = EXAMPLES[s.example].title
 panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)

@@ -92,12 +92,15 @@ def bound(widget, label: str, name: str, value, apply, **options):
     key = f"set_{name}"
     if st.session_state.get(key, _NOTHING) != value:
         st.session_state[key] = value
-    return widget(label, key=key, on_change=_commit, args=(key, apply), **options)
+    return widget(label, key=key, on_change=_commit, args=(key, apply, options.get("options")), **options)
 
 
-def _commit(key: str, apply) -> None:
+def _commit(key: str, apply, options) -> None:
+    """A menu whose labels were renamed under it reports its old label: that is not a choice."""
     value = st.session_state[key]
-    change(lambda s: apply(s, value))
+    chosen = value if isinstance(value, list) else [value]
+    if options is None or all(choice is None or choice in options for choice in chosen):
+        change(lambda s: apply(s, value))
 
 
 def table(name: str, content) -> tuple[str, object]:
