@@ -16,6 +16,7 @@ def number(value: float, digits: int = 2) -> str:
     >>> [number(v) for v in (55.0, 27.456, -0.5, 3.059e-7, 1.5e9, float("-inf"))]
     ['55', '27.46', '−0.50', '3.1e−7', '1.5e9', '−∞']
     """
+    value = float(value)  # float16 cannot be compared with 1e6
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
