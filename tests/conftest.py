@@ -1,0 +1,13 @@
+"""One profile for the property tests: the same examples on every machine, and no clock."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "steady",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("steady")

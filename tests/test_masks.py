@@ -1,0 +1,52 @@
+"""Masks by their definition, corner by corner. True = may look."""
+
+import numpy as np
+import pytest
+
+from attention import causal, causal_lower_right, padding
+from attention.masks import MASKS, everything
+
+SIZES = [(4, 4), (2, 5), (5, 2), (1, 3), (3, 1), (0, 3), (3, 0)]
+
+
+@pytest.mark.parametrize(("n_q", "n_k"), SIZES)
+def test_top_left_lets_query_i_see_keys_0_to_i(n_q, n_k):
+    assert causal(n_q, n_k).tolist() == [[j <= i for j in range(n_k)] for i in range(n_q)]
+
+
+@pytest.mark.parametrize(("n_q", "n_k"), SIZES)
+def test_bottom_right_lets_the_last_query_see_every_key(n_q, n_k):
+    expected = [[n_k - 1 - j >= n_q - 1 - i for j in range(n_k)] for i in range(n_q)]
+    assert causal_lower_right(n_q, n_k).tolist() == expected
+
+
+def test_the_two_corners_differ_where_queries_and_keys_do():
+    assert causal(2, 3).astype(int).tolist() == [[1, 0, 0], [1, 1, 0]]
+    assert causal_lower_right(2, 3).astype(int).tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert causal_lower_right(3, 2).astype(int).tolist() == [[0, 0], [1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize(("n_q", "n_k"), SIZES)
+def test_every_mask_of_the_table_is_boolean_and_has_the_shape_asked_for(name, n_q, n_k):
+    mask = MASKS[name](n_q, n_k)
+    assert (mask.dtype, mask.shape) == (bool, (n_q, n_k))
+
+
+def test_no_mask_hides_nothing():
+    assert everything(2, 3).all()
+
+
+def test_padding_hides_a_key_from_every_query_of_its_item():
+    allowed = causal(3, 3) & padding([[True, True, False], [False, True, True]])
+    assert allowed.shape == (2, 3, 3)
+    assert allowed.astype(int).tolist() == [[[1, 0, 0], [1, 1, 0], [1, 1, 0]], [[0, 0, 0], [0, 1, 0], [0, 1, 1]]]
+
+
+def test_the_four_token_look_ahead_mask_is_the_printed_one():
+    assert np.where(causal(4, 4), 0, -np.inf).tolist() == [
+        [0, -np.inf, -np.inf, -np.inf],
+        [0, 0, -np.inf, -np.inf],
+        [0, 0, 0, -np.inf],
+        [0, 0, 0, 0],
+    ]
