@@ -15,6 +15,7 @@ from attention.arrays import softmax_rows
 from attention.statistics import entropy, largest, variance
 
 N_KEYS = 16  # keys in each row that goes through the softmax
+MOST_ROWS = 300  # of them at one d_k; more would cost more than they show
 CHUNK = 2**18  # sampled numbers held at a time
 
 
@@ -98,15 +99,15 @@ def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int 
 
 
 def draw_rows(distribution: str, d_k: int, seed: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two (rows, N_KEYS), the weights of about ``samples`` scores without the scale and with it."""
-    scores = draw_scores(distribution, d_k, seed, queries=-(-samples // N_KEYS), keys=N_KEYS)
+    """Two (rows, N_KEYS), the weights of ``samples`` queries, at most MOST_ROWS, without the scale and with it."""
+    scores = draw_scores(distribution, d_k, seed, min(samples, MOST_ROWS), N_KEYS)
     every = np.ones(scores.shape, bool)
     return softmax_rows(scores, every), softmax_rows(scores / math.sqrt(d_k), every)
 
 
 @lru_cache(maxsize=1024)
 def measure(distribution: str, d_k: int, seed: int, samples: int) -> Point:
-    """Variance of ``samples`` scores, and sharpness of the weights of as many more, at one d_k.
+    """Variance of ``samples`` scores, and sharpness of the weights in rows of their own, at one d_k.
 
     >>> point = measure("normal", d_k=64, seed=0, samples=1000)
     >>> round(point.raw.variance, 1), round(point.scaled.variance, 2)
@@ -134,7 +135,7 @@ def measure_all(distribution: str, d_k: int, seed: int, samples: int) -> tuple[P
 
 
 def middle_row(distribution: str, d_k: int, seed: int, samples: int) -> np.ndarray:
-    """(2, N_KEYS), one row's weights without the scale and with it; half of the sampled rows are sharper."""
+    """(2, N_KEYS), one row's weights without the scale and with it; about half of the sampled rows are sharper."""
     raw, scaled = draw_rows(distribution, d_k, seed, samples)
     middle = largest(raw).argsort()[len(raw) // 2]
     return np.stack([raw[middle], scaled[middle]])
@@ -150,7 +151,7 @@ def histogram(scores) -> tuple[np.ndarray, np.ndarray]:
     (array([1, 2, 1]), array([-3., -1.,  1.,  3.]))
     """
     scores = np.asarray(scores, float).ravel()
-    width, start = scores.std() / 4 or 1.0, 0.0
+    width, start = scores.std() / 4 if np.ptp(scores) else 1.0, 0.0
     if (scores == np.rint(scores)).all():
         width, start = 2.0 * max(1, round(width / 2)), scores[0] - 1
     first, last = math.floor((scores.min() - start) / width), math.floor((scores.max() - start) / width)

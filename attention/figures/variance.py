@@ -45,7 +45,7 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
     one = (
         f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query unscaled, {_share(row[1].max())} scaled."
-        " Half of the sampled rows are sharper."
+        " About half of the rows are sharper."
     )
     top = (
         f"At d_k = {d_k} the strongest key gets {_share(raw.largest)} unscaled, {_share(scaled.largest)} scaled; alike,"
@@ -85,20 +85,20 @@ def variances(points: tuple[Point, ...]) -> dict:
 
 def largest(points: tuple[Point, ...]) -> dict:
     """Mean largest weight of a row against d_k; all keys alike would give 1/N_KEYS."""
-    lines = [*_both(points, "largest"), _reference(1 / N_KEYS, f"all alike: 1/{N_KEYS}")]
+    lines = [*_both(points, "largest"), _reference(1 / N_KEYS, f"alike: 1/{N_KEYS}")]
     return _against_d_k(lines, points, "largest weight, mean", range=[0, 1.03])
 
 
 def entropy(points: tuple[Point, ...]) -> dict:
     """Mean entropy of a row against d_k, under ln N_KEYS."""
     most = math.log(N_KEYS)
-    lines = [*_both(points, "entropy"), _reference(most, f"all alike: ln {N_KEYS}")]
+    lines = [*_both(points, "entropy"), _reference(most, f"alike: ln {N_KEYS}")]
     return _against_d_k(lines, points, "entropy in nats, mean", range=[0, 1.06 * most])
 
 
 def slope_left(points: tuple[Point, ...]) -> dict:
     """Mean Σ w (1 − w) of a row, the trace of the softmax's Jacobian, against d_k; at most 1 − 1/N_KEYS."""
-    lines = [*_both(points, "slope"), _reference(1 - 1 / N_KEYS, f"all alike: 1 − 1/{N_KEYS}")]
+    lines = [*_both(points, "slope"), _reference(1 - 1 / N_KEYS, f"alike: {N_KEYS - 1}/{N_KEYS}")]
     return _against_d_k(lines, points, "Σ w (1 − w), mean", range=[0, 1.03])
 
 
@@ -249,7 +249,9 @@ def _middles(edges: np.ndarray) -> list[float]:
 
 
 def _share(value: float) -> str:
-    """A weight as a percentage, never rounded to 0 or 100 where it is neither."""
+    """A weight as a percentage, never rounded to 100 where it is less."""
+    if 0.9995 <= value < 1:
+        return "over 99.9\u00a0%"
     return f"{number(100 * value, 1 if value > 0.99 or value < 0.1 else 0)}\u00a0%"
 
 
@@ -267,6 +269,6 @@ def explore_sentence(d_k: int, scores: float, rule: Prediction, means: tuple[flo
             f" Independent entries with such means would give {number(rule.full)}."
         )
     return (
-        f"{start} The means of Q and K, {q} and {k}, are near 0, as the rule wants; but entries that come from the same"
-        " few words are not independent, so expect the size, not the digits."
+        f"{start} The means of Q and K, {q} and {k}, are near 0, as the rule wants; but entries that depend on each other,"
+        f" and few scores, leave the measured variance {number(scores / rule.centred)} times the rule's."
     )

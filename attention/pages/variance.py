@@ -75,12 +75,12 @@ st.html(
 board.show("softmax", figures.softmax_panes(points, maths.middle_row(*asked)))
 
 st.subheader("The matrices now on Explore", anchor=False)
-stages = {name: view(s, run(s)).stages[name] for name in ("Q", "K", "scores", "scaled")}
+now = view(s, run(s))
+stages = {name: now.stages[name] for name in ("Q", "K", "scores", "scaled")}
 rule = maths.predict(stages["Q"], stages["K"])
-scale = view(s, run(s)).scale
 means = {name: float(matrix.mean()) for name, matrix in stages.items()}
 measured = {name: variance(matrix) for name, matrix in stages.items()}
-predicted = {"scores": rule.centred, "scaled": rule.centred * scale**2}
+predicted = {"scores": rule.centred, "scaled": rule.centred * now.scale**2}
 sentence = figures.explore_sentence(s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size)
 left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
 with left:
@@ -91,10 +91,9 @@ with right:
 
 with st.expander("The numbers behind these charts"):
     st.html(exports.points_table(points))
-    rows = -(-s.samples // maths.N_KEYS)
     st.caption(
         f"Entries of q and k: {NAMES[s.distribution]}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
-        f" {s.samples:,} scores; the weights are those of {rows:,} row{'s' * (rows > 1)} of {maths.N_KEYS} keys."
+        f" {s.samples:,} scores; the weights are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
     )
     st.download_button("CSV", lambda: exports.to_csv(points), "attention_variance.csv", "text/csv", on_click="ignore",
                        key="variance_csv")  # fmt: skip

@@ -1,0 +1,152 @@
+"""The page on √d_k through Streamlit's AppTest: its controls, its numbers, its link."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention import variance as maths
+from attention.inputs import links
+from attention.inputs.examples import EXAMPLES
+
+APP = Path(__file__).parents[2] / "app.py"
+EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
+FIELDS = ("distribution", "sample_d_k", "sample_seed", "samples")
+
+
+def opened(**link) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    for name, value in link.items():
+        at.query_params[name] = value
+    ran(at)
+    return ran(at.switch_page(VARIANCE))
+
+
+def ran(moved) -> AppTest:
+    at = moved.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def asked(at: AppTest) -> tuple:
+    return tuple(getattr(at.session_state["settings"], name) for name in FIELDS)
+
+
+def link_of(at: AppTest) -> dict[str, str]:
+    return {name: value[0] if isinstance(value, list) else value for name, value in at.query_params.items()}
+
+
+def panes(at: AppTest) -> dict[str, dict]:
+    """Every pane on the page, out of the bytes that go to the browser."""
+    found = {}
+    for element in at.get("bidi_component"):
+        data = element.proto.bytes or element.proto.mixed.json.encode()
+        found |= {pane["name"]: pane for pane in json.loads(data)["panes"]}
+    return found
+
+
+def measured(at: AppTest) -> list[float]:
+    return panes(at)["variances"]["figure"]["data"][0]["y"]
+
+
+def test_the_page_opens_with_every_chart_and_its_words():
+    found = panes(opened())
+    assert list(found) == ["variances", "histogram", "row", "largest", "entropy", "slope", "explored"]
+    assert all(pane["sentence"] and pane["alt"] and pane["filename"] for pane in found.values())
+
+
+def test_the_charts_show_the_samples_of_the_settings():
+    at = opened()
+    assert asked(at) == ("normal", 64, 0, 1000)
+    assert measured(at) == [point.raw.variance for point in maths.measure_all("normal", 64, 0, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("move", "expected"),
+    [
+        (lambda at: at.select_slider(key="set_sample_d_k").set_value(128), ("normal", 128, 0, 1000)),
+        (lambda at: at.select_slider(key="set_samples").set_value(300), ("normal", 64, 0, 300)),
+        (lambda at: at.button_group(key="set_distribution").set_value("signs"), ("signs", 64, 0, 1000)),
+        (lambda at: at.number_input(key="set_sample_seed").set_value(7), ("normal", 64, 7, 1000)),
+    ],
+    ids=FIELDS[1:2] + FIELDS[3:] + FIELDS[:1] + FIELDS[2:3],
+)
+def test_each_control_moves_its_own_setting_the_charts_and_the_link(move, expected):
+    at = opened()
+    before = at.session_state["settings"]
+    ran(move(at))
+    assert asked(at) == expected
+    assert measured(at) == [point.raw.variance for point in maths.measure_all(*expected)]
+    assert at.session_state["settings"].matrices == before.matrices
+    settings, notices = links.read(link_of(at))
+    assert not notices and settings == at.session_state["settings"]
+
+
+def test_a_larger_d_k_adds_points_and_moves_none():
+    at = opened()
+    before = measured(at)
+    ran(at.select_slider(key="set_sample_d_k").set_value(256))
+    assert measured(at)[: len(before)] == before and len(measured(at)) == len(before) + 2
+
+
+def test_a_link_opens_the_same_samples_even_between_the_steps_of_the_sliders():
+    at = opened(sample_d_k="100", samples="77", distribution="uniform", sample_seed="4294967295")
+    assert asked(at) == ("uniform", 100, 2**32 - 1, 77)
+    assert at.select_slider(key="set_sample_d_k").value == 100
+    assert at.select_slider(key="set_samples").value == 77
+    assert {name: link_of(at)[name] for name in FIELDS} == {
+        "distribution": "uniform", "sample_d_k": "100", "sample_seed": "4294967295", "samples": "77",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"distribution": "xyz"}, "there is no distribution “xyz” to sample from; choose one of normal, uniform, signs."),
+        ({"distribution": "<b>**x**"}, "there is no distribution “<b>**x**” to sample from"),
+        ({"sample_seed": "-1"}, "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed."),
+        ({"sample_seed": "4294967296"}, "the sample seed is 4294967296; whole numbers from 0 to 4294967295 are allowed."),
+        ({"sample_d_k": "1e9"}, "sample_d_k was passed over: a whole number is wanted"),
+        ({"samples": "٣"}, "samples was passed over: a whole number is wanted"),
+    ],
+)  # fmt: skip
+def test_a_bad_link_gives_a_notice_and_the_samples_it_would_have_had(link, sentence):
+    at = opened(**link)
+    assert len(at.warning) == 1
+    assert sentence in at.warning[0].value.replace("\\", "")
+    assert asked(at) == ("normal", 64, 0, 1000)
+
+
+@pytest.mark.parametrize(("text", "d_k", "count"), [("0", 1, 10), ("-5", 1, 10), ("999999999999", 1024, 10_000)])
+def test_sizes_beyond_the_bounds_are_pulled_back(text, d_k, count):
+    settings, _ = links.read({"sample_d_k": text, "samples": text})
+    assert (settings.sample_d_k, settings.samples) == (d_k, count)
+
+
+def test_the_smallest_samples_there_can_be_are_drawn():
+    found = panes(opened(sample_d_k="1", samples="10", distribution="signs"))
+    assert found["histogram"]["sentence"].startswith("At d_k = 1 the scale is 1")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_can_be_compared_with_theory(name):
+    found = panes(opened(example=name))["explored"]
+    assert found["sentence"].startswith("d_k · var(Q) · var(K) = ")
+
+
+def test_the_page_shows_the_matrices_that_explore_has_now():
+    at = opened(example="random-qkv")
+    before = panes(at)["explored"]["figure"]["data"][0]["x"]
+    assert before[3] == pytest.approx(before[2] / 8)
+    ran(at.switch_page(EXPLORE))
+    ran(at.selectbox(key="set_scale_kind").set_value("none"))
+    after = panes(ran(at.switch_page(VARIANCE)))["explored"]["figure"]["data"][0]["x"]
+    assert after[:3] == before[:3] and after[3] == after[2]
+
+
+def test_a_visit_to_explore_keeps_the_samples():
+    at = opened()
+    ran(at.select_slider(key="set_sample_d_k").set_value(16))
+    ran(at.switch_page(EXPLORE))
+    assert asked(ran(at.switch_page(VARIANCE))) == ("normal", 16, 0, 1000)
