@@ -1,0 +1,55 @@
+"""The app's own server around any page, with a clock on each run: ``streamlit run benchmarks/server.py -- page.py``.
+
+``GET /clock/runs`` returns what happened since it was last asked: the milliseconds of each script run, and the
+processor time of the whole process. ``GET /clock/profile`` returns the profile of all runs under ``--profile``.
+"""
+
+import cProfile
+import io
+import pstats
+import sys
+import time
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+from streamlit.runtime.scriptrunner import ScriptRunner
+
+from attention.pages.server import lifespan, routes
+
+script, *options = sys.argv[1:]
+profile = cProfile.Profile() if "--profile" in options else None
+finished: list[float] = []  # milliseconds of each run
+processor = time.process_time()
+untimed = ScriptRunner._run_script
+
+
+def timed(self, rerun_data) -> None:
+    """One whole run: the widgets' callbacks, the script, and Streamlit's cleaning up (its gc.collect included)."""
+    began = time.perf_counter()
+    if profile is None:
+        untimed(self, rerun_data)
+    else:
+        profile.runcall(untimed, self, rerun_data)
+    finished.append((time.perf_counter() - began) * 1000)
+
+
+def runs(request: Request) -> JSONResponse:
+    global processor
+    before, processor = processor, time.process_time()
+    taken = list(finished)
+    finished.clear()
+    return JSONResponse({"runs": taken, "processor": (processor - before) * 1000})
+
+
+def profiled(request: Request) -> PlainTextResponse:
+    text = io.StringIO()
+    for order in ("cumulative", "tottime"):
+        pstats.Stats(profile, stream=text).sort_stats(order).print_stats(60)
+    profile.clear()
+    return PlainTextResponse(text.getvalue())
+
+
+ScriptRunner._run_script = timed
+app = st.App(script, routes=[*routes, Route("/clock/runs", runs), Route("/clock/profile", profiled)], lifespan=lifespan)
