@@ -25,7 +25,7 @@ def spread_panes(points: tuple[Point, ...], counts, edges) -> list[dict]:
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
     measured = (
         f"At d_k = {d_k}, {samples:,} scores have variance {number(raw.variance)} ± {number(raw.margin)}; theory says"
-        f" {d_k}. Scaled: {number(scaled.variance)} ± {number(scaled.margin)}; theory says 1 (± two standard errors)."
+        f" {d_k}. Scaled: {number(scaled.variance)} ± {number(scaled.margin)}; theory says 1 (±\u00a0two standard errors)."
     )
     squeezed = (
         f"The same shape, squeezed by √{d_k} = {number(math.sqrt(d_k))}: the standard deviation is"
@@ -164,7 +164,10 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
 
 
 def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
-    heading = {"text": title.replace("d_k", _DIMENSION), "font": {"size": 15}, "x": 0}
+    frame = figure["layout"]
+    heading = {"text": title.replace("d_k", _DIMENSION), "font": {"size": 17}}
+    heading |= {"x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 14}}
+    titled = frame | {"title": heading, "margin": frame["margin"] | {"t": 84}}
     return {
         "name": name,
         "group": "charts",
@@ -172,7 +175,7 @@ def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
         "sentence": sentence,
         "alt": f"Chart. {title}. {sentence}",
         "filename": f"attention_{name}",
-        "figure": figure | {"layout": figure["layout"] | {"title": heading}},
+        "figure": figure | {"layout": titled},
     }
 
 

@@ -308,7 +308,7 @@ class Board {
   fitChart (pane, layout, palette, tallest) {
     layout.height = tallest || layout.height || 320
     layout.font.size = layout.width > 420 ? 14 : 13
-    if (layout.title) layout.margin.t += 40
+    if (!layout.title) layout.margin.t = 12
     for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.grid, zerolinecolor: palette.grid })
     for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
     return { data: pane.traces, layout }
