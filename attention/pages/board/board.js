@@ -309,6 +309,7 @@ class Board {
     layout.height = tallest || layout.height || 320
     layout.font.size = layout.width > 420 ? 14 : 13
     if (!layout.title) layout.margin.t = 12
+    else layout.font.family = 'Arial, Helvetica, sans-serif' // a download has no web fonts, and a legend measured in one is cut off
     for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.grid, zerolinecolor: palette.grid })
     for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
     return { data: pane.traces, layout }
