@@ -1,0 +1,395 @@
+"""Each change a person makes changes exactly what it names; what does not fit is refused with a sentence."""
+
+import pickle
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import BadInput, Matrix, Recipe
+from attention.inputs.settings import DRAWN, Settings, allowed, check
+from attention.inputs.system import run, view
+
+FOUR, SENTENCE, BATCH, LOOKUP, RANDOM = (
+    EXAMPLES[name].build() for name in ("four-words", "sentence", "batch", "lookup", "random-qkv")
+)
+ROLLED = replace(
+    FOUR,
+    matrices={
+        "X": Matrix.rolled((4, 6), Recipe("normal", 1)),
+        "W_Q": Matrix.rolled((6, 4), Recipe("xavier", 2)),
+        "W_K": Matrix.rolled((6, 4), Recipe("uniform", 3, -1, 1)).edited((5, 3), 9),
+        "W_V": Matrix.rolled((6, 8), Recipe("integers", 4, -2, 5)),
+    },
+    heads=2,
+)
+CROSSED = inputs.set_tokens(inputs.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 3], memory=True)
+VIEWS = {"item", "head", "query", "cell"}
+
+
+def changed(before: Settings, after: Settings) -> tuple[set, set]:
+    """The names of the fields and of the matrices that differ, matrices bit for bit."""
+    names = {f.name for f in fields(Settings)} - {"matrices"}
+    some = {name for name in names if getattr(before, name) != getattr(after, name)}
+    every = set(before.matrices) | set(after.matrices)
+    return some, {name for name in every if before.matrices.get(name) != after.matrices.get(name)}
+
+
+# ---- the record -------------------------------------------------------------------------------------
+
+
+def test_the_matrices_cannot_be_assigned_to():
+    with pytest.raises(TypeError):
+        FOUR.matrices["X"] = Matrix([[1]])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_settings_survive_a_pickle(name):
+    settings = EXAMPLES[name].build()
+    assert pickle.loads(pickle.dumps(settings)) == settings
+
+
+def test_one_matrix_is_exchanged_and_the_others_stay_the_same_objects():
+    new = FOUR.with_matrix("W_Q", Matrix(np.eye(4)))
+    assert changed(FOUR, new) == (set(), {"W_Q"})
+    assert new.matrices["W_K"] is FOUR.matrices["W_K"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "heads"), [(FOUR, [1, 2, 4]), (ROLLED, [1, 2, 4]), (BATCH, [1, 2, 4, 8, 16, 32, 64]), (LOOKUP, [1])]
+)
+def test_the_heads_on_offer_divide_both_widths(settings, heads):
+    assert settings.possible_heads == heads
+    for h in heads:
+        offered = check(replace(settings, heads=h))
+        assert offered.possible_heads == heads
+        run(offered)
+
+
+# ---- the mask ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "causal_lower_right"])
+@pytest.mark.parametrize("padding", [(), (0,), (0, 2), (0, 1, 2)])
+def test_allowed_joins_the_mask_and_the_padding(mask, padding):
+    s = check(replace(CROSSED, mask=mask, padding=padding))  # 4 queries, 3 keys
+    corner = {"none": lambda i, j: True, "causal": lambda i, j: j <= i, "causal_lower_right": lambda i, j: j <= i - 1}
+    assert allowed(s).tolist() == [[corner[mask](i, j) and j not in padding for j in range(3)] for i in range(4)]
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "causal_lower_right"])
+def test_a_drawn_mask_begins_with_what_is_allowed_now_and_leaves_the_padding_to_the_padding(mask):
+    s = replace(CROSSED, mask=mask, padding=(1,))
+    drawn = inputs.set_mask(s, DRAWN)
+    assert changed(s, drawn) == ({"mask", "drawn"}, set())
+    assert np.array_equal(allowed(s), allowed(drawn))
+    assert np.array_equal(allowed(replace(s, padding=())), np.array(drawn.drawn))
+
+
+def test_leaving_a_drawn_mask_forgets_it():
+    s = inputs.set_mask(inputs.set_mask(FOUR, DRAWN), "causal")
+    assert (s.mask, s.drawn) == ("causal", ())
+
+
+# ---- dimensions -------------------------------------------------------------------------------------
+
+
+def overlap(before: Matrix, after: Matrix) -> bool:
+    rows, columns = (min(a, b) for a, b in zip(before.shape[-2:], after.shape[-2:], strict=True))
+    return before.values[..., :rows, :columns].tobytes() == after.values[..., :rows, :columns].tobytes()
+
+
+@pytest.mark.parametrize("settings", [FOUR, ROLLED, CROSSED, SENTENCE, RANDOM, BATCH, LOOKUP])
+@pytest.mark.parametrize("size", [1, 3, 9])
+@pytest.mark.parametrize(
+    ("name", "touched"),
+    [
+        ("d_model", {"X", "memory", "W_Q", "W_K", "W_V"}),
+        ("d_k", {"W_Q", "W_K", "Q", "K"}),
+        ("d_v", {"W_V", "V", "W_O"}),
+    ],
+)
+def test_a_dimension_changes_its_matrices_alone_and_keeps_what_fits(settings, name, touched, size):
+    settings = inputs.set_output_weights(settings, True)
+    after = check(inputs.set_dimension(settings, name, size))
+    some, others = changed(settings, after)
+    assert some <= {"head"}
+    assert others <= touched
+    assert all(overlap(settings.matrices[key], after.matrices[key]) for key in others)
+    if name != "d_model" or not settings.typed_qkv:
+        assert getattr(after, name) == size
+    assert all(after.matrices[key].recipe == settings.matrices[key].recipe for key in settings.matrices)
+
+
+def test_growing_and_shrinking_back_gives_the_same_numbers():
+    there = inputs.set_dimension(ROLLED, "d_model", 9)
+    assert changed(ROLLED, inputs.set_dimension(there, "d_model", 6)) == (set(), set())
+
+
+@pytest.mark.parametrize("size", [0, -1, 65])
+def test_a_dimension_out_of_bounds_is_refused(size):
+    with pytest.raises(BadInput) as refused:
+        inputs.set_dimension(FOUR, "d_k", size)
+    assert str(refused.value) == f"d_k is {size}; 1 to 64 are allowed."
+
+
+# ---- tokens -----------------------------------------------------------------------------------------
+
+
+def test_rows_padding_and_the_drawn_mask_follow_their_tokens():
+    drawn = ((True, False, True, True), (True, True, False, True), (False, True, True, True), (True, True, True, False))
+    s = replace(FOUR, mask=DRAWN, drawn=drawn, padding=(1, 3))
+    after = check(inputs.set_tokens(s, ("w4", "new", "w2"), [3, None, 1]))
+    assert changed(s, after) == ({"tokens", "drawn", "padding"}, {"X"})
+    assert after.matrices["X"].values.tolist() == [[2, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 2]]
+    assert after.padding == (0, 2)
+    assert after.drawn == ((False, True, True), (True, True, True), (True, True, True))
+
+
+@pytest.mark.parametrize(
+    ("settings", "memory", "touched"),
+    [
+        (FOUR, False, {"X"}),
+        (RANDOM, False, {"Q", "K", "V"}),
+        (BATCH, False, {"Q", "K", "V"}),
+        (CROSSED, False, {"X"}),
+        (CROSSED, True, {"memory"}),
+        (LOOKUP, False, {"Q"}),
+        (LOOKUP, True, {"K", "V"}),
+    ],
+)
+def test_new_tokens_change_the_rows_of_their_own_sequence_alone(settings, memory, touched):
+    field = "memory_tokens" if memory else "tokens"
+    old = getattr(settings, field)
+    keep = [None, *reversed(range(len(old)))]
+    after = check(inputs.set_tokens(settings, ("first", *reversed(old)), keep, memory))
+    some, others = changed(settings, after)
+    assert (some - VIEWS, others) == ({field}, touched)
+    for name in touched:
+        rows = after.matrices[name].values
+        assert (rows[..., 0, :] == 0).all()
+        for place, source in enumerate(keep[1:], 1):
+            assert rows[..., place, :].tobytes() == settings.matrices[name].values[..., source, :].tobytes()
+
+
+def test_the_tokens_that_stay_keep_their_weights():
+    s = replace(FOUR, mask="none")
+    fewer = check(inputs.set_tokens(s, ("w1", "w4"), [0, 3]))
+    np.testing.assert_array_equal(run(fewer).scores, run(s).scores[np.ix_([0, 3], [0, 3])])
+
+
+def test_a_renamed_token_changes_no_number():
+    after = inputs.set_tokens(FOUR, ("cat", "w2", "w3", "w4"), [0, 1, 2, 3])
+    assert changed(FOUR, after) == ({"tokens"}, set())
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ((), "the table is empty; at least one token is needed."),
+        (("a",) * 65, "65 tokens are too many for this page; at most 64 fit."),
+    ],
+)
+def test_no_tokens_and_too_many_are_refused(tokens, message):
+    with pytest.raises(BadInput) as refused:
+        inputs.set_tokens(FOUR, tokens, [None] * len(tokens))
+    assert str(refused.value) == message
+
+
+# ---- one-hot, second sequence, output weights -------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [FOUR, ROLLED, CROSSED])
+def test_one_hot_sets_the_embeddings_and_keeps_every_weight_that_fits(settings):
+    after = check(inputs.one_hot(settings))
+    n = max(len(settings.tokens), len(settings.key_tokens))
+    some, others = changed(settings, after)
+    assert not some
+    assert others <= {"X", "memory", "W_Q", "W_K", "W_V"}
+    assert after.matrices["X"].values.tolist() == np.eye(len(settings.tokens), n).tolist()
+    assert all(overlap(settings.matrices[w], after.matrices[w]) for w in ("W_Q", "W_K", "W_V"))
+    np.testing.assert_array_equal(run(after).joined.shape, run(settings).joined.shape)
+
+
+def test_one_hot_queries_are_rows_of_the_weights():
+    after = inputs.one_hot(FOUR)
+    assert run(after).Q.tolist() == FOUR.matrices["W_Q"].values.tolist()
+
+
+@pytest.mark.parametrize("settings", [FOUR, ROLLED, SENTENCE])
+def test_a_second_sequence_begins_as_a_copy_and_changes_no_number(settings):
+    crossed = check(inputs.set_memory(settings, True))
+    assert changed(settings, crossed) == ({"memory_tokens"}, {"memory"})
+    assert crossed.matrices["memory"] == settings.matrices["X"]
+    for name in ("Q", "K", "V", "scores", "weights", "output"):
+        assert getattr(run(crossed), name).tobytes() == getattr(run(settings), name).tobytes()
+    assert changed(settings, check(inputs.set_memory(crossed, False))) == (set(), set())
+
+
+def test_typed_queries_keys_and_values_take_a_second_sequence_as_they_are():
+    crossed = check(inputs.set_memory(RANDOM, True))
+    assert changed(RANDOM, crossed) == ({"memory_tokens"}, set())
+
+
+def test_ending_cross_attention_leaves_one_key_for_each_token():
+    s = check(inputs.set_memory(LOOKUP, False))
+    assert (s.tokens, s.memory_tokens, s.shape("K"), s.shape("V")) == (("a c ?",), (), (1, 4), (1, 5))
+    assert s.matrices["K"].values.tolist() == [[1, 1, 0, 0]]
+    assert check(inputs.set_memory(CROSSED, False)).key_tokens == CROSSED.tokens
+
+
+@pytest.mark.parametrize("settings", [FOUR, ROLLED, SENTENCE, RANDOM, BATCH])
+def test_output_weights_begin_as_the_identity_and_go_without_a_trace(settings):
+    on = check(inputs.set_output_weights(settings, True))
+    assert changed(settings, on) == (set(), {"W_O"})
+    trace = run(on)
+    np.testing.assert_array_equal(trace.projected, trace.joined)
+    assert changed(settings, check(inputs.set_output_weights(on, False))) == (set(), set())
+
+
+# ---- beginning with Q, K and V, or with embeddings --------------------------------------------------
+
+STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "joined", "projected", "context")
+X_BATCH = replace(
+    FOUR,
+    matrices={**FOUR.matrices, "X": Matrix(np.random.default_rng(0).normal(size=(3, 4, 4)))},
+    item=2,
+    mask="causal",
+)
+STARTS = {
+    "plain": FOUR,
+    "masked": replace(FOUR, mask="causal", padding=(1,)),
+    "heads": SENTENCE,
+    "heads and W_O": inputs.set_output_weights(SENTENCE, True).with_matrix(
+        "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
+    ),
+    "second head": replace(SENTENCE, head=1),
+    "cross-attention": replace(CROSSED, mask="causal_lower_right"),
+    "cross-attention, head 2": replace(CROSSED, head=1, context=True),
+    "batch item": replace(BATCH, item=17),
+    "batch item, heads": replace(BATCH, item=3, heads=4, head=2),
+    "batch of embeddings": X_BATCH,
+    "typed": RANDOM,
+    "typed, crossed": LOOKUP,
+    "three widths": EXAMPLES["three-widths"].build(),
+    "softmax off": EXAMPLES["bare-bones"].build(),
+    "−1e9": EXAMPLES["minus-1e9"].build(),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_beginning_elsewhere_keeps_the_numbers_of_every_stage(name):
+    s = check(STARTS[name])
+    shown = view(s, run(s)).stages
+    there = check(inputs.start_from(s, not s.typed_qkv, run(s)))
+    back = check(inputs.start_from(there, s.typed_qkv, run(there)))
+    for other in (there, back):
+        found = view(other, run(other)).stages
+        for stage in STAGES:
+            assert (stage in found) == (stage in shown)
+            if stage in shown:
+                np.testing.assert_array_equal(found[stage], shown[stage], err_msg=stage)
+    assert there.typed_qkv != s.typed_qkv
+    assert back.typed_qkv == s.typed_qkv
+    assert changed(s, there)[0] <= {"item", "cell"}
+
+
+def test_numbers_too_large_to_be_typed_do_not_become_an_input():
+    s = FOUR.with_matrix("X", Matrix(np.full((4, 4), 1e12))).with_matrix("W_Q", Matrix(np.full((4, 4), 1e12)))
+    s = check(s)
+    with pytest.raises(BadInput) as refused:
+        check(inputs.start_from(s, True, run(s)))
+    assert str(refused.value) == "Q holds numbers beyond ±1e+12, which this page does not take."
+
+
+# ---- the check --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"item": 99}, {"item": 63}),
+        ({"item": -1}, {"item": 0}),
+        ({"head": 5}, {"head": 0}),
+        ({"query": 5}, {"query": 4}),
+        ({"query": -3}, {"query": 0}),
+        ({"digits": 11}, {"digits": 10}),
+        ({"digits": -1}, {"digits": 0}),
+        ({"sample_d_k": 0}, {"sample_d_k": 1}),
+        ({"sample_d_k": 10**9}, {"sample_d_k": 1024}),
+        ({"samples": 10**9}, {"samples": 10_000}),
+    ],
+)
+def test_a_view_out_of_bounds_is_pulled_back_inside(change, expected):
+    assert check(replace(BATCH, **change)) == replace(BATCH, **expected)
+
+
+def matrix(name, shape, fill=1.0, base=FOUR):
+    return {"matrices": {**base.matrices, name: Matrix(np.full(shape, fill))}}
+
+
+def without(name, base=FOUR):
+    return {"matrices": {key: M for key, M in base.matrices.items() if key != name}}
+
+
+SHOWN_NOT = "holds a line break or another character that cannot be shown."
+REFUSED = [
+    (FOUR, {"tokens": ()}, "the table is empty; at least one token is needed."),
+    (FOUR, {"tokens": ("a", " ", "c", "d")}, "token 2 has no name; type a word."),
+    (FOUR, {"tokens": ("a" * 41, "b", "c", "d")}, "token 1 has 41 characters; at most 40 fit."),
+    (FOUR, {"tokens": ("a", "b\nc", "c", "d")}, f"token 2 {SHOWN_NOT}"),
+    (FOUR, {"tokens": ("\ud800", "b", "c", "d")}, f"token 1 {SHOWN_NOT}"),
+    (FOUR, {"tokens": ("a", "b", "c", "x\x00")}, f"token 4 {SHOWN_NOT}"),
+    (CROSSED, {"memory_tokens": ("a", "", "c")}, "token of the second sequence 2 has no name; type a word."),
+    (FOUR, {"tokens": ("a",) * 65}, "65 tokens are too many for this page; at most 64 fit."),
+    (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
+    (FOUR, {"mask": "some"}, "there is no mask “some”; choose one of none, causal, causal_lower_right, drawn."),
+    (FOUR, {"scale": 0.0}, "the scale is 0; a positive number up to 1e6 is wanted."),
+    (FOUR, {"scale": -1.0}, "the scale is -1; a positive number up to 1e6 is wanted."),
+    (FOUR, {"scale": float("nan")}, "the scale is nan; a positive number up to 1e6 is wanted."),
+    (FOUR, {"fill": "0"}, "hidden cells cannot get “0”; choose -inf or -1e9."),
+    (FOUR, {"mask": DRAWN}, "the drawn mask is 0 × 0; 4 queries × 4 keys are wanted."),
+    (FOUR, {"mask": DRAWN, "drawn": ((True,),)}, "the drawn mask is 1 × 1; 4 queries × 4 keys are wanted."),
+    (FOUR, {"padding": (0, 4)}, "padding names key 5; there are 4 keys."),
+    (FOUR, {"heads": 3}, "3 heads do not divide the columns of the weights; choose [1, 2, 4]."),
+    (FOUR, {"heads": 0}, "0 heads do not divide the columns of the weights; choose [1, 2, 4]."),
+    (FOUR, {"heads": -2}, "-2 heads do not divide the columns of the weights; choose [1, 2, 4]."),
+    (FOUR, matrix("W_Q", (3, 4)), "W_Q is 3 × 4; 4 × 4 is wanted."),
+    (FOUR, matrix("W_Q", (4, 3)), "W_Q is 4 × 3; 4 × 4 is wanted."),
+    (FOUR, matrix("W_V", (3, 4)), "W_V is 3 × 4; 4 × 4 is wanted."),
+    (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 256 are allowed."),
+    (FOUR, matrix("W_V", (4, 257)), "W_V has 257 columns; 1 to 256 are allowed."),
+    (FOUR, matrix("W_O", (3, 4)), "W_O is 3 × 4; 4 × 4 is wanted."),
+    (FOUR, matrix("X", (4, 4), np.inf), "X holds numbers beyond ±1e+12, which this page does not take."),
+    (FOUR, matrix("X", (4, 4), np.nan), "X holds numbers beyond ±1e+12, which this page does not take."),
+    (FOUR, matrix("W_Q", (2, 4, 4)), "W_Q has shape (2, 4, 4); (4, 4) is wanted."),
+    (FOUR, matrix("memory", (4, 4)), "the matrices W_K, W_Q, W_V, X are wanted; W_K, W_Q, W_V, X, memory came."),
+    (FOUR, without("W_K"), "the matrices W_K, W_Q, W_V, X are wanted; W_Q, W_V, X came."),
+    (FOUR, {"memory_tokens": ("a",)}, "the matrices W_K, W_Q, W_V, X, memory are wanted; W_K, W_Q, W_V, X came."),
+    (FOUR, matrix("Q", (4, 4)), "the matrices K, Q, V are wanted; Q, W_K, W_Q, W_V, X came."),
+    (BATCH, matrix("K", (5, 64), base=BATCH), "K has shape (5, 64); (64, 5, 64) is wanted."),
+    (BATCH, matrix("V", (2, 5, 64), base=BATCH), "V has shape (2, 5, 64); (64, 5, 64) is wanted."),
+    (
+        FOUR,
+        {"distribution": "evil"},
+        "there is no distribution “evil” to sample from; choose one of normal, uniform, signs.",
+    ),
+    (FOUR, {"sample_seed": -1}, "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed."),
+]
+
+
+@pytest.mark.parametrize(("settings", "change", "message"), REFUSED)
+def test_what_does_not_fit_is_refused_with_a_sentence(settings, change, message):
+    with pytest.raises(BadInput) as refused:
+        check(replace(settings, **change))
+    assert str(refused.value) == message
+
+
+def test_more_scores_than_the_page_can_hold_are_refused():
+    n, heads = 64, 64
+    m = {"X": Matrix(np.zeros((64, n, 1))), **{w: Matrix(np.zeros((1, heads))) for w in ("W_Q", "W_K", "W_V")}}
+    with pytest.raises(BadInput) as refused:
+        check(replace(FOUR, tokens=("t",) * n, matrices=m, heads=heads))
+    assert str(refused.value) == "16,777,216 scores are too many for this page; at most 2,097,152 fit."
