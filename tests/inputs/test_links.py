@@ -1,0 +1,342 @@
+"""A link is the whole state: it comes back to the bit, and a broken one gives sentences, never an error."""
+
+import base64
+import json
+import time
+import zlib
+from dataclasses import fields, replace
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from attention.exports.tables import to_csv, to_npz
+from attention.figures.board import panes
+from attention.inputs import links
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES, FIRST
+from attention.inputs.links import CODECS, MATRICES, MAX_LINK, fits, from_file, read, to_file, write
+from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe
+from attention.inputs.settings import DRAWN, Settings, check
+from attention.inputs.system import run, view
+from attention.masks import MASKS
+from attention.variance import DISTRIBUTIONS
+from attention.weights import INITIALISERS
+
+# ---- there and back ---------------------------------------------------------------------------------
+
+words = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(str.strip)
+numbers = st.floats(-LIMIT, LIMIT)
+
+
+@st.composite
+def matrices(draw, shape, batch=0):
+    """Typed, rolled, or rolled and then edited; with as many items as the batch has."""
+    kind = draw(st.sampled_from(["typed", "integers", *INITIALISERS]))
+    if batch or kind == "typed":
+        some = draw(st.lists(numbers, min_size=1, max_size=6))
+        return Matrix(np.resize(some, (batch, *shape) if batch else shape))
+    low = draw(st.integers(-5, 5) | st.floats(-100, 100))
+    rolled = Matrix.rolled(shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(1, 50))))
+    if draw(st.booleans()):
+        rolled = Matrix(rolled.edited((0, -1), draw(numbers)).values)
+    return rolled
+
+
+@st.composite
+def states(draw):
+    """Settings with every field drawn at random, and every kind of matrix."""
+    typed, crossed, batch = draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from([0, 0, 1, 2]))
+    tokens = tuple(draw(st.lists(words, min_size=1, max_size=4)))
+    memory_tokens = tuple(draw(st.lists(words, min_size=1, max_size=4))) if crossed else ()
+    heads = draw(st.integers(1, 2))
+    d_model, d_k, d_v = (draw(st.integers(1, 3)) for _ in range(3))
+    n_q, n_k, width_k, width_v = len(tokens), len(memory_tokens or tokens), heads * d_k, heads * d_v
+    if typed:
+        shapes = {"Q": (n_q, width_k), "K": (n_k, width_k), "V": (n_k, width_v)}
+    else:
+        shapes = {"X": (n_q, d_model), "W_Q": (d_model, width_k), "W_K": (d_model, width_k), "W_V": (d_model, width_v)}
+        shapes |= {"memory": (n_k, d_model)} if crossed else {}
+    if draw(st.booleans()):
+        shapes["W_O"] = (width_v, draw(st.integers(1, 3)))
+    mask = draw(st.sampled_from([*MASKS, DRAWN]))
+    cells = st.lists(st.booleans(), min_size=n_q * n_k, max_size=n_q * n_k)
+    return check(
+        Settings(
+            example=draw(st.sampled_from(list(EXAMPLES))),
+            tokens=tokens,
+            memory_tokens=memory_tokens,
+            matrices={name: draw(matrices(shape, 0 if name[0] == "W" else batch)) for name, shape in shapes.items()},
+            heads=heads,
+            scale=draw(st.none() | st.floats(1e-300, 1e6)),
+            mask=mask,
+            padding=tuple(draw(st.lists(st.integers(0, n_k - 1), unique=True))),
+            drawn=inputs.as_drawn(np.reshape(draw(cells), (n_q, n_k))) if mask == DRAWN else (),
+            fill=draw(st.sampled_from(["-inf", "-1e9"])),
+            softmax=draw(st.booleans()),
+            context=draw(st.booleans()),
+            item=draw(st.integers(0, max(batch - 1, 0))),
+            head=draw(st.integers(0, heads - 1)),
+            query=draw(st.integers(0, n_q - 1)),
+            cell=draw(st.none() | st.just(("scores", n_q - 1, n_k - 1)) | st.just(("output", 0, d_v - 1))),
+            digits=draw(st.integers(0, 10)),
+            sample_d_k=draw(st.integers(1, 1024)),
+            samples=draw(st.integers(10, 10_000)),
+            distribution=draw(st.sampled_from(list(DISTRIBUTIONS))),
+            sample_seed=draw(st.integers(0, 2**32 - 1)),
+        )
+    )
+
+
+@profile(max_examples=150)
+@given(states())
+def test_a_link_is_the_whole_state(state):
+    link = write(state)
+    assert all(isinstance(text, str) for text in link.values())
+    travelled = dict(parse_qsl(urlencode(link), keep_blank_values=True, strict_parsing=True))
+    again, notices = read(travelled)
+    assert notices == []
+    assert again == state  # matrices are equal when their bits and recipes are
+    assert write(again) == link
+
+
+@profile(max_examples=30)
+@given(states())
+def test_a_state_file_is_the_whole_state(state):
+    assert from_file(to_file(state)) == (state, [])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_link_of_an_example_is_its_name(name):
+    assert write(EXAMPLES[name].build()) == {"example": name}
+    assert read({"example": name}) == (EXAMPLES[name].build(), [])
+
+
+def test_every_field_of_the_settings_travels():
+    assert {f.name for f in fields(Settings)} - {"example", "matrices", "names"} == set(CODECS)
+
+
+def test_a_link_carries_what_differs_and_nothing_else():
+    four = EXAMPLES["four-words"].build()
+    assert write(replace(four, digits=5, mask="causal")) == {"example": "four-words", "digits": "5", "mask": "causal"}
+    assert write(four.with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("xavier", 7)))) == {
+        "example": "four-words",
+        "W_Q": "xavier,7,4x4",
+    }
+
+
+def test_an_edit_after_a_roll_travels_with_its_numbers():
+    rolled = Matrix.rolled((4, 4), Recipe("normal", 3)).edited((1, 2), 0.1)
+    state = EXAMPLES["four-words"].build().with_matrix("W_K", rolled)
+    again, notices = read(write(state))
+    assert notices == []
+    assert again.matrices["W_K"].values.tobytes() == rolled.values.tobytes()
+
+
+def test_minus_zero_travels():
+    state = (
+        EXAMPLES["four-words"]
+        .build()
+        .with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("identity")).edited((0, 1), -0.0))
+    )
+    assert read(write(state))[0].matrices["W_Q"].values.tobytes() == state.matrices["W_Q"].values.tobytes()
+
+
+def test_an_edited_batch_fits_no_link_but_its_file():
+    batch = EXAMPLES["batch"].build()
+    state = batch.with_matrix("Q", batch.matrices["Q"].edited((63, 4, 63), 0.5))
+    assert not fits(write(state))
+    assert from_file(to_file(state)) == (state, [])
+
+
+def test_the_widest_matrices_of_the_page_go_through_its_file():
+    wide = inputs.set_dimension(
+        inputs.set_dimension(replace(EXAMPLES["four-words"].build(), heads=4), "d_k", 64), "d_v", 64
+    )
+    state = check(inputs.set_output_weights(wide, True))
+    state = state.with_matrix("W_O", Matrix(np.random.default_rng(0).normal(size=(256, 256))))
+    assert from_file(to_file(state)) == (state, [])
+
+
+def test_a_link_is_short_enough_up_to_its_limit():
+    assert fits({"a": "x" * (MAX_LINK - 2)})
+    assert not fits({"a": "x" * (MAX_LINK - 1)})
+    assert not fits({"a": "ä" * (MAX_LINK // 6 + 1)})  # counted as the address carries it
+
+
+# ---- broken links -----------------------------------------------------------------------------------
+
+
+def packed(text: str) -> str:
+    return "~" + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+FOUR_BY_FOUR = "1_2_3_4;1_2_3_4;1_2_3_4;1_2_3_4"
+HOSTILE = [
+    "", " ", "none", "0", "1", "-1", "3", "7", "999999999999", "9" * 1000, "nan", "inf", "-inf", "1e999", "1e-999", "0.5", "sqrt",
+    "true", "drawn", "causal", "[", "]", "{}", "null", '"', "a" * 1000, "é", "\x00", "\ud800", "<script>", "%00", "../..",
+    '"a","b","c","d"', '"a"', r'"\ud800","b","c","d"', r'"\u0000","b","c","d"', '"",""', "1,2", '["a"]', '"a"],["b"', "[" * 5000,
+    "1.2.3", "0.1", "-1", "0.0.0", "1000", "1111.1111.1111.1111", "10.01", "11.1", "2",
+    "scores,0,0", "scores,9,9", "scores,-1,0", "X,0,0", "W_O,0,0", "evil,0,0", "scores,0", "scores,0,0,0", ",,", "context,0,0",
+    "normal,1,4x4", "normal,1,999x999", "normal,99999999999,4x4", "integers,1,4x4,5,2", "integers,1,4x4,0.2,0.8", "identity,0,0x4",
+    "identity,0,256x256", "uniform,1,4x4,-1e12,1e12", "uniform,1,4x4,-1e308,1e308", "evil,1,4x4", "normal,1,4x4,nan,nan", "normal,1,64x1",
+    FOUR_BY_FOUR, "!" + FOUR_BY_FOUR, "!" + FOUR_BY_FOUR + "!" + FOUR_BY_FOUR, "!", "!!", "!1!1_2", "1;2_3", "1_2", "!" * 5000,
+    "~", "~A", "~====", "~" + "A" * 999, packed(FOUR_BY_FOUR), packed(FOUR_BY_FOUR)[:-4], packed("\xff"), packed("0" * 5_000_000),
+    packed(("0 " * 256 + ";") * 3000), packed("]" + " " * 1_000_000), packed("1" * 1_000_000 + "x"), packed("!0" * 900_000),
+    packed(";".join(["1e12_1e12_1e12_1e12"] * 4)), ";".join(["-1e12_1e12_1e-300_0"] * 4),
+]  # fmt: skip
+PARAMETERS = ["example", *CODECS, *MATRICES]
+
+
+def stands(state, notices):
+    """Whatever came, the page can be drawn from it, linked to and exported."""
+    assert check(state) == state
+    trace = run(state)
+    now = view(state, trace)
+    assert all(matrix.ndim == 2 for matrix in now.stages.values())
+    for sentence in notices:
+        assert 10 < len(sentence) < 320
+        assert "\n" not in sentence
+        assert sentence.endswith((".", "…", "wanted", "read"))
+    fits(write(state))
+    return trace, now
+
+
+@pytest.mark.parametrize("example", ["four-words", "lookup", "batch"])
+@pytest.mark.parametrize("parameter", PARAMETERS)
+def test_no_text_in_a_parameter_breaks_the_page(parameter, example):
+    for text in HOSTILE:
+        state, notices = read({"example": example, parameter: text})
+        stands(state, notices)
+
+
+@profile(max_examples=300)
+@given(st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=6))
+def test_no_mixture_of_texts_breaks_the_page(link):
+    state, notices = read(link)
+    trace, now = stands(state, notices)
+    panes(now, query=state.query, cell=state.cell)
+    to_csv(now)
+    to_npz(state, trace)
+
+
+@given(st.dictionaries(st.text(max_size=10), st.text(max_size=10), max_size=4))
+def test_unknown_parameters_are_passed_over_with_a_notice(link):
+    stands(*read(link))
+
+
+@profile(max_examples=100)
+@given(st.data())
+def test_a_real_link_with_a_damaged_place_breaks_nothing(data):
+    link = write(data.draw(states()))
+    name = data.draw(st.sampled_from(sorted(link)))
+    at = data.draw(st.integers(0, len(link[name])))
+    link[name] = link[name][:at] + data.draw(st.text(max_size=3)) + link[name][at + data.draw(st.integers(0, 3)) :]
+    stands(*read(link))
+
+
+@profile(max_examples=100)
+@given(st.data())
+def test_two_links_mixed_break_nothing(data):
+    one, two = write(data.draw(states())), write(data.draw(states()))
+    link = {name: data.draw(st.sampled_from([one, two])).get(name) for name in {**one, **two}}
+    stands(*read({name: text for name, text in link.items() if text is not None}))
+
+
+@pytest.mark.parametrize("cut", range(1, 40))
+def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
+    text = packed("0.123456789 2 3 4;5 6 7 8;9 10 11 12;13 14 15 16.123456789")[:-cut]
+    state, notices = read({"X": text})
+    assert state == EXAMPLES[FIRST].build()
+    assert notices == ["The link's parameter X was passed over: X is damaged; part of the link may be missing."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        packed("0" * 50_000_000),
+        packed("0;" * 900_000),
+        packed("!0" * 900_000),
+        packed("]" + " " * 1_900_000 + "x"),
+        "!" * 100_000,
+    ],
+)
+def test_a_bomb_is_refused_in_a_moment(text):
+    start = time.perf_counter()
+    state, notices = read({"X": text})
+    assert time.perf_counter() - start < 5
+    assert state == EXAMPLES[FIRST].build()
+    assert len(notices) == 1
+
+
+NOTICES = [
+    ({"example": "x" * 50}, f"The link asks for an example “{'x' * 39}…” that does not exist; this is the first one."),
+    ({"colour": "red"}, "The link's parameter “colour” is unknown and was passed over."),
+    ({"heads": "two"}, "The link's parameter heads was passed over: a whole number is wanted"),
+    ({"softmax": "yes"}, "The link's parameter softmax was passed over: 0 or 1 is wanted"),
+    ({"tokens": "a,b"}, "The link's parameter tokens was passed over: it cannot be read"),
+    ({"tokens": "1,2"}, "The link's parameter tokens was passed over: words in quotation marks are wanted"),
+    ({"scale": "big"}, "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5 or 2e-3 is wanted."),
+    ({"X": "evil,1,4x4"}, "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of identity, integers, uniform, normal, xavier."),
+    ({"X": "identity,0,0x4"}, "The link's parameter X was passed over: X is 0 × 4; 1 to 256 are allowed."),
+    ({"X": "!1!1_2"}, "The link's parameter X was passed over: the items of X have different shapes."),
+    ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
+    ({"heads": "3"}, "The link was not followed: 3 heads do not divide the columns of the weights; choose [1, 2, 4]. This is the example it began with."),
+    ({"padding": "9"}, "The link was not followed: padding names key 10; there are 4 keys. This is the example it began with."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("link", "sentence"), NOTICES)
+def test_each_refusal_is_one_sentence_and_leaves_the_example(link, sentence):
+    assert read(link) == (EXAMPLES[FIRST].build(), [sentence])
+
+
+def test_what_can_be_used_is_used_beside_what_cannot():
+    state, notices = read({"digits": "4", "heads": "x", "mask": "causal"})
+    assert (state.digits, state.heads, state.mask, len(notices)) == (4, 1, "causal", 1)
+
+
+@pytest.mark.parametrize("cell", ["scores,4,0", "scores,0,-1", "W_O,0,0", "evil,0,0"])
+def test_a_cell_that_is_not_there_is_no_cell(cell):
+    assert read({"cell": cell}) == (EXAMPLES[FIRST].build(), [])
+
+
+def test_streamlits_own_parameters_pass_in_silence():
+    assert read({"embed": "true", "embed_options": "dark_theme"}) == (EXAMPLES[FIRST].build(), [])
+
+
+def test_a_link_whose_matrices_did_not_fit_says_so():
+    state, notices = read(links.partial(EXAMPLES["batch"].build()))
+    assert state == EXAMPLES["batch"].build()
+    assert len(notices) == 1
+    assert "file" in notices[0]
+
+
+# ---- broken files -----------------------------------------------------------------------------------
+
+REFUSAL = "this is not a state file of this page; save one with “Save the state as a file”."
+
+
+@given(st.binary(max_size=40) | st.text().map(lambda t: t.encode("utf-8", "surrogatepass")))
+def test_any_other_file_is_refused(content):
+    with pytest.raises(BadInput) as refused:
+        from_file(content)
+    assert str(refused.value) == REFUSAL
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"null", b"3", b'"link"', b"[]", b"{}", b'{"link": 3}', b'{"link": {"heads": 3}}', b'{"link": ["a"]}', b"[" * 100_000, b"1" * 5000, b"\xff\xfe"],
+)  # fmt: skip
+def test_json_that_is_no_state_is_refused(content):
+    with pytest.raises(BadInput) as refused:
+        from_file(content)
+    assert str(refused.value) == REFUSAL
+
+
+@given(st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE), max_size=4))
+def test_a_file_with_broken_parts_gives_sentences(link):
+    stands(*from_file(json.dumps({"link": link}).encode()))

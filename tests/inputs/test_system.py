@@ -1,0 +1,137 @@
+"""From settings to the numbers on the page: the right item, the right head, the right labels."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import Matrix
+from attention.inputs.settings import check
+from attention.inputs.system import distinct, labels, run, view
+from attention.stages import STAGES
+
+FOUR = EXAMPLES["four-words"].build()
+
+
+def draw(shape, seed):
+    return Matrix(np.random.default_rng(seed).normal(size=shape))
+
+
+EVERYTHING = check(
+    replace(
+        FOUR,
+        tokens=("the", "cat", "the"),
+        memory_tokens=("a", "b", "a", "c"),
+        matrices={
+            "X": draw((2, 3, 5), 1),
+            "memory": draw((2, 4, 5), 2),
+            "W_Q": draw((5, 6), 3),
+            "W_K": draw((5, 6), 4),
+            "W_V": draw((5, 9), 5),
+            "W_O": draw((9, 2), 6),
+        },
+        heads=3,
+        context=True,
+        mask="causal_lower_right",
+        padding=(0,),
+    )
+)
+
+
+@pytest.mark.parametrize("item", [0, 1])
+@pytest.mark.parametrize("head", [0, 1, 2])
+def test_each_stage_shown_is_that_of_the_chosen_item_and_head(item, head):
+    s = replace(EVERYTHING, item=item, head=head)
+    trace = run(s)
+    shown = view(s, trace).stages
+    m = {name: matrix.values for name, matrix in s.matrices.items()}
+    expected = {
+        "X": m["X"][item],
+        "memory": m["memory"][item],
+        "W_Q": m["W_Q"][:, [2 * head, 2 * head + 1]],
+        "W_K": m["W_K"][:, [2 * head, 2 * head + 1]],
+        "W_V": m["W_V"][:, [3 * head, 3 * head + 1, 3 * head + 2]],
+        **{
+            name: getattr(trace, name)[item, head]
+            for name in ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
+        },
+        "joined": trace.joined[item],
+        "W_O": m["W_O"],
+        "projected": trace.projected[item],
+        "context": trace.output[item, head].sum(axis=0, keepdims=True),
+    }
+    assert list(shown) == list(expected) == list(STAGES)  # in reading order
+    for name, values in expected.items():
+        assert shown[name].tobytes() == np.ascontiguousarray(values).tobytes(), name
+
+
+def test_the_chosen_head_is_the_projection_of_the_chosen_weights():
+    s = replace(EVERYTHING, item=1, head=2)
+    shown = view(s, run(s)).stages
+    np.testing.assert_allclose(shown["Q"], shown["X"] @ shown["W_Q"], rtol=1e-12)
+    np.testing.assert_allclose(shown["V"], shown["memory"] @ shown["W_V"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("settings", [EVERYTHING, *(e.build() for e in EXAMPLES.values())])
+def test_every_stage_has_two_axes_and_a_label_for_each_row_and_column(settings):
+    now = view(settings, run(settings))
+    for name, matrix in now.stages.items():
+        assert matrix.shape == (len(now.rows(name)), len(now.columns(name))), name
+    assert now.allowed.shape == now.stages["scores"].shape
+
+
+def test_the_mask_shown_is_that_of_the_chosen_item_and_head():
+    now = view(EVERYTHING, run(EVERYTHING))
+    assert now.allowed.tolist() == [[j <= i + 1 and j != 0 for j in range(4)] for i in range(3)]
+    assert (now.head, now.heads, now.scale) == (0, 3, 1 / math.sqrt(2))
+
+
+def test_minus_1e9_is_a_bias_and_hides_nothing():
+    s = EXAMPLES["minus-1e9"].build()
+    now = view(s, run(s))
+    drawn = np.array(s.drawn)
+    assert now.allowed.all()
+    assert now.bias.tolist() == [[0.0 if seen else -1e9 for seen in row] for row in drawn.tolist()]
+    np.testing.assert_array_equal(now.stages["masked"], now.stages["scaled"] + now.bias)
+
+
+def test_labels_say_whose_rows_and_columns_they_are():
+    found = labels(EVERYTHING)
+    assert found["queries"] == ("the (1)", "cat", "the (2)")
+    assert found["keys"] == ("a (1)", "b", "a (2)", "c")
+    assert found["d_model"] == ("1", "2", "3", "4", "5")
+    assert (len(found["d_k"]), len(found["d_v"]), len(found["h·d_v"]), len(found["d_out"])) == (2, 3, 9, 2)
+    assert found["sum"] == ("Σ",)
+
+
+def test_dimensions_have_names_only_while_each_has_one():
+    lookup = EXAMPLES["lookup"].build()
+    assert labels(lookup)["d_k"] == ("a", "b", "c", "d")
+    assert labels(inputs.set_dimension(lookup, "d_k", 3))["d_k"] == ("1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        (("a", "b"), ("a", "b")),
+        (("a", "a", "a"), ("a (1)", "a (2)", "a (3)")),
+        (("the", "the", "the (1)"), ("the (2)", "the (3)", "the (1)")),
+        (("x (1)", "x", "x (1)", "x"), ("x (1) (1)", "x (2)", "x (1) (2)", "x (3)")),
+        ((), ()),
+    ],
+)
+def test_repeated_tokens_are_told_apart(tokens, expected):
+    assert distinct(tokens) == expected
+    assert len(set(distinct(tokens))) == len(tokens)
+
+
+def test_view_only_settings_change_no_number():
+    seen = replace(
+        EVERYTHING, query=2, digits=7, cell=("scores", 1, 1), samples=50, sample_seed=9, distribution="signs"
+    )
+    one, two = run(EVERYTHING), run(seen)
+    for name in ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "joined", "projected"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
