@@ -1,0 +1,189 @@
+"""The arithmetic shown for a cell is the arithmetic of that cell, and the walk ends where the matrices do."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.arithmetic import cell, dot, terms, vector, walk
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import Matrix
+from attention.inputs.settings import check
+from attention.inputs.system import run, view
+from attention.numbers import number
+
+SENTENCE = EXAMPLES["sentence"].build()
+CASES = {
+    **{name: e.build() for name, e in EXAMPLES.items()},
+    "head 2": replace(SENTENCE, head=1),
+    "W_O": inputs.set_output_weights(SENTENCE, True).with_matrix(
+        "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
+    ),
+    "hidden row": replace(EXAMPLES["four-words"].build(), mask="causal", padding=(0,)),
+    "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal", padding=(0,)),
+    "crossed": replace(inputs.set_memory(EXAMPLES["three-widths"].build(), True), mask="causal_lower_right"),
+    "large": EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.full((4, 4), -1e12))),
+    "small": EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.full((4, 4), 1e-300))),
+    "item 9": replace(EXAMPLES["batch"].build(), item=9, context=True),
+}
+
+
+def shown(name):
+    settings = check(CASES[name])
+    return view(settings, run(settings))
+
+
+def places(matrix, most=40):
+    """Every cell, or some of them in a matrix with many."""
+    cells = list(np.ndindex(matrix.shape))
+    return cells[:: max(1, len(cells) // most)]
+
+
+def value_of(text: str) -> float:
+    """What a printed number says; a rounded one says it only to its digits."""
+    return float(text.strip("()").replace("−", "-").replace("∞", "inf"))
+
+
+def last_number(line: str) -> str:
+    return line.replace("=", " ").split()[-1]
+
+
+@pytest.mark.parametrize("digits", [0, 2, 7])
+@pytest.mark.parametrize("name", CASES)
+def test_the_last_line_ends_in_the_number_of_the_cell(name, digits):
+    now = shown(name)
+    for stage, matrix in now.stages.items():
+        for i, j in places(matrix):
+            lines = cell(now, stage, i, j, digits)
+            assert last_number(lines[-1]) == number(matrix[i, j], digits), (stage, i, j, lines)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ("large", "small")])
+@pytest.mark.parametrize("stage", ["Q", "K", "V", "scores", "output", "projected"])
+def test_the_terms_multiply_up_and_add_up_to_the_cell(name, stage):
+    now = shown(name)
+    for i, j in places(now.stages.get(stage, np.zeros((0, 0))), 12):
+        lines = cell(now, stage, i, j, 10)
+        if len(lines) < 4:
+            assert lines[0].startswith(("an input: ", "every key of this query is hidden"))
+            continue
+        factors = re.findall(r"(\S+)·(\S+)", lines[-3])
+        products = lines[-2].removeprefix("= ").split(" + ")
+        assert len(factors) == len(products)
+        for (a, b), p in zip(factors, products, strict=True):
+            assert value_of(a) * value_of(b) == pytest.approx(value_of(p), rel=1e-7, abs=1e-8)
+        total = math.fsum(value_of(a) * value_of(b) for a, b in factors)
+        assert total == pytest.approx(now.stages[stage][i, j], rel=1e-7, abs=1e-7)
+
+
+def test_a_product_shows_the_row_and_the_column_it_comes_from():
+    now = shown("four-words")
+    assert cell(now, "Q", 0, 2) == [
+        "row of X (the token) = [0, 1, 1, 2]",
+        "column of W_Q (the dimension) = [0, 2, 2, 2]",
+        "0·0 + 1·2 + 1·2 + 2·2",
+        "= 0 + 2 + 2 + 4",
+        "= 8",
+    ]
+
+
+def test_a_score_shows_both_vectors_the_products_and_the_sum():
+    assert cell(shown("four-words"), "scores", 0, 0) == [
+        "query = [1, 2, 8, 8]",
+        "key = [3, 2, 2, 4]",
+        "1·3 + 2·2 + 8·2 + 8·4",
+        "= 3 + 4 + 16 + 32",
+        "= 55",
+    ]
+
+
+def test_the_scale_is_shown_as_a_root_or_as_the_number_chosen():
+    assert cell(shown("four-words"), "scaled", 0, 0) == ["55 / √4 = 55 / 2", "= 27.50"]
+    s = replace(EXAMPLES["four-words"].build(), scale=0.25)
+    assert cell(view(s, run(s)), "scaled", 0, 0) == ["55 × 0.25", "= 13.75"]
+
+
+def test_a_mask_hides_keeps_or_adds():
+    now = shown("random-qkv")
+    assert cell(now, "masked", 0, 1) == ["this query may not look at this key", "1.12 becomes −∞"]
+    assert cell(now, "masked", 1, 1) == ["this query may look at this key", "1.75 stays 1.75"]
+    assert cell(shown("minus-1e9"), "masked", 0, 1) == ["0.06 + (−1.0e9)", "= −1.0e9"]
+
+
+def test_a_weight_shows_max_exp_sum_and_quotient():
+    assert cell(shown("softmax"), "weights", 0, 1, 4) == [
+        "max of the row = 2",
+        "exp(2 − 2) = exp(0) = 1",
+        "Σ of the row = 0.3679 + 1 + 0.3679 = 1.7358",
+        "1 ÷ 1.7358",
+        "= 0.5761",
+    ]
+    assert cell(shown("softmax"), "weights", 1, 1) == ["this key is hidden", "the weight is 0"]
+    assert cell(shown("hidden row"), "weights", 0, 1) == ["every key of this query is hidden", "the weight is 0"]
+
+
+def test_an_output_leaves_the_hidden_keys_out():
+    assert cell(shown("hidden row"), "output", 1, 0) == ["weights = [1]", "values = [5]", "1·5", "= 5", "= 5"]
+    assert cell(shown("hidden row"), "output", 0, 0) == ["every key of this query is hidden", "the output is 0"]
+
+
+def test_a_joined_cell_says_which_head_it_is_copied_from():
+    now = shown("W_O")
+    assert cell(now, "joined", 0, 3)[0] == "column 2 of head 2, copied"
+
+
+def test_an_input_is_an_input():
+    assert cell(shown("four-words"), "W_Q", 1, 2) == ["an input: 2"]
+    assert cell(shown("lookup"), "Q", 0, 0) == ["an input: 1"]
+
+
+def test_negative_factors_stand_in_brackets():
+    assert terms([1, -2], [-3.5, 4]) == "1·(−3.50) + (−2)·4"
+    assert dot([1, -2], [-3, 4], -11) == ["1·(−3) + (−2)·4", "= (−3) + (−8)", "= −11"]
+    assert vector([1, -2.5]) == "[1, −2.50]"
+
+
+# ---- the walk ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_walk_of_every_query_equals_the_matrix_form(name):
+    now = shown(name)
+    for i in range(len(now.stages["Q"])):
+        w = walk(now, i)
+        assert w.query.tolist() == now.stages["Q"][i].tolist()
+        for stage in ("scores", "scaled", "masked", "weights", "output"):
+            row = now.stages[stage][i]
+            reach = np.abs(row[np.isfinite(row)]).max(initial=1e-300)
+            np.testing.assert_allclose(
+                getattr(w, stage), row, rtol=1e-12, atol=1e-13 * max(reach, 1e-16), err_msg=stage
+            )
+        gaps = [np.abs(getattr(w, stage) - now.stages[stage][i]).max() for stage in ("weights", "output")]
+        assert w.difference == max(gaps)
+
+
+def test_the_steps_of_a_walk_lead_into_each_other():
+    now = shown("random-qkv")
+    w = walk(now, 2)
+    for j in range(4):
+        assert w.products[j].tolist() == [q * k for q, k in zip(w.query, now.stages["K"][j], strict=True)]
+        assert w.scores[j] == pytest.approx(math.fsum(w.products[j]), rel=1e-14)
+        assert w.scaled[j] == w.scores[j] * now.scale
+    assert w.masked[3] == -math.inf
+    assert w.highest == max(w.masked)
+    assert w.exponentials.tolist() == pytest.approx([math.exp(m - w.highest) for m in w.masked], rel=1e-15)
+    assert w.total == pytest.approx(math.fsum(w.exponentials), rel=1e-15)
+    assert w.weights.tolist() == [e / w.total for e in w.exponentials]
+    np.testing.assert_array_equal(
+        w.shares, [[x * v for v in row] for x, row in zip(w.weights, now.stages["V"], strict=True)]
+    )
+    np.testing.assert_allclose(w.output, [math.fsum(column) for column in w.shares.T], rtol=1e-14)
+
+
+def test_a_walk_that_sees_no_key_ends_in_zeros():
+    w = walk(shown("hidden row"), 0)
+    assert (w.weights.tolist(), w.output.tolist(), w.total, w.difference) == ([0] * 4, [0] * 4, 0, 0)
+    assert math.isnan(w.highest)

@@ -1,0 +1,161 @@
+"""The import rule of the house: app → pages → {figures, exports} → inputs → maths. Nothing points up."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).resolve().parents[1] / "attention"
+HEAVY = {"pandas", "plotly", "streamlit", "starlette"}
+ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
+    "maths": (set(), {"numpy"}),
+    "inputs": ({"maths"}, {"numpy"}),
+    "exports": ({"maths", "inputs"}, {"numpy", "pandas"}),
+    "figures": ({"maths", "inputs"}, {"numpy", "plotly"}),
+    "pages": ({"maths", "inputs", "exports", "figures"}, {"numpy", "pandas", "plotly", "streamlit", "starlette"}),
+}
+
+
+def room(parts: tuple[str, ...]) -> str:
+    """The room of a module, from its dotted name after ``attention``."""
+    return parts[0] if parts and parts[0] in ROOMS else "maths"
+
+
+def imports(path: Path, package: tuple[str, ...]):
+    """Every module a file imports, anywhere in it: also inside functions, also relative."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, (base, node.module)))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names if module.split(".")[0] == "attention")
+
+
+def violations(house: Path) -> list[str]:
+    """What a static look at every file finds against the rule."""
+    found = []
+    for path in sorted(house.rglob("*.py")):
+        parts = path.relative_to(house).with_suffix("").parts
+        mine = room(parts)
+        rooms, outside = ROOMS[mine]
+        for name in imports(path, ("attention", *parts[:-1])):
+            first, *rest = name.split(".")
+            if first == "attention":
+                other = room(tuple(rest))
+                wrong = other not in rooms | {mine}
+            else:
+                wrong = first not in outside and first not in sys.stdlib_module_names
+            if wrong:
+                found.append(f"{'/'.join(parts)} imports {name}")
+    return found
+
+
+def loads(code: str, where: Path) -> set[str]:
+    """The heavy packages that a fresh interpreter has loaded after this code."""
+    report = f"import sys; sys.path.insert(0, {str(where)!r})\n{code}\nprint(*({HEAVY!r} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-I", "-c", report], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    return set(ran.stdout.split())
+
+
+def import_all(house: Path, wanted: str) -> str:
+    """Code that imports every module of one room."""
+    modules = []
+    for path in sorted(house.rglob("*.py")):
+        parts = path.relative_to(house).with_suffix("").parts
+        if room(parts) == wanted:
+            modules.append(".".join(("attention", *parts)).removesuffix(".__init__"))
+    assert modules
+    return "import " + ", ".join(modules)
+
+
+# ---- the rule holds ---------------------------------------------------------------------------------
+
+
+def test_no_file_imports_from_above():
+    assert violations(HOUSE) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "may"), [("maths", set()), ("inputs", set()), ("exports", {"pandas"}), ("figures", {"plotly"})]
+)
+def test_a_fresh_interpreter_that_imports_a_room_loads_nothing_heavier_than_allowed(wanted, may):
+    assert loads(import_all(HOUSE, wanted), HOUSE.parent) <= may
+
+
+def test_the_public_names_come_without_anything_heavy():
+    assert (
+        loads("from attention import *\nassert scaled_dot_product_attention and self_attention", HOUSE.parent) == set()
+    )
+
+
+def test_working_through_inputs_figures_and_exports_loads_neither_streamlit_nor_pandas():
+    code = """
+from attention.inputs.links import read
+from attention.inputs.system import run, view
+from attention.figures.board import panes
+from attention.exports.tables import to_csv, to_npz
+settings, _ = read({"cell": "scores,0,0"})
+trace = run(settings)
+now = view(settings, trace)
+panes(now), to_csv(now), to_npz(settings, trace)
+"""
+    assert loads(code, HOUSE.parent) == set()
+
+
+def test_app_is_a_page_list_and_computes_nothing():
+    names = {name.split(".")[0] for name in imports(HOUSE.parent / "app.py", ())}
+    assert names <= {"attention", "streamlit", "pathlib"}
+    assert all(
+        name.startswith("attention.pages")
+        for name in imports(HOUSE.parent / "app.py", ())
+        if name.startswith("attention")
+    )
+
+
+# ---- the tests above can fail -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def other_house(tmp_path):
+    """A small house that keeps the rule, for tests to break."""
+    for name in ("", "inputs", "figures", "exports", "pages"):
+        (tmp_path / "attention" / name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "attention" / name / "__init__.py").write_text("")
+    (tmp_path / "attention" / "trace.py").write_text("import math\n\nimport numpy as np\n")
+    (tmp_path / "attention" / "inputs" / "links.py").write_text("import attention.trace\n")
+    assert violations(tmp_path / "attention") == []
+    return tmp_path / "attention"
+
+
+PLANTED = [
+    ("trace.py", "import streamlit", "trace imports streamlit"),
+    ("trace.py", "def f():\n    import pandas.api", "trace imports pandas.api"),
+    ("trace.py", "from attention.inputs import links", "trace imports attention.inputs"),
+    ("trace.py", "from attention import inputs", "trace imports attention.inputs"),
+    ("trace.py", "from .inputs.links import np", "trace imports attention.inputs.links"),
+    ("inputs/links.py", "from ..figures import heatmap", "inputs/links imports attention.figures"),
+    ("inputs/links.py", "import pandas", "inputs/links imports pandas"),
+    ("figures/heatmap.py", "from streamlit import html", "figures/heatmap imports streamlit"),
+    ("figures/heatmap.py", "import attention.exports.tables", "figures/heatmap imports attention.exports.tables"),
+    ("exports/tables.py", "import plotly.graph_objects", "exports/tables imports plotly.graph_objects"),
+    ("exports/tables.py", "from attention.pages.state import current", "exports/tables imports attention.pages.state"),
+    ("inputs/links.py", "import requests", "inputs/links imports requests"),
+]
+
+
+@pytest.mark.parametrize(("file", "line", "expected"), PLANTED)
+def test_a_planted_import_is_found(other_house, file, line, expected):
+    (other_house / file).write_text(line + "\n")
+    assert expected in violations(other_house)
+
+
+@pytest.mark.parametrize("line", ["import pandas", "from importlib import import_module; import_module('pandas')"])
+def test_a_planted_import_is_found_by_the_fresh_interpreter(other_house, line):
+    (other_house / "trace.py").write_text(line + "\n")
+    assert "pandas" in loads(import_all(other_house, "maths"), other_house.parent)
+    assert "pandas" in loads(import_all(other_house, "inputs"), other_house.parent)
