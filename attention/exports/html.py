@@ -26,9 +26,7 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
     return [
         f"The query of “{token}” is {_vector(w.query, digits)}. Multiply it with each key, number by number, and add up.",
         f"Scale: {by}.",
-        f"Mask: {seen} of {len(w.masked)} keys stay visible; the others become −∞."
-        if seen < len(w.masked)
-        else "Mask: every key is visible.",
+        _mask_sentence(view, w, seen),
         (exp if seen else none) if view.softmax else "Softmax is off: exp is not taken.",
         "Divide by Σ: these are the weights, and together they make 1."
         if view.softmax and seen
@@ -38,6 +36,15 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
         f"Multiply each value with its weight and add up: {_vector(w.output, digits)}. The matrix form has the same row"
         + (" to the last digit." if w.difference == 0 else f", up to {number(w.difference, 1)} of rounding."),
     ]
+
+
+def _mask_sentence(view: View, w: Walk, seen: int) -> str:
+    pushed = 0 if view.bias is None else int((view.bias[w.row] != 0).sum())
+    if pushed:
+        return f"Mask: {pushed} of {len(w.masked)} keys get −1e9 added; that hides them only beside one without it."
+    if seen < len(w.masked):
+        return f"Mask: {seen} of {len(w.masked)} keys stay visible; the others become −∞."
+    return "Mask: every key is visible."
 
 
 def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
@@ -71,8 +78,9 @@ def statistics_table(view: View, digits: int) -> str:
     """Variance of Q, K, scores and scaled."""
     shown = [(name, view.stages[name]) for name in ("Q", "K", "scores", "scaled")]
     lines = [_line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
-    masked = view.stages["masked"]
-    lines.append(_line(["masked, visible cells", number(variance(masked, view.allowed), max(digits, 4))]))
+    visible = view.allowed if view.bias is None else view.allowed & (view.bias == 0)  # −1e9 is no score
+    spread = variance(view.stages["masked"], visible)
+    lines.append(_line(["masked, visible cells", number(spread, max(digits, 4))]))
     return _table("numbers", ["stage", "variance"], lines)
 
 
