@@ -47,4 +47,4 @@ def to_npz(settings, trace: AttentionTrace) -> bytes:
 
 
 def _disarm(label: str) -> str:
-    return "'" + label if label[:1] in "=+-@\t\r" else label
+    return "'" + label if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label
