@@ -1,0 +1,185 @@
+"""The tables of the page: the numbers of the trace, true sentences, and everything typed escaped."""
+
+import math
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from attention.arithmetic import walk
+from attention.exports.html import STEPS, rows_table, statistics_table, walk_sentences, walk_table
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import check
+from attention.inputs.system import run, view
+from attention.numbers import number
+
+FOUR = EXAMPLES["four-words"].build()
+CASES = {
+    **{name: e.build() for name, e in EXAMPLES.items()},
+    "hidden row": replace(FOUR, mask="causal", padding=(0,)),
+    "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal", padding=(0,)),
+    "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right"),
+}
+
+
+class Reader(HTMLParser):
+    """The cells of a table as text, row by row, and every tag that was met."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.rows, self.tags = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def shown(name):
+    settings = check(CASES[name])
+    return view(settings, run(settings))
+
+
+@pytest.mark.parametrize("digits", [0, 2, 6])
+@pytest.mark.parametrize("name", CASES)
+def test_the_walk_table_has_a_line_for_each_key_with_the_numbers_of_the_stages(name, digits):
+    now = shown(name)
+    for i in range(len(now.stages["Q"])):
+        head, *body, foot = Reader(walk_table(now, walk(now, i), digits)).rows
+        assert [line[0] for line in body] == list(now.labels["keys"])
+        assert {len(line) for line in (head, *body, foot)} == {8}
+        for j, line in enumerate(body):
+            expected = [now.stages[stage][i, j] for stage in ("scores", "scaled", "masked", "weights")]
+            for text, value in zip([line[2], line[3], line[4], line[6]], expected, strict=True):
+                assert close(text, value, digits), (text, value)
+        assert foot[0] == "sum"
+
+
+def close(text: str, value: float, digits: int) -> bool:
+    """The text is that of the value, or of one that differs from it in its last bits only."""
+    if text == number(value, digits):
+        return True
+    return math.isclose(float(text.replace("−", "-").replace("∞", "inf")), value, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("steps", range(1, 7))
+def test_a_walk_fills_as_many_columns_as_steps_were_taken(steps):
+    now = shown("four-words")
+    _, *body, foot = Reader(walk_table(now, walk(now, 0), 2, steps)).rows
+    filled = {1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 8}[steps]
+    for line in body:
+        assert [bool(text) for text in line] == [k < filled for k in range(8)]
+    assert len(STEPS) == 6
+    assert foot[7].startswith("Σ = ") == (steps == 6)
+
+
+def test_hidden_keys_are_marked_once_the_mask_was_applied():
+    now = shown("random-qkv")
+    w = walk(now, 1)
+    assert walk_table(now, w, 2, 2).count('class="hidden"') == 0
+    assert walk_table(now, w, 2, 3).count('class="hidden"') == 2
+
+
+def test_the_sentences_of_the_walk_have_its_numbers():
+    now = shown("four-words")
+    *first, last = walk_sentences(now, walk(now, 0), "w1", 2)
+    assert first == [
+        "The query of “w1” is [1, 2, 8, 8]. Multiply it with each key, number by number, and add up.",
+        "Scale: divide by √4 = 2.",
+        "Mask: every key is visible.",
+        "Subtract the largest, 42.50, and take exp; they add up to Σ = 1.00.",
+        "Divide by Σ: these are the weights, and together they make 1.",
+    ]
+    assert last.startswith("Multiply each value with its weight and add up: [5.00, 7.00, 5.00, 5.00]. The matrix form")
+
+
+def test_the_sentences_say_what_the_mask_did():
+    now = shown("random-qkv")
+    assert walk_sentences(now, walk(now, 1), "name", 2)[2] == "Mask: 2 of 4 keys stay visible; the others become −∞."
+    now = shown("minus-1e9")
+    sentences = [walk_sentences(now, walk(now, i), "c", 2)[2] for i in range(3)]
+    assert sentences[2] == "Mask: 3 of 3 keys get −1e9 added; that hides them only beside one without it."
+
+
+def test_the_sentences_of_a_hidden_row_claim_nothing_that_is_not_done():
+    now = shown("hidden row")
+    sentences = walk_sentences(now, walk(now, 0), "w1", 2)
+    assert sentences[2] == "Mask: 0 of 4 keys stay visible; the others become −∞."
+    assert sentences[3] == "Every key of this query is hidden: there is nothing to take exp of."
+    assert sentences[4] == "All weights are 0."
+    assert "NaN" not in " ".join(sentences)
+
+
+def test_the_sentences_of_raw_attention_take_no_exp():
+    now = shown("bare-bones")
+    sentences = walk_sentences(now, walk(now, 0), "x1", 2)
+    assert sentences[1] == "Scale: multiply by 1."
+    assert sentences[3:5] == ["Softmax is off: exp is not taken.", "The weights are the masked scores themselves."]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_variances_are_those_of_the_visible_cells(name):
+    now = shown(name)
+    found = {line[0]: line[1] for line in Reader(statistics_table(now, 2)).rows[1:]}
+    for stage in ("Q", "K", "scores", "scaled"):
+        assert close(found[stage], population_variance(now.stages[stage].ravel().tolist()), 4)
+    seen = [
+        now.stages["masked"][at]
+        for at in np.ndindex(now.allowed.shape)
+        if now.allowed[at] and (now.bias is None or now.bias[at] == 0)
+    ]
+    assert close(found["masked, visible cells"], population_variance(seen), 4)
+
+
+def population_variance(values) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((v - mean) ** 2 for v in values) / len(values)
+
+
+def test_the_variances_of_random_q_k_v_are_the_printed_ones():
+    found = {line[0]: line[1] for line in Reader(statistics_table(shown("random-qkv"), 2)).rows[1:]}
+    assert [found[stage] for stage in ("Q", "K", "scores", "scaled")] == ["0.9439", "0.8519", "7.9681", "0.9960"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_query_has_its_entropy_and_the_largest_of_its_visible_weights(name):
+    now = shown(name)
+    for i, line in enumerate(Reader(rows_table(now, 4)).rows[1:]):
+        row = now.stages["weights"][i].tolist()
+        visible = {j: w for j, w in enumerate(row) if now.allowed[i, j]}
+        assert line[0] == now.labels["queries"][i]
+        assert line[4] == str(len(visible))
+        if not visible:
+            assert line[1:4] == ["0", "0", "none"]
+            continue
+        top = max(visible, key=visible.get)
+        assert line[2:4] == [number(visible[top], 4), now.labels["keys"][top]]
+        if now.softmax:
+            assert close(line[1], -math.fsum(w * math.log(w) for w in row if w) + 0.0, 4)
+
+
+def test_without_softmax_a_hidden_key_is_never_the_largest():
+    matrices = {**FOUR.matrices, "W_K": type(FOUR.matrices["X"])(-np.eye(4))}
+    settings = check(replace(FOUR, matrices=matrices, softmax=False, mask="causal"))
+    now = view(settings, run(settings))
+    assert (now.stages["weights"][:, 0] < 0).all()
+    assert Reader(rows_table(now, 2)).rows[1][2:4] == [number(now.stages["weights"][0, 0], 2), "w1"]
+
+
+def test_hostile_tokens_are_text_in_every_table():
+    tokens = ("<b>x</b>", "<img src=x onerror=alert(1)>", "</td><script>", "a&lt;b")
+    settings = check(replace(FOUR, tokens=tokens))
+    now = view(settings, run(settings))
+    for text in (walk_table(now, walk(now, 0), 2), rows_table(now, 2)):
+        read = Reader(text)
+        assert set(read.tags) <= {"div", "table", "thead", "tbody", "tr", "th", "td"}
+        assert [line[0] for line in read.rows[1:5]] == list(tokens)

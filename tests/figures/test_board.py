@@ -1,0 +1,190 @@
+"""The panes of the board: every stage of every example, as the trace has it, in limits that can be compared."""
+
+import base64
+import json
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from attention.figures.board import beside, colour_limits, describe, formula, hidden_cells, panes
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import check
+from attention.inputs.system import run, view
+from attention.numbers import number
+from attention.stages import STAGES
+
+FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
+CASES = {
+    **{name: e.build() for name, e in EXAMPLES.items()},
+    "W_O, head 2": replace(inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True),
+    "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
+    "hidden row": replace(FOUR, mask="causal", padding=(0,)),
+    "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal"),
+}
+
+
+def shown(name):
+    settings = check(CASES[name])
+    return view(settings, run(settings))
+
+
+def unpack(z):
+    shape = [int(side) for side in z["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(z["bdata"]), "<f8").reshape(shape)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
+    now = shown(name)
+    found = panes(now, query=0, cell=("scores", 0, 0), title="t")
+    assert [pane["name"] for pane in found] == list(now.stages)
+    for pane in found:
+        matrix = now.stages[pane["name"]]
+        main = pane["figure"]["data"][0]
+        visible = ~np.isnan(unpack(main["z"]))
+        assert unpack(main["z"])[visible].tobytes() == matrix[visible].tobytes()
+        hidden = hidden_cells(now, pane["name"])
+        assert visible.tolist() == (np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden).tolist()
+        figure = go.Figure(pane["figure"])
+        assert figure.data[0].z == main["z"]  # the typed array goes through as it is
+        json.dumps(pane, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("digits", [0, 2, 5])
+def test_each_cell_carries_its_number_once(name, digits):
+    now = shown(name)
+    for pane in panes(now, digits=digits):
+        matrix = now.stages[pane["name"]]
+        for i, j in np.ndindex(matrix.shape):
+            texts = [trace["text"][i][j] for trace in pane["figure"]["data"]]
+            assert [text for text in texts if text] == [number(matrix[i, j], digits)]
+
+
+def test_the_hidden_cells_are_those_the_query_may_not_look_at():
+    now = shown("crossed")
+    for pane in panes(now):
+        greys = [trace for trace in pane["figure"]["data"] if trace["meta"] == "hidden"]
+        if pane["name"] not in ("masked", "weights"):
+            assert not greys
+            continue
+        (grey,) = greys
+        see = [[j <= i and j != 0 for j in range(4)] for i in range(4)]
+        assert (unpack(grey["z"]) == 0).tolist() == [[not cell for cell in row] for row in see]
+        text = "−∞" if pane["name"] == "masked" else "0"
+        assert {t for row in grey["text"] for t in row if t} == {text}
+
+
+def test_minus_1e9_is_grey_and_does_not_wreck_the_colour_range():
+    now = shown("minus-1e9")
+    low, high = colour_limits(now)["masked"]
+    assert high == -low < 1
+    assert hidden_cells(now, "masked").tolist() == [[False, True, True], [False, False, True], [True, True, True]]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_stages_that_are_compared_share_their_limits(name):
+    now = shown(name)
+    limits = colour_limits(now)
+    assert limits["scaled"] == limits["masked"]
+    assert limits["V"] == limits["output"]
+    if now.softmax:
+        assert limits["weights"] == (0, 1)
+    for stage, (low, high) in limits.items():
+        assert stage == "weights" or low == -high
+        hidden = hidden_cells(now, stage)
+        matrix = now.stages[stage]
+        seen = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
+        assert np.abs(matrix[seen]).max(initial=0) <= high
+
+
+def test_a_stage_of_zeros_has_limits_of_its_own():
+    s = inputs.one_hot(FOUR)
+    zeros = {name: matrix for name, matrix in s.matrices.items()} | {"W_V": type(s.matrices["X"])(np.zeros((4, 4)))}
+    s = replace(s, matrices=zeros)
+    assert colour_limits(view(s, run(s)))["V"] == (-1, 1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name):
+    now = shown(name)
+    for pane in panes(now, digits=3):
+        matrix, hidden = now.stages[pane["name"]], hidden_cells(now, pane["name"])
+        cells = [
+            (matrix[i, j], i, j)
+            for i, j in np.ndindex(matrix.shape)
+            if np.isfinite(matrix[i, j]) and (hidden is None or not hidden[i, j])
+        ]
+        text = pane["alt"]
+        assert text.startswith(f"{pane['symbol']}: {matrix.shape[0]} rows, {matrix.shape[1]} columns.")
+        if cells:
+            (low, *_), (high, *_) = min(cells), max(cells)
+            assert f"Smallest {number(low, 3)} at " in text
+            assert f"Largest {number(high, 3)} at " in text
+        if hidden is not None and hidden.any():
+            assert text.endswith(f" {int(hidden.sum())} hidden.")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_source_of_a_pane_is_on_the_board(name):
+    found = panes(shown(name))
+    names = {pane["name"] for pane in found}
+    for pane in found:
+        assert {source for source, _ in pane["sources"]} <= names
+        assert pane["group"] == STAGES[pane["name"]].group
+
+
+def test_the_chosen_query_is_framed_in_every_stage_with_a_row_for_it_and_the_cell_in_its_own():
+    for pane in panes(shown("four-words"), query=2, cell=("weights", 1, 3)):
+        marks = [(shape["name"], shape["y0"]) for shape in pane["figure"]["layout"]["shapes"]]
+        expected = [("query", 1.5)] if STAGES[pane["name"]].rows == "queries" else []
+        expected += [("cell", 0.5)] if pane["name"] == "weights" else []
+        assert marks == expected
+
+
+def test_the_words_are_true_for_the_settings():
+    assert describe(shown("four-words"), "masked")["sentence"] == "No mask: nothing is hidden."
+    assert describe(shown("minus-1e9"), "masked")["sentence"] == "Hidden keys get −1e9 added, as tutorials do."
+    assert describe(shown("crossed"), "K")["formula"] == "Y W_K"
+    assert describe(shown("crossed"), "Q")["formula"] == "X W_Q"
+    assert describe(shown("random-qkv"), "Q")["formula"] == "given"
+    assert describe(shown("bare-bones"), "weights")["formula"] == "masked, as it is"
+    assert describe(shown("bare-bones"), "scaled")["formula"] == "scores × 1"
+
+
+def test_the_formula_leaves_out_what_is_not_done():
+    def text(name):
+        return "".join(part for part, _ in formula(shown(name)))
+
+    assert text("four-words") == "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k ) V"
+    assert text("random-qkv") == "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V"
+    assert text("bare-bones") == "Attention(Q, K, V) = ( Q Kᵀ ) V"
+    assert text("sentence").endswith("V   head 1 of 2")
+    for name in CASES:
+        assert {stage for _, stage in formula(shown(name))} - {None} <= set(shown(name).stages)
+
+
+def test_a_true_mask_stands_beside_minus_1e9():
+    s = replace(CASES["minus-1e9"], fill="-inf")
+    weights, output = beside(view(s, run(s)))
+    assert (weights["name"], output["name"]) == ("weights_inf", "output_inf")
+    assert (weights["symbol"], output["symbol"]) == ("weights with −∞", "output with −∞")
+    assert [t for t in weights["figure"]["data"][1]["text"][2]] == ["0", "0", "0"]
+
+
+HOSTILE = ("<b>x</b>", "<img src=x onerror=alert(1)>", "%{z}", "$x$")
+
+
+def test_hostile_tokens_do_not_come_alive_on_any_pane():
+    s = check(replace(FOUR, tokens=HOSTILE))
+    for pane in panes(view(s, run(s)), query=1):
+        for trace in pane["figure"]["data"]:
+            assert not any(token in json.dumps(trace) for token in HOSTILE if token != "%{z}")
+        layout = json.dumps(pane["figure"]["layout"])
+        assert "<img" not in layout
+        assert "<b>" not in layout
+        assert "$x$" not in layout
+        assert pane["rows"] in (HOSTILE, tuple(map(str, range(1, 5))))  # as typed; whoever shows them escapes them
