@@ -90,8 +90,10 @@ def bound(widget, label: str, name: str, value, apply, **options):
     every move and comes back as it was after a visit to another page.
     """
     key = f"set_{name}"
-    if st.session_state.get(key, _NOTHING) != value:
-        st.session_state[key] = value
+    menu = [options["format_func"](option) for option in options["options"]] if "format_func" in options else None
+    if st.session_state.get(key, _NOTHING) != value or kept(f"menu_{name}", menu) != menu:
+        st.session_state[key] = value  # also where only the labels changed: the browser holds the old one
+    keep(f"menu_{name}", menu)
     return widget(label, key=key, on_change=_commit, args=(key, apply, options.get("options")), **options)
 
 

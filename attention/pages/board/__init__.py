@@ -32,10 +32,14 @@ def show(
     on_picked: Callable[[object], None] | None = None,
     on_edit: Callable[[object], None] | None = None,
 ) -> None:
-    """Draw the panes in place. ``on_picked`` and ``on_edit`` get what the browser sent, unchecked."""
+    """Draw the panes in place. ``on_picked`` and ``on_edit`` get what the browser sent, unchecked.
+
+    Each pane carries a digest of its figure, and only those that changed are drawn anew. When all are
+    painted, the board's ``data-tag`` is ``tag``, by default a digest of them all.
+    """
     for pane in panes:
-        text = json.dumps(pane["figure"], separators=(",", ":"))
-        pane["digest"] = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        pane["digest"] = _digest(json.dumps(pane["figure"], separators=(",", ":")))
+    tag = tag or _digest("".join(pane["digest"] for pane in panes))
     head = {"plotly": PLOTLY_URL, "palettes": PALETTES, "formula": formula, "tag": tag, "panes": panes}
     events = {
         f"on_{name}_change": lambda name=name, handler=handler: _forward(key, name, handler)
@@ -43,6 +47,10 @@ def show(
         if handler
     }
     _COMPONENT(key=key, data=json.dumps(head, separators=(",", ":")).encode(), **events)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _forward(key: str, name: str, handler) -> None:

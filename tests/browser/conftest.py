@@ -1,0 +1,192 @@
+"""A running dashboard and a real Chromium; without one, these tests are skipped and say so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def pytest_collection_modifyitems(items):
+    if CHROMIUM is None:
+        reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
+        for item in items:
+            if "browser" in item.path.parts:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def address():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+    command += [f"--server.port={port}", "--server.address=127.0.0.1"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}/"
+    try:
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(url + "_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                assert server.poll() is None, "the dashboard did not start"
+                time.sleep(0.1)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+class Dashboard:
+    """One visitor's page, and the few things a person does on it."""
+
+    def __init__(self, page, address):
+        self.page, self.address, self.errors = page, address, []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.set_default_timeout(20_000)
+
+    def open(self, path: str = "", **link) -> Dashboard:
+        self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
+        self.page.wait_for_selector(".board[data-tag]")
+        return self
+
+    def tag(self) -> str:
+        return self.page.locator(".board").get_attribute("data-tag")
+
+    def after(self, act) -> Dashboard:
+        """Do something that changes what is drawn, and wait until it is."""
+        before = self.tag()
+        act()
+        self.page.wait_for_function("t => document.querySelector('.board')?.dataset.tag !== t", arg=before)
+        return self
+
+    def wait_for(self, script: str, arg=None) -> None:
+        self.page.wait_for_function(script, arg=arg)
+
+    def stages(self) -> list[str]:
+        return self.page.eval_on_selector_all(".board-pane", "nodes => nodes.map(n => n.dataset.stage)")
+
+    def numbers(self, stage: str) -> np.ndarray:
+        """What Plotly holds for a stage, in the browser. Hidden cells are NaN."""
+        found = self.page.evaluate(
+            "s => document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`).data[0].z.map(r => [...r].map(String))",
+            stage,
+        )
+        return np.array([[float(value) for value in row] for row in found])
+
+    def printed(self, stage: str) -> list[list[str]]:
+        """The texts in the cells of a stage, as they were handed to Plotly."""
+        return self.page.evaluate(
+            """s => { const traces = document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`).data
+            return traces[0].text.map((row, i) => row.map((t, j) => traces.map(trace => trace.text[i][j]).join(''))) }""",
+            stage,
+        )
+
+    def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
+        self.page.locator(f".board-pane[data-stage={stage}]").scroll_into_view_if_needed()
+        return self.page.evaluate(
+            """([s, i, j]) => { const plot = document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`)
+            const box = plot.getBoundingClientRect(), {xaxis: X, yaxis: Y} = plot._fullLayout
+            return [box.left + X._offset + X.d2p(j), box.top + Y._offset + Y.d2p(i)] }""",
+            [stage, i, j],
+        )
+
+    def hover(self, stage: str, i: int, j: int) -> None:
+        x, y = self.place(stage, i, j)
+        self.page.mouse.move(x - 3, y - 3)
+        self.page.mouse.move(x, y)
+        self.page.locator(".board-tip").wait_for(state="visible")
+
+    def click(self, stage: str, i: int, j: int) -> Dashboard:
+        self.hover(stage, i, j)
+        x, y = self.place(stage, i, j)
+        self.page.mouse.click(x, y)
+        self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").wait_for()
+        return self
+
+    def cell(self) -> list[str]:
+        return self.page.locator("pre.cell").inner_text().splitlines()
+
+    def menu(self, key: str, label: str) -> Dashboard:
+        """Choose an entry of a selectbox by its text, and wait for what it changes on the board."""
+        return self.after(lambda: self.choose(key, label))
+
+    def choose(self, key: str, label: str) -> None:
+        self.page.locator(f".st-key-{key} input").click()
+        self.page.get_by_role("option", name=label, exact=True).click()
+
+    def edit(self, name: str) -> Dashboard:
+        self.page.locator(".st-key-editing").get_by_role("radio", name=name, exact=True).click()
+        self.page.locator(".st-key-editor").wait_for()
+        return self
+
+    def type_into(self, row: int, column: int, text: str) -> None:
+        """Type into the open table; column 0 is the first one of the table."""
+        table = self.page.locator(".st-key-editor .dvn-scroller").first
+        table.wait_for()
+        self.page.wait_for_timeout(400)  # a table that opens anew takes the keys only when it stands
+        table.click(position={"x": 60, "y": 52})
+        for key, times in (("ArrowDown", row), ("ArrowRight", column)):
+            for _ in range(times):
+                self.page.keyboard.press(key)
+        self.page.keyboard.press("Enter")
+        box = self.page.locator("#portal textarea, #portal input").first
+        box.wait_for()
+        box.fill(text)
+        self.page.keyboard.press("Enter")
+
+    def download(self, act) -> tuple[str, bytes]:
+        with self.page.expect_download() as download:
+            act()
+        return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+    def tool(self, symbol: str, name: str) -> None:
+        """Press an entry in the menu of a pane."""
+        self.page.get_by_role("button", name=f"tools of {symbol}", exact=True).click()
+        self.page.locator(".board-menu:not([hidden])").get_by_role("button", name=name).click()
+
+    def notice(self) -> str:
+        box = self.page.locator("[data-testid=stAlert]").first
+        box.wait_for()
+        return box.inner_text()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open pages as fresh visitors; at the end no page may have raised an error."""
+    opened = []
+
+    def visitor(width=1440, height=900, scheme="light", **options) -> Dashboard:
+        viewport = {"width": width, "height": height}
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True, **options)
+        opened.append((context, Dashboard(context.new_page(), address)))
+        return opened[-1][1]
+
+    yield visitor
+    for context, dashboard in opened:
+        context.close()
+        assert dashboard.errors == []

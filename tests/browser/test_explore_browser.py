@@ -1,0 +1,265 @@
+"""The main journey in a real browser: every number on the screen against the package's."""
+
+import csv
+import io
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from attention import self_attention
+from attention.inputs import links
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import Matrix, Recipe
+from attention.inputs.settings import check
+from attention.inputs.system import run, view
+
+COMPUTED = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
+
+
+def shown(settings) -> dict[str, np.ndarray]:
+    """What the browser should hold: the package's stages, with hidden cells as NaN."""
+    now = view(check(settings), run(settings))
+    found = dict(now.stages)
+    for name in ("masked", "weights"):
+        found[name] = np.where(now.allowed, found[name], np.nan)
+    return found
+
+
+def agrees(dashboard, settings) -> None:
+    for name, matrix in shown(settings).items():
+        assert np.array_equal(dashboard.numbers(name), matrix, equal_nan=True), name
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_shows_the_numbers_of_the_package(visit, example):
+    dashboard = visit().open(example=example)
+    settings = EXAMPLES[example].build()
+    if settings.fill == "-inf":
+        agrees(dashboard, settings)
+    else:
+        assert np.array_equal(dashboard.numbers("weights_inf")[0, :1], [1.0])
+        assert np.isnan(dashboard.numbers("weights_inf")[2]).all()
+
+
+def test_the_first_view_holds_formula_and_stages_up_to_the_weights(visit):
+    dashboard = visit().open()
+    assert "softmax( Q Kᵀ / √dk ) V" in dashboard.page.locator(".board-formula").inner_text().replace("\n", "")
+    for stage in ("X", "W_Q", "Q", "scores", "scaled", "masked", "weights"):
+        box = dashboard.page.locator(f".board-pane[data-stage={stage}]").bounding_box()
+        assert box["y"] + box["height"] <= 900, stage
+    assert dashboard.printed("scores") == [
+        ["55", "35", "54", "85"],
+        ["29", "18", "28", "45"],
+        ["41", "26", "40", "63"],
+        ["53", "31", "50", "85"],
+    ]
+
+
+def test_the_journey_from_a_typed_number_to_the_downloads(visit):
+    dashboard = visit().open()
+    settings = EXAMPLES["four-words"].build()
+
+    dashboard.edit("X").after(lambda: dashboard.type_into(0, 1, "0.5"))
+    X = settings.matrices["X"].values.copy()
+    X[0, 0] = 0.5
+    settings = settings.with_matrix("X", Matrix(X))
+    agrees(dashboard, settings)
+
+    dashboard.edit("W_V")
+    dashboard.choose("roll_kind_W_V", "standard normal")
+    dashboard.after(lambda: dashboard.page.locator(".st-key-roll_W_V button").click())
+    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal")))
+    agrees(dashboard, settings)
+
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    settings = replace(settings, mask="causal")
+    agrees(dashboard, settings)
+    assert dashboard.printed("masked")[0][1:] == ["−∞", "−∞", "−∞"]
+
+    dashboard.click("scores", 0, 3)
+    trace = self_attention(X, *(settings.matrices[f"W_{n}"].values for n in "QKV"), allowed=np.tri(4, dtype=bool))
+    assert dashboard.cell()[-1] == f"= {trace.scores[0, 3]:.2f}"
+
+    name, picture = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
+    assert name == "attention_four-words_weights.png"
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(picture[16:20]) == 2700  # 900 pixels, three times the size
+
+    name, drawing = dashboard.download(lambda: dashboard.tool("scores", "Download SVG"))
+    assert name == "attention_four-words_scores.svg"
+    texts = [node.text for node in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
+    assert f"{trace.scores[0, 3]:.2f}" in texts
+
+    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="All stages, CSV").click())
+    assert name == "attention_four-words.csv"
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    for stage in COMPUTED:
+        matrix = getattr(trace, stage)
+        values = [float(row["value"]) for row in rows if row["stage"] == stage]
+        assert values == matrix.ravel().tolist(), stage
+
+    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="All stages, NPZ").click())
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
+
+
+def test_the_address_opens_the_same_view_for_another_visitor(visit):
+    dashboard = visit().open(example="sentence")
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    dashboard.click("weights", 4, 1)
+    dashboard.wait_for("() => location.search.includes('cell')")
+    link = dict(parse_qsl(urlsplit(dashboard.page.url).query))
+    settings, notices = links.read(link)
+    assert not notices and settings.mask == "causal" and settings.cell == ("weights", 4, 1)
+    other = visit().open(**link)
+    assert other.tag() == dashboard.tag()
+    assert other.cell() == dashboard.cell()
+    agrees(other, settings)
+
+
+def test_view_only_controls_change_no_number(visit):
+    dashboard = visit().open()
+    before = {stage: dashboard.numbers(stage) for stage in dashboard.stages()}
+
+    def same():
+        assert all(np.array_equal(dashboard.numbers(stage), matrix) for stage, matrix in before.items())
+
+    slider = dashboard.page.locator(".st-key-set_digits input")
+    slider.focus()
+    dashboard.after(lambda: dashboard.page.keyboard.press("ArrowRight"))
+    same()
+    dashboard.menu("set_query", "w3")
+    same()
+    dashboard.click("weights", 1, 2)
+    same()
+    dashboard.page.get_by_role("radio", name="3 mask").click()
+    dashboard.page.locator("table.walk tr.sum td").nth(6).filter(has_not_text="Σ").wait_for()
+    same()
+    dashboard.tool("scores", "Enlarge")
+    dashboard.tool("scores", "Show as table")
+    same()
+
+
+def test_hovering_a_score_marks_its_query_and_its_key(visit):
+    dashboard = visit().open()
+    dashboard.hover("scores", 1, 3)
+    assert dashboard.page.locator(".board-tip").inner_text().split() == ["w2", "·", "w4", "45"]
+    for stage, row in (("Q", 1), ("K", 3)):
+        box = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-mark").first.bounding_box()
+        x, y = dashboard.place(stage, row, 0)
+        assert box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]
+        assert box["height"] < 40 < box["width"]
+
+
+def test_a_redraw_keeps_panes_and_zoom(visit):
+    dashboard = visit().open()
+    plot = "document.querySelector('.board-pane[data-stage=scores] .js-plotly-plot')"
+    dashboard.page.evaluate(f"{plot}.dataset.mine = 'kept'")
+    (x0, y0), (x1, y1) = dashboard.place("scores", 0, 0), dashboard.place("scores", 2, 2)
+    dashboard.page.mouse.move(x0, y0)
+    dashboard.page.mouse.down()
+    dashboard.page.mouse.move(x1, y1, steps=5)
+    dashboard.page.mouse.up()
+    dashboard.wait_for(f"() => {plot}._fullLayout.xaxis.range[1] < 3")
+    zoomed = dashboard.page.evaluate(f"{plot}._fullLayout.xaxis.range")
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.after(lambda: dashboard.page.keyboard.press("ArrowRight"))
+    assert dashboard.page.evaluate(f"{plot}._fullLayout.xaxis.range") == zoomed
+    assert dashboard.page.evaluate(f"{plot}.dataset.mine") == "kept"
+
+
+def test_a_slider_obeys_every_key_in_a_quick_row(visit):
+    dashboard = visit().open()
+    slider = dashboard.page.locator(".st-key-set_digits input")
+    slider.focus()
+    for _ in range(5):
+        dashboard.page.keyboard.press("ArrowRight")
+    dashboard.wait_for("() => location.search.includes('digits=7')")
+    assert slider.input_value() == "7"
+
+
+def test_the_board_works_with_the_keyboard_alone(visit):
+    dashboard = visit().open()
+    plot = dashboard.page.locator(".board-pane[data-stage=weights] .board-plot")
+    plot.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        dashboard.page.keyboard.press(key)
+    assert dashboard.page.locator(".board [aria-live]").inner_text() == "weights, w2, w2: 1.4e−6"
+    dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+    dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
+    assert dashboard.page.evaluate("document.activeElement.closest('.board-pane').dataset.stage") == "weights"
+
+
+def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
+    dashboard = visit().open()
+    for stage in dashboard.stages():
+        alternative = dashboard.page.locator(f".board-pane[data-stage={stage}] [role=img]").get_attribute("aria-label")
+        assert "4 rows, 4 columns. Smallest" in alternative
+    dashboard.tool("scores", "Show as table")
+    table = dashboard.page.locator(".board-pane[data-stage=scores] table")
+    rows = [row.split() for row in table.locator("tbody tr").all_inner_texts()]
+    assert rows[0] == ["w1", "55", "35", "54", "85"]
+    dashboard.after(lambda: table.get_by_role("button", name="63").click())
+    dashboard.page.locator("pre.cell[data-cell='scores,2,3']").wait_for()
+
+
+def test_bad_input_is_one_sentence_and_keeps_what_was_there(visit):
+    dashboard = visit().open()
+    dashboard.edit("X")
+    dashboard.type_into(1, 1, "abc")
+    assert "X, row 2, column 1 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted." in dashboard.notice()
+    agrees(dashboard, EXAMPLES["four-words"].build())
+    dashboard.after(lambda: dashboard.type_into(1, 1, "7"))
+    assert dashboard.page.locator("[data-testid=stAlert]").count() == 0
+    assert dashboard.numbers("X").tolist() == [[0, 1, 1, 2], [7, 0, 0, 2], [1, 1, 0, 2], [2, 1, 1, 1]]
+
+
+def test_renaming_tokens_leaves_menus_and_numbers_in_order(visit):
+    dashboard = visit().open(query="1")
+    dashboard.edit("X").after(lambda: dashboard.type_into(1, 0, "cat"))
+    agrees(dashboard, EXAMPLES["four-words"].build())
+    dashboard.wait_for("() => document.querySelector('.st-key-set_query input').value === 'cat'")
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.after(lambda: dashboard.page.keyboard.press("ArrowRight"))
+    assert dashboard.page.locator("[data-testid=stException]").count() == 0
+
+
+def test_back_undoes_and_a_visit_to_the_other_page_keeps_all(visit):
+    dashboard = visit().open()
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    masked = dashboard.tag()
+    dashboard.page.get_by_role("link", name="Why √d_k").click()
+    dashboard.wait_for("() => location.pathname === '/why' && location.search.includes('causal')")
+    dashboard.page.get_by_role("link", name="Explore").click()
+    dashboard.wait_for("t => document.querySelector('.board')?.dataset.tag === t", masked)
+    dashboard.menu("set_scale_kind", "none (× 1)")
+    dashboard.page.go_back()
+    dashboard.wait_for("t => document.querySelector('.board')?.dataset.tag === t", masked)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440, 1920])
+def test_nothing_on_the_board_is_wider_than_the_page(visit, scheme, width):
+    dashboard = visit(width=width, scheme=scheme).open(example="sentence")
+    assert dashboard.page.locator(".board").get_attribute("data-mode") == scheme
+    assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
+    assert dashboard.page.evaluate(
+        "() => [...document.querySelectorAll('.board-head')].every(n => n.scrollWidth <= n.clientWidth + 1)"
+    )
+
+
+def test_hostile_tokens_stay_text(visit):
+    hostile = '"<img src=x onerror=alert(1)>","<b>b</b>","%{z} $x^2$","**m**"'
+    dashboard = visit()
+    dialogs = []
+    dashboard.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    dashboard.open(example="four-words", tokens=hostile)
+    dashboard.hover("weights", 0, 1)
+    dashboard.tool("weights", "Show as table")
+    assert dialogs == []
+    assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
+    assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1
+    assert dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(1).text_content() == "<b>b</b>"
