@@ -17,7 +17,9 @@ def panes(view: View, *, digits: int = 2, query: int | None = None, cell=None, t
 
 def beside(true: View, *, digits: int = 2, query: int | None = None, title: str = "") -> list[dict]:
     """Weights and output under a true −∞ mask, to stand beside those of a mask that adds −1e9."""
-    found = [pane for pane in panes(true, digits=digits, query=query, title=title) if pane["name"] in ("weights", "output")]
+    found = [
+        pane for pane in panes(true, digits=digits, query=query, title=title) if pane["name"] in ("weights", "output")
+    ]
     for pane in found:
         pane |= {"name": f"{pane['name']}_inf", "symbol": f"{pane['symbol']} with −∞", "group": "beside", "sources": []}
     return found
@@ -47,7 +49,9 @@ def _pane(view: View, name: str, limits, digits: int, marks, title: str) -> dict
         "alt": alternative(matrix, rows, columns, hidden, stage.symbol, digits),
         "rows": rows,
         "columns": columns,
-        "sources": [(view.source(source), what) for source, what in stage.sources if view.source(source) in view.stages],
+        "sources": [
+            (view.source(source), what) for source, what in stage.sources if view.source(source) in view.stages
+        ],
         "figure": figure,
     }
 
