@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.choices import Choice
+
 
 def everything(n_q: int, n_k: int) -> np.ndarray:
     """No mask: every query sees every key."""
@@ -43,7 +45,7 @@ def padding(real) -> np.ndarray:
 
 
 MASKS = {
-    "none": everything,
-    "causal": causal,
-    "causal_lower_right": causal_lower_right,
+    "none": Choice("none", everything),
+    "causal": Choice("look-ahead (causal)", causal),
+    "causal_lower_right": Choice("look-ahead, from the lower right", causal_lower_right),
 }

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from attention.arrays import softmax_rows
+from attention.choices import Choice
 from attention.statistics import entropy, largest, variance
 
 N_KEYS = 16  # keys in each row that goes through the softmax
@@ -39,7 +40,11 @@ def signs(shape, rng) -> np.ndarray:
     return 2.0 * rng.integers(0, 2, shape) - 1
 
 
-DISTRIBUTIONS = {"normal": normal, "uniform": uniform, "signs": signs}  # each with mean 0 and variance 1
+DISTRIBUTIONS = {  # each with mean 0 and variance 1
+    "normal": Choice("normal", normal),
+    "uniform": Choice("uniform", uniform),
+    "signs": Choice("±1", signs),
+}
 
 
 @dataclass(frozen=True)

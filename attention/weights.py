@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from attention.choices import Choice
+
 
 def identity(shape, rng=None, low=None, high=None) -> np.ndarray:
     """1 on the diagonal, 0 elsewhere: X W = X where the matrix is square."""
@@ -42,11 +44,11 @@ def xavier(shape, rng, low=None, high=None) -> np.ndarray:
 
 
 INITIALISERS = {
-    "identity": identity,
-    "integers": integers,
-    "uniform": uniform,
-    "normal": normal,
-    "xavier": xavier,
+    "identity": Choice("identity", identity),
+    "integers": Choice("random integers", integers, ranged=True),
+    "uniform": Choice("uniform", uniform, ranged=True),
+    "normal": Choice("standard normal", normal),
+    "xavier": Choice("Xavier / Glorot", xavier),
 }
 
 
@@ -59,6 +61,6 @@ def initialise(kind: str, shape, seed: int, low: float = 0, high: float = 3) -> 
     if kind not in INITIALISERS:
         raise ValueError(f"there is no initialiser {kind!r}; choose one of {', '.join(INITIALISERS)}.")
     rounded = math.ceil if kind == "integers" and math.isfinite(low) and math.isfinite(high) else float
-    if kind in ("integers", "uniform") and not (-math.inf < rounded(low) < rounded(high) < math.inf):
+    if INITIALISERS[kind].ranged and not (-math.inf < rounded(low) < rounded(high) < math.inf):
         raise ValueError(f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one.")
     return INITIALISERS[kind](tuple(shape), np.random.default_rng(seed), low, high)

@@ -20,6 +20,7 @@ from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import MAX_SIDE, MAX_TEXT, BadInput, Matrix, Recipe, read_matrix, read_number
 from attention.inputs.settings import Settings, check
 from attention.numbers import exact
+from attention.weights import INITIALISERS
 
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
 MAX_BATCH = 64
@@ -182,7 +183,7 @@ def write_matrix(matrix: Matrix) -> str:
     if matrix.is_rolled:
         r = matrix.recipe
         text = f"{r.kind},{r.seed},{matrix.shape[0]}x{matrix.shape[1]}"
-        return text + (f",{exact(r.low)},{exact(r.high)}" if r.kind in ("integers", "uniform") else "")
+        return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
     values = matrix.values
     batch = values if values.ndim == 3 else values[None]
     text = "!".join(";".join(" ".join(exact(v) for v in row) for row in item) for item in batch)

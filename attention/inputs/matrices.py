@@ -35,7 +35,7 @@ class Recipe:
             raise BadInput(f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}.")
         if not (0 <= self.seed < 2**32):
             raise BadInput(f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed.")
-        if self.kind in ("integers", "uniform"):
+        if INITIALISERS[self.kind].ranged:
             if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
                 raise BadInput(f"the range {self.low:g} … {self.high:g} is out of bounds; ±{LIMIT:g} is allowed.")
             ends = (math.ceil(self.low), math.ceil(self.high)) if self.kind == "integers" else (self.low, self.high)

@@ -10,15 +10,11 @@ from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, run
+from attention.masks import MASKS
 from attention.pages import state
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
-MASKS = {
-    "none": "none",
-    "causal": "look-ahead (causal)",
-    "causal_lower_right": "look-ahead, from the lower right",
-    DRAWN: "drawn cell by cell",
-}
+MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}
 FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
 
 
@@ -62,7 +58,7 @@ def _attention(s: Settings) -> None:
     if kind == "number":
         state.bound(st.number_input, "Scores are multiplied by", "scale", s.scale, _field("scale"), min_value=1e-6,
                     max_value=1e6, step=0.05, format="%.6g")  # fmt: skip
-    _choice("Mask", "mask", s.mask, MASKS, inputs.set_mask)
+    _choice("Mask", "mask", s.mask, MASK_LABELS, inputs.set_mask)
     keys = distinct(s.key_tokens)
     state.bound(st.multiselect, "Padding: hide these keys", "padding", list(s.padding),
                 lambda s, chosen: replace(s, padding=tuple(sorted(chosen))), options=range(len(keys)),

@@ -17,13 +17,6 @@ from attention.pages import state
 from attention.stages import STAGES
 from attention.weights import INITIALISERS
 
-KINDS = {
-    "identity": "identity",
-    "integers": "random integers",
-    "uniform": "uniform",
-    "normal": "standard normal",
-    "xavier": "Xavier / Glorot",
-}
 MASK = "mask"
 
 
@@ -107,10 +100,17 @@ def _roll(s: Settings, name: str) -> None:
 
     first, second = st.columns([3, 2])
     with first:
-        field(st.selectbox, "Choose or roll", "kind", kind, options=list(INITIALISERS), format_func=KINDS.__getitem__)
+        field(
+            st.selectbox,
+            "Choose or roll",
+            "kind",
+            kind,
+            options=list(INITIALISERS),
+            format_func=lambda kind: INITIALISERS[kind].label,
+        )
     with second:
         field(st.number_input, "Seed", "seed", seed, min_value=0, max_value=2**32 - 1, step=1)
-    if kind in ("integers", "uniform"):
+    if INITIALISERS[kind].ranged:
         first, second = st.columns(2)
         with first:
             field(st.number_input, "From", "low", float(low), step=1.0, format="%g")

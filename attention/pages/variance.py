@@ -16,7 +16,6 @@ from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
-NAMES = {"normal": "normal", "uniform": "uniform", "signs": "±1"}
 
 s = state.begin("variance")
 
@@ -47,7 +46,7 @@ with second:
     steps("Samples at each d\\_k", "samples", SAMPLES, format_func="{:,}".format)
 with third:
     state.bound(st.segmented_control, "Entries of q and k", "distribution", s.distribution, field("distribution"),
-                options=list(maths.DISTRIBUTIONS), format_func=NAMES.__getitem__, required=True, width="stretch",
+                options=list(maths.DISTRIBUTIONS), format_func=lambda name: maths.DISTRIBUTIONS[name].label, required=True, width="stretch",
                 help="Each has mean 0 and variance 1")  # fmt: skip
 with fourth:
     state.bound(st.number_input, "Seed", "sample_seed", s.sample_seed, field("sample_seed"), min_value=0,
@@ -92,7 +91,7 @@ with right:
 with st.expander("The numbers behind these charts"):
     st.html(exports.points_table(points))
     st.caption(
-        f"Entries of q and k: {NAMES[s.distribution]}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
+        f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
         f" {s.samples:,} scores; the weights are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
     )
     st.download_button("CSV", lambda: exports.to_csv(points), "attention_variance.csv", "text/csv", on_click="ignore",

@@ -1,0 +1,22 @@
+"""An entry of a table that a person chooses from: what it is called, and the function behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Call it like its function; ``label`` is what menus show, ``ranged`` says that it takes low and high.
+
+    >>> Choice("twice", lambda x: 2 * x)(3)
+    6
+    """
+
+    label: str
+    function: Callable
+    ranged: bool = False
+
+    def __call__(self, *arguments):
+        return self.function(*arguments)
