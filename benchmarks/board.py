@@ -62,7 +62,8 @@ EXPLORE_D_K = "() => document.querySelector('[data-stage=Q] .js-plotly-plot').la
 FITS = """() => Object.fromEntries(graphs().map(gd => {
   const { width, height, margin } = gd.layout, { texttemplate, textfont, showscale, xgap, ygap } = gd.data[0]
   const ticks = ({ tickangle, tickvals, ticktext }) => ({ tickangle, tickvals, ticktext })
-  const { xaxis, yaxis } = gd.layout, trace = { texttemplate, textfont, xgap, ygap }
+  const { xaxis, yaxis } = gd.layout, font = { ...textfont, size: Math.max(textfont.size, 1) }
+  const trace = { texttemplate, textfont: font, xgap, ygap }
   const fit = { size: { width, height, margin }, xaxis: ticks(xaxis), yaxis: ticks(yaxis), trace, showscale }
   return [gd.closest('[data-stage]').dataset.stage, fit]
 }))"""
