@@ -12,7 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,8 @@ MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
 MAX_BATCH = 64
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
+TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
+_REFUSALS = (BadInput, ValueError, TypeError, KeyError, IndexError, ZeroDivisionError, RecursionError, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -133,37 +135,51 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     if name not in EXAMPLES:
         notices.append(f"The link asks for an example “{_short(name)}” that does not exist; this is the first one.")
         name = FIRST
-    base = settings = EXAMPLES[name].build()
-    known = {f.name for f in fields(Settings)}
+    base = EXAMPLES[name].build()
     changes, matrices = {}, dict(base.matrices)
     for parameter, text in link.items():
-        if parameter == "example":
-            continue
-        if parameter == "partial":
-            notices.append("This link stood for matrices too large for it; ask its sender for the state as a file.")
-            continue
         try:
             if parameter in CODECS:
                 changes[parameter] = CODECS[parameter].read(text)
-            elif parameter in MATRICES:
+            elif parameter in MATRICES and text == ABSENT:
                 matrices.pop(parameter, None)
-                if text != ABSENT:
-                    matrices[parameter] = read_matrix_text(text, parameter)
-            elif parameter not in known and not parameter.startswith("embed"):
+            elif parameter in MATRICES:
+                matrices[parameter] = read_matrix_text(text, parameter)
+            elif parameter == "partial":
+                notices.append("This link stood for matrices too large for it; ask its sender for the state as a file.")
+            elif parameter != "example" and not parameter.startswith("embed"):
                 notices.append(f"The link's parameter “{_short(parameter)}” is unknown and was passed over.")
-        except (BadInput, ValueError, TypeError, RecursionError, zlib.error) as problem:
-            why = str(problem) if isinstance(problem, BadInput) else "it cannot be read"
-            notices.append(f"The link's parameter {parameter} was passed over: {_short(why, 160)}")
-            if parameter in MATRICES and parameter in base.matrices:
-                matrices[parameter] = base.matrices[parameter]
+        except _REFUSALS as problem:
+            notices.append(_passed_over([parameter], problem))
+    return _applied(base, changes, matrices, notices), notices
+
+
+def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:
+    """The base with all changes; or, where they are refused together, with those that hold on their own."""
+    tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
+    typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
+    loose = [([name], {name: value}) for name, value in changes.items() if name not in TIED]
     try:
-        settings = check(replace(base, **changes, matrices=matrices))
-        settings = replace(settings, cell=existing_cell(settings))
-    except (BadInput, ValueError, TypeError, KeyError, IndexError, ZeroDivisionError) as problem:
-        why = str(problem) if isinstance(problem, BadInput) else "its parts do not fit together."
-        notices.append(f"The link was not followed: {_short(why, 200)} This is the example it began with.")
+        return _existing(replace(base, **changes, matrices=matrices))
+    except _REFUSALS:
         settings = base
-    return settings, notices
+    for names, part in [([*(name for name in TIED if name in tied), *typed], tied), *loose]:
+        try:
+            settings = _existing(replace(settings, **part))
+        except _REFUSALS as problem:
+            notices.append(_passed_over(names, problem))
+    return settings
+
+
+def _existing(settings: Settings) -> Settings:
+    settings = check(settings)
+    return replace(settings, cell=existing_cell(settings))
+
+
+def _passed_over(names: list[str], problem: Exception) -> str:
+    why = _short(str(problem), 160) if isinstance(problem, BadInput) else "it cannot be read"
+    what = f"parameter {names[0]} was" if len(names) == 1 else f"parameters {', '.join(names)} were"
+    return f"The link's {what} passed over: {why}"
 
 
 def existing_cell(settings: Settings):

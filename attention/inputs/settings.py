@@ -19,7 +19,7 @@ MAX_DIMENSION = 64
 MAX_TOKEN_LENGTH = 40
 MAX_CELLS = 2**21  # scores of all items and heads together
 DRAWN = "drawn"
-VIEW = ("item", "head", "query", "cell", "digits", "sample_d_k", "samples", "distribution", "sample_seed")
+SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
 @dataclass(frozen=True)

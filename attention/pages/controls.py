@@ -21,7 +21,7 @@ FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
 def rail(s: Settings) -> None:
     """All controls, in the sidebar."""
     with st.sidebar:
-        state.bound(st.selectbox, "Example", "example", s.example, lambda _, name: EXAMPLES[name].build(),
+        state.bound(st.selectbox, "Example", "example", s.example, state.example,
                     options=list(EXAMPLES), format_func=lambda name: EXAMPLES[name].title)  # fmt: skip
         st.button("Reset", key="reset", on_click=state.reset, width="stretch", help="Back to the example as it was")
         _view(s)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
 from attention.inputs import links
-from attention.inputs.examples import EXAMPLES, FIRST
+from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput
-from attention.inputs.settings import Settings, check
+from attention.inputs.settings import SAMPLING, Settings, check
 
 _NOTHING = object()
 
@@ -43,8 +44,6 @@ def change(act: Callable[[Settings], Settings]) -> bool:
 
 
 def _with_existing_cell(settings: Settings) -> Settings:
-    from dataclasses import replace
-
     return replace(settings, cell=links.existing_cell(settings))
 
 
@@ -61,13 +60,14 @@ def notices() -> list[str]:
     return st.session_state.get("notices", [])
 
 
-def open_example(name: str) -> None:
-    change(lambda s: EXAMPLES[name].build())
+def example(s: Settings, name: str) -> Settings:
+    """An example as it was made; what the other page samples stays."""
+    return replace(EXAMPLES[name].build(), **{field: getattr(s, field) for field in SAMPLING})
 
 
 def reset() -> None:
-    """Back to the example the person began with, as it was."""
-    open_example(current().example if current().example in EXAMPLES else FIRST)
+    """Back to the example the person began with."""
+    change(lambda s: example(s, s.example))
 
 
 def open_file(content: bytes) -> None:

@@ -40,7 +40,7 @@ def matrices(draw, shape, batch=0):
         some = draw(st.lists(numbers, min_size=1, max_size=6))
         return Matrix(np.resize(some, (batch, *shape) if batch else shape))
     low = draw(st.integers(-5, 5) | st.floats(-100, 100))
-    rolled = Matrix.rolled(shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(1, 50))))
+    rolled = Matrix.rolled(shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50))))
     if draw(st.booleans()):
         rolled = Matrix(rolled.edited((0, -1), draw(numbers)).values)
     return rolled
@@ -284,8 +284,8 @@ NOTICES = [
     ({"X": "identity,0,0x4"}, "The link's parameter X was passed over: X is 0 × 4; 1 to 256 are allowed."),
     ({"X": "!1!1_2"}, "The link's parameter X was passed over: the items of X have different shapes."),
     ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
-    ({"heads": "3"}, "The link was not followed: 3 heads do not divide the columns of the weights; choose [1, 2, 4]. This is the example it began with."),
-    ({"padding": "9"}, "The link was not followed: padding names key 10; there are 4 keys. This is the example it began with."),
+    ({"heads": "3"}, "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose [1, 2, 4]."),
+    ({"padding": "9"}, "The link's parameter padding was passed over: padding names key 10; there are 4 keys."),
 ]  # fmt: skip
 
 
@@ -340,3 +340,20 @@ def test_json_that_is_no_state_is_refused(content):
 @given(st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE), max_size=4))
 def test_a_file_with_broken_parts_gives_sentences(link):
     stands(*from_file(json.dumps({"link": link}).encode()))
+
+
+def test_one_bad_parameter_leaves_the_others_in_force():
+    X = "1_2_3_4;5_6_7_8;1_1_1_1;0_0_0_1"
+    state, notices = read({"X": X, "mask": "causal", "scale": "0", "distribution": "xyz", "digits": "5"})
+    assert state.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8], [1, 1, 1, 1], [0, 0, 0, 1]]
+    assert (state.mask, state.digits, state.scale, state.distribution) == ("causal", 5, None, "normal")
+    assert notices == [
+        "The link's parameter scale was passed over: the scale is 0; a positive number up to 1e6 is wanted.",
+        "The link's parameter distribution was passed over: there is no distribution “xyz” to sample from; choose one of normal, uniform, signs.",
+    ]
+
+
+def test_parameters_that_only_make_sense_together_are_named_together():
+    state, notices = read({"tokens": '"a","b"', "X": "1_2", "digits": "5"})
+    assert (state.tokens, state.digits) == (("w1", "w2", "w3", "w4"), 5)
+    assert notices == ["The link's parameters tokens, X were passed over: X is 1 × 2; 2 × 2 is wanted."]
