@@ -132,7 +132,8 @@ def test_an_output_leaves_the_hidden_keys_out():
 
 def test_a_joined_cell_says_which_head_it_is_copied_from():
     now = shown("W_O")
-    assert cell(now, "joined", 0, 3)[0] == "column 2 of head 2, copied"
+    said = [cell(now, "joined", 0, j)[0] for j in range(4)]
+    assert said == [f"column {column} of head {head}, copied" for head in (1, 2) for column in (1, 2)]
 
 
 def test_an_input_is_an_input():
