@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 MINUS = "\u2212"
 
 
@@ -28,6 +30,23 @@ def number(value: float, digits: int = 2) -> str:
         mantissa, power = f"{value:.{max(digits - 1, 0)}e}".split("e")
         text = f"{mantissa}e{int(power)}"
     return text.replace("-", MINUS)
+
+
+def numbers(values: np.ndarray, digits: int = 2) -> list[str]:
+    """:func:`number` of each of them, several times as fast: the plain ones are formatted in one go.
+
+    >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7]))
+    ['0.50', '27.46', '3', '1.0e−7']
+    """
+    values = values.astype(np.float64, copy=False)
+    size = np.abs(values)
+    with np.errstate(invalid="ignore"):
+        plain = (size >= 10.0**-digits) & (size < 1e6) & (values != np.rint(values))
+    listed = values.tolist()
+    texts = (" ".join([f"%.{digits}f"] * len(listed)) % tuple(listed)).replace("-", MINUS).split()
+    for k in np.flatnonzero(~plain).tolist():
+        texts[k] = number(listed[k], digits)
+    return texts
 
 
 def exact(value: float) -> str:

@@ -15,6 +15,23 @@ STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
 _MOST_TERMS = 6
 
 
+def walk(view: View, w: Walk, token: str, digits: int, steps: int = 6) -> str:
+    """The first ``steps`` sentences of a query's walk, and its table."""
+    sentences = walk_sentences(view, w, token, digits)
+    items = [f"<li>{html.escape(text)}</li>" for text in sentences[:steps]]
+    items += ["<li class='next'>…</li>"] * (len(sentences) - steps)
+    return f"<ol class='walk'>{''.join(items)}</ol>{walk_table(view, w, digits, steps)}"
+
+
+def figures(view: View, digits: int) -> str:
+    """How far the numbers spread, and how sharp the weights are, side by side."""
+    return (
+        "<div class='beside'><section><h3>How far the numbers spread</h3>"
+        f"{statistics_table(view, digits)}<p class='fine'>Population variance (ddof 0) over the visible, finite cells.</p>"
+        f"</section><section><h3>How sharp the weights are</h3>{rows_table(view, digits)}</section></div>"
+    )
+
+
 def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
     """One sentence for each step of the walk, with its numbers."""
     d_k = len(w.query)

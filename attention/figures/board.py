@@ -119,8 +119,11 @@ def alternative(matrix, rows, columns, hidden, symbol: str, digits: int) -> str:
     shown = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
     text = f"{symbol}: {matrix.shape[0]} rows, {matrix.shape[1]} columns."
     if shown.any():
-        for word, find in (("Smallest", np.nanargmin), ("Largest", np.nanargmax)):
-            i, j = np.unravel_index(find(np.where(shown, matrix, np.nan)), matrix.shape)
+        for word, place in (
+            ("Smallest", np.where(shown, matrix, np.inf).argmin()),
+            ("Largest", np.where(shown, matrix, -np.inf).argmax()),
+        ):
+            i, j = divmod(int(place), matrix.shape[1])
             text += f" {word} {number(matrix[i, j], digits)} at {rows[i]}, {columns[j]}."
     covered = 0 if hidden is None else int(hidden.sum())
     return text + (f" {covered} hidden." if covered else "")

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from attention.figures.theme import LIGHT, layout
-from attention.numbers import number
+from attention.numbers import numbers
 
 MOST_TEXTS = 1024  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
@@ -101,7 +101,8 @@ def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
     """The number of each cell as text; None where there are too many to print."""
     if matrix.size > MOST_TEXTS:
         return None
-    return [[number(value, digits) for value in row] for row in matrix.tolist()]
+    flat, width = numbers(matrix.ravel(), digits), matrix.shape[1]
+    return [flat[start : start + width] for start in range(0, matrix.size, width)]
 
 
 def pack(values: np.ndarray) -> dict:

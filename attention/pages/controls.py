@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -16,6 +18,25 @@ from attention.pages import state
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}
 FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
+
+
+class Switch(NamedTuple):
+    """A part of the attention that is there or not."""
+
+    label: str
+    is_on: Callable[[Settings], bool]
+    turn: Callable[[Settings, bool], Settings]
+
+
+SWITCHES = {
+    "softmax": Switch("softmax", lambda s: s.softmax, lambda s, on: replace(s, softmax=on)),
+    "cross": Switch("second sequence", lambda s: bool(s.memory_tokens), inputs.set_memory),
+    "output_weights": Switch("W\\_O", lambda s: "W_O" in s.matrices, inputs.set_output_weights),
+    "context": Switch("Σ output", lambda s: s.context, lambda s, on: replace(s, context=on)),
+    "typed_qkv": Switch(
+        "Q, K, V typed themselves", lambda s: s.typed_qkv, lambda s, on: inputs.start_from(s, on, run(s))
+    ),
+}
 
 
 def rail(s: Settings) -> None:
@@ -63,11 +84,18 @@ def _attention(s: Settings) -> None:
     state.bound(st.multiselect, "Padding: hide these keys", "padding", list(s.padding),
                 lambda s, chosen: replace(s, padding=tuple(sorted(chosen))), options=range(len(keys)),
                 format_func=lambda k: keys[min(k, len(keys) - 1)], placeholder="none")  # fmt: skip
-    _choice("Hidden cells get", "fill", s.fill, FILLS)
-    state.bound(st.toggle, "Softmax", "softmax", s.softmax, _field("softmax"))
-    state.bound(st.toggle, "Second sequence (cross-attention)", "cross", bool(s.memory_tokens), inputs.set_memory)
-    state.bound(st.toggle, "Start from Q, K and V themselves", "typed_qkv", s.typed_qkv,
-                lambda s, on: inputs.start_from(s, on, run(s)))  # fmt: skip
+    if s.fill != "-inf" or not inputs.allowed(s).all():
+        _choice("Hidden cells get", "fill", s.fill, FILLS)
+    on = [name for name, switch in SWITCHES.items() if switch.is_on(s)]
+    state.bound(st.pills, "Parts, on or off", "parts", on, _switch, options=list(SWITCHES), selection_mode="multi",
+                format_func=lambda name: SWITCHES[name].label)  # fmt: skip
+
+
+def _switch(s: Settings, on: list[str]) -> Settings:
+    for name, switch in SWITCHES.items():
+        if switch.is_on(s) != (name in on):
+            s = switch.turn(s, name in on)
+    return s
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:
@@ -81,8 +109,6 @@ def _shapes(s: Settings) -> None:
         if size is not None:
             state.bound(st.slider, name.replace("_", "\\_"), name, size,
                         lambda s, value, name=name: inputs.set_dimension(s, name, value),
-                        min_value=1, max_value=max(16, size))  # fmt: skip
+                        min_value=1, max_value=inputs.MAX_DIMENSION)  # fmt: skip
     _choice("Heads", "heads", s.heads, {h: str(h) for h in s.possible_heads},
             lambda s, h: replace(s, heads=h, head=0, cell=None), help="They divide the columns of the weights")  # fmt: skip
-    state.bound(st.toggle, "Output weights W_O", "output_weights", "W_O" in s.matrices, inputs.set_output_weights)
-    state.bound(st.toggle, "Sum of the outputs (context)", "context", s.context, _field("context"))

@@ -13,7 +13,7 @@ from attention.inputs.editing import WEIGHTS
 from attention.inputs.matrices import Recipe, write_matrix
 from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, labels
-from attention.pages import state
+from attention.pages import parts, state
 from attention.stages import STAGES
 from attention.weights import INITIALISERS
 
@@ -25,17 +25,13 @@ def editable(s: Settings) -> list[str]:
     return [name for name in STAGES if name in s.matrices] + [MASK]
 
 
-def panel(s: Settings, sizes: str) -> None:
+def panel(s: Settings) -> None:
     """The row of names to choose from, and the editor of the chosen one."""
     options = editable(s)
-    chosen = state.kept("editing", None)
-    chosen = chosen if chosen in options else None
-    st.session_state["editing"] = chosen
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edit_row"):
-        st.markdown("Edit the numbers of")
-        st.pills("Edit", options, key="editing", on_change=lambda: state.keep("editing", st.session_state["editing"]),
-                 format_func=lambda name: name.replace("_", "\\_"), label_visibility="collapsed")  # fmt: skip
-        st.caption(escape(sizes))
+    if state.kept("editing", None) not in options:
+        state.keep("editing", None)
+    chosen = state.own(st.pills, "Edit the numbers of", "editing", None, options=options,
+                       format_func=lambda name: name.replace("_", "\\_"))  # fmt: skip
     if chosen is None:
         return
     with st.container(border=True, key="editor"):
@@ -68,7 +64,7 @@ def _numbers(s: Settings, name: str) -> None:
         frame.index = list(given) if len(given) == len(rows) else range(1, len(rows) + 1)
         config["_index"] = st.column_config.Column(disabled=True)
     remark = s.matrices[name].remark
-    st.caption(escape(f"{name}, {len(rows)} × {len(rows[0])}" + (f" · {remark}" if remark else "")))
+    st.caption(parts.plain(f"{name}, {len(rows)} × {len(rows[0])}" + (f" · {remark}" if remark else "")))
     st.data_editor(frame, key=key, column_config=config, hide_index=tokens is not None, width="stretch",
                    num_rows="dynamic" if tokens is not None else "fixed", on_change=_commit, args=(name, key))  # fmt: skip
     if tokens is not None:
@@ -76,8 +72,7 @@ def _numbers(s: Settings, name: str) -> None:
 
 
 def _commit(name: str, key: str) -> None:
-    _, base = state.table(name, editing.content(state.current(), name))
-    found = state.edits(key)
+    base, found = state.edits(name, key)
     if not state.change(lambda s: editing.edit(s, name, base, found)) or found["added_rows"] or found["deleted_rows"]:
         state.reopen(name)
     else:
@@ -89,44 +84,31 @@ def _commit(name: str, key: str) -> None:
 
 def _roll(s: Settings, name: str) -> None:
     recipe = s.matrices[name].recipe or Recipe("integers", 0, 0, 3)
-    kind, seed = state.kept(f"kind_{name}", recipe.kind), state.kept(f"seed_{name}", recipe.seed)
-    low, high = state.kept(f"low_{name}", recipe.low), state.kept(f"high_{name}", recipe.high)
-
-    def field(widget, label, part, value, **options):
-        key = f"roll_{part}_{name}"
-        if st.session_state.get(key) != value:
-            st.session_state[key] = value
-        widget(label, key=key, on_change=lambda: state.keep(f"{part}_{name}", st.session_state[key]), **options)
-
     first, second = st.columns([3, 2])
     with first:
-        field(
-            st.selectbox,
-            "Choose or roll",
-            "kind",
-            kind,
-            options=list(INITIALISERS),
-            format_func=lambda kind: INITIALISERS[kind].label,
-        )
+        kind = state.own(st.selectbox, "Choose or roll", f"kind_{name}", recipe.kind, options=list(INITIALISERS),
+                         format_func=lambda kind: INITIALISERS[kind].label)  # fmt: skip
     with second:
-        field(st.number_input, "Seed", "seed", seed, min_value=0, max_value=2**32 - 1, step=1)
+        seed = state.own(st.number_input, "Seed", f"seed_{name}", recipe.seed, min_value=0, max_value=2**32 - 1, step=1)
+    ends = float(recipe.low), float(recipe.high)
     if INITIALISERS[kind].ranged:
         first, second = st.columns(2)
         with first:
-            field(st.number_input, "From", "low", float(low), step=1.0, format="%g")
+            low = state.own(st.number_input, "From", f"low_{name}", ends[0], step=1.0, format="%g")
         with second:
-            field(st.number_input, "To, not included", "high", float(high), step=1.0, format="%g")
+            high = state.own(st.number_input, "To, not included", f"high_{name}", ends[1], step=1.0, format="%g")
+        ends = low, high
     buttons = st.columns(2)
     word = "Use identity" if kind == "identity" else "Roll"
-    buttons[0].button(word, key=f"roll_{name}", type="primary", on_click=_rolled, args=(name,), width="stretch")
+    buttons[0].button(word, key=f"roll_{name}", type="primary", on_click=_rolled, args=(name, kind, seed, *ends),
+                      width="stretch")  # fmt: skip
     if name == "X":
         buttons[1].button("One-hot", key="one_hot", on_click=state.change, args=(inputs.one_hot,), width="stretch")
 
 
-def _rolled(name: str) -> None:
-    kind, seed, low, high = (state.kept(f"{part}_{name}", None) for part in ("kind", "seed", "low", "high"))
-    state.change(lambda s: editing.roll(s, name, Recipe(kind, int(seed), float(low), float(high))))
-    state.keep(f"seed_{name}", (state.current().matrices[name].recipe or Recipe(kind)).seed)
+def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
+    if state.change(lambda s: editing.roll(s, name, Recipe(kind, seed, low, high))):
+        state.keep(f"seed_{name}", state.current().matrices[name].recipe.seed)
 
 
 def _paste(s: Settings, name: str) -> None:
@@ -141,7 +123,7 @@ def _paste(s: Settings, name: str) -> None:
 
 
 def _pasted(name: str, stored: str) -> None:
-    text = st.session_state[f"text_{name}"]
+    text = state.typed(f"text_{name}")
     if state.change(lambda s: editing.paste(s, name, text, stored)) and state.current().matrices[name].remark:
         state.say(state.current().matrices[name].remark)
 
@@ -156,23 +138,18 @@ def _mask(s: Settings) -> None:
     queries, keys = distinct(s.tokens), distinct(s.key_tokens)
     key, base = state.table(MASK, (queries, keys, allowed))
     frame = pd.DataFrame(base[2], index=list(queries), columns=[f"c{k}" for k in range(len(keys))])
-    config = {f"c{k}": st.column_config.CheckboxColumn(escape(token), width=80) for k, token in enumerate(keys)}
+    config = {f"c{k}": st.column_config.CheckboxColumn(parts.plain(token), width=80) for k, token in enumerate(keys)}
     st.caption("Ticked: the query (row) may look at the key (column). A change makes this the drawn mask.")
     st.data_editor(frame, key=key, column_config=config, width="content", on_change=_commit_mask, args=(key,))
 
 
 def _commit_mask(key: str) -> None:
     s = state.current()
-    _, base = state.table(MASK, st.session_state[f"box_{MASK}"]["now"])
+    base, found = state.edits(MASK, key)
     grid = np.array(base[2], bool)
-    for row, cells in state.edits(key)["edited_rows"].items():
+    for row, cells in found["edited_rows"].items():
         for column, ticked in cells.items():
             grid[int(row), int(column[1:])] = bool(ticked)
     drawn = inputs.as_drawn(grid)
     if state.change(lambda s: replace(s, mask=DRAWN, drawn=drawn)):
         state.table_is(MASK, (distinct(s.tokens), distinct(s.key_tokens), drawn))
-
-
-def escape(text: str) -> str:
-    """Markdown's own characters as text."""
-    return "".join("\\" + c if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)

@@ -1,14 +1,10 @@
 """Explore: the inputs, every stage on one board, one cell's arithmetic, one query's walk, and what to take away."""
 
-import html
-import inspect
 from dataclasses import replace
-from pathlib import Path
+from html import escape
 
 import streamlit as st
 
-import attention.pages
-from attention import scaled_dot_product_attention
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.exports import html as tables
@@ -17,7 +13,7 @@ from attention.figures import board as figures
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.links import to_file
 from attention.inputs.system import run, view
-from attention.pages import board, controls, editors, state
+from attention.pages import board, controls, editors, parts, state
 from attention.stages import STAGES
 
 s = state.begin("explore")
@@ -38,6 +34,7 @@ def picked(value) -> None:
     if inside:
         query = i if STAGES[stage].rows == "queries" else s.query
         state.change(lambda s: replace(s, cell=(stage, i, j), query=query))
+        state.show_tab("below", "The chosen cell", unless="One query, step by step")
 
 
 def edit(name) -> None:
@@ -54,19 +51,18 @@ def flags() -> list[str]:
     return found
 
 
-st.html(f"<style>{(Path(attention.pages.__path__[0]) / 'style.css').read_text()}</style>")
+parts.opening(
+    "<b>Attention, stage by stage.</b> Type word embeddings and weights; see every number of scaled dot-product attention"
+    " on its way to the output.",
+    f"<b>Notice:</b> {escape(EXAMPLES[s.example].notice)}",
+)
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
 sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
-st.html(
-    "<p class='intro'><b>Attention, stage by stage.</b> Type word embeddings and weights; see every number of scaled"
-    " dot-product attention on its way to the output.</p>"
-    f"<p class='notice'><b>Notice:</b> {html.escape(EXAMPLES[s.example].notice)}</p>"
-)
-editors.panel(s, " · ".join(sizes))
+editors.panel(s)
 for sentence in state.notices():
-    st.warning(editors.escape(sentence))
+    st.warning(parts.plain(sentence))
 
 title = EXAMPLES[s.example].title
 panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)
@@ -76,55 +72,66 @@ if s.fill == "-1e9":
 for pane in panes:
     pane["edit"] = pane["name"] in s.matrices
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
-board.show("board", panes, formula=figures.formula(now), on_picked=picked, on_edit=edit)
+board.show("board", panes, formula=figures.formula(now), remark=" · ".join(sizes), on_picked=picked, on_edit=edit)
 for sentence in flags():
-    st.info(editors.escape(sentence), icon=":material/flag:")
+    st.info(parts.plain(sentence), icon=":material/flag:")
 
-st.subheader("The chosen cell", anchor=False)
-stage, i, j = s.cell or ("scores", s.query, 0)
-where = f"{STAGES[stage].symbol}, row {now.rows(stage)[i]}, column {now.columns(stage)[j]}"
-lines = cell_arithmetic(now, stage, i, j, s.digits)
-st.html(f"<p class='notice'><b>{html.escape(where)}</b> — click another cell, or pick one with the arrow keys and Enter.</p>"
-        f"<pre class='cell' data-cell='{stage},{i},{j}'>{html.escape(chr(10).join(lines))}</pre>")  # fmt: skip
-
-st.subheader(f"One query, step by step: {editors.escape(now.labels['queries'][s.query])}", anchor=False)
-steps = st.segmented_control("Steps shown", range(1, 7), key="set_steps", default=6, label_visibility="collapsed",
-                             format_func=lambda k: f"{k} {tables.STEPS[k - 1]}", persist_state="session") or 6  # fmt: skip
-path = walk(now, s.query)
-sentences = tables.walk_sentences(now, path, s.tokens[s.query], s.digits)
-items = "".join(f"<li class='{'' if k < steps else 'next'}'>{html.escape(text) if k < steps else '…'}</li>"
-                for k, text in enumerate(sentences))  # fmt: skip
-st.html(f"<ol class='walk'>{items}</ol>{tables.walk_table(now, path, s.digits, steps)}")
-
-left, right = st.columns(2, gap="large")
-with left:
-    st.subheader("How far the numbers spread", anchor=False)
-    st.html(tables.statistics_table(now, s.digits))
-    st.caption("Population variance (ddof 0) over the visible, finite cells.")
-with right:
-    st.subheader("How sharp the weights are", anchor=False)
-    st.html(tables.rows_table(now, s.digits))
-
-st.subheader("Take it away", anchor=False)
 fits = state.write_address()
-name = f"attention_{s.example}"
-with st.container(horizontal=True):
-    st.download_button("All stages, CSV", lambda: to_csv(now), f"{name}.csv", "text/csv", on_click="ignore", key="csv",
-                       help="Every cell of the stages shown, one on each line")  # fmt: skip
-    st.download_button("All stages, NPZ", lambda: to_npz(s, trace), f"{name}.npz", on_click="ignore", key="npz",
-                       help="Every stage with its batch and head axes, for NumPy")  # fmt: skip
-    st.download_button("The state as a file", lambda: to_file(s), f"{name}.json", on_click="ignore", key="state_file",
-                       help="Open it below to see this page again")  # fmt: skip
-if fits:
-    st.caption("The address of this page holds everything on it: send it, and the other sees the same. Each heatmap has"
-               " PNG and SVG in its own toolbar.")  # fmt: skip
-else:
-    st.warning("These matrices do not fit into a link of 2,000 characters, so the address holds only the example's name."
-               " “The state as a file” holds everything; the other opens it here.")  # fmt: skip
-with st.expander("Open a saved state"):
-    file = st.file_uploader("A file from “The state as a file”", type="json", key="state_upload", max_upload_size=4)
+
+
+def the_cell() -> None:
+    stage, i, j = s.cell or ("scores", s.query, 0)
+    where = f"{STAGES[stage].symbol}, row {now.rows(stage)[i]}, column {now.columns(stage)[j]}"
+    lines = "\n".join(cell_arithmetic(now, stage, i, j, s.digits))
+    st.html(
+        f"<p><b>{escape(where)}</b> — click another cell, or pick one with the arrow keys and Enter.</p>"
+        f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre>"
+    )
+
+
+def the_walk() -> None:
+    steps = state.own(st.segmented_control, "Steps shown", "steps", 6, options=range(1, 7), required=True,
+                      format_func=lambda k: f"{k} {tables.STEPS[k - 1]}", label_visibility="collapsed")  # fmt: skip
+    st.html(tables.walk(now, walk(now, s.query), s.tokens[s.query], s.digits, steps))
+
+
+def the_figures() -> None:
+    st.html(tables.figures(now, s.digits))
+
+
+def the_exports() -> None:
+    name = f"attention_{s.example}"
+    with st.container(horizontal=True):
+        st.download_button("All stages, CSV", lambda: to_csv(now), f"{name}.csv", "text/csv", on_click="ignore", key="csv",
+                           help="Every cell of the stages shown, one on each line")  # fmt: skip
+        st.download_button("All stages, NPZ", lambda: to_npz(s, trace), f"{name}.npz", on_click="ignore", key="npz",
+                           help="Every stage with its batch and head axes, for NumPy")  # fmt: skip
+        st.download_button("The state as a file", lambda: to_file(s), f"{name}.json", on_click="ignore",
+                           key="state_file", help="Open it here to see this page again")  # fmt: skip
+    st.caption("Each heatmap saves itself as PNG or SVG from its menu ⋯.")
+    if fits:
+        st.caption("The address of this page holds everything on it: send it, and the other sees the same.")
+    file = st.file_uploader("Open a saved state", type="json", key="state_upload", max_upload_size=4)
     if st.button("Open it", key="open_file", disabled=file is None):
         state.open_file(file.getvalue())
         st.rerun()
-with st.expander("Show the code"):
-    st.code(inspect.getsource(scaled_dot_product_attention), language="python")
+
+
+def the_code() -> None:
+    st.code(parts.code(), language="python")
+
+
+if not fits:
+    st.warning("These matrices do not fit into a link of 2,000 characters, so the address holds only the example's name."
+               " “Take it away” saves the state as a file that another person can open here.")  # fmt: skip
+below = {
+    "The chosen cell": the_cell,
+    "One query, step by step": the_walk,
+    "Spread and sharpness": the_figures,
+    "Take it away": the_exports,
+    "The code": the_code,
+}
+for tab, show in zip(st.tabs(list(below), key="below", on_change="rerun"), below.values(), strict=True):
+    if tab.open:
+        with tab:
+            show()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
@@ -15,54 +15,65 @@ from attention.inputs.settings import SAMPLING, Settings, check
 _NOTHING = object()
 
 
+@dataclass
+class Visit:
+    """All that is remembered of one visitor, in one entry of the session (Streamlit walks through them all)."""
+
+    settings: Settings
+    notices: list[str]
+    page: str = ""
+    address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
+    changed: bool = False  # whether a control began this run
+    kept: dict = field(default_factory=dict)  # values of the page alone, such as which panel is open
+    menus: dict = field(default_factory=dict)  # the labels each menu showed last
+    tables: dict = field(default_factory=dict)  # what each table opened with
+
+
+def _visit() -> Visit:
+    return st.session_state["visit"]
+
+
 def begin(page: str) -> Settings:
     """The settings of this run: from the session, or from the address when the person came with one or went Back."""
-    state = st.session_state
     address = st.query_params.to_dict()
-    moved = state.get("page") == page and not state.get("changed") and address != state.get("address")
-    if "settings" not in state or (moved and address):
-        state.settings, state.notices = links.read(address)
-    state.page, state.changed = page, False
-    return state.settings
+    visit = st.session_state.get("visit")
+    if visit is None:
+        visit = st.session_state["visit"] = Visit(*links.read(address))
+    elif address and visit.page == page and not visit.changed and address != visit.address:
+        visit.settings, visit.notices = links.read(address)
+    visit.page, visit.changed = page, False
+    return visit.settings
 
 
 def current() -> Settings:
-    return st.session_state.settings
+    return _visit().settings
 
 
 def change(act: Callable[[Settings], Settings]) -> bool:
     """Let ``act`` make new settings. What it refuses becomes a notice, and everything stays as it was."""
-    state = st.session_state
-    state.changed, state.notices = True, []
+    visit = _visit()
+    visit.changed, visit.notices = True, []
     try:
-        settings = check(act(state.settings))
-        state.settings = settings if settings.cell is None else _with_existing_cell(settings)
+        settings = check(act(visit.settings))
+        visit.settings = replace(settings, cell=links.existing_cell(settings)) if settings.cell else settings
     except BadInput as problem:
-        state.notices = [_sentence(str(problem))]
+        visit.notices = [str(problem)[:1].upper() + str(problem)[1:]]
         return False
     return True
 
 
-def _with_existing_cell(settings: Settings) -> Settings:
-    return replace(settings, cell=links.existing_cell(settings))
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def say(sentence: str) -> None:
     """A notice that stands until the next change."""
-    st.session_state.notices = [*st.session_state.get("notices", []), sentence]
+    _visit().notices.append(sentence)
 
 
 def notices() -> list[str]:
-    return st.session_state.get("notices", [])
+    return _visit().notices
 
 
 def example(s: Settings, name: str) -> Settings:
     """An example as it was made; what the other page samples stays."""
-    return replace(EXAMPLES[name].build(), **{field: getattr(s, field) for field in SAMPLING})
+    return replace(EXAMPLES[name].build(), **{sampled: getattr(s, sampled) for sampled in SAMPLING})
 
 
 def reset() -> None:
@@ -80,7 +91,10 @@ def open_file(content: bytes) -> None:
         return new
 
     if change(act):
-        st.session_state.notices = found
+        _visit().notices = found
+
+
+# ---- controls ---------------------------------------------------------------------------------------
 
 
 def bound(widget, label: str, name: str, value, apply, **options):
@@ -89,20 +103,54 @@ def bound(widget, label: str, name: str, value, apply, **options):
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
     every move and comes back as it was after a visit to another page.
     """
-    key = f"set_{name}"
+    return _keyed(widget, label, name, value, lambda moved: change(lambda s: apply(s, moved)), options)
+
+
+def own(widget, label: str, name: str, default, **options):
+    """A control of the page alone, such as which panel is open; it too outlives a visit to another page."""
+    value = kept(name, default)
+    _keyed(widget, label, name, value, lambda moved: keep(name, moved), options)
+    return value
+
+
+def _keyed(widget, label, name, value, move, options):
+    key, menus = f"set_{name}", _visit().menus
     menu = [options["format_func"](option) for option in options["options"]] if "format_func" in options else None
-    if st.session_state.get(key, _NOTHING) != value or kept(f"menu_{name}", menu) != menu:
+    if st.session_state.get(key, _NOTHING) != value or menus.get(name) != menu:
         st.session_state[key] = value  # also where only the labels changed: the browser holds the old one
-    keep(f"menu_{name}", menu)
-    return widget(label, key=key, on_change=_commit, args=(key, apply, options.get("options")), **options)
+    menus[name] = menu
+    return widget(label, key=key, on_change=_moved, args=(key, move, options.get("options")), **options)
 
 
-def _commit(key: str, apply, options) -> None:
+def _moved(key: str, move, options) -> None:
     """A menu whose labels were renamed under it reports its old label: that is not a choice."""
     value = st.session_state[key]
     chosen = value if isinstance(value, list) else [value]
     if options is None or all(choice is None or choice in options for choice in chosen):
-        change(lambda s: apply(s, value))
+        move(value)
+
+
+def kept(name: str, default):
+    """A value of the page alone."""
+    return _visit().kept.setdefault(name, default)
+
+
+def keep(name: str, value) -> None:
+    _visit().kept[name] = value
+
+
+def show_tab(key: str, label: str, unless: str) -> None:
+    """Bring a tab to the front, unless the person reads one that shows the same."""
+    if st.session_state.get(key) != unless:
+        st.session_state[key] = label
+
+
+def typed(key: str) -> str:
+    """What stands in a text box."""
+    return st.session_state[key]
+
+
+# ---- tables to type in ------------------------------------------------------------------------------
 
 
 def table(name: str, content) -> tuple[str, object]:
@@ -111,42 +159,38 @@ def table(name: str, content) -> tuple[str, object]:
     Edits are kept by the table against what it opened with. It opens anew, under a new key, when its
     content was changed elsewhere, or when an edit was refused.
     """
-    box = st.session_state.setdefault(f"box_{name}", {"version": 0, "base": None, "now": _NOTHING})
+    box = _visit().tables.setdefault(name, {"version": 0, "base": None, "now": _NOTHING})
     if box["now"] is _NOTHING or box["now"] != content:
         box.update(version=box["version"] + 1, base=content, now=content)
     return f"table_{name}_{box['version']}", box["base"]
 
 
-def edits(key: str) -> dict:
-    return st.session_state[key]
+def edits(name: str, key: str) -> tuple[object, dict]:
+    """What the table opened with, and Streamlit's record of what was typed since."""
+    return _visit().tables[name]["base"], st.session_state[key]
 
 
 def table_is(name: str, content) -> None:
     """The open table already shows this content; leave it open."""
-    st.session_state[f"box_{name}"]["now"] = content
+    _visit().tables[name]["now"] = content
 
 
 def reopen(name: str) -> None:
     """Show the table anew, as the settings have it."""
-    st.session_state[f"box_{name}"]["now"] = _NOTHING
+    table_is(name, _NOTHING)
 
 
-def kept(name: str, default):
-    """A value of the page alone, such as which panel is open, that outlives a visit to another page."""
-    return st.session_state.setdefault(f"kept_{name}", default)
-
-
-def keep(name: str, value) -> None:
-    st.session_state[f"kept_{name}"] = value
+# ---- the address ------------------------------------------------------------------------------------
 
 
 def write_address() -> bool:
     """Put the settings into the address; False where they do not fit and only the example stands there."""
-    link = links.write(current())
+    visit = _visit()
+    link = links.write(visit.settings)
     fits = links.fits(link)
     if not fits:
-        link = links.partial(current())
+        link = links.partial(visit.settings)
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
-    st.session_state.address = link
+    visit.address = link
     return fits

@@ -1,17 +1,14 @@
 """Why √d_k: sampled queries and keys, how far their scores spread, softmax on them; Explore's matrices."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import streamlit as st
 
-import attention.pages
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
 from attention.inputs.system import run, view
-from attention.pages import board, state
-from attention.pages.editors import escape
+from attention.pages import board, parts, state
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
@@ -31,13 +28,12 @@ def steps(label, name, options, **more) -> None:
     state.bound(st.select_slider, label, name, value, field(name), options=sorted({*options, value}), **more)
 
 
-st.html(f"<style>{(Path(attention.pages.__path__[0]) / 'style.css').read_text()}</style>")
-st.html(
-    "<p class='intro'><b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products. Sample many"
-    " queries and keys, and see how far their scores spread, and what softmax makes of it.</p>"
+parts.opening(
+    "<b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products. Sample many queries and keys, and"
+    " see how far their scores spread, and what softmax makes of it."
 )
 for sentence in state.notices():
-    st.warning(escape(sentence))
+    st.warning(parts.plain(sentence))
 
 first, second, third, fourth = st.columns([3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom")
 with first:

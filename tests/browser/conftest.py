@@ -140,7 +140,7 @@ class Dashboard:
         self.page.get_by_role("option", name=label, exact=True).click()
 
     def edit(self, name: str) -> Dashboard:
-        self.page.locator(".st-key-editing").get_by_role("radio", name=name, exact=True).click()
+        self.page.locator(".st-key-set_editing").get_by_role("radio", name=name, exact=True).click()
         self.page.locator(".st-key-editor").wait_for()
         return self
 

@@ -29,7 +29,7 @@ def ran(moved) -> AppTest:
 
 
 def settings(at: AppTest):
-    return at.session_state["settings"]
+    return at.session_state["visit"].settings
 
 
 def link_of(at: AppTest) -> dict[str, str]:
@@ -60,21 +60,21 @@ MOVES = {
     "padding": ("multiselect", "set_padding", [1], "padding", (1,)),
     "fill": ("selectbox", "set_fill", "-1e9", "fill", "-1e9"),
     "scale": ("selectbox", "set_scale_kind", "none", "scale", 1.0),
-    "softmax": ("toggle", "set_softmax", False, "softmax", False),
-    "context": ("toggle", "set_context", True, "context", True),
+    "softmax": ("button_group", "set_parts", [], "softmax", False),
+    "context": ("button_group", "set_parts", ["softmax", "context"], "context", True),
     "heads": ("selectbox", "set_heads", 2, "heads", 2),
-    "cross": ("toggle", "set_cross", True, "memory_tokens", ("w1", "w2", "w3", "w4")),
+    "cross": ("button_group", "set_parts", ["softmax", "cross"], "memory_tokens", ("w1", "w2", "w3", "w4")),
     "d_k": ("slider", "set_d_k", 6, "d_k", 6),
     "d_v": ("slider", "set_d_v", 2, "d_v", 2),
     "d_model": ("slider", "set_d_model", 5, "d_model", 5),
-    "qkv": ("toggle", "set_typed_qkv", True, "typed_qkv", True),
+    "qkv": ("button_group", "set_parts", ["softmax", "typed_qkv"], "typed_qkv", True),
 }
 
 
 @pytest.mark.parametrize("move", MOVES)
 def test_a_control_changes_its_setting_and_the_link_opens_the_same(move):
     kind, key, value, field, wanted = MOVES[move]
-    at = opened()
+    at = opened(**({"mask": "causal"} if move == "fill" else {}))
     ran(getattr(at, kind)(key=key).set_value(value))
     assert getattr(settings(at), field) == wanted
     assert settings(opened(**link_of(at))) == settings(at)
@@ -117,12 +117,12 @@ def test_reset_returns_to_the_example():
 
 def test_changing_one_input_never_rolls_another():
     at = opened()
-    ran(at.button_group(key="editing").set_value("W_K"))
-    ran(at.selectbox(key="roll_kind_W_K").set_value("normal"))
+    ran(at.button_group(key="set_editing").set_value("W_K"))
+    ran(at.selectbox(key="set_kind_W_K").set_value("normal"))
     ran(at.button(key="roll_W_K").click())
     rolled = settings(at).matrices["W_K"]
     assert np.array_equal(rolled.values, np.random.default_rng(0).standard_normal((4, 4)))
-    ran(at.button_group(key="editing").set_value("W_Q"))
+    ran(at.button_group(key="set_editing").set_value("W_Q"))
     ran(at.button(key="roll_W_Q").click())
     ran(at.slider(key="set_d_v").set_value(3))
     ran(at.selectbox(key="set_mask").set_value("causal"))
@@ -131,13 +131,13 @@ def test_changing_one_input_never_rolls_another():
 
 def test_pressing_roll_again_takes_the_next_seed():
     at = opened()
-    ran(at.button_group(key="editing").set_value("W_V"))
+    ran(at.button_group(key="set_editing").set_value("W_V"))
     ran(at.button(key="roll_W_V").click())
     first = settings(at).matrices["W_V"]
     ran(at.button(key="roll_W_V").click())
     second = settings(at).matrices["W_V"]
     assert (first.recipe.seed, second.recipe.seed) == (0, 1)
-    assert at.number_input(key="roll_seed_W_V").value == 1
+    assert at.number_input(key="set_seed_W_V").value == 1
     assert np.array_equal(second.values, np.random.default_rng(1).integers(0, 3, (4, 4)))
 
 
@@ -154,7 +154,7 @@ def test_pressing_roll_again_takes_the_next_seed():
 )
 def test_a_bad_paste_gets_one_sentence_and_changes_nothing(text, sentence):
     at = opened()
-    ran(at.button_group(key="editing").set_value("W_Q"))
+    ran(at.button_group(key="set_editing").set_value("W_Q"))
     before = settings(at)
     at.text_area(key="text_W_Q").set_value(text)
     ran(at.button(key="use_W_Q").click())
@@ -164,7 +164,7 @@ def test_a_bad_paste_gets_one_sentence_and_changes_nothing(text, sentence):
 
 def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     at = opened()
-    ran(at.button_group(key="editing").set_value("W_V"))
+    ran(at.button_group(key="set_editing").set_value("W_V"))
     at.text_area(key="text_W_V").set_value("1 2 3 4\n5 6 7 8")
     ran(at.button(key="use_W_V").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
@@ -173,7 +173,7 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
 
 def test_where_both_orientations_fit_the_person_chooses():
     at = opened()
-    ran(at.button_group(key="editing").set_value("W_Q"))
+    ran(at.button_group(key="set_editing").set_value("W_Q"))
     numbers = np.arange(16).reshape(4, 4)
     for stored, wanted in (("out_in", numbers.T), ("in_out", numbers)):
         at.radio(key="stored_W_Q").set_value(stored)
@@ -193,7 +193,7 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
     at = opened(example="three-widths")
     ran(at.slider(key="set_digits").set_value(3))
     assert link_of(at) == {"example": "three-widths", "digits": "3"}
-    ran(at.button_group(key="editing").set_value("W_V"))
+    ran(at.button_group(key="set_editing").set_value("W_V"))
     at.text_area(key="text_W_V").set_value(
         "\n".join(" ".join(map(repr, row)) for row in np.random.default_rng(0).standard_normal((10, 25)).tolist())
     )

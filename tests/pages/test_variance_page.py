@@ -30,7 +30,7 @@ def ran(moved) -> AppTest:
 
 
 def asked(at: AppTest) -> tuple:
-    return tuple(getattr(at.session_state["settings"], name) for name in FIELDS)
+    return tuple(getattr(at.session_state["visit"].settings, name) for name in FIELDS)
 
 
 def link_of(at: AppTest) -> dict[str, str]:
@@ -74,13 +74,13 @@ def test_the_charts_show_the_samples_of_the_settings():
 )
 def test_each_control_moves_its_own_setting_the_charts_and_the_link(move, expected):
     at = opened()
-    before = at.session_state["settings"]
+    before = at.session_state["visit"].settings
     ran(move(at))
     assert asked(at) == expected
     assert measured(at) == [point.raw.variance for point in maths.measure_all(*expected)]
-    assert at.session_state["settings"].matrices == before.matrices
+    assert at.session_state["visit"].settings.matrices == before.matrices
     settings, notices = links.read(link_of(at))
-    assert not notices and settings == at.session_state["settings"]
+    assert not notices and settings == at.session_state["visit"].settings
 
 
 def test_a_larger_d_k_adds_points_and_moves_none():

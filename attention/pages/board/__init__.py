@@ -28,6 +28,7 @@ def show(
     panes: list[dict],
     *,
     formula: list | None = None,
+    remark: str = "",
     tag: str = "",
     on_picked: Callable[[object], None] | None = None,
     on_edit: Callable[[object], None] | None = None,
@@ -37,16 +38,25 @@ def show(
     Each pane carries a digest of its figure, and only those that changed are drawn anew. When all are
     painted, the board's ``data-tag`` is ``tag``, by default a digest of them all.
     """
-    for pane in panes:
-        pane["digest"] = _digest(json.dumps(pane["figure"], separators=(",", ":")))
-    tag = tag or _digest("".join(pane["digest"] for pane in panes))
-    head = {"plotly": PLOTLY_URL, "palettes": PALETTES, "formula": formula, "tag": tag, "panes": panes}
+    figures = [_json(pane["figure"]) for pane in panes]
+    digests = [_digest(figure) for figure in figures]
+    tag = tag or _digest("".join(digests))
+    words = [
+        _json({k: v for k, v in pane.items() if k != "figure"} | {"digest": d})
+        for pane, d in zip(panes, digests, strict=True)
+    ]
+    joined = ",".join(f'{w[:-1]},"figure":{figure}}}' for w, figure in zip(words, figures, strict=True))
+    head = _json({"plotly": PLOTLY_URL, "palettes": PALETTES, "formula": formula, "remark": remark, "tag": tag})
     events = {
         f"on_{name}_change": lambda name=name, handler=handler: _forward(key, name, handler)
         for name, handler in (("picked", on_picked), ("edit", on_edit))
         if handler
     }
-    _COMPONENT(key=key, data=json.dumps(head, separators=(",", ":")).encode(), **events)
+    _COMPONENT(key=key, data=f'{head[:-1]},"panes":[{joined}]}}'.encode(), **events)
+
+
+def _json(value) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _digest(text: str) -> str:

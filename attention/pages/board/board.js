@@ -92,13 +92,15 @@ class Board {
   }
 
   writeFormula () {
-    const text = JSON.stringify(this.head.formula ?? [])
+    const text = JSON.stringify([this.head.formula ?? [], this.head.remark])
     if (text === this.formulaText) return
     this.formulaText = text
     this.formula.replaceChildren()
     this.formula.hidden = !this.head.formula?.length
+    const remark = make('span', 'board-remark', this.formula, this.head.remark ?? '')
     for (const [words, stage] of this.head.formula ?? []) {
-      const part = make(stage ? 'button' : 'span', 'board-part', this.formula)
+      const part = make(stage ? 'button' : 'span', 'board-part')
+      remark.before(part)
       mathText(part, words)
       if (!stage) continue
       part.type = 'button'
@@ -283,9 +285,9 @@ class Board {
     size = Math.min(size, 0.62 * height / n)
     const legible = printed && size >= NARROW
     layout.height = height + top + 4
-    layout.margin = { l: left, r: right, t: top, b: 4 }
+    layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known: Plotly need not look for it
     xaxis.tickangle = slanted ? -90 : 0
-    for (const axis of [xaxis, yaxis]) axis.tickfont.color = palette.ink
+    for (const axis of [xaxis, yaxis]) Object.assign(axis, { ticklabeloverflow: 'allow', tickfont: { ...axis.tickfont, color: palette.ink } })
     for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
     thin(yaxis, 12 * n / height)
     const tight = Math.min(cell(), height / n) < 6
@@ -296,7 +298,7 @@ class Board {
       xgap: tight ? 0 : 1,
       ygap: tight ? 0 : 1,
       texttemplate: legible ? '%{text}' : '',
-      textfont: { size, color: palette.ink },
+      textfont: { size: Math.max(size, 1), color: palette.ink },
       showscale: trace.showscale && (!legible || forExport),
       colorbar: trace.colorbar && { ...trace.colorbar, tickfont: { size: 10, color: palette.ink } },
       ...(forExport ? {} : { hovertemplate: '', hoverinfo: 'none' })
