@@ -107,7 +107,8 @@ def moved(page: Page, address: str, key: str, ready: str | None) -> dict:
     time.sleep(0.5)  # so that what comes after, such as garbage collection, is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
     painted = page.evaluate("took") if ready else 0.0
-    return {"painted": painted, "run": sum(server["runs"]), "count": len(server["runs"])} | server
+    run, own = (sum(times) for times in zip(*server["runs"], strict=True))
+    return {"painted": painted, "run": run, "own": own, "count": len(server["runs"])} | server
 
 
 def opened(page: Page, address: str, ready: str) -> float:
@@ -183,6 +184,13 @@ def row(words: str, *cells) -> str:
     return "| " + " | ".join([words, *(c if isinstance(c, str) else f"{c:.1f}" for c in cells)]) + " |"
 
 
+SERVER = (
+    ("server: the script's processor time", "own"),
+    ("server: the script by the clock, beside a busy browser", "run"),
+    ("server: processor time of all threads, sending included", "processor"),
+)
+
+
 def comparison(found: dict[str, list[dict]], paints: dict[str, tuple[float, float]], tokens: int) -> list[str]:
     board, charts, nothing = found["board"], found["charts"], found["nothing"]
     floor = middle(nothing, "painted")
@@ -190,8 +198,7 @@ def comparison(found: dict[str, list[dict]], paints: dict[str, tuple[float, floa
     lines += [row("", "the board", "nine `st.plotly_chart`", "ratio", "nothing drawn"), "|---|---:|---:|---:|---:|"]
     for words, what in (
         ("key press → all nine repainted", "painted"),
-        ("server: script run", "run"),
-        ("server: processor time of all its threads", "processor"),
+        *SERVER,
     ):
         a, b = middle(board, what), middle(charts, what)
         lines.append(row(words, a, b, f"{b / a:.1f}", middle(nothing, what)))
@@ -207,8 +214,7 @@ def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: 
     moves = list(found.values())
     lines = [f"\n**Explore itself, {tokens} tokens, 12 panes** (medians of {len(moves[0])} moves each, in ms)\n"]
     lines += [row("", *(f"slider of {name}" for name in found)), "|---|" + "---:|" * len(moves)]
-    lines.append(row("server: script run", *(middle(m, "run") for m in moves)))
-    lines.append(row("server: processor time of all its threads", *(middle(m, "processor") for m in moves)))
+    lines += [row(words, *(middle(m, what) for m in moves)) for words, what in SERVER]
     lines.append(row("key press → repainted", middle(found["d_k"], "painted"), "–"))
     lines.append(row("script runs for one move", *(f"{middle(m, 'count'):.0f}" for m in moves)))
     return [*lines, f"\nOpening it takes {paint[0]:.0f} ms with an empty cache and {paint[1]:.0f} ms with a full one."]

@@ -128,6 +128,10 @@ class Dashboard:
         self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").wait_for()
         return self
 
+    def tab(self, label: str) -> None:
+        """Bring one of the tabs below the board to the front."""
+        self.page.get_by_role("tab", name=label).click()
+
     def cell(self) -> list[str]:
         return self.page.locator("pre.cell").inner_text().splitlines()
 

@@ -93,6 +93,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     texts = [node.text for node in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
     assert f"{trace.scores[0, 3]:.2f}" in texts
 
+    dashboard.tab("Take it away")
     name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="All stages, CSV").click())
     assert name == "attention_four-words.csv"
     rows = list(csv.DictReader(io.StringIO(content.decode())))
@@ -135,8 +136,9 @@ def test_view_only_controls_change_no_number(visit):
     same()
     dashboard.click("weights", 1, 2)
     same()
+    dashboard.tab("One query, step by step")
     dashboard.page.get_by_role("radio", name="3 mask").click()
-    dashboard.page.locator("table.walk tr.sum td").nth(6).filter(has_not_text="Σ").wait_for()
+    dashboard.page.locator("ol.walk li.next").nth(2).wait_for()
     same()
     dashboard.tool("scores", "Enlarge")
     dashboard.tool("scores", "Show as table")
@@ -259,6 +261,8 @@ def test_hostile_tokens_stay_text(visit):
     dashboard.open(example="four-words", tokens=hostile)
     dashboard.hover("weights", 0, 1)
     dashboard.tool("weights", "Show as table")
+    dashboard.tab("One query, step by step")
+    dashboard.page.locator("table.walk").wait_for()
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
     assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1
