@@ -128,6 +128,11 @@ def _scaled(view, stage, i, j, digits):
     return [work, f"= {number(scaled, digits)}"]
 
 
+def _mask(view, stage, i, j, digits):
+    seen = "may" if view.allowed[i, j] and (view.bias is None or view.bias[i, j] == 0) else "may not"
+    return [f"this query {seen} look at this key", f"M = {number(view.stages['mask'][i, j], digits)}"]
+
+
 def _masked(view, stage, i, j, digits):
     scaled = number(view.stages["scaled"][i, j], digits)
     if not view.allowed[i, j]:
@@ -190,6 +195,7 @@ _CELLS = {
     "V": _product("memory", "W_V", "the token", "the dimension"),
     "scores": _scores,
     "scaled": _scaled,
+    "mask": _mask,
     "masked": _masked,
     "weights": _weights,
     "output": _output,

@@ -66,6 +66,8 @@ def describe(view: View, name: str) -> dict[str, str]:
         formula = "given"
     if name == "scaled" and not np.isclose(view.scale, d_k**-0.5, rtol=1e-12):
         formula, sentence = f"scores × {number(view.scale, 4)}", "The scores, multiplied by the scale you chose."
+    if name == "mask" and view.bias is not None:
+        formula, sentence = "0 or −1e9", "Added: 0 where allowed, −1e9 elsewhere."
     if name == "masked":
         if view.allowed.all() and view.bias is None:
             sentence = "No mask: nothing is hidden."
@@ -91,7 +93,7 @@ def formula(view: View) -> list[tuple[str, str | None]]:
 
 def hidden_cells(view: View, name: str) -> np.ndarray | None:
     """Where a stage has cells behind the mask; None for stages that come before it."""
-    if name not in ("masked", "weights"):
+    if name not in ("mask", "masked", "weights"):
         return None
     hidden = ~view.allowed
     if view.bias is not None:

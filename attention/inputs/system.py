@@ -31,16 +31,21 @@ def run(settings: Settings) -> AttentionTrace:
 def view(settings: Settings, trace: AttentionTrace) -> View:
     """The stages of the chosen item and head, in reading order, each with two axes."""
     item, head = (settings.item if settings.batch else None), (settings.head if settings.heads > 1 else None)
+    visible = _pick(trace.allowed, item, head)
+    bias = np.where(allowed(settings), 0.0, TUTORIAL_FILL) if settings.fill == "-1e9" else None
     stages = {}
     for name in STAGES:
-        values = _stage(settings, trace, name, item, head)
+        values = _mask(visible, bias) if name == "mask" else _stage(settings, trace, name, item, head)
         if values is not None:
             stages[name] = values
-    bias = None
-    if settings.fill == "-1e9":
-        bias = np.where(allowed(settings), 0.0, TUTORIAL_FILL)
-    visible = _pick(trace.allowed, item, head)
     return View(stages, labels(settings), visible, trace.scale, bias, settings.softmax, settings.head, settings.heads)
+
+
+def _mask(visible: np.ndarray, bias: np.ndarray | None) -> np.ndarray | None:
+    """M as it is added to the scaled scores; None where nothing is hidden."""
+    if visible.all() and (bias is None or not bias.any()):
+        return None
+    return np.where(visible, 0.0 if bias is None else bias, -np.inf)
 
 
 def _pick(values, item, head):

@@ -61,8 +61,7 @@ sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
 sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 editors.panel(s)
-for sentence in state.notices():
-    st.warning(parts.plain(sentence))
+parts.sentences(*state.sentences())
 
 title = EXAMPLES[s.example].title
 panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)

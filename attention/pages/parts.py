@@ -16,6 +16,14 @@ def opening(what: str, notice: str = "") -> None:
     st.html(f"{_style()}<p class='intro'>{what}</p><p class='notice'>{notice}</p>")
 
 
+def sentences(refused: list[str], understood: list[str]) -> None:
+    """What became of the last change, where it needs saying."""
+    for sentence in refused:
+        st.warning(plain(sentence))
+    for sentence in understood:
+        st.success(plain(sentence))
+
+
 @cache
 def _style() -> str:
     return f"<style>{(Path(__file__).parent / 'style.css').read_text()}</style>"

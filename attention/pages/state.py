@@ -20,7 +20,8 @@ class Visit:
     """All that is remembered of one visitor, in one entry of the session (Streamlit walks through them all)."""
 
     settings: Settings
-    notices: list[str]
+    notices: list[str]  # what was refused
+    remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""
     address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
     changed: bool = False  # whether a control began this run
@@ -52,7 +53,7 @@ def current() -> Settings:
 def change(act: Callable[[Settings], Settings]) -> bool:
     """Let ``act`` make new settings. What it refuses becomes a notice, and everything stays as it was."""
     visit = _visit()
-    visit.changed, visit.notices = True, []
+    visit.changed, visit.notices, visit.remarks = True, [], []
     try:
         settings = check(act(visit.settings))
         visit.settings = replace(settings, cell=links.existing_cell(settings)) if settings.cell else settings
@@ -63,12 +64,13 @@ def change(act: Callable[[Settings], Settings]) -> bool:
 
 
 def say(sentence: str) -> None:
-    """A notice that stands until the next change."""
-    _visit().notices.append(sentence)
+    """How something was understood; it stands until the next change."""
+    _visit().remarks.append(sentence)
 
 
-def notices() -> list[str]:
-    return _visit().notices
+def sentences() -> tuple[list[str], list[str]]:
+    """What was refused, and what was understood, at the last change."""
+    return _visit().notices, _visit().remarks
 
 
 def example(s: Settings, name: str) -> Settings:

@@ -32,8 +32,7 @@ parts.opening(
     "<b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products. Sample many queries and keys, and"
     " see how far their scores spread, and what softmax makes of it."
 )
-for sentence in state.notices():
-    st.warning(parts.plain(sentence))
+parts.sentences(*state.sentences())
 
 first, second, third, fourth = st.columns([3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom")
 with first:

@@ -68,13 +68,13 @@ def test_the_hidden_cells_are_those_the_query_may_not_look_at():
     now = shown("crossed")
     for pane in panes(now):
         greys = [trace for trace in pane["figure"]["data"] if trace["meta"] == "hidden"]
-        if pane["name"] not in ("masked", "weights"):
+        if pane["name"] not in ("mask", "masked", "weights"):
             assert not greys
             continue
         (grey,) = greys
         see = [[j <= i and j != 0 for j in range(4)] for i in range(4)]
         assert (unpack(grey["z"]) == 0).tolist() == [[not cell for cell in row] for row in see]
-        text = "−∞" if pane["name"] == "masked" else "0"
+        text = "0" if pane["name"] == "weights" else "−∞"
         assert {t for row in grey["text"] for t in row if t} == {text}
 
 

@@ -54,10 +54,9 @@ def test_each_stage_shown_is_that_of_the_chosen_item_and_head(item, head):
         "W_Q": m["W_Q"][:, [2 * head, 2 * head + 1]],
         "W_K": m["W_K"][:, [2 * head, 2 * head + 1]],
         "W_V": m["W_V"][:, [3 * head, 3 * head + 1, 3 * head + 2]],
-        **{
-            name: getattr(trace, name)[item, head]
-            for name in ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
-        },
+        **{name: getattr(trace, name)[item, head] for name in ("Q", "K", "V", "scores", "scaled")},
+        "mask": np.array([[0.0 if j <= i + 1 and j != 0 else -math.inf for j in range(4)] for i in range(3)]),
+        **{name: getattr(trace, name)[item, head] for name in ("masked", "weights", "output")},
         "joined": trace.joined[item],
         "W_O": m["W_O"],
         "projected": trace.projected[item],
@@ -89,6 +88,21 @@ def test_the_mask_shown_is_that_of_the_chosen_item_and_head():
     assert (now.head, now.heads, now.scale) == (0, 3, 1 / math.sqrt(2))
 
 
+def test_the_published_look_ahead_mask_stands_as_0_and_minus_infinity():
+    s = EXAMPLES["random-qkv"].build()
+    inf = math.inf
+    assert view(s, run(s)).stages["mask"].tolist() == [
+        [0, -inf, -inf, -inf],
+        [0, 0, -inf, -inf],
+        [0, 0, 0, -inf],
+        [0, 0, 0, 0],
+    ]
+
+
+def test_no_mask_is_shown_where_nothing_is_hidden():
+    assert "mask" not in view(FOUR, run(FOUR)).stages
+
+
 def test_minus_1e9_is_a_bias_and_hides_nothing():
     s = EXAMPLES["minus-1e9"].build()
     now = view(s, run(s))
@@ -96,6 +110,7 @@ def test_minus_1e9_is_a_bias_and_hides_nothing():
     assert now.allowed.all()
     assert now.bias.tolist() == [[0.0 if seen else -1e9 for seen in row] for row in drawn.tolist()]
     np.testing.assert_array_equal(now.stages["masked"], now.stages["scaled"] + now.bias)
+    np.testing.assert_array_equal(now.stages["mask"], now.bias)
 
 
 def test_labels_say_whose_rows_and_columns_they_are():

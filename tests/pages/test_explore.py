@@ -168,7 +168,8 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     at.text_area(key="text_W_V").set_value("1 2 3 4\n5 6 7 8")
     ran(at.button(key="use_W_V").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
-    assert warned(at) == "W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."
+    said = [s.value.replace("\\", "") for s in at.success]
+    assert said == ["W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."]
 
 
 def test_where_both_orientations_fit_the_person_chooses():
