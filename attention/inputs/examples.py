@@ -112,7 +112,7 @@ def minus_1e9(name):
 
 @example(
     "random-qkv",
-    "Random Q, K, V behind a look-ahead mask",
+    "Random Q, K, V, look-ahead",
     "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products. Dividing by √8 brings"
     " it back near 1."
     " Behind the mask, row 1 of the output is row 1 of V.",

@@ -277,7 +277,7 @@ class Board {
     const printed = size >= NARROW
     if (!printed || forExport) right = 56
     const wide = longest(xaxis.ticktext)
-    const slanted = wide > 24 && wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
+    const slanted = !xaxis.ticktext.every(t => /^\d+$/.test(t)) && wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
     thin(xaxis, (slanted ? 13 : wide + 5) / cell())
     const top = (slanted ? Math.min(wide, 110) + 10 : 20) + (forExport ? 44 : 0)
     const room = tallest ? tallest - top : forExport ? 620 : 250
