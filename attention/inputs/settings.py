@@ -274,15 +274,14 @@ def set_mask(s: Settings, mask: str) -> Settings:
 
 def set_memory(s: Settings, on: bool) -> Settings:
     """Begin cross-attention with a copy of the sequence as its second one, or end it."""
-    m, tokens = dict(s.matrices), s.tokens if on else ()
-    if on and not s.typed_qkv:
-        m["memory"] = m["X"]
-    elif not on:
-        m.pop("memory", None)
-        if s.typed_qkv:
-            n = len(s.tokens)
-            m["K"], m["V"] = m["K"].resized(n, m["K"].shape[-1]), m["V"].resized(n, m["V"].shape[-1])
-    s = replace(s, memory_tokens=tokens, matrices=m, padding=(), cell=None)
+    m = dict(s.matrices)
+    if on:
+        return replace(s, memory_tokens=s.tokens, matrices=m if s.typed_qkv else m | {"memory": m["X"]}, cell=None)
+    m.pop("memory", None)
+    n = len(s.tokens)
+    if s.typed_qkv:
+        m["K"], m["V"] = m["K"].resized(n, m["K"].shape[-1]), m["V"].resized(n, m["V"].shape[-1])
+    s = replace(s, memory_tokens=(), matrices=m, padding=tuple(k for k in s.padding if k < n), cell=None)
     return set_mask(s, "none") if s.mask == DRAWN else s
 
 

@@ -17,6 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -75,13 +76,14 @@ class Dashboard:
         return self
 
     def tag(self) -> str:
-        return self.page.locator(".board").get_attribute("data-tag")
+        """A digest of all that is drawn."""
+        return self.page.evaluate(TAG)
 
     def after(self, act) -> Dashboard:
         """Do something that changes what is drawn, and wait until it is."""
         before = self.tag()
         act()
-        self.page.wait_for_function("t => document.querySelector('.board')?.dataset.tag !== t", arg=before)
+        self.page.wait_for_function(f"before => {TAG} !== before", arg=before)
         return self
 
     def wait_for(self, script: str, arg=None) -> None:
@@ -151,15 +153,16 @@ class Dashboard:
     def type_into(self, row: int, column: int, text: str) -> None:
         """Type into the open table; column 0 is the first one of the table."""
         table = self.page.locator(".st-key-editor .dvn-scroller").first
-        table.wait_for()
-        self.page.wait_for_timeout(400)  # a table that opens anew takes the keys only when it stands
-        table.click(position={"x": 60, "y": 52})
-        for key, times in (("ArrowDown", row), ("ArrowRight", column)):
-            for _ in range(times):
+        chosen = self.page.locator(f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]")
+        for _ in range(10):  # a table that opens anew forgets what was pressed meanwhile
+            table.click(position={"x": 60, "y": 52})
+            for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
                 self.page.keyboard.press(key)
+            self.page.wait_for_timeout(300)
+            if chosen.count():
+                break
         self.page.keyboard.press("Enter")
         box = self.page.locator("#portal textarea, #portal input").first
-        box.wait_for()
         box.fill(text)
         self.page.keyboard.press("Enter")
 

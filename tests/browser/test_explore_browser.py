@@ -23,7 +23,7 @@ def shown(settings) -> dict[str, np.ndarray]:
     """What the browser should hold: the package's stages, with hidden cells as NaN."""
     now = view(check(settings), run(settings))
     found = dict(now.stages)
-    for name in ("masked", "weights"):
+    for name in {"mask", "masked", "weights"} & set(found):
         found[name] = np.where(now.allowed, found[name], np.nan)
     return found
 
@@ -267,3 +267,52 @@ def test_hostile_tokens_stay_text(visit):
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
     assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1
     assert dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(1).text_content() == "<b>b</b>"
+
+
+def test_a_saved_state_opens_for_another_visitor_exactly(visit):
+    dashboard = visit().open(example="batch", item="3")
+    dashboard.edit("Q").after(lambda: dashboard.type_into(0, 1, "0.125"))
+    dashboard.tab("Take it away")
+    assert "do not fit into a link" in dashboard.notice()
+    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="The state as a file").click())
+    assert name == "attention_batch.json"
+    other = visit().open()
+    other.tab("Take it away")
+    other.page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": content}
+    )
+    other.after(lambda: other.page.get_by_role("button", name="Open it").click())
+    settings, _ = links.from_file(content)
+    assert settings.matrices["Q"].values[3, 0, 0] == 0.125
+    agrees(other, settings)
+
+
+def test_a_file_that_is_something_else_is_one_sentence_and_changes_nothing(visit):
+    dashboard = visit().open()
+    dashboard.tab("Take it away")
+    dashboard.page.locator("input[type=file]").set_input_files(
+        {"name": "x.json", "mimeType": "application/json", "buffer": b"[1, 2]"}
+    )
+    dashboard.page.get_by_role("button", name="Open it").click()
+    assert "his is not a state file of this page" in dashboard.notice()
+    agrees(dashboard, EXAMPLES["four-words"].build())
+
+
+def test_each_tick_of_the_mask_grid_hides_or_shows_one_cell(visit):
+    dashboard = visit().open()
+    dashboard.edit("mask")
+    dashboard.after(lambda: dashboard.page.locator(".st-key-editor .dvn-scroller").click(position={"x": 85, "y": 52}))
+    hidden = np.isnan(dashboard.numbers("weights"))
+    assert np.argwhere(hidden).tolist() == [[0, 0]]
+    assert dashboard.printed("mask")[0][:2] == ["−∞", "0"]
+
+
+def test_the_other_page_draws_its_charts_and_its_sliders_redraw_them(visit):
+    dashboard = visit()
+    dashboard.open("why")
+    titles = dashboard.page.locator(".board-symbol").all_inner_texts()
+    assert any("Variance" in title for title in titles)
+    slider = dashboard.page.locator(".st-key-set_sample_d_k").get_by_role("slider")
+    slider.focus()
+    dashboard.after(lambda: dashboard.page.keyboard.press("ArrowLeft"))
+    dashboard.wait_for("() => location.search.includes('sample_d_k')")
