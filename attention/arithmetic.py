@@ -121,7 +121,7 @@ def _scores(view, stage, i, j, digits):
 def _scaled(view, stage, i, j, digits):
     score, scaled = view.stages["scores"][i, j], view.stages["scaled"][i, j]
     d_k = view.stages["Q"].shape[1]
-    if math.isclose(view.scale, 1 / math.sqrt(d_k), rel_tol=1e-15):
+    if view.divides_by_root:
         work = f"{number(score, digits)} / √{d_k} = {number(score, digits)} / {number(math.sqrt(d_k), digits)}"
     else:
         work = f"{number(score, digits)} × {number(view.scale, digits)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +74,11 @@ class View:
     softmax: bool = True
     head: int = 0  # which one, of `heads`
     heads: int = 1
+
+    @property
+    def divides_by_root(self) -> bool:
+        """Whether the scale is 1/√d_k."""
+        return math.isclose(self.scale, 1 / math.sqrt(self.stages["Q"].shape[1]), rel_tol=1e-15)
 
     def rows(self, name: str) -> tuple[str, ...]:
         """The labels of a stage's rows."""

@@ -52,7 +52,7 @@ INITIALISERS = {
 }
 
 
-def initialise(kind: str, shape, seed: int, low: float = 0, high: float = 3) -> np.ndarray:
+def initialise(kind: str, shape, seed: int | list[int], low: float = 0, high: float = 3) -> np.ndarray:
     """The matrix that ``kind`` gives for a seed; the same seed always gives the same numbers.
 
     >>> initialise("normal", (1, 2), seed=7).round(4)

@@ -36,8 +36,11 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
     """One sentence for each step of the walk, with its numbers."""
     d_k = len(w.query)
     seen = int(np.isfinite(w.masked).sum())
-    scaled = np.isclose(view.scale, d_k**-0.5, rtol=1e-12)
-    by = f"divide by √{d_k} = {number(d_k**0.5, digits)}" if scaled else f"multiply by {number(view.scale, digits)}"
+    by = (
+        f"divide by √{d_k} = {number(d_k**0.5, digits)}"
+        if view.divides_by_root
+        else f"multiply by {number(view.scale, digits)}"
+    )
     exp = f"Subtract the largest, {number(w.highest, digits)}, and take exp; they add up to Σ = {number(w.total, digits)}."
     none = "Every key of this query is hidden: there is nothing to take exp of."
     return [
@@ -110,7 +113,8 @@ def rows_table(view: View, digits: int) -> str:
     for i, token in enumerate(view.labels["queries"]):
         seen = int(view.allowed[i].sum())
         at = view.labels["keys"][tops[i]] if seen else "none"
-        lines.append(_line([token, number(entropies[i], digits), number(peaks[i], digits), at, str(seen)]))
+        spread = number(entropies[i], digits) if view.softmax else "–"  # raw weights are no distribution
+        lines.append(_line([token, spread, number(peaks[i], digits), at, str(seen)]))
     return _table("numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines)
 
 

@@ -59,12 +59,11 @@ def _pane(view: View, name: str, limits, digits: int, marks, title: str) -> dict
 def describe(view: View, name: str) -> dict[str, str]:
     """The formula and the sentence of a stage, as they are true for these settings."""
     formula, sentence = STAGES[name].formula, STAGES[name].sentence
-    d_k = view.stages["Q"].shape[1]
     if name in ("K", "V") and "memory" in view.stages:
         formula = formula.replace("X", "Y")
     if name in "QKV" and f"W_{name}" not in view.stages:
         formula = "given"
-    if name == "scaled" and not np.isclose(view.scale, d_k**-0.5, rtol=1e-12):
+    if name == "scaled" and not view.divides_by_root:
         formula, sentence = f"scores × {number(view.scale, 4)}", "The scores, multiplied by the scale you chose."
     if name == "mask" and view.bias is not None:
         formula, sentence = "0 or −1e9", "Added: 0 where allowed, −1e9 elsewhere."
@@ -80,8 +79,9 @@ def describe(view: View, name: str) -> dict[str, str]:
 
 def formula(view: View) -> list[tuple[str, str | None]]:
     """The formula in parts, each with the stage it stands for."""
-    scaled = np.isclose(view.scale, view.stages["Q"].shape[1] ** -0.5, rtol=1e-12)
-    scale = [] if view.scale == 1 else [(" / √d_k" if scaled else f" × {number(view.scale, 4)}", "scaled")]
+    scale = (
+        [] if view.scale == 1 else [(" / √d_k" if view.divides_by_root else f" × {number(view.scale, 4)}", "scaled")]
+    )
     mask = [] if view.allowed.all() and view.bias is None else [(" + M", "masked")]
     inner = [("Q", "Q"), (" ", None), ("Kᵀ", "K"), *scale, *mask]
     head = [("Attention", "output"), ("(Q, K, V) = ", None)]

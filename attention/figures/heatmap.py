@@ -14,7 +14,7 @@ import numpy as np
 from attention.figures.theme import LIGHT, layout
 from attention.numbers import numbers
 
-MOST_TEXTS = 1024  # cells; a larger matrix is drawn without numbers in its cells
+MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
 LABEL_LENGTH = 14
 

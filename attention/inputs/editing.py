@@ -52,15 +52,15 @@ def edit(s: Settings, name: str, base, found: dict) -> Settings:
             else:
                 grid[int(row)][int(column[1:])] = text
     keep = list(range(len(grid)))
+    if names is None and (found["added_rows"] or found["deleted_rows"]):
+        raise BadInput(f"{name} has one row for each dimension; change the dimension instead.")
     for added in found["added_rows"]:
         names.append(added.get("token") or f"w{len(names) + 1}")
         grid.append([added.get(f"c{k}") or "0" for k in range(len(rows[0]))])
         keep.append(None)
     gone = set(found["deleted_rows"])
     left = [k for k in range(len(grid)) if k not in gone]
-    old = s.matrices[name]
-    before = old.values[s.item] if old.values.ndim == 3 else old.values
-    values = np.array([[_cell(grid, rows, before, name, i, j) for j in range(len(rows[0]))] for i in left])
+    values = np.array([[_cell(grid, rows, name, i, j) for j in range(len(rows[0]))] for i in left])
     if names is not None and (len(left) != len(rows) or found["added_rows"] or tuple(names) != tokens):
         memory = token_sequence(s, name) == "memory_tokens"
         s = set_tokens(s, tuple(names[k] for k in left), [keep[k] for k in left], memory)
@@ -70,7 +70,7 @@ def edit(s: Settings, name: str, base, found: dict) -> Settings:
     return s.with_matrix(name, Matrix(full, matrix.recipe, matrix.remark))
 
 
-def _cell(grid, rows, before, name, i, j) -> float:
+def _cell(grid, rows, name, i, j) -> float:
     text = grid[i][j]
     if i < len(rows) and text == rows[i][j]:
         return float(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import re
 import zlib
@@ -116,9 +117,10 @@ def write(settings: Settings) -> dict[str, str]:
     return link
 
 
-def partial(settings: Settings) -> dict[str, str]:
-    """What stands in the address where the settings do not fit: the example, and that this is not all."""
-    return {"example": settings.example, "partial": "1"}
+def partial(link: Mapping[str, str]) -> dict[str, str]:
+    """What stands in the address where a link does not fit: the example, that this is not all, and a mark of the rest."""
+    mark = hashlib.blake2b(json.dumps(link).encode(), digest_size=6).hexdigest()
+    return {"example": link["example"], "partial": mark}
 
 
 def fits(link: Mapping[str, str]) -> bool:
@@ -195,21 +197,32 @@ def existing_cell(settings: Settings):
 
 
 def write_matrix(matrix: Matrix) -> str:
-    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where that is shorter."""
+    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where that is shorter.
+
+    A matrix that was rolled and then edited or resized carries both: ``recipe=values``.
+    """
     if matrix.is_rolled:
-        r = matrix.recipe
-        text = f"{r.kind},{r.seed},{matrix.shape[0]}x{matrix.shape[1]}"
-        return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
+        return _recipe(matrix)
+    made = f"{_recipe(matrix)}=" if matrix.recipe else ""
     values = matrix.values
     batch = values if values.ndim == 3 else values[None]
     text = "!".join(";".join(" ".join(exact(v) for v in row) for row in item) for item in batch)
     plain = ("" if values.ndim == 2 else "!") + text
     packed = "~" + base64.urlsafe_b64encode(zlib.compress(plain.encode(), 9)).decode().rstrip("=")
-    return min(plain.replace(" ", "_"), packed, key=len)
+    return made + min(plain.replace(" ", "_"), packed, key=len)
+
+
+def _recipe(matrix: Matrix) -> str:
+    r = matrix.recipe
+    text = f"{r.kind},{r.seed},{matrix.shape[-2]}x{matrix.shape[-1]}"
+    return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
 def read_matrix_text(text: str, name: str) -> Matrix:
     """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence."""
+    made, both, rest = text.partition("=")
+    if both:
+        return Matrix(read_matrix_text(rest, name).values, read_matrix_text(made, name).recipe)
     recipe = re.fullmatch(r"([a-z]+),(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?", text)
     if recipe:
         kind, seed, rows, columns, low, high = recipe.groups()
@@ -262,5 +275,5 @@ def from_file(content: bytes) -> tuple[Settings, list[str]]:
         if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInput("this is not a state file of this page; save one with “Save the state as a file”.") from None
+        raise BadInput("this is not a state file of this page; save one with “The state as a file”.") from None
     return read(link)

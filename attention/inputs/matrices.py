@@ -45,8 +45,9 @@ class Recipe:
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)
 
-    def fill(self, shape) -> np.ndarray:
-        return initialise(self.kind, shape, self.seed, self.low, self.high)
+    def fill(self, shape, fresh: bool = False) -> np.ndarray:
+        """The values for a shape; ``fresh`` draws others, which share none with those of another shape."""
+        return initialise(self.kind, shape, [self.seed, *shape] if fresh else self.seed, self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +83,11 @@ class Matrix:
         return cls(recipe.fill(shape), recipe)
 
     def resized(self, rows: int, columns: int) -> Matrix:
-        """Keep what fits; new cells come from the recipe, or are 0."""
+        """Keep what fits; new cells are drawn the way the others were, from a stream of their own, or are 0."""
         *lead, n, m = self.shape
         values = np.zeros((*lead, rows, columns))
         if self.recipe is not None:
-            values[...] = self.recipe.fill((rows, columns))
+            values[...] = self.recipe.fill((rows, columns), fresh=True)
         values[..., :n, :m] = self.values[..., :rows, :columns]
         return Matrix(values, self.recipe, self.remark)
 

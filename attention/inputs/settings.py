@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe
+from attention.inputs.matrices import LIMIT, MAX_SIDE, BadInput, Matrix, Recipe
 from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
 
@@ -97,9 +97,9 @@ class Settings:
     @property
     def possible_heads(self) -> list[int]:
         """The numbers of heads that both widths divide into."""
-        widths = (self.shape(name)[1] for name in ("KV" if self.typed_qkv else ("W_K", "W_V")))
-        width = math.gcd(*widths)
-        return [h for h in range(1, width + 1) if width % h == 0]
+        widths = [self.shape(name)[1] for name in ("KV" if self.typed_qkv else ("W_K", "W_V"))]
+        common = math.gcd(*widths)
+        return [h for h in range(1, common + 1) if common % h == 0 and max(widths) // h <= MAX_DIMENSION]
 
     def with_matrix(self, name: str, matrix: Matrix) -> Settings:
         return replace(self, matrices={**self.matrices, name: matrix})
@@ -190,13 +190,17 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         if matrix.shape[-2:] != shape:
             (r, c), (a, b) = matrix.shape[-2:], shape
             raise BadInput(f"{name} is {r} × {c}; {a} × {b} is wanted.")
-        if matrix.shape[-1] > MAX_DIMENSION * 4 or not matrix.shape[-1]:
-            raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {MAX_DIMENSION * 4} are allowed.")
+        if not 1 <= matrix.shape[-1] <= MAX_SIDE:
+            raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {MAX_SIDE} are allowed.")
+    widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
+    if s.heads < 1 or any(each % s.heads for each in widths):
+        raise BadInput(f"{s.heads} heads do not divide the columns of the weights; choose {s.possible_heads}.")
+    for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
+        if size is not None and not 1 <= size <= MAX_DIMENSION:
+            raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
     cells = max(s.batch, 1) * s.heads * n_q * n_k
     if cells > MAX_CELLS:
         raise BadInput(f"{cells:,} scores are too many for this page; at most {MAX_CELLS:,} fit.")
-    if s.heads not in s.possible_heads:
-        raise BadInput(f"{s.heads} heads do not divide the columns of the weights; choose {s.possible_heads}.")
 
 
 # ---- changes a person makes; each returns new settings and touches nothing else -------------------

@@ -74,7 +74,7 @@ def _view(s: Settings) -> None:
 
 
 def _attention(s: Settings) -> None:
-    kind = "sqrt" if s.scale is None else "none" if s.scale == 1 and not state.kept("own_scale", False) else "number"
+    kind = "sqrt" if s.scale is None else "none" if s.scale == 1 else "number"
     _choice("Scale", "scale_kind", kind, SCALES, _set_scale)
     if kind == "number":
         state.bound(st.number_input, "Scores are multiplied by", "scale", s.scale, _field("scale"), min_value=1e-6,
@@ -99,8 +99,7 @@ def _switch(s: Settings, on: list[str]) -> Settings:
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:
-    state.keep("own_scale", kind == "number")
-    return replace(s, scale={"sqrt": None, "none": 1.0, "number": s.d_k**-0.5 if s.scale is None else s.scale}[kind])
+    return replace(s, scale={"sqrt": None, "none": 1.0, "number": s.d_k**-0.5 if s.d_k > 1 else 0.5}[kind])
 
 
 def _shapes(s: Settings) -> None:

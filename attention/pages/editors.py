@@ -113,11 +113,11 @@ def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
 
 def _paste(s: Settings, name: str) -> None:
     with st.expander("Type or paste the whole matrix", expanded=False):
-        st.text_area("One row on each line; numbers by space, comma or tab", key=f"text_{name}", height=120,
+        st.text_area("One row on each line; numbers by space, comma or tab", key=f"text_{name}", height=120, on_change=state.touched,
                      placeholder=write_matrix(s.matrices[name].values.reshape(-1, s.shape(name)[1])[:3, :6]))  # fmt: skip
         stored = "in_out"
         if name in WEIGHTS:
-            stored = st.radio("A square matrix is read as", ["in_out", "out_in"], key=f"stored_{name}", horizontal=True,
+            stored = st.radio("A square matrix is read as", ["in_out", "out_in"], key=f"stored_{name}", horizontal=True, on_change=state.touched,
                               format_func={"in_out": "(d_in, d_out), X W", "out_in": "(d_out, d_in), W Xᵀ"}.get)  # fmt: skip
         st.button("Use these numbers", key=f"use_{name}", on_click=_pasted, args=(name, stored))
 
@@ -138,7 +138,7 @@ def _mask(s: Settings) -> None:
     queries, keys = distinct(s.tokens), distinct(s.key_tokens)
     key, base = state.table(MASK, (queries, keys, allowed))
     frame = pd.DataFrame(base[2], index=list(queries), columns=[f"c{k}" for k in range(len(keys))])
-    config = {f"c{k}": st.column_config.CheckboxColumn(parts.plain(token), width=80) for k, token in enumerate(keys)}
+    config = {f"c{k}": st.column_config.CheckboxColumn(token, width=80) for k, token in enumerate(keys)}
     st.caption("Ticked: the query (row) may look at the key (column). A change makes this the drawn mask.")
     st.data_editor(frame, key=key, column_config=config, width="content", on_change=_commit_mask, args=(key,))
 

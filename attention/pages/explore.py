@@ -26,7 +26,8 @@ def picked(value) -> None:
     """A click on the board; the browser is not trusted with more than two indices that exist."""
     stage, i, j = (value.get(k) for k in ("stage", "i", "j")) if isinstance(value, dict) else (None, None, None)
     inside = (
-        stage in now.stages
+        isinstance(stage, str)
+        and stage in now.stages
         and all(isinstance(k, int) and not isinstance(k, bool) for k in (i, j))
         and 0 <= i < now.stages[stage].shape[0]
         and 0 <= j < now.stages[stage].shape[1]
@@ -70,12 +71,11 @@ if s.fill == "-1e9":
     panes += figures.beside(view(exact, run(exact)), digits=s.digits, query=s.query, title=title)
 for pane in panes:
     pane["edit"] = pane["name"] in s.matrices
+    pane["picks"] = pane["name"] in now.stages
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
 board.show("board", panes, formula=figures.formula(now), remark=" · ".join(sizes), on_picked=picked, on_edit=edit)
 for sentence in flags():
-    st.info(parts.plain(sentence), icon=":material/flag:")
-
-fits = state.write_address()
+    parts.say("flag", sentence)
 
 
 def the_cell() -> None:
@@ -108,21 +108,18 @@ def the_exports() -> None:
         st.download_button("The state as a file", lambda: to_file(s), f"{name}.json", on_click="ignore",
                            key="state_file", help="Open it here to see this page again")  # fmt: skip
     st.caption("Each heatmap saves itself as PNG or SVG from its menu ⋯.")
-    if fits:
-        st.caption("The address of this page holds everything on it: send it, and the other sees the same.")
-    file = st.file_uploader("Open a saved state", type="json", key="state_upload", max_upload_size=4)
-    if st.button("Open it", key="open_file", disabled=file is None):
-        state.open_file(file.getvalue())
-        st.rerun()
+    st.caption("The address of this page holds all settings, unless a box above says that they do not fit.")
+    file = st.file_uploader("Open a saved state", type="json", key="state_upload", max_upload_size=4,
+                            on_change=state.touched)  # fmt: skip
+    st.button("Open it", key="open_file", disabled=file is None,
+              on_click=lambda: state.open_file(file.getvalue()))  # fmt: skip
 
 
 def the_code() -> None:
     st.code(parts.code(), language="python")
 
 
-if not fits:
-    st.warning("These matrices do not fit into a link of 2,000 characters, so the address holds only the example's name."
-               " “Take it away” saves the state as a file that another person can open here.")  # fmt: skip
+parts.address()
 below = {
     "The chosen cell": the_cell,
     "One query, step by step": the_walk,
@@ -130,7 +127,7 @@ below = {
     "Take it away": the_exports,
     "The code": the_code,
 }
-for tab, show in zip(st.tabs(list(below), key="below", on_change="rerun"), below.values(), strict=True):
+for tab, show in zip(st.tabs(list(below), key="below", on_change=state.touched), below.values(), strict=True):
     if tab.open:
         with tab:
             show()

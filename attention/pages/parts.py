@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import streamlit as st
 
 from attention import scaled_dot_product_attention
+from attention.pages import state
 
 
 def opening(what: str, notice: str = "") -> None:
@@ -18,10 +20,21 @@ def opening(what: str, notice: str = "") -> None:
 
 def sentences(refused: list[str], understood: list[str]) -> None:
     """What became of the last change, where it needs saying."""
-    for sentence in refused:
-        st.warning(plain(sentence))
-    for sentence in understood:
-        st.success(plain(sentence))
+    for kind, texts in (("refused", refused), ("understood", understood)):
+        for text in texts:
+            say(kind, text)
+
+
+def say(kind: str, sentence: str) -> None:
+    """One sentence in a box. Not st.warning: that reads Markdown, and would make links of what strangers typed."""
+    st.html(f"<p role='status' class='said {kind}'>{escape(sentence)}</p>")
+
+
+def address() -> None:
+    """Put the settings into the address, and say where they do not fit."""
+    if not state.write_address():
+        say("flag", "These matrices do not fit into a link of 2,000 characters, so the address holds only the example's"
+            " name. “Take it away” on Explore saves the state as a file that another person can open there.")  # fmt: skip
 
 
 @cache

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from attention.inputs import links
-from attention.inputs.examples import EXAMPLES
+from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import BadInput
 from attention.inputs.settings import SAMPLING, Settings, check
 
+MOST_UNTOLD = 20  # how many states too large for a link one can go Back to
 _NOTHING = object()
 
 
@@ -24,10 +25,12 @@ class Visit:
     remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""
     address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
+    arrived: bool = True  # whether the browser has taken over the address this page wrote
     changed: bool = False  # whether a control began this run
     kept: dict = field(default_factory=dict)  # values of the page alone, such as which panel is open
     menus: dict = field(default_factory=dict)  # the labels each menu showed last
     tables: dict = field(default_factory=dict)  # what each table opened with
+    untold: dict = field(default_factory=dict)  # settings too large for a link, by the mark in their address
 
 
 def _visit() -> Visit:
@@ -35,19 +38,31 @@ def _visit() -> Visit:
 
 
 def begin(page: str) -> Settings:
-    """The settings of this run: from the session, or from the address when the person came with one or went Back."""
+    """The settings of this run: from the session, or from the address when the person came with one or went Back.
+
+    A run that a control began may still carry an address from before the last move, so only a run that
+    none began is taken for Back.
+    """
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
     if visit is None:
-        visit = st.session_state["visit"] = Visit(*links.read(address))
-    elif address and visit.page == page and not visit.changed and address != visit.address:
-        visit.settings, visit.notices = links.read(address)
-    visit.page, visit.changed = page, False
+        visit = st.session_state["visit"] = Visit(*links.read(address), page=page)
+    elif visit.page != page:
+        visit.page, visit.arrived = page, False  # the menu of pages leads to bare addresses
+    elif (address or visit.arrived) and not visit.changed and address != visit.address:
+        known = visit.untold.get(address.get("partial"))
+        visit.settings, visit.notices = (known, []) if known else links.read(address)
+    visit.arrived, visit.changed = visit.arrived or bool(address), False
     return visit.settings
 
 
 def current() -> Settings:
     return _visit().settings
+
+
+def touched() -> None:
+    """A control began this run. Every control says so, whatever else it does."""
+    _visit().changed = True
 
 
 def change(act: Callable[[Settings], Settings]) -> bool:
@@ -128,6 +143,7 @@ def _moved(key: str, move, options) -> None:
     """A menu whose labels were renamed under it reports its old label: that is not a choice."""
     value = st.session_state[key]
     chosen = value if isinstance(value, list) else [value]
+    touched()
     if options is None or all(choice is None or choice in options for choice in chosen):
         move(value)
 
@@ -139,6 +155,12 @@ def kept(name: str, default):
 
 def keep(name: str, value) -> None:
     _visit().kept[name] = value
+
+
+def trigger(key: str, name: str):
+    """What a component of ours has just sent; None where it sent nothing."""
+    touched()
+    return st.session_state[key].get(name)
 
 
 def show_tab(key: str, label: str, unless: str) -> None:
@@ -187,12 +209,15 @@ def reopen(name: str) -> None:
 
 def write_address() -> bool:
     """Put the settings into the address; False where they do not fit and only the example stands there."""
-    visit = _visit()
+    visit, address = _visit(), st.query_params.to_dict()
     link = links.write(visit.settings)
     fits = links.fits(link)
     if not fits:
-        link = links.partial(visit.settings)
-    if st.query_params.to_dict() != link:
+        link = links.partial(link)
+        visit.untold[link["partial"]] = visit.settings
+        while len(visit.untold) > MOST_UNTOLD:
+            visit.untold.pop(next(iter(visit.untold)))
+    if address != link and (address or link != {"example": FIRST}):  # the bare address is the first example
         st.query_params.from_dict(link)
-    visit.address = link
+    visit.address = link if address or link != {"example": FIRST} else {}
     return fits

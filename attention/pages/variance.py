@@ -91,4 +91,4 @@ with st.expander("The numbers behind these charts"):
     )
     st.download_button("CSV", lambda: exports.to_csv(points), "attention_variance.csv", "text/csv", on_click="ignore",
                        key="variance_csv")  # fmt: skip
-state.write_address()
+parts.address()

@@ -177,7 +177,7 @@ class Dashboard:
         self.page.locator(".board-menu:not([hidden])").get_by_role("button", name=name).click()
 
     def notice(self) -> str:
-        box = self.page.locator("[data-testid=stAlert]").first
+        box = self.page.locator(".said").first
         box.wait_for()
         return box.inner_text()
 

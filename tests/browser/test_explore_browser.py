@@ -16,6 +16,7 @@ from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
 
+TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 COMPUTED = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 
 
@@ -215,7 +216,7 @@ def test_bad_input_is_one_sentence_and_keeps_what_was_there(visit):
     assert "X, row 2, column 1 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted." in dashboard.notice()
     agrees(dashboard, EXAMPLES["four-words"].build())
     dashboard.after(lambda: dashboard.type_into(1, 1, "7"))
-    assert dashboard.page.locator("[data-testid=stAlert]").count() == 0
+    assert dashboard.page.locator(".said").count() == 0
     assert dashboard.numbers("X").tolist() == [[0, 1, 1, 2], [7, 0, 0, 2], [1, 1, 0, 2], [2, 1, 1, 1]]
 
 
@@ -316,3 +317,18 @@ def test_the_other_page_draws_its_charts_and_its_sliders_redraw_them(visit):
     slider.focus()
     dashboard.after(lambda: dashboard.page.keyboard.press("ArrowLeft"))
     dashboard.wait_for("() => location.search.includes('sample_d_k')")
+
+
+def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit):
+    dashboard = visit().open()
+    first = dashboard.tag()
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    dashboard.page.go_back()
+    dashboard.wait_for(f"first => {TAG} === first", first)
+
+    dashboard.open(example="batch")
+    dashboard.edit("Q").after(lambda: dashboard.page.get_by_role("button", name="Roll", exact=True).click())
+    rolled = dashboard.tag()
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    dashboard.page.go_back()
+    dashboard.wait_for(f"rolled => {TAG} === rolled", rolled)

@@ -159,12 +159,14 @@ def test_each_query_has_its_entropy_and_the_largest_of_its_visible_weights(name)
         assert line[0] == now.labels["queries"][i]
         assert line[4] == str(len(visible))
         if not visible:
-            assert line[1:4] == ["0", "0", "none"]
+            assert line[1:4] == ["0" if now.softmax else "–", "0", "none"]
             continue
         top = max(visible, key=visible.get)
         assert line[2:4] == [number(visible[top], 4), now.labels["keys"][top]]
         if now.softmax:
             assert close(line[1], -math.fsum(w * math.log(w) for w in row if w) + 0.0, 4)
+        else:
+            assert line[1] == "–"
 
 
 def test_without_softmax_a_hidden_key_is_never_the_largest():

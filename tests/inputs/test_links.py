@@ -306,7 +306,7 @@ def test_streamlits_own_parameters_pass_in_silence():
 
 
 def test_a_link_whose_matrices_did_not_fit_says_so():
-    state, notices = read(links.partial(EXAMPLES["batch"].build()))
+    state, notices = read(links.partial(write(EXAMPLES["batch"].build())))
     assert state == EXAMPLES["batch"].build()
     assert len(notices) == 1
     assert "file" in notices[0]
@@ -314,7 +314,7 @@ def test_a_link_whose_matrices_did_not_fit_says_so():
 
 # ---- broken files -----------------------------------------------------------------------------------
 
-REFUSAL = "this is not a state file of this page; save one with “Save the state as a file”."
+REFUSAL = "this is not a state file of this page; save one with “The state as a file”."
 
 
 @given(st.binary(max_size=40) | st.text().map(lambda t: t.encode("utf-8", "surrogatepass")))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe, orient, read_matrix, read_number, write_matrix
-from attention.weights import INITIALISERS
+from attention.weights import INITIALISERS, initialise
 
 finite = st.floats(-LIMIT, LIMIT)
 
@@ -194,11 +194,17 @@ def test_a_batch_is_never_rolled():
 def test_resizing_keeps_the_overlap_and_fills_from_the_recipe_or_with_zeros(n, m, rows, columns, kind):
     old = Matrix(np.arange(1.0, n * m + 1).reshape(n, m), kind and Recipe(kind, 3))
     new = old.resized(rows, columns)
-    filling = np.zeros((rows, columns)) if kind is None else Recipe(kind, 3).fill((rows, columns))
+    filling = np.zeros((rows, columns)) if kind is None else initialise(kind, (rows, columns), [3, rows, columns])
     for i in range(rows):
         for j in range(columns):
             assert new.values[i, j] == (old.values[i, j] if i < n and j < m else filling[i, j])
     assert new.recipe == old.recipe
+
+
+def test_cells_that_grow_repeat_none_that_are_there():
+    old = Matrix.rolled((4, 4), Recipe("normal", 0))
+    for new in (old.resized(4, 6), old.resized(6, 4), old.resized(4, 5).resized(4, 6)):
+        assert len(set(new.values.ravel().tolist())) == 24
 
 
 def test_resizing_a_batch_resizes_every_item():

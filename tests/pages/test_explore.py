@@ -1,5 +1,8 @@
 """The Explore page through Streamlit's AppTest: each control changes its setting and nothing else."""
 
+import html
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import Settings
 from attention.inputs.system import run
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -42,15 +46,22 @@ def stages(at: AppTest) -> dict[str, bytes]:
     return {name: getattr(trace, name).tobytes() for name in names}
 
 
+def said(at: AppTest, kind: str) -> list[str]:
+    """The sentences in boxes of a kind: "refused", "understood" or "flag"."""
+    bodies = [element.proto.body for element in at.get("html")]
+    found = [re.fullmatch(f"<p role='status' class='said {kind}'>(.*)</p>", body) for body in bodies]
+    return [html.unescape(match[1]) for match in found if match]
+
+
 def warned(at: AppTest) -> str:
-    return " ".join(w.value.replace("\\", "") for w in at.warning)
+    return " ".join(said(at, "refused"))
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_each_example_opens_with_its_notice(example):
     at = opened(example=example)
     assert settings(at) == EXAMPLES[example].build()
-    assert not at.warning
+    assert not said(at, "refused")
 
 
 MOVES = {
@@ -64,6 +75,8 @@ MOVES = {
     "context": ("button_group", "set_parts", ["softmax", "context"], "context", True),
     "heads": ("selectbox", "set_heads", 2, "heads", 2),
     "cross": ("button_group", "set_parts", ["softmax", "cross"], "memory_tokens", ("w1", "w2", "w3", "w4")),
+    "W_O": ("button_group", "set_parts", ["softmax", "output_weights"], "d_v", 4),
+    "own scale": ("selectbox", "set_scale_kind", "number", "scale", 0.5),
     "d_k": ("slider", "set_d_k", 6, "d_k", 6),
     "d_v": ("slider", "set_d_v", 2, "d_v", 2),
     "d_model": ("slider", "set_d_model", 5, "d_model", 5),
@@ -71,12 +84,33 @@ MOVES = {
 }
 
 
+FIELDS = [field.name for field in fields(Settings) if field.name != "matrices"]
+ALSO = {  # the matrices that have to follow
+    "cross": {"memory"},
+    "W_O": {"W_O"},
+    "d_k": {"W_Q", "W_K"},
+    "d_v": {"W_V"},
+    "d_model": {"X", "W_Q", "W_K", "W_V"},
+    "qkv": {"X", "W_Q", "W_K", "W_V", "Q", "K", "V"},
+}
+
+
+def differences(one, two) -> set[str]:
+    """The settings and the matrices that are not the same."""
+    names = {*one.matrices, *two.matrices}
+    return {name for name in FIELDS if getattr(one, name) != getattr(two, name)} | {
+        name for name in names if one.matrices.get(name) != two.matrices.get(name)
+    }
+
+
 @pytest.mark.parametrize("move", MOVES)
 def test_a_control_changes_its_setting_and_the_link_opens_the_same(move):
     kind, key, value, field, wanted = MOVES[move]
     at = opened(**({"mask": "causal"} if move == "fill" else {}))
+    before = settings(at)
     ran(getattr(at, kind)(key=key).set_value(value))
     assert getattr(settings(at), field) == wanted
+    assert differences(before, settings(at)) == {field} & set(FIELDS) | ALSO.get(move, set())
     assert settings(opened(**link_of(at))) == settings(at)
 
 
@@ -168,8 +202,7 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     at.text_area(key="text_W_V").set_value("1 2 3 4\n5 6 7 8")
     ran(at.button(key="use_W_V").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
-    said = [s.value.replace("\\", "") for s in at.success]
-    assert said == ["W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."]
+    assert said(at, "understood") == ["W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."]
 
 
 def test_where_both_orientations_fit_the_person_chooses():
@@ -199,20 +232,47 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
         "\n".join(" ".join(map(repr, row)) for row in np.random.default_rng(0).standard_normal((10, 25)).tolist())
     )
     ran(at.button(key="use_W_V").click())
-    assert link_of(at) == {"example": "three-widths", "partial": "1"}
-    assert "do not fit into a link" in warned(at)
+    assert link_of(at) == links.partial(links.write(settings(at)))
+    assert "do not fit into a link" in " ".join(said(at, "flag"))
     again, notices = links.from_file(links.to_file(settings(at)))
     assert again == settings(at) and not notices
 
 
 def test_a_fully_hidden_row_is_flagged():
     at = opened(mask="causal", padding="0")
-    assert [i.value.replace("\\", "") for i in at.info] == ["Query “w1” sees no key: its weights and its output are 0."]
+    assert said(at, "flag") == ["Query “w1” sees no key: its weights and its output are 0."]
 
 
 def test_one_token_is_said_to_have_nothing_to_choose_from():
     at = opened(tokens='"w1"', X="1 2 3 4")
     assert settings(at).tokens == ("w1",)
-    assert [i.value.replace("\\", "") for i in at.info] == [
-        "There is one key, so every weight is 1; add a token to see attention choose."
-    ]
+    assert said(at, "flag") == ["There is one key, so every weight is 1; add a token to see attention choose."]
+
+
+BREAKING = [  # links that once stopped the page: too wide for its sliders
+    {"W_Q": "normal,1,4x128", "W_K": "normal,1,4x128"},
+    {"W_V": "normal,1,4x200"},
+    {"X": "normal,1,4x100", "W_Q": "normal,1,100x4", "W_K": "normal,1,100x4", "W_V": "normal,1,100x4"},
+]
+
+
+@pytest.mark.parametrize("link", BREAKING)
+def test_a_link_wider_than_the_page_is_passed_over(link):
+    at = opened(**link)
+    assert settings(at) == EXAMPLES["four-words"].build()
+    assert "1 to 64 are allowed" in warned(at)
+
+
+def test_heads_that_would_make_d_k_too_wide_are_not_offered():
+    at = opened()
+    ran(at.selectbox(key="set_heads").set_value(4))
+    ran(at.slider(key="set_d_k").set_value(64))
+    assert settings(at).shape("W_Q") == (4, 256)
+    assert at.selectbox(key="set_heads").options == ["4"]
+
+
+def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
+    at = opened(tokens='"https://evil.example","<b>b</b>","a@evil.example","w"', mask="causal", padding="0")
+    (flag,) = said(at, "flag")
+    assert flag == "Query “https://evil.example” sees no key: its weights and its output are 0."
+    assert not at.warning and not at.info

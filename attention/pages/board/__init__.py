@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from attention.figures.theme import PALETTES
+from attention.pages import state
 
 _HERE = Path(__file__).parent
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
@@ -64,6 +65,6 @@ def _digest(text: str) -> str:
 
 
 def _forward(key: str, name: str, handler) -> None:
-    value = st.session_state[key].get(name)
+    value = state.trigger(key, name)
     if value is not None:
         handler(value)

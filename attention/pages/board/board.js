@@ -8,7 +8,7 @@ const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) =
   const script = document.createElement('script')
   script.src = new URL(url, document.baseURI)
   script.onload = () => done(window.Plotly)
-  script.onerror = () => failed(new Error('plotly.js could not be loaded'))
+  script.onerror = () => { delete window.__attentionPlotly; failed(new Error('plotly.js could not be loaded; reload the page')) }
   document.head.appendChild(script)
 }))
 
@@ -53,6 +53,7 @@ class Board {
     this.root = root
     this.panes = new Map()
     this.formula = make('div', 'board-formula', root)
+    this.formula.setAttribute('role', 'group')
     this.formula.setAttribute('aria-label', 'The formula; point at a part to find its stage')
     this.groups = make('div', 'board-groups', root)
     this.live = make('div', 'board-live', root)
@@ -81,7 +82,6 @@ class Board {
     this.emit = emit
     this.turn = (this.turn ?? 0) + 1
     const turn = this.turn
-    this.root.dataset.charts = String(!!head.charts)
     plotly(head.plotly).then(Plotly => {
       if (turn !== this.turn || !this.root.isConnected) return
       this.Plotly = Plotly
@@ -198,6 +198,7 @@ class Board {
     open.setAttribute('aria-expanded', 'false')
     const menu = make('div', 'board-menu', pane.element)
     menu.hidden = true
+    menu.onmousedown = open.onmousedown = event => event.preventDefault() // keep the focus, or the menu closes before the click
     const toggle = on => {
       menu.hidden = !on
       open.setAttribute('aria-expanded', String(on))
@@ -228,7 +229,7 @@ class Board {
     mathText(pane.sentence, spec.sentence ?? '')
     pane.edit.hidden = !spec.edit
     pane.element.setAttribute('aria-label', `${spec.symbol} ${spec.formula ? '= ' + spec.formula : ''} ${spec.shape ?? ''}`)
-    pane.frame.setAttribute('aria-label', spec.alt + (spec.rows ? ' Arrow keys move from cell to cell, Enter picks one.' : ''))
+    pane.frame.setAttribute('aria-label', spec.alt + (spec.rows ? ' Arrow keys move from cell to cell' + (spec.picks ? ', Enter picks one.' : '.') : ''))
   }
 
   // ---- drawing --------------------------------------------------------------------------------
@@ -325,7 +326,7 @@ class Board {
     const at = event => { const p = event.points?.[0]; return p && (p.pointIndex ?? p.pointNumber) }
     pane.plot.on('plotly_hover', event => { const c = at(event); if (c) this.mark(pane, c[0], c[1], event.event) })
     pane.plot.on('plotly_unhover', () => this.unmark())
-    pane.plot.on('plotly_click', event => { const c = at(event); if (c) this.emit('picked', { stage: pane.spec.name, i: c[0], j: c[1] }) })
+    pane.plot.on('plotly_click', event => { const c = at(event); if (c) this.pick(pane, ...c) })
   }
 
   key (pane, event) {
@@ -336,8 +337,10 @@ class Board {
       const [di, dj] = pane.at ? moves[event.key] : [0, 0]
       pane.at = [Math.min(Math.max(i + di, 0), n - 1), Math.min(Math.max(j + dj, 0), m - 1)]
       this.mark(pane, ...pane.at)
+      const [row, column] = pane.at
+      this.live.textContent = `${pane.spec.symbol}, ${pane.spec.rows[row]}, ${pane.spec.columns[column]}: ${this.text(pane, row, column)}`
     } else if (event.key === 'Enter' && pane.at) {
-      this.emit('picked', { stage: pane.spec.name, i: pane.at[0], j: pane.at[1] })
+      this.pick(pane, ...pane.at)
     } else if (event.key === 'Escape') {
       pane.at = null
       this.unmark()
@@ -345,6 +348,8 @@ class Board {
     event.preventDefault()
     event.stopPropagation()
   }
+
+  pick (pane, i, j) { if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i, j }) }
 
   text (pane, i, j) {
     for (const trace of pane.spec.figure.data) if (trace.text?.[i][j]) return trace.text[i][j]
@@ -359,7 +364,6 @@ class Board {
     const { rows, columns } = pane.spec
     const words = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
     this.tip.textContent = words
-    this.live.textContent = `${pane.spec.symbol}, ${rows[i]}, ${columns[j]}: ${this.text(pane, i, j)}`
     const area = this.root.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()
     this.tip.style.display = 'block'
@@ -424,7 +428,7 @@ class Board {
       columns.forEach((_, j) => {
         const button = make('button', '', make('td', '', line), this.text(pane, i, j))
         button.type = 'button'
-        button.onclick = () => this.emit('picked', { stage: pane.spec.name, i, j })
+        button.onclick = () => this.pick(pane, i, j)
       })
     })
   }
@@ -441,7 +445,9 @@ class Board {
   close () {
     this.resize.disconnect()
     this.themes.disconnect()
+    cancelAnimationFrame(this.pending)
     for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
+    this.root.replaceChildren()
   }
 }
 
