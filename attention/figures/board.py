@@ -74,13 +74,17 @@ def describe(view: View, name: str) -> dict[str, str]:
             sentence = "Hidden keys get −1e9 added, as tutorials do."
     if name == "weights" and not view.softmax:
         formula, sentence = "masked, as it is", "Softmax is off: raw scores weigh the values."
+    if name == "context" and view.heads > 1:
+        sentence = "The outputs of this head added up."
     return {"formula": formula, "sentence": sentence}
 
 
 def formula(view: View) -> list[tuple[str, str | None]]:
     """The formula in parts, each with the stage it stands for."""
     scale = (
-        [] if view.scale == 1 else [(" / √d_k" if view.divides_by_root else f" × {number(view.scale, 4)}", "scaled")]
+        []
+        if view.scale == 1 and not view.divides_by_root
+        else [(" / √d_k" if view.divides_by_root else f" × {number(view.scale, 4)}", "scaled")]
     )
     mask = [] if view.allowed.all() and view.bias is None else [(" + M", "masked")]
     inner = [("Q", "Q"), (" ", None), ("Kᵀ", "K"), *scale, *mask]

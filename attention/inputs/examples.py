@@ -23,6 +23,7 @@ class Example:
 
 EXAMPLES: dict[str, Example] = {}
 FIRST = "four-words"
+NUMBERS = ("tokens", "memory_tokens", "heads", "scale", "mask", "padding", "drawn", "fill", "softmax")
 
 
 def example(name: str, title: str, notice: str):
@@ -33,6 +34,15 @@ def example(name: str, title: str, notice: str):
         return build
 
     return enter
+
+
+def as_made(s: Settings) -> bool:
+    """Whether the numbers still are those of the example, whatever is looked at."""
+    made = EXAMPLES[s.example].build()
+    same = all(getattr(s, field) == getattr(made, field) for field in NUMBERS)
+    return (
+        same and s.matrices.keys() == made.matrices.keys() and all(made.matrices[n] == m for n, m in s.matrices.items())
+    )
 
 
 def _settings(name, tokens, matrices, **options) -> Settings:

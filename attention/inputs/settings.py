@@ -194,7 +194,9 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {MAX_SIDE} are allowed.")
     widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
     if s.heads < 1 or any(each % s.heads for each in widths):
-        raise BadInput(f"{s.heads} heads do not divide the columns of the weights; choose {s.possible_heads}.")
+        raise BadInput(
+            f"{s.heads} heads do not divide the columns of the weights; choose {', '.join(map(str, s.possible_heads))}."
+        )
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:
             raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")

@@ -79,7 +79,7 @@ def _attention(s: Settings) -> None:
     if kind == "number":
         state.bound(st.number_input, "Scores are multiplied by", "scale", s.scale, _field("scale"), min_value=1e-6,
                     max_value=1e6, step=0.05, format="%.6g")  # fmt: skip
-    _choice("Mask", "mask", s.mask, MASK_LABELS, inputs.set_mask)
+    _choice("Mask", "mask", s.mask, MASK_LABELS, _set_mask)
     keys = distinct(s.key_tokens)
     state.bound(st.multiselect, "Padding: hide these keys", "padding", list(s.padding),
                 lambda s, chosen: replace(s, padding=tuple(sorted(chosen))), options=range(len(keys)),
@@ -96,6 +96,12 @@ def _switch(s: Settings, on: list[str]) -> Settings:
         if switch.is_on(s) != (name in on):
             s = switch.turn(s, name in on)
     return s
+
+
+def _set_mask(s: Settings, mask: str) -> Settings:
+    if mask == DRAWN:
+        state.keep("editing", "mask")  # open the grid to draw in
+    return inputs.set_mask(s, mask)
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:

@@ -10,6 +10,7 @@ import streamlit as st
 from attention.inputs import editing
 from attention.inputs import settings as inputs
 from attention.inputs.editing import WEIGHTS
+from attention.inputs.links import MATRICES
 from attention.inputs.matrices import Recipe, write_matrix
 from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, labels
@@ -18,6 +19,7 @@ from attention.stages import STAGES
 from attention.weights import INITIALISERS
 
 MASK = "mask"
+SEEDS = {name: seed for seed, name in enumerate(MATRICES)}  # each begins with its own: equal seeds roll equal matrices
 
 
 def editable(s: Settings) -> list[str]:
@@ -31,7 +33,7 @@ def panel(s: Settings) -> None:
     if state.kept("editing", None) not in options:
         state.keep("editing", None)
     chosen = state.own(st.pills, "Edit the numbers of", "editing", None, options=options,
-                       format_func=lambda name: name.replace("_", "\\_"))  # fmt: skip
+                       format_func=lambda name: "Y" if name == "memory" else name.replace("_", "\\_"))  # fmt: skip
     if chosen is None:
         return
     with st.container(border=True, key="editor"):
@@ -83,7 +85,7 @@ def _commit(name: str, key: str) -> None:
 
 
 def _roll(s: Settings, name: str) -> None:
-    recipe = s.matrices[name].recipe or Recipe("integers", 0, 0, 3)
+    recipe = s.matrices[name].recipe or Recipe("integers", SEEDS[name], 0, 3)
     first, second = st.columns([3, 2])
     with first:
         kind = state.own(st.selectbox, "Choose or roll", f"kind_{name}", recipe.kind, options=list(INITIALISERS),

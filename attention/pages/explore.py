@@ -10,7 +10,7 @@ from attention.arithmetic import walk
 from attention.exports import html as tables
 from attention.exports.tables import to_csv, to_npz
 from attention.figures import board as figures
-from attention.inputs.examples import EXAMPLES
+from attention.inputs.examples import EXAMPLES, as_made
 from attention.inputs.links import to_file
 from attention.inputs.system import run, view
 from attention.pages import board, controls, editors, parts, state
@@ -55,7 +55,7 @@ def flags() -> list[str]:
 parts.opening(
     "<b>Attention, stage by stage.</b> Type word embeddings and weights; see every number of scaled dot-product attention"
     " on its way to the output.",
-    f"<b>Notice:</b> {escape(EXAMPLES[s.example].notice)}",
+    f"<b>{'Notice' if as_made(s) else 'Notice, in the example as it was made'}:</b> {escape(EXAMPLES[s.example].notice)}",
 )
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
@@ -64,7 +64,8 @@ sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 editors.panel(s)
 parts.sentences(*state.sentences())
 
-title = EXAMPLES[s.example].title
+head = f" · head {s.head + 1}" if s.heads > 1 else ""
+title = EXAMPLES[s.example].title + head
 panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)
 if s.fill == "-1e9":
     exact = replace(s, fill="-inf")
@@ -72,7 +73,7 @@ if s.fill == "-1e9":
 for pane in panes:
     pane["edit"] = pane["name"] in s.matrices
     pane["picks"] = pane["name"] in now.stages
-    pane["filename"] = f"attention_{s.example}_{pane['name']}"
+    pane["filename"] = f"attention_{s.example}_{pane['name']}" + (f"_head{s.head + 1}" if head else "")
 board.show("board", panes, formula=figures.formula(now), remark=" · ".join(sizes), on_picked=picked, on_edit=edit)
 for sentence in flags():
     parts.say("flag", sentence)
@@ -113,6 +114,8 @@ def the_exports() -> None:
                             on_change=state.touched)  # fmt: skip
     st.button("Open it", key="open_file", disabled=file is None,
               on_click=lambda: state.open_file(file.getvalue()))  # fmt: skip
+    for sentence in state.sentences()[0]:
+        parts.say("refused", sentence)  # here too, beside the button that caused it
 
 
 def the_code() -> None:

@@ -72,7 +72,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     dashboard.edit("W_V")
     dashboard.choose("set_kind_W_V", "standard normal")
     dashboard.after(lambda: dashboard.page.locator(".st-key-roll_W_V button").click())
-    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal")))
+    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal", 4)))
     agrees(dashboard, settings)
 
     dashboard.menu("set_mask", "look-ahead (causal)")
@@ -332,3 +332,20 @@ def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit
     dashboard.menu("set_mask", "look-ahead (causal)")
     dashboard.page.go_back()
     dashboard.wait_for(f"rolled => {TAG} === rolled", rolled)
+
+
+def test_a_pane_that_comes_makes_its_neighbours_fit(visit):
+    dashboard = visit().open()
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    for stage in ("scores", "scaled", "mask", "masked", "weights", "output"):
+        pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
+        drawn = dashboard.page.locator(f".board-pane[data-stage={stage}] .main-svg").first.bounding_box()
+        assert abs(pane["width"] - drawn["width"]) < 2, stage
+
+
+def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(visit):
+    dashboard = visit().open()
+    notice = dashboard.page.locator("p.notice")
+    assert notice.inner_text().startswith("Notice: Word 4")
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    assert notice.inner_text().startswith("Notice, in the example as it was made: Word 4")

@@ -281,7 +281,7 @@ NOTICES = [
     ({"X": "identity,0,0x4"}, "The link's parameter X was passed over: X is 0 × 4; 1 to 256 are allowed."),
     ({"X": "!1!1_2"}, "The link's parameter X was passed over: the items of X have different shapes."),
     ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
-    ({"heads": "3"}, "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose [1, 2, 4]."),
+    ({"heads": "3"}, "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose 1, 2, 4."),
     ({"padding": "9"}, "The link's parameter padding was passed over: padding names key 10; there are 4 keys."),
 ]  # fmt: skip
 

@@ -213,6 +213,7 @@ class Board {
       pane.big = pane.element.classList.toggle('big')
       pane.bigButton.textContent = pane.big ? 'Shrink' : 'Enlarge'
       this.draw(true)
+      pane.element.scrollIntoView({ block: 'nearest', behavior: 'smooth' })
     })
     item('Download PNG', () => this.download(pane, 'png'))
     item('Download SVG', () => this.download(pane, 'svg'))
@@ -241,14 +242,15 @@ class Board {
     const work = []
     for (const pane of this.panes.values()) {
       const same = pane.digest === pane.spec.digest
-      if (same && !all) continue
+      if (same && !all && pane.width === pane.frame.clientWidth) continue // a neighbour may have come or gone
       if (!same) {
         pane.digest = pane.spec.digest
         pane.z = pane.spec.rows && decode(pane.spec.figure.data[0].z)
         pane.traces = pane.spec.figure.data.map(t => t.z ? { ...t, z: decode(t.z) } : t)
         if (pane.table) this.fillTable(pane)
       }
-      const { data, layout } = this.fit(pane, pane.frame.clientWidth, pane.big ? 0.72 * window.innerHeight : 0)
+      pane.width = pane.frame.clientWidth
+      const { data, layout } = this.fit(pane, pane.width, pane.big ? 0.72 * window.innerHeight : 0)
       work.push(this.Plotly.react(pane.plot, data, layout, { displayModeBar: false, responsive: false, doubleClick: 'reset' }))
       if (!pane.wired) this.wire(pane)
     }
