@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import html
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -133,12 +134,11 @@ def _subscripts(text: str) -> str:
 
 
 def _axis(labels: tuple[str, ...], **more) -> dict:
-    step = -(-len(labels) // MOST_LABELS)
-    places = range(0, len(labels), step)
+    places, texts = _ticks(labels)
     return {
         "tickmode": "array",
         "tickvals": list(places),
-        "ticktext": [label(labels[i]) for i in places],
+        "ticktext": list(texts),
         "tickfont": {"size": 11},
         "ticks": "",
         "ticklabelstandoff": 3,
@@ -146,6 +146,14 @@ def _axis(labels: tuple[str, ...], **more) -> dict:
         "zeroline": False,
         **more,
     }
+
+
+@lru_cache(256)
+def _ticks(labels: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Which places get a label, and the labels; the panes of a board share a few of these."""
+    step = -(-len(labels) // MOST_LABELS)
+    places = tuple(range(0, len(labels), step))
+    return places, tuple(label(labels[i]) for i in places)
 
 
 def _frame(role: str, row: int, column: int | None, width: int) -> dict:
