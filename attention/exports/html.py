@@ -86,22 +86,22 @@ def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
             _vector(w.shares[j], digits),
         ]
         shown = [text if need <= steps else "" for text, need in zip(cells, needs, strict=True)]
-        lines.append(_line(shown, "hidden" if hidden and steps >= 3 else ""))
+        lines.append(line(shown, "hidden" if hidden and steps >= 3 else ""))
     total = number(w.total, digits) if view.softmax and steps >= 4 else ""
     weights = number(float(w.weights.sum()), digits) if steps >= 5 else ""
     output = f"Σ = {_vector(w.output, digits)}" if steps >= 6 else ""
-    foot = _line(["sum", "", "", "", "", total, weights, output], "sum")
-    return _table("walk", heads, lines + [foot])
+    foot = line(["sum", "", "", "", "", total, weights, output], "sum")
+    return table("walk", heads, lines + [foot])
 
 
 def statistics_table(view: View, digits: int) -> str:
     """Variance of Q, K, scores and scaled."""
     shown = [(name, view.stages[name]) for name in ("Q", "K", "scores", "scaled")]
-    lines = [_line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
+    lines = [line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
     visible = view.allowed if view.bias is None else view.allowed & (view.bias == 0)  # −1e9 is no score
     spread = variance(view.stages["masked"], visible)
-    lines.append(_line(["masked, visible cells", number(spread, max(digits, 4))]))
-    return _table("numbers", ["stage", "variance"], lines)
+    lines.append(line(["masked, visible cells", number(spread, max(digits, 4))]))
+    return table("numbers", ["stage", "variance"], lines)
 
 
 def rows_table(view: View, digits: int) -> str:
@@ -114,8 +114,8 @@ def rows_table(view: View, digits: int) -> str:
         seen = int(view.allowed[i].sum())
         at = view.labels["keys"][tops[i]] if seen else "none"
         spread = number(entropies[i], digits) if view.softmax else "–"  # raw weights are no distribution
-        lines.append(_line([token, spread, number(peaks[i], digits), at, str(seen)]))
-    return _table("numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines)
+        lines.append(line([token, spread, number(peaks[i], digits), at, str(seen)]))
+    return table("numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines)
 
 
 def _terms(q, k, digits):
@@ -131,11 +131,11 @@ def _vector(values, digits):
     return f"{start[:-1]}, …, {end[1:]}"
 
 
-def _table(kind: str, heads: list[str], lines: list[str]) -> str:
+def table(kind: str, heads: list[str], lines: list[str]) -> str:
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
     return f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _line(cells: list[str], kind: str = "") -> str:
+def line(cells: list[str], kind: str = "") -> str:
     first, *rest = (html.escape(text) for text in cells)
     return f'<tr class="{kind}"><th scope="row">{first}</th>{"".join(f"<td>{text}</td>" for text in rest)}</tr>'

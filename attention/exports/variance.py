@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import astuple, fields
 
-from attention.exports.html import _line, _table
+from attention.exports.html import line, table
 from attention.numbers import exact, number
 from attention.variance import Measured, Point
 
@@ -16,8 +16,8 @@ _HEADS = ["d_k", "kind", "variance", "± (2 standard errors)", "largest weight",
 
 def points_table(points: tuple[Point, ...], digits: int = 4) -> str:
     """Two lines for each d_k: the scores, and the scaled scores."""
-    lines = [_line([str(d_k), kind, *(number(v, digits) for v in values)]) for d_k, kind, values in _rows(points)]
-    return _table("numbers", _HEADS, lines)
+    lines = [line([str(d_k), kind, *(number(v, digits) for v in values)]) for d_k, kind, values in _rows(points)]
+    return table("numbers", _HEADS, lines)
 
 
 def to_csv(points: tuple[Point, ...]) -> bytes:
@@ -36,8 +36,8 @@ def explored_table(
     lines = []
     for name, value in measured.items():
         theory = number(predicted[name], digits) if name in predicted else "–"
-        lines.append(_line([name, number(means[name], digits), number(value, digits), theory]))
-    return _table("numbers", ["stage", "mean", "variance", "theory, means 0"], lines)
+        lines.append(line([name, number(means[name], digits), number(value, digits), theory]))
+    return table("numbers", ["stage", "mean", "variance", "theory, means 0"], lines)
 
 
 def _rows(points: tuple[Point, ...]):

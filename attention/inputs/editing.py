@@ -65,9 +65,14 @@ def edit(s: Settings, name: str, base, found: dict) -> Settings:
         memory = token_sequence(s, name) == "memory_tokens"
         s = set_tokens(s, tuple(names[k] for k in left), [keep[k] for k in left], memory)
     matrix = s.matrices[name]
-    full = matrix.values.copy()
+    return s.with_matrix(name, Matrix(_placed(s, name, values), matrix.recipe, matrix.remark))
+
+
+def _placed(s: Settings, name: str, values: np.ndarray) -> np.ndarray:
+    """The whole matrix with these values in it: all of it, or the item of the batch that is shown."""
+    full = s.matrices[name].values.copy()
     full[s.item if full.ndim == 3 else ...] = values
-    return s.with_matrix(name, Matrix(full, matrix.recipe, matrix.remark))
+    return full
 
 
 def _cell(grid, rows, name, i, j) -> float:
@@ -89,9 +94,7 @@ def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
     old = s.matrices[name]
     if old.recipe == recipe and recipe.kind != "identity":
         recipe = replace(recipe, seed=recipe.seed + 1)
-    values = old.values.copy()
-    values[s.item if values.ndim == 3 else ...] = recipe.fill(old.shape[-2:])
-    return s.with_matrix(name, Matrix(values, recipe))
+    return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(old.shape[-2:])), recipe))
 
 
 def paste(s: Settings, name: str, text: str, stored: str = "in_out") -> Settings:
@@ -128,6 +131,4 @@ def _with_rows(s: Settings, name: str, values: np.ndarray) -> Settings:
         if width % heads:
             raise BadInput(f"{name} has {width} columns, which {heads} heads cannot share equally.")
         s = set_dimension(s, dimension, width // heads)
-    full = s.matrices[name].values.copy()
-    full[s.item if full.ndim == 3 else ...] = values
-    return s.with_matrix(name, Matrix(full))
+    return s.with_matrix(name, Matrix(_placed(s, name, values)))

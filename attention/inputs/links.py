@@ -14,12 +14,14 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 import numpy as np
 
 from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import MAX_SIDE, MAX_TEXT, BadInput, Matrix, Recipe, read_matrix, read_number
 from attention.inputs.settings import Settings, check
+from attention.inputs.system import run, view
 from attention.numbers import exact
 from attention.weights import INITIALISERS
 
@@ -125,8 +127,6 @@ def partial(link: Mapping[str, str]) -> dict[str, str]:
 
 def fits(link: Mapping[str, str]) -> bool:
     """Whether the link stays short enough to be sent around."""
-    from urllib.parse import urlencode
-
     return len(urlencode(link)) <= MAX_LINK
 
 
@@ -186,8 +186,6 @@ def _passed_over(names: list[str], problem: Exception) -> str:
 
 def existing_cell(settings: Settings):
     """The chosen cell, or None where the page has no such stage, row or column."""
-    from attention.inputs.system import run, view
-
     if settings.cell is None:
         return None
     stage, i, j = settings.cell

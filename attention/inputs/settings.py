@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from attention.heads import join_heads
 from attention.inputs.matrices import LIMIT, MAX_SIDE, BadInput, Matrix, Recipe
 from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
@@ -317,7 +318,7 @@ def start_from(s: Settings, qkv: bool, trace) -> Settings:
     """
     item = (lambda M: M[s.item]) if s.batch else (lambda M: M)
     if qkv:
-        joined = _join if s.heads > 1 else (lambda M: M)
+        joined = join_heads if s.heads > 1 else (lambda M: M)
         m = {name: Matrix(joined(getattr(trace, name))) for name in "QKV"}
     elif s.memory_tokens:
         n_q, n_k = len(s.tokens), len(s.memory_tokens)
@@ -331,9 +332,3 @@ def start_from(s: Settings, qkv: bool, trace) -> Settings:
     if "W_O" in s.matrices:
         m["W_O"] = s.matrices["W_O"]
     return replace(s, matrices=m, item=s.item if qkv else 0, cell=None)
-
-
-def _join(M):
-    from attention.heads import join_heads
-
-    return join_heads(M)
