@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 MINUS = "\u2212"
 
 
+@lru_cache(4096)  # 0, 1 and −∞ stand in most cells of a masked matrix
 def number(value: float, digits: int = 2) -> str:
     """``value`` with that many digits after the point, and never a 0 that is not one.
 

@@ -16,6 +16,8 @@ from attention.inputs.system import run, view
 from attention.pages import board, controls, editors, parts, state
 from attention.stages import STAGES
 
+CELL, WALK = "The chosen cell", "One query, step by step"
+
 s = state.begin("explore")
 controls.rail(s)
 trace = run(s)
@@ -35,7 +37,8 @@ def picked(value) -> None:
     if inside:
         query = i if STAGES[stage].rows == "queries" else s.query
         state.change(lambda s: replace(s, cell=(stage, i, j), query=query))
-        state.show_tab("below", "The chosen cell", unless="One query, step by step")
+        if state.kept("below", CELL) != WALK:  # which shows the chosen query too
+            state.keep("below", CELL)
 
 
 def edit(name) -> None:
@@ -124,13 +127,11 @@ def the_code() -> None:
 
 parts.address()
 below = {
-    "The chosen cell": the_cell,
-    "One query, step by step": the_walk,
+    CELL: the_cell,
+    WALK: the_walk,
     "Spread and sharpness": the_figures,
     "Take it away": the_exports,
     "The code": the_code,
 }
-for tab, show in zip(st.tabs(list(below), key="below", on_change=state.touched), below.values(), strict=True):
-    if tab.open:
-        with tab:
-            show()
+below[state.own(st.segmented_control, "Below the board", "below", CELL, options=list(below), required=True,
+                label_visibility="collapsed")]()  # fmt: skip

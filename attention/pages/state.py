@@ -163,12 +163,6 @@ def trigger(key: str, name: str):
     return st.session_state[key].get(name)
 
 
-def show_tab(key: str, label: str, unless: str) -> None:
-    """Bring a tab to the front, unless the person reads one that shows the same."""
-    if st.session_state.get(key) != unless:
-        st.session_state[key] = label
-
-
 def typed(key: str) -> str:
     """What stands in a text box."""
     return st.session_state[key]

@@ -131,8 +131,8 @@ class Dashboard:
         return self
 
     def tab(self, label: str) -> None:
-        """Bring one of the tabs below the board to the front."""
-        self.page.get_by_role("tab", name=label).click()
+        """Show one of the parts below the board."""
+        self.page.locator(".st-key-set_below").get_by_text(label, exact=True).click()
 
     def cell(self) -> list[str]:
         return self.page.locator("pre.cell").inner_text().splitlines()

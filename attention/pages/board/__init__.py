@@ -15,6 +15,7 @@ from attention.pages import state
 _HERE = Path(__file__).parent
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
 _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
@@ -57,7 +58,7 @@ def show(
 
 
 def _json(value) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _digest(text: str) -> str:
