@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 
+HALF = ("float16", "bfloat16")  # the latter is no type of NumPy's, but of the package ml_dtypes
+
 
 def as_floats(**arguments) -> list[np.ndarray]:
-    """The arguments as arrays of one float type: integers and booleans become float64.
+    """The arguments as arrays of one float type: integers and booleans become float64, half precision float32.
 
     >>> [a.dtype.name for a in as_floats(Q=[[1]], K=np.ones((1, 1), "f4"))]
     ['float64', 'float64']
@@ -19,6 +21,8 @@ def as_floats(**arguments) -> list[np.ndarray]:
             array = np.asarray(value)
         except ValueError:
             raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
+        if array.dtype.name in HALF:
+            array = array.astype(np.float32)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"{name} holds {array.dtype}; real numbers are wanted.")
         if array.ndim < 2:
@@ -47,7 +51,7 @@ def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
 def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed.
 
-    A bias is −∞ as well where the scores' own float type cannot hold it, as −1e9 in float16.
+    A bias is −∞ as well where the scores' own float type cannot hold it, as −1e300 in float32.
     """
     allowed = _as_mask("allowed", True if allowed is None else allowed)
     if allowed.dtype != bool:
@@ -56,10 +60,13 @@ def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
             " (write `mask == 1` or `mask == 0`)."
         )
     bias = _as_mask("bias", 0 if bias is None else bias)
-    if bias.dtype.kind not in "iuf":
+    if bias.dtype.kind not in "iuf" and bias.dtype.name not in HALF:
         raise TypeError(f"bias holds {bias.dtype}; numbers to add to the scores are wanted.")
+    if bias.dtype.kind in "iu" and bias.any() and ((bias == 0) | (bias == 1)).all():
+        raise ValueError("bias holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0).")
     bias = bias.astype(scores.dtype)
     for name, array in (("allowed", allowed), ("bias", bias)):
+        check_axes(name, array, scores.shape)
         try:
             fits = np.broadcast_shapes(array.shape, scores.shape) == scores.shape
         except ValueError:
@@ -69,6 +76,22 @@ def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy(), bias
 
 
+def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse a mask short of an axis whose first axis could be the batch as well as the one it would meet.
+
+    >>> check_axes("allowed", np.ones((2, 4), bool), (2, 2, 4))
+    Traceback (most recent call last):
+    ValueError: allowed has shape (2, 4): for scores of shape (2, 2, 4) its first axis could be the batch or the queries; say which by allowed[:, None] or allowed[None].
+    """
+    short = len(shape) - mask.ndim
+    if mask.ndim >= 2 and short > 0 and mask.shape[0] == shape[0] == shape[short] > 1:
+        axis = "queries" if mask.ndim == 2 else "heads"
+        raise ValueError(
+            f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be the batch or the"
+            f" {axis}; say which by {name}[:, None] or {name}[None]."
+        )
+
+
 def _as_mask(name: str, value) -> np.ndarray:
     try:
         return np.asarray(value)
@@ -76,14 +99,14 @@ def _as_mask(name: str, value) -> np.ndarray:
         raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
 
 
-def check_scale(scale) -> float:
-    """What the scores are multiplied by: a positive, finite number."""
+def check_positive(name: str, given) -> float:
+    """An argument such as the scale: a positive, finite number."""
     try:
-        value = float(scale)
+        value = float(given)
     except (TypeError, ValueError):
         value = math.nan
     if not 0 < value < math.inf:
-        raise ValueError(f"scale is {scale!r}; a positive number is wanted.")
+        raise ValueError(f"{name} is {given!r}; a positive number is wanted.")
     return value
 
 

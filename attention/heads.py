@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.arrays import as_floats
+from attention.arrays import as_floats, check_axes
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
@@ -51,7 +51,8 @@ def multi_head_attention(Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None,
     Q, K, V = as_floats(Q=Q, K=K, V=V)
     if heads != 1:
         Q, K, V = (split_heads(M, heads) for M in (Q, K, V))
-        allowed, bias = (M if M is None else _before_heads(M) for M in (allowed, bias))
+        scores = (*np.broadcast_shapes(Q.shape[:-3], K.shape[:-3]), Q.shape[-2], K.shape[-2])
+        allowed, bias = (_before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias)))
     trace = scaled_dot_product_attention(Q, K, V, allowed=allowed, bias=bias, **options)
     joined = join_heads(trace.output) if heads != 1 else trace.output
     projected = None if W_O is None else project(joined, W_O, "W_O")
@@ -93,7 +94,10 @@ def project(X: np.ndarray, W, name: str) -> np.ndarray:
         return X @ W
 
 
-def _before_heads(M) -> np.ndarray:
-    """Give a mask with a batch axis a head axis of length 1, so that it serves every head."""
+def _before_heads(name: str, M, scores: tuple[int, ...]):
+    """Give a mask a head axis of length 1, so that it serves every head; ``scores`` is their shape without heads."""
+    if M is None or np.ndim(M) < 2:
+        return M
     M = np.asarray(M)
-    return M[..., None, :, :] if M.ndim > 2 else M
+    check_axes(name, M, scores)
+    return M[..., None, :, :]

@@ -12,14 +12,17 @@ def everything(n_q: int, n_k: int) -> np.ndarray:
     return np.ones((n_q, n_k), bool)
 
 
-def causal(n_q: int, n_k: int) -> np.ndarray:
+def causal(n_q: int, n_k: int, past=0) -> np.ndarray:
     """The look-ahead mask, aligned top left: query i sees keys 0 … i (torch SDPA, JAX, Keras).
+
+    With ``past`` keys cached before the first query, query i stands at place past + i. ``past`` may hold
+    one number for each item of the batch, also a negative one: (…,) → (…, n_q, n_k).
 
     >>> causal(2, 3).astype(int)
     array([[1, 0, 0],
            [1, 1, 0]])
     """
-    return np.tri(n_q, n_k, dtype=bool)
+    return _lead(n_q, n_k, past) >= 0
 
 
 def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
@@ -29,7 +32,25 @@ def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
     array([[1, 1, 0],
            [1, 1, 1]])
     """
-    return np.tri(n_q, n_k, n_k - n_q, dtype=bool)
+    return causal(n_q, n_k, past=n_k - n_q)
+
+
+def sliding_window(n_q: int, n_k: int, before: int | None = None, after: int | None = None, past=0) -> np.ndarray:
+    """Query i sees the keys from ``before`` places before its own to ``after`` behind it; None: no bound on that side.
+
+    ``past`` as in :func:`causal`.
+
+    >>> sliding_window(3, 3, before=1, after=0).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 1, 1]])
+    """
+    lead = _lead(n_q, n_k, past)
+    for name, bound in (("before", before), ("after", after)):
+        if bound is not None and bound < 0:
+            raise ValueError(f"{name} is {bound}; 0 or more is wanted, or None for no bound.")
+    seen = np.ones(lead.shape, bool) if before is None else lead <= before
+    return seen if after is None else seen & (-lead <= after)
 
 
 def padding(real) -> np.ndarray:
@@ -42,6 +63,36 @@ def padding(real) -> np.ndarray:
            [1, 0]])
     """
     return np.asarray(real, bool)[..., None, :]
+
+
+def real_tokens(lengths, n_k: int) -> np.ndarray:
+    """Which keys are real where each sequence has its own length: (…,) → (…, n_k), for :func:`padding`.
+
+    >>> real_tokens([1, 3], 3).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 1]])
+    """
+    return np.arange(n_k) < np.asarray(lengths)[..., None]
+
+
+def lengthened(mask, n_k: int) -> np.ndarray:
+    """A mask that stops short of the last keys: those it does not mention are hidden (False, or −∞ in a bias).
+
+    >>> lengthened([[True]], 2)
+    array([[ True, False]])
+    """
+    mask = np.asarray(mask)
+    missing = n_k - mask.shape[-1]
+    if missing < 0:
+        raise ValueError(f"the mask has {mask.shape[-1]} columns; there are only {n_k} keys.")
+    hidden = False if mask.dtype == bool else -np.inf
+    return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=hidden) if missing else mask
+
+
+def _lead(n_q: int, n_k: int, past) -> np.ndarray:
+    """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
+    queries = np.asarray(past)[..., None, None] + np.arange(n_q)[:, None]
+    return queries - np.arange(n_k)
 
 
 MASKS = {

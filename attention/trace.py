@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.arrays import as_floats, check_mask, check_scale, check_shapes, softmax_rows, weighted_sum
+from attention.arrays import as_floats, check_mask, check_positive, check_shapes, softmax_rows, weighted_sum
+from attention.scores import raw, soft_cap
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +27,12 @@ class AttentionTrace:
     V: np.ndarray  # (…, n_k, d_v)  values   X W_V
     scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ
     scaled: np.ndarray  # (…, n_q, n_k)  scores × scale
-    masked: np.ndarray  # (…, n_q, n_k)  scaled + M where allowed, −∞ elsewhere
+    masked: np.ndarray  # (…, n_q, n_k)  scaled (or capped) + M where allowed, −∞ elsewhere
     weights: np.ndarray  # (…, n_q, n_k)  softmax of each row
     output: np.ndarray  # (…, n_q, d_v)  weights V
     allowed: np.ndarray  # (…, n_q, n_k)  True where query i may look at key j
     scale: float  # what the scores were multiplied by
+    capped: np.ndarray | None = None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap), where one is given
     X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
     memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
     joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
@@ -47,13 +49,14 @@ class AttentionTrace:
         return self.output.sum(axis=-2)
 
 
-def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None, softmax=True):
+def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None, softcap=None, softmax=True):
     """Let every query look at the keys and take the weighted sum of their values.
 
     Parameters
     ----------
     Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
-        Leading axes broadcast. float32 stays float32 at every stage; integers become float64.
+        Leading axes broadcast. float32 stays float32 at every stage; float16 and bfloat16 are computed
+        in float32, so that no score overflows; integers become float64.
     allowed : array_like of bool, broadcastable to (…, n_q, n_k)
         **True where query i may look at key j.** Default: every key. A row without any gives
         weights 0 and output 0 and stands in ``trace.hidden_rows``; nothing at a hidden key,
@@ -62,8 +65,11 @@ def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None
         M, added to the scaled scores. −∞ hides a key; a finite number such as −1e9 does not.
     scale : float
         What the scores are multiplied by. Default: 1/√d_k.
-    softmax : bool
-        False leaves the masked scores as the weights (hidden keys 0): raw attention.
+    softcap : float
+        Keeps the scaled scores within ±softcap by tanh, before the mask. Default: no cap.
+    softmax : bool or function
+        False leaves the masked scores as the weights (hidden keys 0): raw attention. A function
+        ``(masked, allowed) → weights`` takes the softmax's place, such as ``softmax_in(np.float64)``.
 
     Raises
     ------
@@ -78,12 +84,16 @@ def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None
     """
     Q, K, V = as_floats(Q=Q, K=K, V=V)
     check_shapes(Q, K, V)
-    scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_scale(scale)
+    scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
         scores = Q @ K.swapaxes(-1, -2)
         scaled = scores * scale
+        capped = scaled if softcap is None else soft_cap(scaled, softcap)
         allowed, bias = check_mask(allowed, bias, scores)
-        masked = np.where(allowed, scaled + bias, -np.inf)
-        weights = softmax_rows(masked, allowed) if softmax else np.where(allowed, masked, 0)
+        masked = np.where(allowed, capped + bias, -np.inf)
+        share = softmax if callable(softmax) else softmax_rows if softmax else raw
+        weights = share(masked, allowed)
         output = weighted_sum(weights, V, allowed)
-    return AttentionTrace(Q, K, V, scores, scaled, masked, weights, output, allowed, scale)
+    return AttentionTrace(
+        Q, K, V, scores, scaled, masked, weights, output, allowed, scale, None if softcap is None else capped
+    )

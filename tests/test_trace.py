@@ -223,13 +223,20 @@ def test_mask_and_bias_hide_together():
     assert trace.masked.tolist() == [[-inf, -inf, 2]]
 
 
-def test_a_bias_too_low_for_float16_hides_instead_of_making_nan():
-    Q, K, V = (M.astype("f2") for M in three())
-    with np.errstate(all="raise"):  # the cast of −1e9 to float16 is the package's own affair
-        trace = scaled_dot_product_attention(Q, K, V, bias=[[-1e9] * 4, [0, -1e9, 0, 0], [0] * 4])
+def test_a_bias_too_low_for_float32_hides_instead_of_making_nan():
+    Q, K, V = (M.astype("f4") for M in three())
+    with np.errstate(all="raise"):  # the cast of −1e300 to float32 is the package's own affair
+        trace = scaled_dot_product_attention(Q, K, V, bias=[[-1e300] * 4, [0, -1e300, 0, 0], [0] * 4])
     assert trace.weights[0].tolist() == [0] * 4
     assert trace.weights[1, 1] == 0
     assert trace.hidden_rows.tolist() == [True, False, False]
+
+
+def test_minus_1e9_is_a_bias_for_float16_too_because_its_scores_are_float32():
+    Q, K, V = (M.astype("f2") for M in three())
+    trace = scaled_dot_product_attention(Q, K, V, bias=[[-1e9] * 4, [0, -1e9, 0, 0], [0] * 4])
+    assert trace.weights[0].tolist() == [0.25] * 4
+    assert not trace.hidden_rows.any()
 
 
 @pytest.mark.parametrize("hidden_score", [1e9, 1e300])
@@ -315,8 +322,9 @@ def test_a_float_type_comes_out_as_it_went_in_at_every_stage(dtype, option, pois
     Q, K, V = three(dtype=dtype)
     V[3] += poison
     trace = scaled_dot_product_attention(Q, K, V, **OPTIONS[option])
-    assert {name: getattr(trace, name).dtype for name in STAGES} == dict.fromkeys(STAGES, np.dtype(dtype))
-    assert trace.context.dtype == dtype
+    expected = "f4" if dtype == "f2" else dtype  # half precision is computed in float32
+    assert {name: getattr(trace, name).dtype for name in STAGES} == dict.fromkeys(STAGES, np.dtype(expected))
+    assert trace.context.dtype == expected
     assert trace.allowed.dtype == bool
     assert type(trace.scale) is float
 

@@ -19,6 +19,7 @@ def run(settings: Settings) -> AttentionTrace:
     m = {name: matrix.values for name, matrix in settings.matrices.items()}
     options = {"heads": settings.heads, "W_O": m.get("W_O"), "scale": settings.scale, "softmax": settings.softmax}
     visible = allowed(settings)
+    visible = visible[None] if settings.batch else visible  # the same for every item
     if settings.fill == "-1e9":
         options["bias"] = np.where(visible, 0.0, TUTORIAL_FILL)
     else:
