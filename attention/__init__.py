@@ -1,5 +1,6 @@
 """Scaled dot-product attention, stage by stage."""
 
+from attention.diagnosis import diagnose
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.masks import causal, causal_lower_right, lengthened, padding, real_tokens, sliding_window
@@ -11,6 +12,7 @@ __all__ = [
     "AttentionTrace",
     "causal",
     "causal_lower_right",
+    "diagnose",
     "extend",
     "heads_first",
     "initialise",

@@ -1,0 +1,339 @@
+"""Every deviation and every pair is planted by another hand: loops over heads and rows, as people write them."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from attention import causal, diagnose, scaled_dot_product_attention, self_attention
+from attention.deviations import DEVIATIONS, Bench
+from attention.diagnosis import checked
+
+inf, nan = np.inf, np.nan
+NAMES = {f"{d.slot}: {d.option}": d for d in DEVIATIONS}
+
+
+# ---- somebody's code, with somebody's mistakes --------------------------------------------------------
+
+
+def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
+    """Attention with these mistakes: its output (n, h · d_v) and its weights (h, n_q, n_k)."""
+    f16 = in_half if "precision: float16" in wrong else np.asarray
+    if "X" in given:
+        X, turn = given["X"], "nd,kd->nk" if "weights: transposed" in wrong else "nd,dk->nk"
+        Q, K, V = (np.einsum(turn, X, given[name]) for name in ("W_Q", "W_K", "W_V"))
+    else:
+        Q, K, V = given["Q"], given["K"], given["V"]
+    h, g = given.get("heads", 1), given.get("kv_heads", given.get("heads", 1))
+    Q, K, V = (f16(cut(M, count, "split: reshaped" in wrong)) for M, count in ((Q, h), (K, g), (V, g)))
+    chosen = [k % g if "groups: tiled" in wrong else k // (h // g) for k in range(h)]
+    weights, outputs = [], []
+    for k in range(h):
+        q, key, value = Q[k], K[chosen[k]], V[chosen[k]]
+        if "order: swapped" in wrong:
+            key, value = value, key
+        scores = f16(np.dot(q, key) if "product: untransposed" in wrong else np.dot(q, key.T))
+        shares = f16(share(f16(scores * factor(given, wrong, q.shape[1])), given, wrong, f16))
+        weights.append(shares)
+        outputs.append(f16(np.dot(shares, value)))
+    outputs = np.array(outputs)
+    if "join: reshaped" in wrong:
+        return outputs.reshape(outputs.shape[1], -1), np.array(weights)
+    return np.concatenate(list(outputs), axis=1), np.array(weights)
+
+
+def in_half(M):
+    with np.errstate(over="ignore"):
+        return np.asarray(M).astype("f2").astype("f8")
+
+
+def cut(M, heads, reshaped):
+    d = M.shape[1] // heads
+    if reshaped:
+        return M.reshape(heads, M.shape[0], d)
+    return np.stack([M[:, k * d : (k + 1) * d] for k in range(heads)])
+
+
+def factor(given, wrong, d_k):
+    if "scale: none" in wrong:
+        return 1
+    if "scale: d_k" in wrong:
+        return 1 / d_k
+    if "scale: all heads" in wrong:
+        return 1 / np.sqrt(d_k * given["heads"])
+    if "scale: d_model" in wrong:
+        return 1 / np.sqrt(given["X"].shape[1])
+    return 1 / np.sqrt(d_k)
+
+
+def share(scaled, given, wrong, f16):
+    """The softmax of one head, row by row, with the mask as these mistakes have it."""
+    see = given.get("allowed")
+    if see is not None and "mask: inverted" in wrong:
+        see = np.logical_not(see)
+    if see is None or "mask: ignored" in wrong:
+        see = np.ones(scaled.shape, bool)
+    if "mask: other corner" in wrong:
+        see = np.triu(np.tril(np.ones(scaled.shape), scaled.shape[1] - scaled.shape[0]), -99) > 0
+    cap = given.get("softcap")
+    if cap and "cap: after mask" not in wrong:
+        scaled = f16(cap * np.tanh(scaled / cap))
+    if "hiding: 0/1 added" in wrong:
+        scaled = scaled + np.where(see, 1, 0)
+    elif "hiding: −1e9 added" in wrong:
+        scaled = scaled - 1e9 * ~see
+    elif "hiding: filled" in wrong:
+        scaled = np.where(see, scaled, -1e9)
+    elif "hiding: after softmax" not in wrong:
+        scaled = np.where(see, scaled, -inf)
+    if "cap: after mask" in wrong:
+        scaled = cap * np.tanh(scaled / cap)
+    scaled = f16(scaled)
+    columns = "axis: queries" in wrong
+    lines, seen = (scaled.T, see.T) if columns else (scaled, see)
+    rows = [softmax(line, "hiding: NaN" in wrong and not s.any()) for line, s in zip(lines, seen, strict=True)]
+    shares = np.array(rows).T if columns else np.array(rows)
+    return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
+
+
+def softmax(line, gone):
+    if gone:
+        return np.full(line.shape, nan)
+    if np.isneginf(line).all():
+        return np.zeros(line.shape)
+    grown = np.exp(line - line.max())
+    return grown / grown.sum()
+
+
+# ---- what is given ------------------------------------------------------------------------------------
+
+
+def systems() -> dict[str, dict]:
+    rng = np.random.default_rng(7)
+
+    def normal(*shape):
+        return rng.standard_normal(shape)
+
+    hidden = rng.random((6, 6)) < 0.6
+    hidden[2], hidden[:, 4] = False, False
+    hidden[4, :2] = True
+    return {
+        "one head": {"Q": normal(6, 6), "K": normal(6, 6), "V": normal(6, 6)},
+        "look-ahead, more keys": {"Q": normal(3, 5), "K": normal(5, 5), "V": normal(5, 5), "allowed": causal(3, 5)},
+        "heads, mask and cap": {
+            "X": normal(6, 8), "W_Q": normal(8, 8), "W_K": normal(8, 8), "W_V": normal(8, 8),
+            "heads": 2, "allowed": hidden, "softcap": 3.0,
+        },
+        "shared heads": {
+            "X": normal(6, 10), "W_Q": normal(10, 12), "W_K": normal(10, 6), "W_V": normal(10, 6),
+            "heads": 4, "kv_heads": 2, "allowed": hidden,
+        },
+    }  # fmt: skip
+
+
+SYSTEMS = systems()
+
+
+def planted(count: int):
+    for name, given in SYSTEMS.items():
+        for wrong in combinations(Bench(checked(**given)).applicable, count):
+            if len({d.slot for d in wrong}) == count:
+                yield pytest.param(name, wrong, id=f"{name}: {' and '.join(d.option for d in wrong) or 'nothing'}")
+
+
+def applied(given, deviations):
+    return theirs(given, frozenset(name for name, d in NAMES.items() if d in deviations))
+
+
+def same(one, other) -> bool:
+    return all(np.allclose(a, b, rtol=1e-6, atol=1e-6, equal_nan=True) for a, b in zip(one, other, strict=True))
+
+
+def test_every_deviation_has_room_in_one_of_the_systems():
+    found = {d for given in SYSTEMS.values() for d in Bench(checked(**given)).applicable}
+    assert found == set(DEVIATIONS)
+
+
+@pytest.mark.parametrize("what", ["output", "both"])
+@pytest.mark.parametrize(("system", "wrong"), [p for count in (0, 1, 2) for p in planted(count)])
+def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(system, wrong, what):
+    given = SYSTEMS[system]
+    output, weights = applied(given, wrong)
+    weights = weights if given.get("heads", 1) > 1 else weights[0]
+    found = diagnose(**given, output=output, weights=weights if what == "both" else None)
+    sets = [set(e.deviations) for e in found.explanations]
+    assert sets, str(found)
+    if set(wrong) in sets:
+        return
+    assert len(sets[0]) <= len(wrong)
+    theirs_again = [applied(given, each)[0] for each in sets]
+    alike = [each for each, again in zip(sets, theirs_again, strict=True) if same([again], [output])]
+    assert alike, str(found)  # by the other hand's arithmetic too the two are one
+    if len(sets[0]) < 2 and sets[0] < set(wrong):
+        assert set(wrong) - sets[0] <= set(found.unseen)
+
+
+# ---- right numbers are right --------------------------------------------------------------------------
+
+
+def written(how):
+    return {
+        "float64": lambda M: M,
+        "float32": lambda M: M.astype("f4"),
+        "float16": lambda M: M.astype("f2"),
+        "four decimals": lambda M: M.round(4),
+        "two decimals": lambda M: M.round(2),
+    }[how]
+
+
+@pytest.mark.parametrize(
+    ("how", "digits"), [("float64", 15), ("float32", 7), ("float16", 3), ("four decimals", 4), ("two decimals", 2)]
+)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_right_numbers_are_declared_right_however_they_were_written_down(system, how, digits):
+    output, _ = applied(SYSTEMS[system], ())
+    found = diagnose(**SYSTEMS[system], output=written(how)(output))
+    assert found.correct, str(found)
+    assert abs(found.explanations[0].digits - digits) <= 1
+    assert str(found).startswith("These numbers are right, to ")
+
+
+def test_attention_computed_in_float32_is_right():
+    rng = np.random.default_rng(3)
+    Q, K, V = rng.standard_normal((3, 2, 40, 16))
+    trace = scaled_dot_product_attention(*(3 * M.astype("f4") for M in (Q, K, V)), allowed=causal(40, 40))
+    found = diagnose(3 * Q, 3 * K, 3 * V, allowed=causal(40, 40), output=trace.output, weights=trace.weights)
+    assert found.correct, str(found)
+
+
+@pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])
+def test_heads_may_come_joined_apart_or_averaged(shape):
+    given = SYSTEMS["heads, mask and cap"]
+    output, weights = applied(given, ())
+    apart = np.stack([output[:, :4], output[:, 4:]])
+    answer = {
+        "joined": {"output": output},
+        "by head": {"output": apart},
+        "mean of the weights": {"weights": weights.mean(0)},
+    }
+    assert diagnose(**given, **answer[shape]).correct
+
+
+def test_w_o_is_applied_before_the_outputs_are_compared():
+    rng = np.random.default_rng(1)
+    X, *W = rng.standard_normal((5, 6, 6))
+    trace = self_attention(X, *W[:3], heads=2, W_O=W[3])
+    given = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), (X, *W), strict=True))
+    assert diagnose(**given, heads=2, output=trace.projected).correct
+    assert [
+        d.option
+        for d in diagnose(**given, heads=2, output=self_attention(X, *W[:3], heads=2, W_O=W[3], scale=1).projected)
+        .explanations[0]
+        .deviations
+    ] == ["none"]
+
+
+# ---- what cannot be told, and what is none of these ---------------------------------------------------
+
+
+def test_a_mask_that_hides_nothing_cannot_reveal_how_it_is_applied():
+    given = SYSTEMS["one head"] | {"allowed": np.ones((6, 6), bool)}
+    found = diagnose(**given, output=applied(given, ())[0])
+    assert found.correct
+    assert {d.option for d in found.unseen} == {"ignored", "NaN", "filled", "−1e9 added", "0/1 added", "after softmax"}
+
+
+def test_explanations_that_fit_equally_well_are_all_named():
+    given = SYSTEMS["look-ahead, more keys"] | {"allowed": np.zeros((3, 5), bool)}  # every row is hidden
+    found = diagnose(**given, output=applied(given, (NAMES["mask: ignored"],))[0])
+    assert {tuple(d.option for d in e.deviations) for e in found.explanations} == {
+        ("inverted",),
+        ("ignored",),
+        ("0/1 added",),
+    }
+    assert str(found).startswith(
+        "These explain the numbers equally well, and the numbers cannot tell which: the mask is "
+    )
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_noise_is_not_explained_away(system, dtype, size):
+    rng = np.random.default_rng(11)
+    output, _ = applied(SYSTEMS[system], ())
+    found = diagnose(**SYSTEMS[system], output=(output + size * rng.standard_normal(output.shape)).astype(dtype))
+    assert found.explanations == ()
+    assert not found.correct
+    assert str(found).startswith("None of the known deviations explains these numbers, nor do any two of them (")
+    assert found.closest.error > size / 10
+
+
+def test_one_wrong_number_among_right_ones_is_not_explained_away():
+    output, _ = applied(SYSTEMS["one head"], ())
+    output[3, 2] += 0.01
+    found = diagnose(**SYSTEMS["one head"], output=output)
+    assert found.explanations == ()
+    assert found.closest.deviations == ()
+    assert found.closest.error == pytest.approx(0.01)
+
+
+def test_float16_all_the_way_is_called_float16():
+    rng = np.random.default_rng(5)
+    Q, K, V = (M.astype("f2") for M in rng.standard_normal((3, 12, 16)))
+    scaled = (Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    found = diagnose(Q, K, V, output=(grown / grown.sum(-1, keepdims=True)) @ V)
+    assert [d.option for d in found.explanations[0].deviations] == ["float16"]
+
+
+# ---- where it begins, and what to do ------------------------------------------------------------------
+
+
+def test_the_first_stage_that_differs_and_its_differences_are_shown():
+    given = SYSTEMS["one head"]
+    found = diagnose(**given, output=applied(given, (NAMES["scale: none"],))[0]).explanations[0]
+    scores = given["Q"] @ given["K"].T
+    assert found.stage == "scaled"
+    np.testing.assert_allclose(found.difference, scores - scores / np.sqrt(6), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("wrong", "stage"), [("order: swapped", "K"), ("product: untransposed", "scores"), ("axis: queries", "weights")])  # fmt: skip
+def test_each_deviation_shows_first_where_it_acts(wrong, stage):
+    given = SYSTEMS["one head"]
+    assert diagnose(**given, output=applied(given, (NAMES[wrong],))[0]).explanations[0].stage == stage
+
+
+def test_the_answer_is_a_sentence_with_the_fix():
+    given = SYSTEMS["heads, mask and cap"]
+    output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
+    assert str(diagnose(**given, output=output)) == (
+        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 16 digits; the first"
+        " difference is in scaled. Multiply the scores by 1/√d_k before the mask and the softmax. Find out what True"
+        " means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."
+    )
+
+
+# ---- refusals -----------------------------------------------------------------------------------------
+
+ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (ONE, ValueError, "neither output nor weights is given; give the numbers of the other code."),
+        ({"Q": ONE["Q"], "output": [[1.0]]}, ValueError, "K and V is missing; give Q, K and V, or X, W_Q, W_K and W_V."),
+        (ONE | {"output": np.ones((2, 4))}, ValueError, "output has shape (2, 4); (2, 5) is wanted for these inputs."),
+        (ONE | {"weights": np.ones((4, 2))}, ValueError, "weights has shape (4, 2); (2, 4) is wanted for these inputs."),
+        (ONE | {"output": [[1.0], [2.0, 3.0]]}, ValueError, "output has rows of different lengths; every row needs the same."),
+        (ONE | {"K": np.ones((4, 2)), "output": np.ones((2, 5))}, ValueError, "Q has 3 columns and K has 2; both need the same d_k."),
+        (ONE | {"heads": 2, "output": np.ones((2, 5))}, ValueError, "3 columns cannot be split into 2 heads of equal width."),
+        (ONE | {"scale": -1, "output": np.ones((2, 5))}, ValueError, "scale is -1; a positive number is wanted."),
+        (ONE | {"allowed": np.ones((3, 3), bool), "output": np.ones((2, 5))}, ValueError, "allowed has shape (3, 3), which does not fit the scores (2, 4)."),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(given, kind, message):
+    with pytest.raises(kind) as caught:
+        diagnose(**given)
+    assert str(caught.value) == message
