@@ -40,8 +40,13 @@ def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
         raise ValueError("Q and K have no columns; d_k needs to be at least 1.")
     if K.shape[-2] != V.shape[-2]:
         raise ValueError(f"K has {K.shape[-2]} rows and V has {V.shape[-2]}; there is one value for each key.")
+    check_lead(Q, K, V)
+
+
+def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
+    """The leading axes of the three together."""
     try:
-        np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
+        return np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
     except ValueError:
         raise ValueError(
             f"the leading axes {Q.shape[:-2]} of Q, {K.shape[:-2]} of K and {V.shape[:-2]} of V do not broadcast."
@@ -53,17 +58,16 @@ def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     A bias is −∞ as well where the scores' own float type cannot hold it, as −1e300 in float32.
     """
-    allowed = _as_mask("allowed", True if allowed is None else allowed)
+    allowed = as_mask("allowed", True if allowed is None else allowed)
     if allowed.dtype != bool:
         raise TypeError(
             f"allowed holds {allowed.dtype}; booleans are wanted, True where a query may look at a key"
             " (write `mask == 1` or `mask == 0`)."
         )
-    bias = _as_mask("bias", 0 if bias is None else bias)
+    bias = as_mask("bias", 0 if bias is None else bias)
     if bias.dtype.kind not in "iuf" and bias.dtype.name not in HALF:
         raise TypeError(f"bias holds {bias.dtype}; numbers to add to the scores are wanted.")
-    if bias.dtype.kind in "iu" and bias.any() and ((bias == 0) | (bias == 1)).all():
-        raise ValueError("bias holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0).")
+    refuse_counts("bias", bias)
     bias = bias.astype(scores.dtype)
     for name, array in (("allowed", allowed), ("bias", bias)):
         check_axes(name, array, scores.shape)
@@ -74,6 +78,14 @@ def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
         if not fits:
             raise ValueError(f"{name} has shape {array.shape}, which does not fit the scores {scores.shape}.")
     return np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy(), bias
+
+
+def refuse_counts(name: str, bias: np.ndarray) -> None:
+    """Integers 0 and 1 are a mask that wants to be boolean: added to scores they would hide nothing."""
+    if bias.dtype.kind in "iu" and bias.any() and ((bias == 0) | (bias == 1)).all():
+        raise ValueError(
+            f"{name} holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+        )
 
 
 def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
@@ -88,11 +100,11 @@ def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
         axis = "queries" if mask.ndim == 2 else "heads"
         raise ValueError(
             f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be the batch or the"
-            f" {axis}; say which by {name}[:, None] or {name}[None]."
+            f" {axis}; say which by {name}[:{', None' * short}] or {name}[None]."
         )
 
 
-def _as_mask(name: str, value) -> np.ndarray:
+def as_mask(name: str, value) -> np.ndarray:
     try:
         return np.asarray(value)
     except ValueError:
@@ -127,7 +139,9 @@ def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """weights V, where a hidden value stays out even if it is NaN or inf (0 × NaN would be NaN)."""
-    if np.isfinite(V).all():
+    finite = np.isfinite(V)
+    if finite.all():
         return weights @ V
-    terms = np.where(allowed[..., None], weights[..., None] * V[..., None, :, :], 0)
-    return terms.sum(axis=-2, dtype=V.dtype)
+    seen = allowed[..., None] & ~finite[..., None, :, :]  # NaN and inf, where a query looks at them
+    terms = np.where(seen, weights[..., None] * V[..., None, :, :], 0)
+    return weights @ np.where(finite, V, 0) + terms.sum(axis=-2, dtype=V.dtype)

@@ -153,18 +153,14 @@ class Bench:
             return [values, values.mean(axis=-3)]
         return [values] if self.given.W_O is not None else [values, split_heads(values, self.given.heads)]
 
-    def first_difference(self, deviations) -> tuple[str | None, np.ndarray | None]:
-        """The first stage that is another than in right attention, and by how much; None where even its shape is another."""
+    def first_difference(self, deviations) -> str | None:
+        """The first stage that is another than in right attention."""
         stages = self.run(deviations)
         for name in STAGES:
             ours, theirs = self.right[name], stages[name]
-            if ours.shape != theirs.shape:
-                return name, None
-            gaps = gap(theirs, ours)
-            if gaps.max(initial=0) > 1e-12 * max(1.0, reach(ours)):
-                with np.errstate(invalid="ignore"):
-                    return name, np.where(gaps == 0, 0.0, theirs - ours)
-        return None, None
+            if ours.shape != theirs.shape or gap(theirs, ours).max(initial=0) > 1e-12 * max(1.0, reach(ours)):
+                return name
+        return None
 
     def _applies(self, d: Deviation) -> bool:
         """Whether there is room for the deviation, and it is not another one's number under a second name."""
@@ -300,6 +296,12 @@ def gap(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         apart = np.where(same, 0, np.abs(found - wanted))
     return np.where(np.isfinite(apart), apart, np.inf)
+
+
+def less(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
+    """theirs − ours, where the same infinity on both sides is no difference."""
+    with np.errstate(invalid="ignore"):
+        return np.where(gap(theirs, ours) == 0, 0.0, theirs - ours)
 
 
 def reach(M: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from attention.arrays import as_floats, check_mask, check_positive, check_shapes
-from attention.deviations import Bench, Deviation, Given, gap, grouped, reach
+from attention.deviations import Bench, Deviation, Given, gap, grouped, less, reach
 from attention.heads import project, split_heads
 from attention.layouts import repeat_heads
 
@@ -25,7 +25,15 @@ class Explanation:
     error: float  # the largest difference between their numbers and these
     digits: int  # how many digits agree
     stage: str | None  # the first stage that is another than ours
-    difference: np.ndarray | None  # theirs less ours, at that stage; None where even the shape is another
+    ours: np.ndarray | None  # that stage, in right attention
+    theirs: np.ndarray | None  # and with these deviations
+
+    @property
+    def difference(self) -> np.ndarray | None:
+        """Theirs less ours, at the first stage that differs; None where even the shape is another."""
+        if self.stage is None or self.ours.shape != self.theirs.shape:
+            return None
+        return less(self.theirs, self.ours)
 
     def __str__(self) -> str:
         return ", and ".join(d.title for d in self.deviations) or "no deviation at all"
@@ -39,6 +47,7 @@ class Diagnosis:
     closest: Explanation
     unseen: tuple[Deviation, ...]  # would change nothing in these numbers, so they may be there as well
     tried: int  # how many sets
+    answers: dict[str, tuple[np.ndarray, np.ndarray]]  # "output", "weights": the numbers given, and ours in their shape
 
     @property
     def correct(self) -> bool:
@@ -110,7 +119,8 @@ the scores by 1/√d_k before the mask and the softmax.
     unseen = _unseen(found[0], bench, explaining) if found and len(found[0]) < 2 else ()
     closest = found[0] if found else _closest(tried)
     about = {each: _explanation(bench, each, tried[each], targets) for each in {*found, closest}}
-    return Diagnosis(tuple(about[each] for each in found), about[closest], unseen, count)
+    answers = {t.name: (t.values, _nearest_view(bench, t, bench.right)) for t in targets}
+    return Diagnosis(tuple(about[each] for each in found), about[closest], unseen, count, answers)
 
 
 def _nearest(found, tried) -> list[tuple[Deviation, ...]]:
@@ -137,7 +147,9 @@ def _explanation(bench: Bench, deviations, error: float, targets) -> Explanation
     written = max(float(t.half_unit.max(initial=0)) for t in targets)
     uncertain = max(error, 2 * written if written > 1e-12 else 0.0, largest * 1e-16)
     digits = max(0, round(-math.log10(uncertain / largest))) if uncertain < math.inf else 0
-    return Explanation(deviations, error, digits, *bench.first_difference(deviations))
+    stage, theirs = bench.first_difference(deviations), bench.run(deviations)
+    ours = bench.right.get(stage)
+    return Explanation(deviations, error, digits, stage, ours, None if stage is None else theirs[stage])
 
 
 def _digits(count: int) -> str:
@@ -190,6 +202,12 @@ def _is_half(values: np.ndarray) -> bool:
         return bool(((values.astype(np.float16) == values) | np.isnan(values)).all())
 
 
+def _nearest_view(bench: Bench, target: _Target, stages) -> np.ndarray | None:
+    """The stage in the shape of the target; None where it has none."""
+    views = [view for view in bench.views(target.name, stages[target.name]) if view.shape == target.values.shape]
+    return min(views, key=lambda view: gap(view, target.values).max(), default=None)
+
+
 def _in_half(deviations) -> bool:
     return any(d.slot == "precision" for d in deviations)
 
@@ -202,10 +220,10 @@ def _judge(bench: Bench, deviations, targets) -> tuple[float, bool] | None:
     unit = HALF if _in_half(deviations) else SINGLE
     error, fits = 0.0, True
     for target in targets:
-        views = [view for view in bench.views(target.name, stages[target.name]) if view.shape == target.values.shape]
-        if not views:
+        view = _nearest_view(bench, target, stages)
+        if view is None:
             return None
-        gaps = min((gap(view, target.values) for view in views), key=lambda gaps: gaps.max())
+        gaps = gap(view, target.values)
         error = max(error, float(gaps.max()))
         fits = fits and bool((gaps <= target.half_unit + _rounding(stages, target.name, unit)).all())
     return error, fits

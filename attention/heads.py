@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.arrays import as_floats, check_axes
+from attention.arrays import as_floats, as_mask, check_axes, check_lead
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
@@ -51,7 +51,7 @@ def multi_head_attention(Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None,
     Q, K, V = as_floats(Q=Q, K=K, V=V)
     if heads != 1:
         Q, K, V = (split_heads(M, heads) for M in (Q, K, V))
-        scores = (*np.broadcast_shapes(Q.shape[:-3], K.shape[:-3]), Q.shape[-2], K.shape[-2])
+        scores = (*check_lead(Q, K, V)[:-1], Q.shape[-2], K.shape[-2])
         allowed, bias = (_before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias)))
     trace = scaled_dot_product_attention(Q, K, V, allowed=allowed, bias=bias, **options)
     joined = join_heads(trace.output) if heads != 1 else trace.output
@@ -96,7 +96,7 @@ def project(X: np.ndarray, W, name: str) -> np.ndarray:
 
 def _before_heads(name: str, M, scores: tuple[int, ...]):
     """Give a mask a head axis of length 1, so that it serves every head; ``scores`` is their shape without heads."""
-    if M is None or np.ndim(M) < 2:
+    if M is None or as_mask(name, M).ndim < 2:
         return M
     M = np.asarray(M)
     check_axes(name, M, scores)

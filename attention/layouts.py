@@ -23,7 +23,7 @@ def repeat_heads(M: np.ndarray, heads: int) -> np.ndarray:
     array([1, 1, 2, 2])
     """
     given = M.shape[-3]
-    if given < 1 or heads % given:
+    if given < 1 or heads < 1 or heads % given:
         raise ValueError(f"{heads} heads of queries cannot share {given} heads of keys and values evenly.")
     return np.repeat(M, heads // given, axis=-3)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.arrays import refuse_counts
 from attention.choices import Choice
 
 
@@ -85,6 +86,9 @@ def lengthened(mask, n_k: int) -> np.ndarray:
     missing = n_k - mask.shape[-1]
     if missing < 0:
         raise ValueError(f"the mask has {mask.shape[-1]} columns; there are only {n_k} keys.")
+    refuse_counts("the mask", mask)
+    if mask.dtype.kind in "iu":
+        mask = mask.astype(np.float64)
     hidden = False if mask.dtype == bool else -np.inf
     return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=hidden) if missing else mask
 

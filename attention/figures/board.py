@@ -26,10 +26,26 @@ def beside(true: View, *, digits: int = 2, query: int | None = None, title: str 
 
 
 def _pane(view: View, name: str, limits, digits: int, marks, title: str) -> dict:
-    stage, matrix = STAGES[name], view.stages[name]
-    rows, columns = view.rows(name), view.columns(name)
-    words = describe(view, name)
-    hidden = hidden_cells(view, name)
+    stage, words = STAGES[name], describe(view, name)
+    found = pane(
+        name,
+        view.stages[name],
+        view.rows(name),
+        view.columns(name),
+        limits=limits,
+        digits=digits,
+        hidden=hidden_cells(view, name),
+        marks=marks,
+        title=title,
+        words={"group": stage.group, "symbol": stage.symbol, **words},
+    )
+    sources = [(view.source(source), what) for source, what in stage.sources]
+    return found | {"sources": [(source, what) for source, what in sources if source in view.stages]}
+
+
+def pane(name: str, matrix, rows, columns, *, words: dict, limits, digits=2, hidden=None, marks=(), title="") -> dict:
+    """One heatmap with the words around it: ``words`` holds its group, symbol, formula and sentence."""
+    symbol = " = ".join(filter(None, (words["symbol"], words["formula"])))
     figure = heatmap(
         matrix,
         rows,
@@ -38,20 +54,16 @@ def _pane(view: View, name: str, limits, digits: int, marks, title: str) -> dict
         digits=digits,
         hidden=hidden,
         marks=marks,
-        title=" · ".join(filter(None, (f"{stage.symbol} = {words['formula']}", title))),
+        title=" · ".join(filter(None, (symbol, title))),
     )
     return {
         "name": name,
-        "group": stage.group,
-        "symbol": stage.symbol,
         **words,
         "shape": f"{matrix.shape[0]} × {matrix.shape[1]}",
-        "alt": alternative(matrix, rows, columns, hidden, stage.symbol, digits),
+        "alt": alternative(matrix, rows, columns, hidden, words["symbol"], digits),
         "rows": rows,
         "columns": columns,
-        "sources": [
-            (view.source(source), what) for source, what in stage.sources if view.source(source) in view.stages
-        ],
+        "sources": [],
         "figure": figure,
     }
 
@@ -107,17 +119,21 @@ def hidden_cells(view: View, name: str) -> np.ndarray | None:
 
 def colour_limits(view: View) -> dict[str, tuple[float, float]]:
     """The colour range of each stage: the same for stages that are compared, 0…1 for weights."""
-    reach: dict[str, float] = {}
+    most: dict[str, float] = {}
     for name, matrix in view.stages.items():
         hidden = hidden_cells(view, name)
         shown = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
         word = STAGES[name].limits
-        reach[word] = max(reach.get(word, 0.0), float(np.abs(matrix[shown]).max(initial=0)))
-    limits = {name: reach[STAGES[name].limits] or 1.0 for name in view.stages}
-    found = {name: (-most, most) for name, most in limits.items()}
+        most[word] = max(most.get(word, 0.0), float(np.abs(matrix[shown]).max(initial=0)))
+    found = {name: around_zero(most[STAGES[name].limits]) for name in view.stages}
     if view.softmax:
         found["weights"] = (0, 1)
     return found
+
+
+def around_zero(most: float) -> tuple[float, float]:
+    """A diverging range that reaches that far on both sides."""
+    return -(most or 1.0), most or 1.0
 
 
 def alternative(matrix, rows, columns, hidden, symbol: str, digits: int) -> str:

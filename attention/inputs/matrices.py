@@ -14,6 +14,9 @@ from attention.weights import INITIALISERS, initialise
 MAX_SIDE = 256  # rows or columns of a typed matrix
 MAX_TEXT = 2_000_000  # characters; 256 × 256 numbers of full length fit
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
+_PRINTED = re.compile(r"\s*(?:[a-z]\w{0,20}\.)?(?:array|tensor)\(")  # what NumPy and PyTorch write around the numbers
+_BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t]*\n")  # two matrices
+_SPECIAL = ("nan", "inf", "infinity")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")  # one way to match: no backtracking
 
 
@@ -106,8 +109,8 @@ class Matrix:
         )
 
 
-def read_number(text: str, where: str) -> float:
-    """One finite number within ±LIMIT, or a sentence that names the place.
+def read_number(text: str, where: str, finite: bool = True) -> float:
+    """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only where not ``finite``.
 
     >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
     -0.0025
@@ -115,6 +118,8 @@ def read_number(text: str, where: str) -> float:
     text = str(text).strip().replace("\u2212", "-")
     if not text:
         raise BadInput(f"{where} is empty; a number is wanted.")
+    if not finite and text.lower().lstrip("+-") in _SPECIAL:
+        return float(text)
     shown = text if len(text) <= 24 else text[:23] + "…"
     if not text.isascii() or not _NUMBER.fullmatch(text):
         raise BadInput(f"{where} holds “{shown}”; a number such as 3, -0.5 or 2e-3 is wanted.")
@@ -124,8 +129,8 @@ def read_number(text: str, where: str) -> float:
     return value
 
 
-def read_matrix(text: str, name: str) -> np.ndarray:
-    """Rows by line or semicolon, numbers by space, comma or tab; brackets around rows do not matter.
+def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
+    """Rows by line or semicolon, numbers by space, comma or tab; where rows stand in brackets, these count, not the lines.
 
     >>> read_matrix("[[1, 2], [3, 4.5]]", "W_Q")
     array([[1. , 2. ],
@@ -137,8 +142,7 @@ def read_matrix(text: str, name: str) -> np.ndarray:
     """
     if len(text) > MAX_TEXT:
         raise BadInput(f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read.")
-    lines = [line.strip(" \t\r,[](){}") for line in re.split(r"[\n;]|\][\s,]*\[", text)]
-    rows = [re.split(r"\s*,\s*|\s+", line) for line in lines if line]
+    rows = _split(text)
     if not rows:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")
     if len(rows) > MAX_SIDE or max(map(len, rows)) > MAX_SIDE:
@@ -151,10 +155,50 @@ def read_matrix(text: str, name: str) -> np.ndarray:
             )
     return np.array(
         [
-            [read_number(c, f"{name}, row {r}, column {k}") for k, c in enumerate(row, 1)]
+            [read_number(c, f"{name}, row {r}, column {k}", finite) for k, c in enumerate(row, 1)]
             for r, row in enumerate(rows, 1)
         ]
     )
+
+
+def _split(text: str) -> list[list[str]]:
+    """The cells of each row, still as text. NumPy breaks a long row over several lines, but brackets it."""
+    printed = _PRINTED.match(text)
+    text = text[printed.end() : text.rfind("]") + 1] if printed else text
+    lines = (
+        re.findall(r"\[([^\[\]]*)\]", text) if re.match(r"\s*\[\s*\[", text) else re.split(r"[\n;]|\][\s,]*\[", text)
+    )
+    lines = [line.strip(" \t\r\n,[](){}") for line in lines]
+    return [re.split(r"\s*,\s*|\s+", line) for line in lines if line]
+
+
+def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
+    """One matrix, or several of one shape: with an empty line or closing brackets between them, as NumPy prints three axes.
+
+    >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
+    (2, 2, 1)
+    """
+    blocks = [block for block in _BETWEEN.split(text[: MAX_TEXT + 1]) if block.strip()]
+    if len(blocks) < 2 or len(text) > MAX_TEXT:
+        return read_matrix(text, name, finite)
+    found = [read_matrix(_closed(block), f"{name}, head {k}", finite) for k, block in enumerate(blocks, 1)]
+    for k, matrix in enumerate(found, 1):
+        if matrix.shape != found[0].shape:
+            raise BadInput(
+                f"{name}, head {k} is {_size(matrix)} and head 1 is {_size(found[0])}; all need the same shape."
+            )
+    return np.stack(found)
+
+
+def _closed(block: str) -> str:
+    """A block cut out between brackets, with brackets of its own again."""
+    printed = _PRINTED.match(block)
+    inner = block[printed.end() if printed else 0 :].strip("[], \t\r\n)")
+    return f"[[{inner}]]" if "]" in inner or "[" in block else block
+
+
+def _size(matrix: np.ndarray) -> str:
+    return f"{matrix.shape[0]} × {matrix.shape[1]}"
 
 
 def write_matrix(values: np.ndarray) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,6 +41,14 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
         if values is not None:
             stages[name] = values
     return View(stages, labels(settings), visible, trace.scale, bias, settings.softmax, settings.head, settings.heads)
+
+
+def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
+    """The attention of the chosen item and head alone: every array has two axes."""
+    item, head = (settings.item if settings.batch else None), (settings.head if settings.heads > 1 else None)
+    names = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "allowed")
+    picked = {name: _pick(getattr(trace, name), item, head) for name in names}
+    return replace(trace, **picked, X=None, memory=None, joined=None, projected=None)
 
 
 def _mask(visible: np.ndarray, bias: np.ndarray | None) -> np.ndarray | None:
