@@ -1,0 +1,251 @@
+"""How eleven well-known attentions answer the same inputs.
+
+The fields of a :class:`Convention` are both what a page shows of it and what its arithmetic runs on; so a
+cause of a difference can be tried out (differences.py): correct one field, compute again, and see what changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.arrays import as_floats, as_mask, check_axes, check_shapes, weighted_sum
+from attention.masks import causal as upper_left
+from attention.masks import causal_lower_right
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a framework makes of Q, K and V; both arrays are None where it cannot be handed them."""
+
+    weights: np.ndarray | None = None  # (…, n_q, n_k)
+    output: np.ndarray | None = None  # (…, n_q, d_v)
+    refused: str = ""  # a sentence saying why
+
+
+# ---- what happens to a hidden score: (scores, keep) → masked ----------------------------------------
+
+
+def _added(filler: float) -> Callable:
+    """The filler is added to hidden scores: a NaN there stays NaN."""
+    return lambda scores, keep: scores + np.where(keep, 0, filler).astype(scores.dtype)
+
+
+def replaced(filler: float) -> Callable:
+    """The filler takes the place of hidden scores."""
+    return lambda scores, keep: np.where(keep, scores, filler).astype(scores.dtype)
+
+
+def _lowest_added(scores, keep):
+    """The lowest number of the scores' own type is added; that of float64 is −∞ in float32."""
+    return scores + np.where(keep, 0, np.finfo(scores.dtype).min)
+
+
+# ---- what cannot be handed over: (Q, K, V, mask) → a sentence, or "" --------------------------------
+
+
+def _takes_all(Q, K, V, mask) -> str:
+    return ""
+
+
+def _wants_one_row(Q, K, V, mask) -> str:
+    if mask is None or (mask == mask[..., :1, :]).all():
+        return ""
+    return "keras.layers.Attention documents only a mask over keys, the same for all queries."
+
+
+def _wants_a_key(Q, K, V, mask) -> str:
+    return "" if K.shape[-2] else "The ONNX reference raises an error where there is no key."
+
+
+def _wants_no_mask(Q, K, V, mask) -> str:
+    return "" if mask is None else "FlashAttention 2 takes no mask, only its causal switch."
+
+
+def _wants_d_k(Q, K, V, mask) -> str:
+    d_k, d_v = K.shape[-1], V.shape[-1]
+    return "" if d_k == d_v else f"It wants V as wide as K; here d_v is {d_v} and d_k is {d_k}."
+
+
+@dataclass(frozen=True)
+class Convention:
+    """One framework's choices. Its defaults are meant wherever it offers several."""
+
+    title: str
+    version: str
+    source: str  # what was looked at
+    ran: bool  # True: the library itself was run, and its answers are kept in tests/peers/recorded.json
+    layout: str  # of Q, K and V
+    true_means: str  # "may look", "hide" or "no boolean mask": there it gets what its own helper makes of one
+    causal: str  # "upper left" or "lower right" by a switch, "the caller's mask": its documentation makes it upper left
+    hidden_row: str  # begins with "0", "NaN" or "uniform": the weights of a query that sees no key
+    scale: str  # "1/√d_k" or "1"
+    softcap: str  # "none" or "before the mask"
+    floats: str  # "as given", "float32" or "softmax in float32"
+    hide: Callable  # (scores, keep) → masked
+    refuses: Callable = _takes_all  # (Q, K, V, mask) → a sentence, or ""
+    roots: bool = False  # √scale on Q and on K, where the others multiply once
+
+    def keep(self, mask: np.ndarray | None, causal: bool, shape: tuple[int, ...]) -> np.ndarray:
+        """Which scores count once ``mask`` is read as this framework reads it: (…, n_q, n_k)."""
+        keep = np.True_ if mask is None else ~mask if self.true_means == "hide" else mask
+        if causal:
+            keep = keep & (causal_lower_right if self.causal == "lower right" else upper_left)(*shape[-2:])
+        return np.broadcast_to(keep, shape)
+
+    def answer(self, Q, K, V, mask=None, causal=False, *, factor=None, leaks=True) -> Answer:
+        """The arithmetic, for arrays that were checked; ``factor`` takes the place of the default scale.
+
+        ``leaks``: a hidden NaN in V reaches the output, as 0 × NaN does in every framework looked at.
+        """
+        if self.floats == "float32":
+            Q, K, V = (M.astype(np.float32) for M in (Q, K, V))
+        factor = factor or (1 if self.scale == "1" else 1 / math.sqrt(Q.shape[-1]))
+        before, after = (math.sqrt(factor), 1) if self.roots else (1, factor)
+        with np.errstate(all="ignore"):
+            scores = (Q * before) @ (K * before).swapaxes(-1, -2) * after
+            keep = self.keep(mask, causal, scores.shape)
+            masked = self.hide(scores, keep)
+            masked = masked.astype(np.float32) if self.floats == "softmax in float32" else masked
+            weights = _softmax(masked).astype(Q.dtype)
+            if self.hidden_row == "0":
+                weights = np.where(keep.any(axis=-1, keepdims=True), weights, 0)
+            return Answer(weights, weights @ V if leaks else weighted_sum(weights, V, keep))
+
+
+def _softmax(masked: np.ndarray) -> np.ndarray:
+    """As it stands in a book: a row of −∞ alone becomes NaN."""
+    exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=-np.inf))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+CONVENTIONS = {
+    "torch_sdpa": Convention(
+        title="F.scaled_dot_product_attention", version="torch 2.13.0", ran=True,
+        source="docstring; run on the CPU by its default path",
+        layout="(B, H, L, D)", true_means="may look", causal="upper left", hidden_row="0",
+        scale="1/√d_k", softcap="none", floats="as given", hide=_added(-np.inf),
+    ),
+    "torch_mha": Convention(
+        title="nn.MultiheadAttention", version="torch 2.13.0", ran=True,
+        source="docstring and multi_head_attention_forward; run with need_weights=True and identity projections",
+        layout="(L, B, H·D), or (B, L, H·D) with batch_first", true_means="hide", causal="the caller's mask",
+        hidden_row="NaN", scale="1/√d_k", softcap="none", floats="as given", hide=_added(-np.inf),
+        refuses=_wants_d_k,
+    ),
+    "keras_attention": Convention(
+        title="keras.layers.Attention", version="keras 3.15.1", ran=True,
+        source="keras/src/layers/attention/attention.py; run on the torch backend",
+        layout="(B, L, D), called with [Q, V, K]", true_means="may look", causal="upper left", hidden_row="uniform",
+        scale="1", softcap="none", floats="float32", hide=_added(-1e9), refuses=_wants_one_row,
+    ),
+    "keras_mha": Convention(
+        title="keras.layers.MultiHeadAttention", version="keras 3.15.1", ran=True,
+        source="keras/src/layers/attention/multi_head_attention.py; run on the torch backend with identity"
+        " projections, scores not returned",
+        layout="(B, L, H·D), called with (Q, V, K)", true_means="may look", causal="upper left", hidden_row="uniform",
+        scale="1/√d_k", softcap="none", floats="float32", hide=_added(-0.7 * 3.38953e38),
+    ),
+    "keras_ops": Convention(
+        title="keras.ops.dot_product_attention", version="keras 3.15.1", ran=True,
+        source="keras/src/ops/nn.py and backend/torch/nn.py; run on the torch backend",
+        layout="(B, L, H, D)", true_means="may look", causal="upper left", hidden_row="uniform",
+        scale="1/√d_k", softcap="none", floats="float32", hide=_added(-0.7 * 3.38953e38),
+    ),
+    "jax": Convention(
+        title="jax.nn.dot_product_attention", version="jax 0.10.2", ran=True,
+        source="jax/_src/nn/functions.py; run on the CPU, jax_enable_x64 off as by default",
+        layout="(B, L, H, D)", true_means="may look", causal="upper left", hidden_row="uniform",
+        scale="1/√d_k", softcap="none", floats="float32", hide=replaced(-0.7 * FLOAT32_MAX), refuses=_wants_d_k,
+    ),
+    "onnx_23": Convention(
+        title="ONNX Attention-23", version="onnx 1.23.2", ran=True,
+        source="onnx/reference/ops/op_attention.py; run by the reference evaluator, without a cache",
+        layout="(B, H, L, D), or (B, L, H·D)", true_means="may look", causal="upper left", hidden_row="0",
+        scale="1/√d_k", softcap="before the mask", floats="as given", hide=_added(-np.inf), refuses=_wants_a_key,
+        roots=True,
+    ),
+    "hf_eager": Convention(
+        title="Hugging Face eager attention", version="transformers 5.23.0", ran=True,
+        source="eager_attention_forward of modeling_llama.py, its mask made by eager_mask; run",
+        layout="(B, H, L, D)", true_means="no boolean mask", causal="the caller's mask",
+        hidden_row="uniform; NaN in float64", scale="1/√d_k", softcap="none", floats="softmax in float32",
+        hide=_lowest_added,
+    ),
+    "flash_2": Convention(
+        title="FlashAttention 2", version="flash-attn 2.1 and newer", ran=False,
+        source="README, flash_attn_interface.py, mask.h and softmax.h, read only; its half-precision inputs are not imitated",
+        layout="(B, L, H, D)", true_means="no boolean mask", causal="lower right", hidden_row="0",
+        scale="1/√d_k", softcap="before the mask", floats="float32", hide=replaced(-np.inf),
+        refuses=lambda *inputs: _wants_no_mask(*inputs) or _wants_d_k(*inputs),
+    ),
+    "tf_keras_2": Convention(
+        title="Softmax(mask) of tf.keras 2", version="tf.keras 2", ran=False,
+        source="published source of layers.Softmax, written again here; the caller divides by √d_k",
+        layout="any: it gets the scores", true_means="may look", causal="the caller's mask", hidden_row="uniform",
+        scale="1/√d_k", softcap="none", floats="float32", hide=_added(-1e9),
+    ),
+    "tutorial": Convention(
+        title="the tutorial code", version="as published", ran=False,
+        source="`scores += -1e9 * mask`, written again here in the float type given (in TensorFlow it is float32)",
+        layout="(B, H, L, D)", true_means="hide", causal="the caller's mask",
+        hidden_row="uniform; in float64 as if nothing were hidden", scale="1/√d_k", softcap="none", floats="as given",
+        hide=_added(-1e9),
+    ),
+}  # fmt: skip
+
+
+def answer(name: str, Q, K, V, *, mask=None, causal: bool = False) -> Answer:
+    """What the framework ``name`` of :data:`CONVENTIONS` answers.
+
+    Parameters
+    ----------
+    Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
+        In our layout. As in our own attention, integers become float64 and half precision float32.
+    mask : array_like of bool, broadcastable to (…, n_q, n_k)
+        Handed over as it is: where True means hide, it hides. Where there is no boolean mask, the
+        framework's own helper turns it into numbers to add.
+    causal : bool
+        The framework's own switch, or the mask its documentation tells the caller to make, in its own
+        polarity. With a mask as well, a key hidden by either is hidden (torch documents an error for
+        that, but its default path on the CPU does the same).
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence, where the name is not in the table or the arrays fit no attention at all.
+
+    >>> answer("torch_mha", [[1.0]], [[1.0], [1.0]], [[10.0], [20.0]], mask=[[True, False]]).output
+    array([[20.]])
+    """
+    convention = named(name)
+    Q, K, V = as_floats(Q=Q, K=K, V=V)
+    check_shapes(Q, K, V)
+    mask = checked_mask(mask, (*np.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2]))
+    refused = convention.refuses(Q, K, V, mask)
+    return Answer(refused=refused) if refused else convention.answer(Q, K, V, mask, causal)
+
+
+def named(name: str) -> Convention:
+    if name not in CONVENTIONS:
+        raise ValueError(f"{name!r} is not in the table; the names are {', '.join(CONVENTIONS)}.")
+    return CONVENTIONS[name]
+
+
+def checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray | None:
+    """The mask as booleans of the scores' shape."""
+    if mask is None:
+        return None
+    mask = as_mask("mask", mask)
+    if mask.dtype != bool:
+        raise TypeError(f"mask holds {mask.dtype}; booleans are wanted (write `mask == 1` or `mask == 0`).")
+    check_axes("mask", mask, shape)
+    try:
+        return np.broadcast_to(mask, shape)
+    except ValueError:
+        raise ValueError(f"mask has shape {mask.shape}, which does not fit the scores {shape}.") from None

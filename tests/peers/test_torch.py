@@ -1,0 +1,67 @@
+"""Ours, and its record of torch's conventions, against torch itself, where it can be imported."""
+
+import warnings
+
+import numpy as np
+import pytest
+from peers.record import torch_mha, torch_sdpa
+
+from attention import scaled_dot_product_attention
+from attention.conventions import answer
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # what torch says while it is imported
+    torch = pytest.importorskip("torch", reason="the package torch is not installed")
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:torch")
+SEEDS = range(32)
+
+
+def drawn(seed):
+    """Q, K, V (B, H, L, D), a mask or None, and whether the causal switch is on."""
+    rng = np.random.default_rng(seed)
+    b, h, n_q, n_k, d = (int(n) for n in rng.integers(1, 7, 5))
+    dtype, causal, masked = ("float32", "float64")[seed % 2], bool(seed // 2 % 2), seed // 4 % 2
+    Q, K, V = ((rng.standard_normal((b, h, n, d)) * (1, 20)[seed // 8 % 2]).astype(dtype) for n in (n_q, n_k, n_k))
+    mask = rng.random((b, 1, n_q, n_k)) > 0.4 if masked else None
+    return Q, K, V, None if mask is None else np.broadcast_to(mask, (b, h, n_q, n_k)).copy(), causal
+
+
+def close(dtype, V) -> dict:
+    return {"rtol": 0, "atol": (1e-13 if dtype == "float64" else 3e-6) * max(1.0, float(np.abs(V).max()))}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ours_equals_scaled_dot_product_attention(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    allowed = np.ones((Q.shape[2], K.shape[2]), bool) if mask is None else mask
+    allowed = allowed & np.tri(*allowed.shape[-2:], dtype=bool) if causal else allowed
+    theirs, _ = torch_sdpa(Q, K, V, None if mask is None else allowed, causal and mask is None)
+    ours = scaled_dot_product_attention(Q, K, V, allowed=allowed)
+    np.testing.assert_allclose(ours.output, theirs.numpy(), **close(Q.dtype, V))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_convention_equals_scaled_dot_product_attention(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    theirs, _ = torch_sdpa(Q, K, V, mask, causal)
+    np.testing.assert_allclose(
+        answer("torch_sdpa", Q, K, V, mask=mask, causal=causal).output, theirs.numpy(), **close(Q.dtype, V)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_convention_equals_multihead_attention_nan_included(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    output, weights = torch_mha(Q, K, V, mask, causal)
+    theirs = answer("torch_mha", Q, K, V, mask=mask, causal=causal)
+    # the layer scales Q before the product: large scores round differently
+    loose = {"rtol": 0, "atol": (1e-12 if Q.dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max()))}
+    np.testing.assert_allclose(theirs.output, output, **loose)
+    np.testing.assert_allclose(theirs.weights, weights.numpy(), **loose)
+
+
+def test_some_of_the_drawn_rows_see_no_key():
+    cases = [drawn(seed) for seed in SEEDS]
+    assert any(mask is not None and not mask.any(axis=-1).all() for *_, mask, _ in cases)
+    assert any(np.isnan(answer("torch_mha", *case[:3], mask=case[3]).output).any() for case in cases)

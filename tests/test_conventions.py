@@ -1,0 +1,478 @@
+"""Every convention against what its library answered, or, where none was run, against loops of the published code."""
+
+import json
+import math
+import warnings
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from peers.record import CASES, FILE, LIBRARIES, drawn
+
+from attention import causal, causal_lower_right, scaled_dot_product_attention
+from attention.conventions import CONVENTIONS, answer
+from attention.differences import CAUSES, differs
+
+RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
+RAN = [name for name, convention in CONVENTIONS.items() if convention.ran]
+IN_FLOAT32 = [name for name, convention in CONVENTIONS.items() if convention.floats == "float32"]
+BLIND = np.array([[True, False, True], [False, False, False], [True, True, False]])
+
+
+def numbers(n_q=3, n_k=3, lead=(), dtype="float64", seed=0):
+    """Q, K and V."""
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((*lead, n, 4)).astype(dtype) for n in (n_q, n_k, n_k)]
+
+
+def sentence(name, Q, K, V, *, mask=None, causal=False, rows=None, **ours):
+    """How ``name`` differs from ours, ours having been given the mask as what may be seen."""
+    if "allowed" not in ours and (mask is not None or causal):
+        ours["allowed"] = np.logical_and(True if mask is None else mask, _corner(Q, K) if causal else True)
+    trace = scaled_dot_product_attention(Q, K, V, **ours)
+    return differs(name, trace, answer(name, Q, K, V, mask=mask, causal=causal), mask=mask, causal=causal, rows=rows)
+
+
+def _corner(Q, K):
+    return causal(Q.shape[-2], K.shape[-2])
+
+
+# ---- the table ---------------------------------------------------------------------------------------
+
+
+def test_the_entries_stand_in_the_order_of_the_menu():
+    assert list(CONVENTIONS) == [
+        "torch_sdpa", "torch_mha", "keras_attention", "keras_mha", "keras_ops", "jax", "onnx_23", "hf_eager",
+        "flash_2", "tf_keras_2", "tutorial",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_no_text_of_an_entry_is_empty_and_its_words_are_those_of_the_table(name):
+    entry = CONVENTIONS[name]
+    texts = [getattr(entry, field.name) for field in fields(entry) if field.type == "str"]
+    assert len(texts) == 10
+    assert all(text and text == text.strip() for text in texts)
+    assert entry.true_means in ("may look", "hide", "no boolean mask")
+    assert entry.causal in ("upper left", "lower right", "the caller's mask")
+    assert entry.hidden_row.split(";")[0] in ("0", "NaN", "uniform")
+    assert entry.scale in ("1/√d_k", "1")
+    assert entry.softcap in ("none", "before the mask")
+    assert entry.floats in ("as given", "float32", "softmax in float32")
+
+
+def test_what_is_said_to_have_run_is_what_was_recorded_and_in_its_version():
+    assert list(LIBRARIES) == RAN == [name for name in RECORDED if name not in ("cases", "versions")]
+    for name, (_, package) in LIBRARIES.items():
+        assert CONVENTIONS[name].version == f"{package} {RECORDED['versions'][package].split('+')[0]}"
+
+
+def test_the_recorded_cases_are_those_the_inputs_are_drawn_from():
+    assert RECORDED["cases"] == json.loads(json.dumps(CASES))
+
+
+# ---- against the libraries ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", RAN)
+def test_a_convention_that_ran_equals_its_library(name, case):
+    Q, K, V, mask = drawn(CASES[case])
+    recorded, given = RECORDED[name][case], answer(name, Q, K, V, mask=mask, causal=CASES[case]["causal"])
+    if "refused" in recorded:
+        assert given.refused and given.output is given.weights is None
+        return
+    exact = recorded["dtype"] == "float64" and CONVENTIONS[name].floats == "as given"
+    assert not given.refused and given.output.dtype == recorded["dtype"]
+    for stage in {"output", "weights"} & set(recorded):
+        expected = np.array(recorded[stage], float)  # null is NaN
+        np.testing.assert_allclose(getattr(given, stage), expected, rtol=0, atol=1e-14 if exact else 1e-6)
+
+
+def test_the_recorded_libraries_do_differ():
+    rows = {name: RECORDED[name]["a hidden row, float32"].get("output", [[[[], []]]])[0][0][1] for name in RAN}
+    assert rows["torch_sdpa"] == rows["onnx_23"] == [0.0] * 4
+    assert all(any(rows[name]) for name in ("keras_mha", "keras_ops", "jax", "hf_eager"))
+    whole = {name: RECORDED[name]["no key at all, float32"]["output"][0][0] for name in RAN}
+    assert whole["torch_mha"] != whole["torch_sdpa"]
+    assert RECORDED["hf_eager"]["a hidden row"]["output"][0][0][1] == [None] * 4
+
+
+# ---- against loops of the published code: FlashAttention, tf.keras 2 and the tutorial were not run --------------------
+
+
+def flash_2(Q, K, V, mask, switched):
+    """csrc/flash_attn/src/mask.h: a key at or beyond row + 1 + n_k − n_q gets −∞; softmax.h: a sum of 0 counts as 1."""
+    rows = []
+    for i, q in enumerate(Q):
+        beyond = i + 1 + len(K) - len(Q)
+        scores = [-math.inf if switched and j >= beyond else dot(q, k) / math.sqrt(len(q)) for j, k in enumerate(K)]
+        highest = max(scores)
+        grown = [math.exp(s - (0 if highest == -math.inf else highest)) for s in scores]
+        rows.append([g / (sum(grown) or 1) for g in grown])
+    return rows
+
+
+def tf_keras_2(Q, K, V, mask, switched):
+    """layers.Softmax: ``inputs += (1.0 - mask) * -1e9`` in float32, then softmax."""
+    return softmaxed(Q, K, np.float32, lambda i, j: 1.0 - float(mask[i][j] and (j <= i or not switched)))
+
+
+def tutorial(Q, K, V, mask, switched):
+    """``scores += -1e9 * mask``, where 1 hides, in the float type of Q; its look-ahead mask is 1 above the diagonal."""
+    return softmaxed(Q, K, Q.dtype.type, lambda i, j: float(mask[i][j] or (switched and j > i)))
+
+
+def softmaxed(Q, K, real, hidden):
+    rows = []
+    for i, q in enumerate(Q):
+        scores = [real(real(dot(q, k) / math.sqrt(len(q))) + real(-1e9 * hidden(i, j))) for j, k in enumerate(K)]
+        grown = [math.exp(s - max(scores)) for s in scores]
+        rows.append([g / sum(grown) for g in grown])
+    return rows
+
+
+def dot(a, b):
+    return math.fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("switched", [False, True])
+@pytest.mark.parametrize(("n_q", "n_k"), [(3, 3), (2, 4), (4, 2)])
+@pytest.mark.parametrize("loops", [flash_2, tf_keras_2, tutorial])
+def test_a_convention_that_was_not_run_equals_loops_of_its_published_code(loops, n_q, n_k, switched, dtype):
+    Q, K, V = numbers(n_q, n_k, dtype=dtype)
+    takes_mask = loops is not flash_2
+    mask = np.random.default_rng(1).random((n_q, n_k)) > 0.5
+    mask[1] = loops is tutorial  # a row that sees no key
+    given = answer(loops.__name__, Q, K, V, mask=mask if takes_mask else None, causal=switched)
+    expected = np.array(loops(Q, K, V, mask, switched))
+    in_float64 = dtype == "float64" and loops is tutorial
+    # −1e9 leaves a float64 score seven digits behind the point
+    np.testing.assert_allclose(given.weights, expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(given.output, expected @ V, rtol=0, atol=1e-6)
+    assert given.output.dtype == ("float64" if in_float64 else "float32")
+
+
+# ---- the fields say what the numbers do --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_the_hidden_row_is_what_the_table_says(name):
+    Q, K, V = numbers(dtype="float32")
+    hides = CONVENTIONS[name].true_means == "hide"
+    mask = np.array([[False, False, False]]) ^ hides
+    if name == "flash_2":  # it has no mask; from the lower right, the first of three queries sees neither key
+        weights = answer(name, Q, K[:2], V[:2], causal=True).weights[0]
+    else:
+        weights = answer(name, Q, K, V, mask=mask).weights
+    expected = {"0": 0, "NaN": np.nan, "uniform": 1 / 3}[CONVENTIONS[name].hidden_row.split(";")[0]]
+    np.testing.assert_allclose(weights, np.full(weights.shape, expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in CONVENTIONS if name != "flash_2"])
+def test_true_means_what_the_table_says(name):
+    weights = answer(name, *numbers(1, 2), mask=[[True, False]]).weights
+    expected = [[0, 1]] if CONVENTIONS[name].true_means == "hide" else [[1, 0]]
+    assert weights.tolist() == expected
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize(("n_q", "n_k"), [(3, 3), (2, 4)])
+def test_causal_is_aligned_as_the_table_says(name, n_q, n_k):
+    corner = causal_lower_right if CONVENTIONS[name].causal == "lower right" else causal
+    weights = answer(name, *numbers(n_q, n_k), causal=True).weights
+    assert ((weights > 0) == corner(n_q, n_k)).all()
+
+
+def test_half_precision_is_computed_in_float32_and_integers_in_float64():
+    for name in CONVENTIONS:
+        assert answer(name, *numbers(dtype="float16")).output.dtype == "float32"
+    assert answer("torch_sdpa", [[1]], [[1]], [[7]]).output.tolist() == [[7.0]]
+
+
+# ---- what cannot be handed over, and what is refused ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays", "mask", "sentence"),
+    [
+        (
+            "keras_attention",
+            numbers(),
+            BLIND,
+            "keras.layers.Attention documents only a mask over keys, the same for all queries.",
+        ),
+        ("flash_2", numbers(), BLIND, "FlashAttention 2 takes no mask, only its causal switch."),
+        ("onnx_23", numbers(2, 0), None, "The ONNX reference raises an error where there is no key."),
+        *(
+            (name, [*numbers()[:2], numbers()[2][:, :2]], None, "It wants V as wide as K; here d_v is 2 and d_k is 4.")
+            for name in ("torch_mha", "jax", "flash_2")
+        ),
+    ],
+)
+def test_what_a_framework_cannot_be_handed_is_a_sentence_in_the_answer_and_the_difference(name, arrays, mask, sentence):
+    given = answer(name, *arrays, mask=mask)
+    assert (given.weights, given.output, given.refused) == (None, None, sentence)
+    assert differs(name, scaled_dot_product_attention(*arrays), given, mask=mask) == sentence
+
+
+def test_keras_attention_takes_a_mask_over_keys_in_any_shape_that_says_the_same_for_all_queries():
+    for mask in ([True, False, True], [[True, False, True]], [[True, False, True]] * 3):
+        assert not answer("keras_attention", *numbers(), mask=mask).refused
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"name": "torch"}, ValueError, f"'torch' is not in the table; the names are {', '.join(CONVENTIONS)}."),
+        (
+            {"mask": [[1, 0, 1]]},
+            TypeError,
+            "mask holds int64; booleans are wanted (write `mask == 1` or `mask == 0`).",
+        ),
+        (
+            {"mask": [[True, False]]},
+            ValueError,
+            "mask has shape (1, 2), which does not fit the scores (3, 3).",
+        ),
+        (
+            {"mask": np.ones((5, 3, 3), bool)},
+            ValueError,
+            "mask has shape (5, 3, 3), which does not fit the scores (3, 3).",
+        ),
+        (
+            {"mask": [[True], [True, False]]},
+            ValueError,
+            "mask has rows of different lengths; every row needs the same.",
+        ),
+        ({"K": np.ones((3, 5))}, ValueError, "Q has 4 columns and K has 5; both need the same d_k."),
+    ],
+)
+def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(change, kind, message):
+    arguments = dict(zip(("name", "Q", "K", "V"), ("torch_sdpa", *numbers()), strict=True)) | change
+    with pytest.raises(kind) as raised:
+        answer(**arguments)
+    assert str(raised.value) == message
+
+
+# ---- the sentences -------------------------------------------------------------------------------------
+
+
+def test_the_same_arithmetic_agrees_to_every_digit():
+    assert sentence("torch_sdpa", *numbers(), mask=BLIND) == "Agrees to 16 digits."
+    assert sentence("torch_sdpa", *numbers(dtype="float32")) == "Agrees to 7 digits."
+
+
+def test_float32_is_named_where_ours_is_float64_and_not_where_it_is_float32():
+    assert sentence("jax", *numbers()) == "Agrees to 7 digits: it computes in float32."
+    assert sentence("hf_eager", *numbers()) == "Agrees to 7 digits: its softmax computes in float32."
+    assert sentence("jax", *numbers(dtype="float32")) == "Agrees to 7 digits."
+
+
+def test_numbers_that_float32_cannot_hold_leave_no_digit():
+    Q, K, V = numbers()
+    assert sentence("jax", Q * 1e25, K * 1e25, V) == "Differs from the first digit: it computes in float32."
+
+
+def test_the_other_polarity_is_named():
+    mask = np.array([[True, False, True]] * 3)
+    assert sentence("torch_mha", *numbers(), mask=mask) == (
+        "Hides what you meant to show: True means hide in nn.MultiheadAttention."
+    )
+    assert sentence("tutorial", *numbers(), mask=mask) == (
+        "Hides what you meant to show: True means hide in the tutorial code."
+    )
+    assert sentence("torch_mha", *numbers(), mask=~mask & False) == (
+        "Shows what you meant to hide: True means hide in nn.MultiheadAttention."
+    )
+
+
+def test_a_mask_of_ones_hides_every_key_where_true_means_hide():
+    assert sentence("torch_mha", *numbers(), mask=np.ones((3, 3), bool)) == (
+        "Hides what you meant to show: True means hide in nn.MultiheadAttention; rows 1, 2 and 3 see no key: NaN there."
+    )
+
+
+def test_a_hidden_row_is_told_by_what_stands_there():
+    single = numbers(dtype="float32")
+    assert sentence("torch_sdpa", *single, mask=BLIND) == "Agrees to 7 digits."
+    assert sentence("jax", *single, mask=BLIND) == "Row 2 sees no key: it spreads its weight evenly, where ours is 0."
+    assert sentence("hf_eager", *numbers(), mask=BLIND) == (
+        "Row 2 sees no key: NaN there, where ours is 0; its softmax computes in float32."
+    )
+    assert sentence("tutorial", *numbers(), mask=np.ones((1, 3), bool)) == (
+        "Hides what you meant to show: True means hide in the tutorial code; "
+        "rows 1, 2 and 3 see no key: it shares its weight as if nothing were hidden."
+    )
+
+
+def test_a_row_may_be_named_by_its_label_and_many_are_counted():
+    names = ("the", "cat", "sat")
+    assert sentence("jax", *numbers(dtype="float32"), mask=BLIND, rows=names).startswith("Row cat sees no key: ")
+    none = np.zeros((7, 3), bool)
+    assert sentence("jax", *numbers(7, 3, dtype="float32"), mask=none) == (
+        "Rows 1, 2, 3 and 4 more see no key: it spreads its weight evenly, where ours is 0."
+    )
+
+
+def test_a_row_hidden_in_one_head_alone_says_in_how_many():
+    mask = np.ones((2, 3, 3), bool)
+    mask[1, 2] = False
+    assert sentence("jax", *numbers(lead=(2,), dtype="float32"), mask=mask) == (
+        "Row 3 sees no key in 1 of 2 items: it spreads its weight evenly, where ours is 0."
+    )
+
+
+def test_the_missing_scale_is_named_and_no_scale_on_our_side_removes_it():
+    single = numbers(dtype="float32")
+    assert sentence("keras_attention", *single) == "Does not divide by √d_k: its weights are sharper."
+    assert sentence("keras_attention", *single, scale=1.0) == "Agrees to 7 digits."
+    assert sentence("torch_sdpa", *single, scale=1.0) == (
+        "Divides by √d_k, where ours multiplies by 1: its weights are flatter."
+    )
+    assert sentence("keras_attention", *single, scale=2.0) == (
+        "Does not divide by √d_k, where ours multiplies by 2: its weights are flatter."
+    )
+
+
+def test_the_causal_corner_is_named_only_where_it_matters():
+    lower_right = {"causal": True, "allowed": causal_lower_right(2, 4)}
+    two_by_four = numbers(2, 4, dtype="float32")
+    assert sentence("flash_2", *two_by_four, causal=True) == "Its causal mask is aligned lower right, ours upper left."
+    assert sentence("flash_2", *two_by_four, **lower_right) == "Agrees to 7 digits."
+    for name in ("torch_sdpa", "torch_mha", "jax", "tutorial"):
+        expected = "Its causal mask is aligned upper left, ours lower right."
+        assert sentence(name, *two_by_four, **lower_right) == expected
+        assert sentence(name, *two_by_four, causal=True) == "Agrees to 7 digits."
+    assert sentence("flash_2", *numbers(dtype="float32"), causal=True) == "Agrees to 7 digits."
+
+
+def test_two_roots_of_the_scale_cost_digits_of_large_scores():
+    Q, K, V = (
+        np.full((1, 3), 141, "f4"),
+        np.array([[141, 141, 141], [141, 141, 140.99]], "f4"),
+        np.eye(2, 3, dtype="f4"),
+    )
+    assert sentence("torch_sdpa", Q, K, V) == "Agrees to 7 digits."
+    assert sentence("onnx_23", Q, K, V) == "Agrees to 2 digits: it multiplies Q and K by √scale each."
+
+
+def test_a_finite_filler_that_a_score_outweighs_is_named():
+    Q, K, V = np.array([[1.0]]), np.array([[-2e9], [0.0]]), np.array([[1.0], [2.0]])
+    mask = np.array([[True, False]])
+    assert sentence("tf_keras_2", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
+        "Its filler is finite: a hidden key keeps up to 1 of a row's weight."
+    )
+    assert sentence("torch_sdpa", Q, K, V, mask=mask) == "Agrees to 16 digits."
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_a_hidden_nan_that_reaches_the_answer_is_named(stage):
+    arrays = numbers(dtype="float32")
+    arrays[stage][1] = np.nan
+    mask = np.array([[True, False, True]])
+    assert sentence("torch_sdpa", *arrays, mask=mask) == "Lets NaN or ∞ at a hidden key reach its answer."
+    clean = stage == 1  # JAX puts its filler in the place of hidden scores, but multiplies V by 0
+    assert sentence("jax", *arrays, mask=mask) == (
+        "Agrees to 7 digits." if clean else "Lets NaN or ∞ at a hidden key reach its answer."
+    )
+
+
+def test_what_only_ours_was_given_is_not_blamed_on_them():
+    rest = "Ours has a bias, a soft cap or other weights than softmax, which it was not given."
+    bias = np.random.default_rng(3).random((3, 3))
+    for change in ({"softcap": 1.0}, {"bias": bias}, {"softmax": False}):
+        assert sentence("torch_sdpa", *numbers(), **change) == rest
+    assert sentence("torch_sdpa", *numbers(), allowed=causal(3, 3)) == "Ours hides other keys than it was told to."
+
+
+def test_causes_that_undo_each_other_are_no_difference():
+    Q, K, V = numbers(2, 1)
+    assert sentence("tutorial", Q, K, V, mask=np.array([[True]])) == "Agrees to 16 digits."
+    assert sentence("torch_mha", Q, K, V, mask=np.array([[True]])) == (
+        "Hides what you meant to show: True means hide in nn.MultiheadAttention; rows 1 and 2 see no key: NaN there."
+    )
+
+
+def test_several_causes_stand_in_one_sentence():
+    assert sentence("keras_attention", *numbers(2, 4), mask=np.zeros((1, 4), bool), causal=True) == (
+        "Rows 1 and 2 see no key: it spreads its weight evenly, where ours is 0."
+    )
+    mask = np.array([[False, True, True]])
+    assert sentence("keras_attention", *numbers(), mask=mask, causal=True) == (
+        "Does not divide by √d_k: its weights are sharper; "
+        "row 1 sees no key: it spreads its weight evenly, where ours is 0; it computes in float32."
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_sentence_says_agrees_just_where_the_numbers_do(name, seed):
+    rng = np.random.default_rng(seed)
+    n_q, n_k, switched = *rng.integers(1, 5, 2).tolist(), bool(seed % 2)
+    arrays = numbers(n_q, n_k, lead=(2,) * (seed % 3), dtype=("float32", "float64")[seed // 2 % 2], seed=seed)
+    mask = None if name == "flash_2" or seed % 4 == 0 else rng.random((1, n_k) if seed % 3 else (n_q, n_k)) > 0.3
+    allowed = np.logical_and(True if mask is None else mask, causal(n_q, n_k) if switched else True)
+    allowed = np.broadcast_to(allowed, (*arrays[0].shape[:-1], n_k))
+    mask = mask if mask is None else np.broadcast_to(mask, allowed.shape)
+    ours = scaled_dot_product_attention(*arrays, allowed=allowed)
+    theirs = answer(name, *arrays, mask=mask, causal=switched)
+    said = differs(name, ours, theirs, mask=mask, causal=switched)
+    if not theirs.refused:
+        exact = theirs.output.dtype == "float64" and CONVENTIONS[name].floats == "as given"
+        near = dict(rtol=0, atol=1e-10 if exact else 1e-5 * max(1, np.abs(ours.output).max()))
+        agrees = np.allclose(theirs.weights, ours.weights, **near) and np.allclose(theirs.output, ours.output, **near)
+        assert said.startswith("Agrees to ") == agrees
+    assert said.endswith(".") and ". " not in said
+
+
+def test_putting_every_cause_right_gives_our_numbers():
+    Q, K, V = numbers(2, 4)
+    ours = scaled_dot_product_attention(Q, K, V, allowed=causal(2, 4) & [True, False, False, True])
+    mask = np.broadcast_to([True, False, False, True], (2, 4))
+    for convention in CONVENTIONS.values():
+        right, options = replace(convention, hidden_row="0"), {}
+        for cause in CAUSES:
+            changes = cause.put_right(right, ours, mask, True)
+            options |= {key: changes.pop(key) for key in ("factor", "leaks") if key in changes}
+            right = replace(right, **changes)
+        np.testing.assert_allclose(right.answer(Q, K, V, mask, True, **options).output, ours.output, atol=1e-15)
+
+
+# ---- the edges -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize(("n_q", "n_k", "lead"), [(2, 0, ()), (0, 2, ()), (2, 2, (0,)), (0, 0, (0, 3))])
+def test_nothing_to_do_is_done(name, n_q, n_k, lead):
+    arrays = numbers(n_q, n_k, lead)
+    given = answer(name, *arrays, causal=True)
+    if given.refused:
+        assert (name, n_k) == ("onnx_23", 0)
+        return
+    assert given.weights.shape == (*lead, n_q, n_k)
+    assert given.output.shape == (*lead, n_q, 4) and not given.output.any()
+    assert sentence(name, *arrays, causal=True) == "Agrees to 16 digits."
+
+
+@pytest.mark.parametrize("name", [name for name in CONVENTIONS if name not in ("flash_2", "keras_attention")])
+def test_leading_axes_are_so_many_attentions_side_by_side(name):
+    Q, K, V = numbers(2, 3, lead=(2, 3))
+    mask = np.random.default_rng(5).random((2, 1, 2, 3)) > 0.5
+    together = answer(name, Q, K, V, mask=mask, causal=True)
+    for b, h in np.ndindex(2, 3):
+        alone = answer(name, Q[b, h], K[b, h], V[b, h], mask=mask[b, 0], causal=True)
+        np.testing.assert_allclose(together.output[b, h], alone.output, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_nan_and_infinity_are_silent_and_inputs_are_left_alone(name):
+    Q, K, V = numbers()
+    Q[0], K[1], V[2] = np.inf, np.nan, -np.inf
+    before = [M.copy() for M in (Q, K, V)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sentence(name, Q, K, V, mask=None, causal=True)
+    for M, kept in zip((Q, K, V), before, strict=True):
+        np.testing.assert_array_equal(M, kept)
