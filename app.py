@@ -7,6 +7,8 @@ if __name__ == "__main__":  # Streamlit runs this file anew for every visitor an
     pages = [
         st.Page("attention/pages/explore.py", title="Explore", default=True),
         st.Page("attention/pages/variance.py", title="Why √d_k", url_path="why"),
+        st.Page("attention/pages/conventions.py", title="Conventions", url_path="conventions"),
+        st.Page("attention/pages/check.py", title="Check yours", url_path="check"),
     ]
     st.navigation(pages, position="top").run()
 else:  # the server imports it once

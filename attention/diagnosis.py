@@ -97,7 +97,11 @@ def diagnose(Q=None, K=None, V=None, *, output=None, weights=None, **more) -> Di
     The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is in scaled. Multiply \
 the scores by 1/√d_k before the mask and the softmax.
     """
-    bench = Bench(checked(Q=Q, K=K, V=V, **more))
+    return search(Bench(checked(Q=Q, K=K, V=V, **more)), output=output, weights=weights)
+
+
+def search(bench: Bench, *, output=None, weights=None) -> Diagnosis:
+    """:func:`diagnose` for inputs that already stand on the bench."""
     targets = _targets(bench, output=output, weights=weights)
     stored = all(_is_half(target.values) for target in targets)
     tried: dict[tuple[Deviation, ...], float] = {}

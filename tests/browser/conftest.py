@@ -70,9 +70,9 @@ class Dashboard:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.set_default_timeout(20_000)
 
-    def open(self, path: str = "", **link) -> Dashboard:
+    def open(self, path: str = "", ready: str = ".board[data-tag]", **link) -> Dashboard:
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
-        self.page.wait_for_selector(".board[data-tag]")
+        self.page.wait_for_selector(ready)
         return self
 
     def tag(self) -> str:

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe, orient, read_matrix, read_number, write_matrix
+from attention.inputs.matrices import (
+    LIMIT,
+    BadInput,
+    Matrix,
+    Recipe,
+    orient,
+    read_matrices,
+    read_matrix,
+    read_number,
+    write_matrix,
+)
 from attention.weights import INITIALISERS, initialise
 
 finite = st.floats(-LIMIT, LIMIT)
@@ -247,3 +257,44 @@ def test_every_range_a_recipe_accepts_can_be_drawn(kind, ends):
     else:
         values = recipe.fill((3, 3))
         assert ((ends[0] <= values) & (values <= ends[1])).all()
+
+
+# ---- as programs print it -----------------------------------------------------------------------------
+
+
+def printed(values) -> list[str]:
+    with np.printoptions(linewidth=40, threshold=10_000):
+        texts = [str(values), repr(values)]
+    return [*texts, str(values.tolist()), texts[1].replace("array(", "tensor(")[:-1] + ", dtype=torch.float64)"]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 30), (2, 3, 4), (2, 5, 20), (3, 1, 2)])
+def test_a_printed_array_is_read_by_its_brackets_however_its_lines_are_broken(shape):
+    values = np.random.default_rng(0).standard_normal(shape)
+    for text in printed(values):
+        np.testing.assert_allclose(read_matrices(text, "x"), values, atol=1e-8)
+
+
+def test_empty_lines_stand_between_matrices():
+    assert read_matrices("1 2\n3 4\n\n5 6\n7 8\n", "x").tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+
+
+def test_matrices_of_different_shapes_are_refused():
+    with pytest.raises(BadInput, match="^x, head 2 is 1 × 2 and head 1 is 2 × 2; all need the same shape.$"):
+        read_matrices("[[[1 2]\n  [3 4]]\n\n [[5 6]]]", "x")
+
+
+def test_nan_and_infinity_are_numbers_only_where_asked():
+    assert np.array_equal(
+        read_matrix("nan inf -inf 1", "x", finite=False), [[np.nan, np.inf, -np.inf, 1]], equal_nan=True
+    )
+    with pytest.raises(BadInput, match="^x, row 1, column 1 holds “nan”"):
+        read_matrix("nan", "x")
+
+
+@pytest.mark.parametrize(
+    "text", ["]]" + " " * 900_000, "]] " * 300_000, "tensor(" + ",a=1" * 100_000, "array(" * 300_000, "[[" * 900_000]
+)
+def test_hostile_text_is_refused_without_delay(text):
+    with pytest.raises(BadInput):
+        read_matrices(text, "x")

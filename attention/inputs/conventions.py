@@ -1,0 +1,51 @@
+"""Explore's numbers as a framework is handed them, and the framework's answers beside ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.conventions import CONVENTIONS, Answer, answer
+from attention.differences import differs
+from attention.inputs.settings import Settings, allowed
+from attention.inputs.system import distinct, one, run
+from attention.trace import AttentionTrace
+
+LOOK_AHEAD = ("causal", "causal_lower_right")
+HANDED = {"array": "as a boolean array", "switch": "as the framework's look-ahead switch"}
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One framework's answer to Explore's item and head, and a sentence on where it differs from ours."""
+
+    name: str
+    answer: Answer
+    sentence: str
+
+
+def has_switch(s: Settings) -> bool:
+    """Whether the mask is a look-ahead mask, which frameworks make themselves."""
+    return s.mask in LOOK_AHEAD
+
+
+def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
+    """Ours for the chosen item and head, and every convention's answer to the same Q, K, V and mask."""
+    ours = one(s, run(s))
+    options = _mask(s, handed)
+    rows = distinct(s.tokens)
+    found = []
+    for name in CONVENTIONS:
+        theirs = answer(name, ours.Q, ours.K, ours.V, **options)
+        found.append(Compared(name, theirs, differs(name, ours, theirs, rows=rows, **options)))
+    return ours, found
+
+
+def _mask(s: Settings, handed: str) -> dict:
+    seen = allowed(s)
+    if handed == "switch" and has_switch(s):
+        real = np.ones(len(s.key_tokens), bool)
+        real[list(s.padding)] = False
+        return {"mask": None if real.all() else np.broadcast_to(real, seen.shape), "causal": True}
+    return {"mask": None if seen.all() else seen, "causal": False}

@@ -1,0 +1,174 @@
+"""Check yours: the inputs of both sides, the numbers of another code, and which known deviation explains them."""
+
+import streamlit as st
+
+from attention.diagnosis import Diagnosis
+from attention.figures.comparison import compared
+from attention.inputs import check as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import BadInput
+from attention.inputs.settings import Settings
+from attention.masks import MASKS
+from attention.pages import board, parts, state
+
+ANSWERS = {"output": "Your output", "weights": "Your weights"}
+MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {inputs.PASTED: "pasted, as 0 and 1"}
+RIGHT = "none: right numbers"
+
+
+def text(name: str) -> str:
+    return state.kept(f"check_{name}", "")
+
+
+def box(label: str, name: str, height: int, placeholder: str = "") -> None:
+    state.own(st.text_area, label, f"check_{name}", "", height=height, placeholder=placeholder)
+
+
+def count(label: str, name: str, default, **options) -> float | None:
+    return state.own(st.number_input, label, f"check_{name}", default, **options)
+
+
+def pasted(source: str) -> dict:
+    """The boxes to paste inputs into, and what stands in them."""
+    for name, place in zip(inputs.SOURCES[source].names, st.columns(len(inputs.SOURCES[source].names)), strict=True):
+        with place:
+            box(name.replace("_", "\\_"), name, 120, "1 0 2\n0 1 1")
+    places = st.columns([1, 1, 1, 1.6, 1.4], vertical_alignment="bottom")
+    with places[0]:
+        heads = count("Heads", "heads", 1, min_value=1, max_value=64, step=1, help="Q, K and V hold them side by side")
+    with places[1]:
+        kv_heads = count(
+            "of keys and values", "kv_heads", None, min_value=1, max_value=64, step=1, placeholder="as many"
+        )
+    with places[2]:
+        softcap = count("Soft cap", "softcap", None, min_value=1e-6, max_value=1e6, placeholder="none")
+    with places[3]:
+        mask = state.own(st.selectbox, "Mask", "check_mask_kind", "none", options=list(MASK_LABELS),
+                         format_func=MASK_LABELS.__getitem__)  # fmt: skip
+    true_means = "may look"
+    if mask == inputs.PASTED:
+        with places[4]:
+            true_means = state.own(st.segmented_control, "1 means", "check_true", true_means, required=True,
+                                   options=list(inputs.POLARITIES))  # fmt: skip
+        box("Mask: a row for each query, a column for each key", "mask", 100, "1 0\n1 1")
+    names = (*inputs.SOURCES[source].names, "mask")
+    if not all(text(name).strip() for name in inputs.SOURCES[source].names):
+        raise BadInput(f"paste {', '.join(inputs.SOURCES[source].names)} above; the same as your code gets.")
+    return inputs.pasted(source, {name: text(name) for name in names}, mask=mask, true_means=true_means,
+                         heads=heads, kv_heads=kv_heads, softcap=softcap)  # fmt: skip
+
+
+def from_explore(s: Settings) -> dict:
+    given = inputs.from_settings(s)
+    seen = "nothing is masked" if given["allowed"] is None else "with its mask"
+    scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
+    st.caption(parts.plain(f"“{EXAMPLES[s.example].title}” as it stands on Explore: {scale}, {seen}. Change it there."))
+    return given
+
+
+def answers(bench) -> dict[str, str]:
+    """The boxes for the other code's numbers."""
+    shapes = inputs.shapes(bench)
+    for (name, label), place in zip(ANSWERS.items(), st.columns(2), strict=True):
+        with place:
+            box(
+                f"{label}, {shapes[name]}",
+                name,
+                150,
+                "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
+            )
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left, st.expander("From a text file"):
+        file = st.file_uploader("Numbers in a text file", type=["txt", "csv", "tsv", "json"], key="check_file",
+                                max_upload_size=4, on_change=state.touched)  # fmt: skip
+        with st.container(horizontal=True):
+            for name, label in ANSWERS.items():
+                st.button(f"It is {label.lower()}", key=f"check_use_{name}", disabled=file is None,
+                          on_click=lambda name=name: opened(name, file.getvalue()))  # fmt: skip
+    with right, st.container(horizontal=True, vertical_alignment="bottom"):
+        mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
+        chosen = state.own(
+            st.selectbox, "No numbers at hand? Plant a mistake", "check_plant", RIGHT, options=list(mistakes)
+        )
+        st.button(
+            "Put its output into the box", key="check_planted", on_click=plant, args=(bench, mistakes.get(chosen))
+        )
+    return {name: text(name) for name in ANSWERS}
+
+
+def plant(bench, deviation) -> None:
+    state.touched()
+    state.keep("check_output", inputs.planted(bench, deviation, "output"))
+    state.keep("check_weights", "")
+
+
+def opened(name: str, content: bytes) -> None:
+    state.touched()
+    state.keep(f"check_{name}", content.decode("utf-8", errors="replace"))
+
+
+def verdict(found: Diagnosis) -> None:
+    """What was found, in sentences."""
+    parts.say("understood" if found.correct else "flag" if found.explanations else "refused", str(found))
+    if found.unseen:
+        parts.say("flag", "With these inputs nobody could see whether also "
+                          + ", or ".join(d.title for d in found.unseen) + ": the numbers would be the same.")  # fmt: skip
+
+
+def pictures(found: Diagnosis, s: Settings | None) -> list[dict]:
+    """Heatmaps of the first stage that differs, and of the numbers given."""
+    shown = found.explanations[0] if found.explanations else found.closest
+    panes = []
+
+    def add(name: str, group: str, ours, theirs, difference, words) -> None:
+        heads = ours.shape[0] if ours.ndim == 3 else 1
+        head = min(state.kept("check_head", 0), heads - 1)
+        ours, theirs, difference = (
+            M[min(head, len(M) - 1)] if M is not None and M.ndim == 3 else M for M in (ours, theirs, difference)
+        )
+
+        def axes(matrix):
+            return tuple(
+                inputs.axis(name, side, size, s) for side, size in zip(("rows", "columns"), matrix.shape, strict=True)
+            )
+
+        panes.extend(compared(group, ours, theirs, difference, axes, words=words))
+
+    if shown.stage:
+        words = [(f"{shown.stage}, ours", "As it should be."), (f"{shown.stage}, explained", "With the deviation found." if found.explanations else "With the closest deviation."),
+                 ("difference", "Explained less ours.")]  # fmt: skip
+        add(shown.stage, shown.stage, shown.ours, shown.theirs, shown.difference, words)
+    for name, (theirs, ours) in found.answers.items():
+        words = [
+            (f"{name}, ours", "What these inputs give."),
+            (ANSWERS[name].lower(), "The numbers you gave."),
+            ("difference", "Yours less ours."),
+        ]
+        add(name, f"{name}_given", ours, theirs, inputs.less(theirs, ours), words)
+    for pane in panes:
+        pane["filename"] = f"attention_check_{pane['name']}"
+    return panes
+
+
+s = state.begin("check")
+parts.opening(
+    "<b>Why does mine differ?</b> Give the inputs, and the numbers your own code answers. The page tries the known mistakes,"
+    " alone and in pairs, and says which of them gives exactly your numbers."
+)
+parts.sentences(*state.sentences())
+source = state.own(st.segmented_control, "The inputs of both sides", "check_source", "explore", required=True,
+                   options=list(inputs.SOURCES), format_func=lambda name: inputs.SOURCES[name].label)  # fmt: skip
+try:
+    bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
+    given = answers(bench)
+    if any(value.strip() for value in given.values()):
+        found = inputs.explain(bench, given)
+        verdict(found)
+        heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
+        if heads > 1:
+            state.own(st.segmented_control, "Head", "check_head", 0, options=range(heads), required=True,
+                      format_func=lambda h: str(h + 1))  # fmt: skip
+        board.show("check_board", pictures(found, s if source == "explore" else None))
+except BadInput as problem:
+    parts.say("refused", str(problem)[:1].upper() + str(problem)[1:])
+parts.address()

@@ -1,0 +1,45 @@
+"""Conventions: the example of Explore as each framework would answer it."""
+
+import streamlit as st
+
+from attention.conventions import CONVENTIONS
+from attention.exports import conventions as tables
+from attention.figures import comparison
+from attention.inputs import conventions as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.system import labels
+from attention.pages import board, parts, state
+
+MOST_BESIDE = 4
+
+s = state.begin("conventions")
+parts.opening(
+    "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they are, and each framework does"
+    " with them what it does by default."
+)
+parts.sentences(*state.sentences())
+st.caption(parts.plain(f"“{EXAMPLES[s.example].title}” as it stands on Explore. Change it there."))
+
+handed = "array"
+if inputs.has_switch(s):
+    handed = state.own(st.segmented_control, "The mask goes over", "handed", handed, options=list(inputs.HANDED), required=True,
+                       format_func=inputs.HANDED.__getitem__)  # fmt: skip
+ours, compared = inputs.compare(s, handed)
+st.html(tables.sentences(compared))
+
+chosen = state.own(st.pills, "Show beside ours", "beside", ["torch_mha", "tutorial"], options=list(CONVENTIONS),
+                   selection_mode="multi", format_func=lambda name: CONVENTIONS[name].title)  # fmt: skip
+if len(chosen) > MOST_BESIDE:
+    parts.say("flag", f"The first {MOST_BESIDE} chosen are shown.")
+answers = [(c.name, CONVENTIONS[c.name].title, c.answer) for c in compared if c.name in chosen[:MOST_BESIDE]]
+for _, title, answer in answers:
+    if answer.refused:
+        parts.say("flag", f"{title} gives no answer: {answer.refused}")
+panes = comparison.beside(ours, [a for a in answers if not a[2].refused], labels(s), s.digits)
+for pane in panes:
+    pane["filename"] = f"attention_conventions_{pane['name']}"
+board.show("conventions_board", panes)
+
+st.subheader("What each framework does", anchor=False)
+st.html(tables.facts())
+parts.address()

@@ -1,0 +1,94 @@
+"""Conventions and Check yours in a real browser, with the worked examples."""
+
+import numpy as np
+import pytest
+
+from attention.inputs import check as checks
+from attention.inputs import conventions as conventions
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import set_mask
+
+
+def settings_of(example: str, mask: str | None):
+    settings = EXAMPLES[example].build()
+    return set_mask(settings, mask) if mask else settings
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, example):
+    dashboard = visit().open("conventions", example=example)
+    ours, compared = conventions.compare(EXAMPLES[example].build(), "array")
+    table = dashboard.page.locator("table.words").first.inner_text()
+    for found in compared:
+        assert found.sentence in table
+    hidden = np.where(ours.allowed, ours.weights, np.nan)
+    assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
+    assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
+
+
+def test_conventions_hands_the_mask_over_as_asked(visit):
+    dashboard = visit().open("conventions", example="random-qkv", mask="causal")
+    for label, handed in (("as a boolean array", "array"), ("as the framework's look-ahead switch", "switch")):
+        if handed == "switch":
+            dashboard.after(
+                lambda: dashboard.page.get_by_text("as the framework's look-ahead switch", exact=True).click()
+            )
+        _, compared = conventions.compare(settings_of("random-qkv", "causal"), handed)
+        theirs = next(c.answer for c in compared if c.name == "torch_mha")
+        assert np.array_equal(dashboard.numbers("weights_torch_mha"), theirs.weights, equal_nan=True), label
+
+
+def checking(visit, **link):
+    return visit().open("check", ready=".st-key-set_check_output textarea", **link)
+
+
+def fill(dashboard, name: str, text: str) -> None:
+    """Type into a box and leave it."""
+    box = dashboard.page.locator(f".st-key-set_check_{name} textarea")
+    box.fill(text)
+    box.press("Control+Enter")
+
+
+def bench_of(example: str, mask: str | None = None):
+    return checks.bench_of(checks.from_settings(settings_of(example, mask)))
+
+
+@pytest.mark.parametrize("example", [name for name, e in EXAMPLES.items() if e.build().softmax])
+def test_right_numbers_of_every_example_are_declared_right(visit, example):
+    dashboard, right = checking(visit, example=example), bench_of(example).right
+    fill(dashboard, "output", str(right["output"].tolist()))
+    dashboard.page.get_by_text("These numbers are right, to").wait_for()
+    dashboard.page.wait_for_selector(".board[data-tag]")
+    shown = right["output"]
+    assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
+    assert not dashboard.numbers("output_given_difference").any()
+
+
+def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
+    dashboard, bench = checking(visit, example="sentence", mask="causal"), bench_of("sentence", "causal")
+    dashboard.page.locator(".st-key-set_check_plant input").fill("the heads are split")
+    dashboard.page.keyboard.press("Enter")
+    dashboard.page.locator(".st-key-check_planted button").click()
+    dashboard.page.get_by_text("The heads are split by a reshape without a transpose. With that,").wait_for()
+    dashboard.page.wait_for_selector(".board[data-tag]")
+    wrong = next(d for d in bench.applicable if d.slot == "split")
+    assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
+    dashboard.after(lambda: dashboard.page.locator(".st-key-set_check_head").get_by_text("2", exact=True).click())
+    assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][1])
+
+
+def test_what_cannot_be_read_is_refused_in_a_sentence_and_stays_in_the_box(visit):
+    dashboard = checking(visit)
+    fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
+    dashboard.page.get_by_text("Your weights, row 1, column 1 holds “<img”; a number such as").wait_for()
+    assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == "<img src=x onerror=alert(1)>"
+
+
+def test_numbers_come_from_a_text_file(visit, tmp_path):
+    dashboard, bench = checking(visit, example="random-qkv"), bench_of("random-qkv")
+    file = tmp_path / "mine.txt"
+    file.write_text(str(bench.right["weights"]))
+    dashboard.page.get_by_text("From a text file").click()
+    dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
+    dashboard.page.locator(".st-key-check_use_weights button:enabled").click()
+    dashboard.page.get_by_text("These numbers are right, to 8 digits.").wait_for()

@@ -1,0 +1,129 @@
+"""The inputs and answers of Check yours: read, refused, and handed to the search."""
+
+import numpy as np
+import pytest
+
+from attention import self_attention
+from attention.deviations import DEVIATIONS
+from attention.inputs import check as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import BadInput
+from attention.inputs.settings import set_mask
+from attention.inputs.system import run
+
+USUAL = {"mask": "none", "true_means": "may look", "heads": 1, "kv_heads": None, "softcap": None}
+
+
+def bench(example="four-words", mask="none"):
+    return inputs.bench_of(inputs.from_settings(set_mask(EXAMPLES[example].build(), mask)))
+
+
+@pytest.mark.parametrize("example", [name for name, e in EXAMPLES.items() if e.build().softmax])
+def test_explores_inputs_give_explores_output(example):
+    settings = EXAMPLES[example].build()
+    trace = run(settings)
+    expected = trace.projected if trace.projected is not None else trace.joined
+    expected = expected[settings.item] if settings.batch else expected
+    right = bench(example, settings.mask).right["output"]
+    if settings.fill == "-inf":
+        np.testing.assert_allclose(right, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["output", "weights"])
+@pytest.mark.parametrize("example", ["random-qkv", "sentence"])
+def test_a_planted_mistake_is_found_from_its_text(example, name):
+    there = bench(example, "causal")
+    for deviation in there.applicable:
+        found = inputs.explain(there, {name: inputs.planted(there, deviation, name)})
+        assert found.explanations, (deviation, str(found))
+        sets = [e.deviations for e in found.explanations]
+        assert (deviation,) in sets or deviation in found.unseen
+
+
+def test_right_numbers_as_numpy_prints_them_are_right():
+    there = bench("random-qkv", "causal")
+    for printed in (str, repr):
+        found = inputs.explain(there, {"output": printed(there.right["output"])})
+        assert found.correct
+        assert found.explanations[0].digits in (8, 9)
+
+
+def test_several_heads_of_weights_are_read_as_numpy_prints_them():
+    there = bench("sentence")
+    assert inputs.explain(there, {"weights": str(there.right["weights"])}).correct
+    assert inputs.explain(there, {"weights": str(there.right["weights"].tolist())}).correct
+
+
+def test_nan_is_a_number_in_an_answer():
+    settings = EXAMPLES["softmax"].build()
+    there = bench("random-qkv", "causal")
+    assert settings.softmax
+    output = there.right["output"].copy()
+    output[1] = np.nan
+    assert inputs.explain(there, {"output": str(output)}).explanations == ()
+
+
+def test_pasted_inputs_are_those_of_explore():
+    X, *W = (m.values for m in EXAMPLES["four-words"].build().matrices.values())
+    texts = {name: str(M.tolist()) for name, M in zip(("X", "W_Q", "W_K", "W_V"), (X, *W), strict=True)}
+    there = inputs.bench_of(inputs.pasted("weights", texts, **USUAL))
+    np.testing.assert_allclose(there.right["output"], self_attention(X, *W).output, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("text", "true_means"), [("1 0\n1 1", "may look"), ("False True\nFalse False", "hide"), ("[[0, 1], [0, 0]]", "hide")])  # fmt: skip
+def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
+    texts = {"Q": "1\n2", "K": "1\n2", "V": "1\n2", "mask": text}
+    given = inputs.pasted("qkv", texts, **USUAL | {"mask": "pasted", "true_means": true_means})
+    assert given["allowed"].tolist() == [[True, False], [True, True]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "message"),
+    [
+        ({}, {}, "Q is empty; type one row of numbers on each line."),
+        ({"Q": "1 x", "K": "1", "V": "1"}, {}, "Q, row 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ({"Q": "nan", "K": "1", "V": "1"}, {}, "Q, row 1, column 1 holds “nan”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ({"Q": "1 2", "K": "1", "V": "1"}, {}, "Q has 2 columns and K has 1; both need the same d_k."),
+        ({"Q": "1 2", "K": "1 2", "V": "1"}, {"heads": 3}, "2 columns cannot be split into 3 heads of equal width."),
+        ({"Q": "1", "K": "1", "V": "1", "mask": "1 2"}, {"mask": "pasted"}, "mask, row 1, column 2 holds 2; 0 and 1, or True and False, are allowed."),
+        ({"Q": "1", "K": "1", "V": "1", "mask": "1 1"}, {"mask": "pasted"}, "allowed has shape (1, 2), which does not fit the scores (1, 1)."),
+    ],
+)  # fmt: skip
+def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, message):
+    with pytest.raises(BadInput) as refused:
+        inputs.bench_of(inputs.pasted("qkv", texts, **USUAL | options))
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n3", "your output, row 2 has 1 number and row 1 has 2; every row needs the same."),
+        ("1 2", "your output has shape (1, 2); (4, 4) is wanted for these inputs."),
+        ("<b>", "your output, row 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted."),
+    ],
+)
+def test_answers_that_do_not_fit_are_refused_in_a_sentence(text, message):
+    with pytest.raises(BadInput) as refused:
+        inputs.explain(bench(), {"output": text})
+    assert str(refused.value) == message
+
+
+def test_more_scores_than_can_be_searched_in_time_are_refused():
+    given = {name: np.ones((256, 64)) for name in "QKV"} | {"heads": 4}
+    with pytest.raises(BadInput) as refused:
+        inputs.bench_of(given)
+    assert str(refused.value) == (
+        "4 × 256 × 256 scores are 262,144; at most 131,072 are searched here, and any number by attention.diagnose in Python."
+    )
+
+
+def test_every_deviation_can_be_planted_somewhere():
+    found = {
+        d
+        for example in ("four-words", "sentence", "random-qkv", "customers")
+        for d in bench(example, "causal").applicable
+    }
+    assert {d for d in DEVIATIONS if d.slot not in ("groups", "cap")} - found == {
+        d for d in DEVIATIONS if d.option == "other corner"
+    }  # Explore has no shared heads, no cap, and these examples as many keys as queries

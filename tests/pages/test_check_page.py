@@ -1,0 +1,127 @@
+"""Check yours through Streamlit's AppTest: its inputs, its answer, its refusals."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.inputs import check as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import set_mask
+
+APP = Path(__file__).parents[2] / "app.py"
+CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"
+
+
+def ran(moved) -> AppTest:
+    at = moved.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def opened(**link) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    for name, value in link.items():
+        at.query_params[name] = value
+    ran(at)
+    return ran(at.switch_page(CHECK))
+
+
+def said(at: AppTest) -> str:
+    return " ".join(h.proto.body for h in at.get("html") if "class='said" in h.proto.body)
+
+
+def panes(at: AppTest) -> dict[str, dict]:
+    found = {}
+    for element in at.get("bidi_component"):
+        found |= {pane["name"]: pane for pane in json.loads(element.proto.bytes)["panes"]}
+    return found
+
+
+def numbers(pane: dict) -> np.ndarray:
+    import base64
+
+    z = pane["figure"]["data"][0]["z"]
+    return np.frombuffer(base64.b64decode(z["bdata"])).reshape([int(n) for n in z["shape"].split(",")])
+
+
+def typed(at: AppTest, name: str, text: str) -> AppTest:
+    return ran(at.text_area(key=f"set_check_{name}").set_value(text))
+
+
+def test_the_page_opens_with_explores_inputs_and_the_shapes_it_wants():
+    at = opened()
+    assert [box.label for box in at.text_area] == ["Your output, 4 × 4", "Your weights, 4 × 4"]
+    assert said(at) == ""
+
+
+def test_right_numbers_are_declared_right():
+    at = opened(example="random-qkv")
+    bench = inputs.bench_of(inputs.from_settings(EXAMPLES["random-qkv"].build()))
+    at = typed(at, "output", str(bench.right["output"]))
+    assert "These numbers are right, to " in said(at)
+    np.testing.assert_array_equal(numbers(panes(at)["output_given_ours"]), bench.right["output"])
+
+
+def test_a_mistake_is_named_with_its_stage_its_fix_and_its_heatmaps():
+    at = opened(example="random-qkv", mask="causal")
+    bench = inputs.bench_of(inputs.from_settings(set_mask(EXAMPLES["random-qkv"].build(), "causal")))
+    wrong = next(d for d in bench.applicable if d.option == "inverted")
+    at = typed(at, "output", inputs.planted(bench, wrong, "output"))
+    assert (
+        "The mask is inverted. With that, all numbers agree to 16 digits; the first difference is in masked."
+        in said(at)
+    )
+    assert "negate the mask" in said(at)
+    found = panes(at)
+    assert list(found) == [
+        f"{stage}_{side}" for stage in ("masked", "output_given") for side in ("ours", "theirs", "difference")
+    ]
+    ours, theirs = bench.right["output"], bench.run((wrong,))["output"]
+    np.testing.assert_array_equal(numbers(found["output_given_difference"]), theirs - ours)
+    assert all(pane["sentence"] and pane["alt"] and pane["filename"] for pane in found.values())
+
+
+def test_a_planted_mistake_is_put_into_the_box_and_found():
+    at = opened(example="sentence", mask="causal")
+    at = ran(at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries"))
+    at = ran(at.button(key="check_planted").click())
+    assert "The softmax runs over the queries. With that" in said(at)
+    assert ran(at.segmented_control(key="set_check_head").set_value(1))
+
+
+def test_what_was_typed_survives_a_visit_to_another_page():
+    at = typed(opened(), "output", "1 2\n3")
+    assert "Your output, row 2 has 1 number and row 1 has 2; every row needs the same." in said(at)
+    at = ran(at.switch_page(EXPLORE))
+    at = ran(at.switch_page(CHECK))
+    assert at.text_area(key="set_check_output").value == "1 2\n3"
+
+
+def test_pasted_inputs_are_asked_for_and_used():
+    at = ran(opened().segmented_control(key="set_check_source").set_value("qkv"))
+    assert "Paste Q, K, V above; the same as your code gets." in said(at)
+    for name, text in (("Q", "1 0\n0 1"), ("K", "1 0\n0 1"), ("V", "1\n2")):
+        at = typed(at, name, text)
+    assert at.text_area(key="set_check_output").label == "Your output, 2 × 1"
+    at = typed(at, "weights", "0.7311 0.2689\n0.2689 0.7311")
+    assert "The scores are not scaled." in said(at)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;…"), ("$x$", "$x$"), ("%{z}", "%{z"), ("٣ ٤", "٣"), ("1_000 2", "1_000")],
+)  # fmt: skip
+def test_hostile_text_is_refused_and_shown_as_it_was_typed(text, shown):
+    at = typed(opened(), "output", text)
+    assert f"Your output, row 1, column 1 holds “{shown[:12]}" in said(at)
+    assert "<script>" not in said(at)
+
+
+def test_softmax_switched_off_on_explore_is_refused_in_a_sentence():
+    at = opened(example="bare-bones")
+    if EXAMPLES["bare-bones"].build().softmax:
+        pytest.fail("bare-bones is meant to be without softmax")
+    assert "Softmax is off on Explore; switch it on there to compare with other attention." in said(at)

@@ -1,0 +1,69 @@
+"""Conventions through Streamlit's AppTest: a sentence for each framework, and its numbers beside ours."""
+
+from html import escape
+
+import numpy as np
+import pytest
+from pages.test_check_page import numbers, panes, ran, said
+from streamlit.testing.v1 import AppTest
+
+from attention.conventions import CONVENTIONS
+from attention.inputs import conventions as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import set_mask
+
+CONVENTIONS_PAGE = "attention/pages/conventions.py"
+
+
+def opened(**link) -> AppTest:
+    from pages.test_check_page import APP
+
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    for name, value in link.items():
+        at.query_params[name] = value
+    ran(at)
+    return ran(at.switch_page(CONVENTIONS_PAGE))
+
+
+def words(at: AppTest) -> str:
+    return " ".join(h.proto.body for h in at.get("html"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_framework_has_its_sentence_and_its_facts(example):
+    at = opened(example=example)
+    _, compared = inputs.compare(EXAMPLES[example].build(), "array")
+    text = words(at)
+    for found in compared:
+        c = CONVENTIONS[found.name]
+        assert escape(found.sentence) in text
+        assert all(
+            escape(fact) in text
+            for fact in (c.title, c.version, c.layout, c.true_means, c.causal, c.hidden_row, c.source)
+        )
+
+
+def test_the_chosen_frameworks_stand_beside_ours_with_their_own_numbers():
+    at = opened(example="random-qkv", mask="causal")
+    settings = set_mask(EXAMPLES["random-qkv"].build(), "causal")
+    ours, compared = inputs.compare(settings, "array")
+    found = panes(at)
+    assert list(found) == [
+        f"{stage}_{who}" for who in ("ours", "torch_mha", "tutorial") for stage in ("weights", "output")
+    ]
+    theirs = next(c.answer for c in compared if c.name == "torch_mha")
+    np.testing.assert_array_equal(numbers(found["weights_torch_mha"]), theirs.weights)
+    np.testing.assert_array_equal(numbers(found["output_ours"]), ours.output)
+
+
+def test_the_mask_may_go_over_as_the_look_ahead_switch():
+    at = opened(example="random-qkv", mask="causal")
+    at = ran(at.segmented_control(key="set_handed").set_value("switch"))
+    assert "Hides what you meant to show" not in words(at)
+    assert not [c for c in opened(mask="none").get("button_group") if c.proto.label == "The mask goes over"]
+
+
+def test_a_framework_that_cannot_be_handed_the_mask_says_so():
+    at = opened(example="random-qkv", mask="causal")
+    at = ran(at.pills(key="set_beside").set_value(["flash_2"]))
+    assert "FlashAttention 2 gives no answer: FlashAttention 2 takes no mask, only its causal switch." in said(at)
