@@ -1,0 +1,50 @@
+"""The tables of Conventions: every fact of every framework, and what strangers typed stays text."""
+
+from html import escape
+from html.parser import HTMLParser
+
+from attention.conventions import CONVENTIONS, Answer
+from attention.exports.conventions import facts, sentences
+from attention.inputs.conventions import Compared
+
+
+def cells(text: str) -> list[list[str]]:
+    class Rows(HTMLParser):
+        rows, open = [], False
+
+        def handle_starttag(self, tag, attributes):
+            if tag == "tr":
+                self.rows = [*self.rows, []]
+            if tag in ("td", "th"):
+                self.rows[-1].append("")
+
+        def handle_data(self, data):
+            self.rows[-1][-1] += data
+
+    reader = Rows()
+    reader.feed(text)
+    return reader.rows
+
+
+def test_each_framework_has_a_line_of_facts_below_ours():
+    head, ours, *rows = cells(facts())
+    assert ours[0] == "ours"
+    assert len(head) == len(ours) == 8
+    for row, c in zip(rows, CONVENTIONS.values(), strict=True):
+        known = c.source if c.ran else f"not run: {c.source}"
+        assert row == [
+            f"{c.title} ({c.version})",
+            c.layout,
+            c.true_means,
+            c.causal,
+            c.hidden_row,
+            c.scale,
+            c.softcap,
+            known,
+        ]
+
+
+def test_a_sentence_with_a_token_in_it_is_text():
+    text = sentences([Compared("torch_mha", Answer(), "Row <b>x</b> sees no key.")])
+    assert escape("<b>x</b>") in text
+    assert cells(text)[1] == ["nn.MultiheadAttention (torch 2.13.0)", "Row <b>x</b> sees no key."]
