@@ -13,7 +13,7 @@ HEADS = ("", "layout of Q, K, V", "True in a mask means", "look-ahead, if n_q â‰
 def sentences(compared) -> str:
     """One line for each framework: what it does with these numbers."""
     lines = [line([_title(found.name), found.sentence]) for found in compared]
-    return table("words", ["", "with these numbers"], lines)
+    return table("words pairs", ["", "with these numbers"], lines)
 
 
 def facts() -> str:

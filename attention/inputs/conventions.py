@@ -34,7 +34,7 @@ def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
     """Ours for the chosen item and head, and every convention's answer to the same Q, K, V and mask."""
     ours = one(s, run(s))
     options = _mask(s, handed)
-    rows = distinct(s.tokens)
+    rows = tuple(f"“{token}”" for token in distinct(s.tokens))
     found = []
     for name in CONVENTIONS:
         theirs = answer(name, ours.Q, ours.K, ours.V, **options)

@@ -18,7 +18,7 @@ def settings_of(example: str, mask: str | None):
 def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, example):
     dashboard = visit().open("conventions", example=example)
     ours, compared = conventions.compare(EXAMPLES[example].build(), "array")
-    table = dashboard.page.locator("table.words").first.inner_text()
+    table = dashboard.page.locator("table.pairs").first.inner_text()
     for found in compared:
         assert found.sentence in table
     hidden = np.where(ours.allowed, ours.weights, np.nan)
