@@ -26,7 +26,7 @@ def to_csv(view: View) -> bytes:
         rows, columns = view.rows(name), view.columns(name)
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
-                writer.writerow((name, i + 1, j + 1, _disarm(rows[i]), _disarm(columns[j]), exact(value)))
+                writer.writerow((name, i + 1, j + 1, disarm(rows[i]), disarm(columns[j]), exact(value)))
     return text.getvalue().encode()
 
 
@@ -46,5 +46,6 @@ def to_npz(settings, trace: AttentionTrace) -> bytes:
     return buffer.getvalue()
 
 
-def _disarm(label: str) -> str:
+def disarm(label: str) -> str:
+    """An apostrophe before what a spreadsheet would run."""
     return "'" + label if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label

@@ -8,12 +8,12 @@ import streamlit as st
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.exports import html as tables
-from attention.exports.tables import to_csv, to_npz
+from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board as figures
 from attention.inputs.examples import EXAMPLES, as_made
-from attention.inputs.links import to_file
 from attention.inputs.system import run, view
 from attention.pages import board, controls, editors, parts, state
+from attention.pages.server import plotly_source
 from attention.stages import STAGES
 
 CELL, WALK = "The chosen cell", "One query, step by step"
@@ -104,13 +104,20 @@ def the_figures() -> None:
 
 def the_exports() -> None:
     name = f"attention_{s.example}"
+    shown = Shown(s, trace, now, title, lambda: panes, plotly_source)
     with st.container(horizontal=True):
-        st.download_button("All stages, CSV", lambda: to_csv(now), f"{name}.csv", "text/csv", on_click="ignore", key="csv",
-                           help="Every cell of the stages shown, one on each line")  # fmt: skip
-        st.download_button("All stages, NPZ", lambda: to_npz(s, trace), f"{name}.npz", on_click="ignore", key="npz",
-                           help="Every stage with its batch and head axes, for NumPy")  # fmt: skip
-        st.download_button("The state as a file", lambda: to_file(s), f"{name}.json", on_click="ignore",
-                           key="state_file", help="Open it here to see this page again")  # fmt: skip
+        for key, found in FORMATS.items():
+            st.download_button(found.label, lambda found=found: found.write(shown), f"{name}_{found.filename}", found.mime,
+                               on_click="ignore", key=f"take_{key}", help=found.help)  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Build a zip of everything", key="build_zip", on_click=state.touched):
+            bar = st.progress(0.0, "Writing the files …")
+            for done, content in everything(shown):  # noqa: B007 (the last is the whole)
+                bar.progress(done, "Writing the files …")
+            bar.empty()
+            st.download_button(
+                "Save the zip", content, f"{name}.zip", "application/zip", on_click="ignore", key="zip", type="primary"
+            )
     st.caption("Each heatmap saves itself as PNG or SVG from its menu ⋯.")
     st.caption("The address of this page holds all settings, unless a box above says that they do not fit.")
     file = st.file_uploader("Open a saved state", type="json", key="state_upload", max_upload_size=4,

@@ -23,6 +23,11 @@ def _plotly(compressed: bool) -> bytes:
     return gzip.compress(script, 6) if compressed else script
 
 
+def plotly_source() -> str:
+    """plotly.js, for a report that stands alone."""
+    return _plotly(False).decode()
+
+
 def plotly_js(request: Request) -> Response:
     """plotly.js, compressed where the browser reads gzip (1.4 MB instead of 4.7)."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")

@@ -95,15 +95,17 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     assert f"{trace.scores[0, 3]:.2f}" in texts
 
     dashboard.tab("Take it away")
-    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="All stages, CSV").click())
-    assert name == "attention_four-words.csv"
+    name, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="CSV, a line for each cell").click()
+    )
+    assert name == "attention_four-words_cells.csv"
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     for stage in COMPUTED:
         matrix = getattr(trace, stage)
         values = [float(row["value"]) for row in rows if row["stage"] == stage]
         assert values == matrix.ravel().tolist(), stage
 
-    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="All stages, NPZ").click())
+    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="NPZ for NumPy").click())
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
 

@@ -1,0 +1,86 @@
+"""The table of formats: what a person can take away, and how each is written."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from attention.exports import code, tables, text
+from attention.exports.report import to_report
+from attention.inputs.links import to_file
+from attention.inputs.settings import Settings
+from attention.stages import View
+from attention.trace import AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """All that stands on the page, as the writers need it."""
+
+    settings: Settings
+    trace: AttentionTrace
+    view: View
+    title: str
+    panes: Callable[[], list[dict]]  # the board's figures
+    plotly: Callable[[], str]  # the source of plotly.js, for the report
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to take the numbers away; ``write`` makes the whole file."""
+
+    label: str
+    filename: str
+    mime: str
+    help: str
+    write: Callable[[Shown], bytes]
+
+
+def _report(shown: Shown) -> bytes:
+    s = shown.settings
+    facts = {
+        "tokens": ", ".join(s.tokens), "heads": str(s.heads), "scale": repr(shown.trace.scale), "mask": s.mask,
+        "softmax": "on" if s.softmax else "off",
+    }  # fmt: skip
+    facts |= {f"{name} was rolled" if m.recipe else name: m.remark or (str(m.recipe) if m.recipe else "as given")
+              for name, m in s.matrices.items()}  # fmt: skip
+    script = code.to_python(s, shown.trace, shown.title).decode()
+    return to_report(
+        shown.view, shown.panes(), title=shown.title, facts=facts, code=script, digits=s.digits, plotly=shown.plotly()
+    )
+
+
+FORMATS = {
+    "csv": Format("CSV, a line for each cell", "cells.csv", "text/csv", "Tidy: stage, row, column, labels, value; exact",
+                  lambda shown: tables.to_csv(shown.view)),
+    "matrices": Format("CSV, matrices", "matrices.csv", "text/csv", "One block for each stage; exact",
+                       lambda shown: text.to_matrices(shown.view)),
+    "npz": Format("NPZ for NumPy", "stages.npz", "application/octet-stream", "Every stage with its batch and head axes; exact",
+                  lambda shown: tables.to_npz(shown.settings, shown.trace)),
+    "json": Format("JSON", "stages.json", "application/json", "Every stage with its labels; exact",
+                   lambda shown: text.to_json(shown.view)),
+    "latex": Format("LaTeX", "stages.tex", "text/x-tex", "A bmatrix for each stage, rounded as on the page",
+                    lambda shown: text.to_latex(shown.view, shown.settings.digits)),
+    "markdown": Format("Markdown", "stages.md", "text/markdown", "A table for each stage, rounded as on the page",
+                       lambda shown: text.to_markdown(shown.view, shown.settings.digits)),
+    "python": Format("Python script", "recompute.py", "text/x-python", "Recomputes every stage with NumPy alone, and checks it",
+                     lambda shown: code.to_python(shown.settings, shown.trace, shown.title)),
+    "notebook": Format("Jupyter notebook", "recompute.ipynb", "application/x-ipynb+json", "The same, cell by cell",
+                       lambda shown: code.to_notebook(shown.settings, shown.trace, shown.title)),
+    "report": Format("HTML report", "report.html", "text/html", "Figures, tables and code in one file; needs no network",
+                     _report),
+    "state": Format("The state as a file", "state.json", "application/json", "Open it here to see this page again",
+                    lambda shown: to_file(shown.settings)),
+}  # fmt: skip
+
+
+def everything(shown: Shown) -> Iterable[tuple[float, bytes]]:
+    """A zip of all formats, file by file: how much is done, from 0 to 1, and at the end the whole."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for k, found in enumerate(FORMATS.values(), 1):
+            archive.writestr(found.filename, found.write(shown))
+            yield k / (len(FORMATS) + 1), b""
+    yield 1.0, buffer.getvalue()

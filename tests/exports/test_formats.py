@@ -1,0 +1,202 @@
+"""Every format is opened again and compared with the trace; what strangers typed stays text in all of them."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from attention.exports import code, text
+from attention.exports.formats import FORMATS, Shown, everything
+from attention.figures import board
+from attention.inputs import links
+from attention.inputs import settings as inputs
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import Matrix
+from attention.inputs.settings import check
+from attention.inputs.system import run, view
+
+SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
+CASES = {
+    **{name: e.build() for name, e in EXAMPLES.items()},
+    "W_O, hidden row": replace(inputs.set_output_weights(SENTENCE, True), head=1, mask="causal_lower_right", padding=(0,), context=True),
+    "crossed, all hidden": replace(inputs.set_memory(FOUR, True), padding=tuple(range(4))),
+}  # fmt: skip
+HOSTILE = (
+    '<b>"x"</b>',
+    "$x$ %{y}",
+    "`a` | *b*",
+    "=1+1",
+    "</script><script>alert(1)</script>",
+    "\\end{bmatrix}",
+    "שלום",
+    "e\u0301\u200d🙂",
+)
+
+
+def shown(settings, title="A title") -> Shown:
+    settings = check(settings)
+    trace = run(settings)
+    now = view(settings, trace)
+    return Shown(settings, trace, now, title, lambda: board.panes(now), lambda: "window.Plotly = { newPlot () {} }")
+
+
+def hostile() -> Shown:
+    settings = FOUR.with_matrix("X", Matrix(np.ones((len(HOSTILE), 4))))
+    return shown(replace(settings, tokens=HOSTILE), "".join(HOSTILE))
+
+
+def value(cell) -> float:
+    return float(cell)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_json_holds_every_cell_of_every_stage(name):
+    s = shown(CASES[name])
+    found = json.loads(text.to_json(s.view), parse_constant=pytest.fail)
+    assert list(found["stages"]) == list(s.view.stages)
+    for stage, matrix in s.view.stages.items():
+        read = np.array([[value(cell) for cell in row] for row in found["stages"][stage]["values"]])
+        assert np.array_equal(read, matrix, equal_nan=True)
+        assert tuple(found["stages"][stage]["rows"]) == s.view.rows(stage)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_csv_of_matrices_reads_back_bit_for_bit(name):
+    s = shown(CASES[name])
+    blocks, block = [], []
+    for row in csv.reader(io.StringIO(text.to_matrices(s.view).decode(), newline="")):
+        block = [*block, row] if row else (blocks.append(block) or [])
+    assert [rows[0][0] for rows in blocks] == list(s.view.stages)
+    for rows, matrix in zip(blocks, s.view.stages.values(), strict=True):
+        assert np.array_equal(np.array([[float(c) for c in row[1:]] for row in rows[1:]]), matrix, equal_nan=True)
+
+
+@pytest.mark.parametrize("digits", [0, 3])
+@pytest.mark.parametrize("name", CASES)
+def test_latex_and_markdown_hold_the_rounded_numbers(name, digits):
+    s = shown(CASES[name])
+    latex = text.to_latex(s.view, digits).decode()
+    assert latex.count("\\begin{bmatrix}") == latex.count("\\end{bmatrix}") == len(s.view.stages)
+    bodies = re.findall(r"\\begin\{bmatrix\}\n(.*?)\n\\end\{bmatrix\}", latex, re.DOTALL)
+    tables = text.to_markdown(s.view, digits).decode().split("### ")[1:]
+    for body, table, matrix in zip(bodies, tables, s.view.stages.values(), strict=True):
+        rows = [[_number(c) for c in row.split("&")] for row in body.split("\\\\")]
+        lines = [line.split(" | ")[1:] for line in table.splitlines() if line.startswith("| **")]
+        assert np.shape(rows) == np.shape(lines) == matrix.shape
+        printed = np.array([[_number(c.strip(" |").replace("−", "-")) for c in row] for row in lines])
+        for read in (np.array(rows), printed):
+            near = np.isclose(
+                read, matrix, rtol=0.6 * 10.0 ** -max(digits - 1, 0), atol=0.51 * 10.0**-digits, equal_nan=True
+            )
+            assert (near | (read == matrix)).all()
+
+
+def _number(text: str) -> float:
+    text = text.strip().replace(r"\infty", "inf").replace(r"\mathrm{NaN}", "nan").replace("∞", "inf")
+    mantissa, _, power = text.replace(r" \cdot 10^{", "e").rstrip("}").partition("e")
+    return float(f"{mantissa}e{power}" if power else mantissa)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_script_runs_with_numpy_alone_and_checks_every_stage(name, tmp_path):
+    s = shown(CASES[name])
+    script = tmp_path / "recompute.py"
+    script.write_bytes(code.to_python(s.settings, s.trace, s.title))
+    ran = subprocess.run(
+        [sys.executable, "-I", "-W", "error", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("every stage matches\n", "")
+
+
+def test_the_script_fails_where_a_number_is_another():
+    s = shown(FOUR)
+    source = code.to_python(s.settings, s.trace, s.title).decode()
+    assert "55.0" in source
+    with pytest.raises(AssertionError, match="scores"):
+        exec(source.replace("55.0", "55.1"), {})
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_notebook_runs_cell_by_cell(name, capsys):
+    s = shown(CASES[name])
+    book = json.loads(code.to_notebook(s.settings, s.trace, s.title))
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])
+    space = {}
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+    assert capsys.readouterr().out == "every stage matches\n"
+    assert np.allclose(space["weights"], s.trace.weights[s.settings.item] if s.settings.batch else s.trace.weights)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_state_reads_back_as_the_same_settings(name):
+    s = shown(CASES[name])
+    again, notices = links.from_file(FORMATS["state"].write(s))
+    assert (again, notices) == (s.settings, [])
+
+
+def test_the_zip_holds_every_format_and_says_how_far_it_is():
+    s = shown(SENTENCE)
+    steps = list(everything(s))
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    assert steps[-1][0] == 1
+    with zipfile.ZipFile(io.BytesIO(steps[-1][1])) as archive:
+        assert archive.namelist() == [f.filename for f in FORMATS.values()]
+        for found in FORMATS.values():
+            if found.filename != "stages.npz":  # its zip holds the time
+                assert archive.read(found.filename) == found.write(s)
+
+
+# ---- the report ---------------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    def __init__(self, content: bytes):
+        super().__init__()
+        self.tags, self.attributes = [], []
+        self.feed(content.decode())
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attributes]
+
+
+def test_the_report_fetches_nothing_and_runs_only_its_own_two_scripts():
+    found = Tags(FORMATS["report"].write(shown(SENTENCE)))
+    assert not [a for a in found.attributes if a[1] in ("src", "href", "action", "srcset")]
+    assert found.tags.count("script") == 3  # data, plotly.js, and the few lines that draw
+    policy = next(value for _, name, value in found.attributes if name == "content" and "default-src" in value)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
+    assert "unsafe-eval" not in policy
+
+
+def test_every_token_is_text_in_every_format():
+    s = hostile()
+    plainly = Tags(FORMATS["report"].write(replace_tokens(s)))
+    marked = Tags(FORMATS["report"].write(s))
+    assert marked.tags == plainly.tags  # not one element more
+    assert "</script><script>alert(1)" not in FORMATS["report"].write(s).decode()
+    exec(FORMATS["python"].write(s).decode(), {})
+    for cell in json.loads(FORMATS["notebook"].write(s))["cells"]:
+        if cell["cell_type"] == "markdown":
+            assert "<script>" not in "".join(cell["source"])
+    assert "<b>" not in FORMATS["markdown"].write(s).decode().replace("\\<b\\>", "")
+    assert "\\end{bmatrix}x" not in FORMATS["latex"].write(s).decode()
+    assert json.loads(FORMATS["json"].write(s))["stages"]["scores"]["rows"] == list(HOSTILE)
+    rows = list(csv.reader(io.StringIO(FORMATS["matrices"].write(s).decode(), newline="")))
+    assert ["'=1+1"] in [row[:1] for row in rows]
+
+
+def replace_tokens(s: Shown) -> Shown:
+    return shown(replace(s.settings, tokens=tuple(f"t{k}" for k in range(len(HOSTILE)))), "t")
