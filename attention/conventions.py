@@ -101,11 +101,11 @@ class Convention:
 
         ``leaks``: a hidden NaN in V reaches the output, as 0 × NaN does in every framework looked at.
         """
-        if self.floats == "float32":
-            Q, K, V = (M.astype(np.float32) for M in (Q, K, V))
         factor = factor or (1 if self.scale == "1" else 1 / math.sqrt(Q.shape[-1]))
         before, after = (math.sqrt(factor), 1) if self.roots else (1, factor)
         with np.errstate(all="ignore"):
+            if self.floats == "float32":
+                Q, K, V = (M.astype(np.float32) for M in (Q, K, V))
             scores = (Q * before) @ (K * before).swapaxes(-1, -2) * after
             keep = self.keep(mask, causal, scores.shape)
             masked = self.hide(scores, keep)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -60,8 +60,10 @@ DEVIATIONS = tuple(Deviation(*row) for row in (
      "Check the order of the arguments: Keras layers take query, value, key."),
     ("product", "untransposed", "K is not transposed: the scores are Q K",
      "Write Q Kᵀ, swapping the last two axes of K."),
+    ("scale", "default", "the scores are multiplied by 1/√d_k, not by the scale given",
+     "Pass the scale on, and check that it is used."),
     ("scale", "none", "the scores are not scaled",
-     "Multiply the scores by 1/√d_k before the mask and the softmax."),
+     "Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax."),
     ("scale", "d_model", "the scores are divided by √d_model",
      "Divide by √d_k, the width of one head's keys."),
     ("scale", "all heads", "the scores are divided by √(d_k · heads)",
@@ -78,9 +80,9 @@ DEVIATIONS = tuple(Deviation(*row) for row in (
      "With n_q ≠ n_k, choose: upper left (torch SDPA) or lower right (FlashAttention, caches)."),
     ("hiding", "NaN", "a row that sees no key becomes NaN",
      "Give such a row weights 0, as torch's SDPA and ONNX do: softmax of nothing but −∞ is 0/0."),
-    ("hiding", "filled", "hidden scores are overwritten by a finite number such as −1e9 or finfo.min",
+    ("hiding", "filled", "hidden scores are overwritten by a finite number such as −1e9 or finfo.min, or that is added in float32",
      "Use −∞, and give a row that sees no key weights 0."),
-    ("hiding", "−1e9 added", "−1e9 is added to hidden scores",
+    ("hiding", "−1e9 added", "−1e9 is added to hidden scores in float64",
      "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax."),
     ("hiding", "0/1 added", "the mask is added to the scores as 0 and 1",
      "Turn it into a boolean mask, or into 0 and −∞, before adding it."),
@@ -90,8 +92,10 @@ DEVIATIONS = tuple(Deviation(*row) for row in (
      "Take the softmax over the last axis, the keys."),
     ("join", "reshaped", "the heads are joined by a reshape without a transpose",
      "Swap heads and tokens back, then reshape to (n, heads · d)."),
-    ("precision", "float16", "the arithmetic is in float16",
-     "Compute in float32; half precision keeps three digits."),
+    ("leak", "NaN", "NaN or inf at a hidden key reaches the output",
+     "Set hidden values to 0 before the weighted sum: 0 · NaN is NaN."),
+    ("precision", "float16", "the arithmetic is in half precision (float16 or bfloat16)",
+     "Compute in float32; half precision keeps two or three digits."),
 ))
 # fmt: on
 
@@ -99,51 +103,48 @@ DEVIATIONS = tuple(Deviation(*row) for row in (
 class Bench:
     """Runs the attention of one input with any set of deviations. A step is done once for all that share it."""
 
-    SLOTS = (
-        "precision",
-        "weights",
-        "split",
-        "groups",
-        "order",
-        "product",
-        "scale",
-        "cap",
-        "mask",
-        "hiding",
-        "axis",
-        "join",
+    STEPS = (  # each step, and the slots that it alone looks at
+        ("_qkv", ("precision", "weights", "split", "groups", "order")),
+        ("_scores", ("product",)),
+        ("_scaled", ("scale",)),
+        ("_masked", ("cap", "mask", "hiding")),
+        ("_weights", ("axis",)),
+        ("_output", ("leak", "join")),
     )
-    STEPS = (
-        ("_qkv", 5),
-        ("_scores", 6),
-        ("_scaled", 7),
-        ("_masked", 10),
-        ("_weights", 11),
-        ("_output", 12),
-    )  # how many slots it sees
+    SLOTS = tuple(slot for _, slots in STEPS for slot in slots)
+    MOST_KEPT = 64  # results of steps
 
     def __init__(self, given: Given):
         self.given = given
-        self._after = lru_cache(64)(self._steps)
+        self.kept: dict = {}
         self.right = self.run(())
-        self.applicable = tuple(d for d in DEVIATIONS if self._applies(d))
+
+    @cached_property
+    def applicable(self) -> tuple[Deviation, ...]:
+        """The deviations that these inputs leave room for."""
+        return tuple(d for d in DEVIATIONS if self._applies(d))
 
     def run(self, deviations) -> dict[str, np.ndarray] | None:
         """Every stage under these deviations; None where the inputs leave no room for one of them."""
-        chosen = {d.slot: d.option for d in deviations}
+        chosen = dict.fromkeys(self.SLOTS) | {d.slot: d.option for d in deviations}
+        stages, options = {}, ()
         try:
             with np.errstate(all="ignore"):
-                return self._after(len(self.STEPS), tuple(chosen.get(slot) for slot in self.SLOTS))
+                for step, slots in self.STEPS:
+                    options += tuple(chosen[slot] for slot in slots)
+                    stages = stages | self._once(step, options, stages, chosen)
         except ValueError:
             return None
+        return stages
 
-    def _steps(self, count: int, options: tuple) -> dict[str, np.ndarray]:
-        """The stages after that many steps; ``options`` are those of the slots they see."""
-        if count == 0:
-            return {}
-        name, _ = self.STEPS[count - 1]
-        before = self._after(count - 1, options[: self.STEPS[count - 2][1]] if count > 1 else ())
-        return before | getattr(self, name)(before, dict(zip(self.SLOTS, options, strict=False)))
+    def _once(self, step: str, options: tuple, stages: dict, chosen: dict) -> dict:
+        """What a step adds; the latest results are kept for the sets of deviations that share it."""
+        key = step, options
+        found = self.kept.pop(key, None) or getattr(self, step)(stages, chosen)
+        self.kept[key] = found
+        if len(self.kept) > self.MOST_KEPT:
+            del self.kept[next(iter(self.kept))]
+        return found
 
     def views(self, name: str, values: np.ndarray) -> list[np.ndarray]:
         """The shapes in which a code may hand over its output or weights."""
@@ -158,7 +159,7 @@ class Bench:
         stages = self.run(deviations)
         for name in STAGES:
             ours, theirs = self.right[name], stages[name]
-            if ours.shape != theirs.shape or gap(theirs, ours).max(initial=0) > 1e-12 * max(1.0, reach(ours)):
+            if ours.shape != theirs.shape or gap(theirs, ours).max(initial=0) > 1e-12 * reach(ours):
                 return name
         return None
 
@@ -215,6 +216,7 @@ class Bench:
         right = d_k**-0.5 if g.scale is None else g.scale
         return {
             None: right,
+            "default": d_k**-0.5,
             "none": 1.0,
             "d_model": d_model**-0.5,
             "all heads": (d_k * g.heads) ** -0.5,
@@ -269,15 +271,20 @@ class Bench:
 
     def _output(self, stages, chosen) -> dict:
         g, half, weights = self.given, chosen["precision"], stages["weights"]
-        found = {"output": _as(half, weighted_sum(weights, stages["V"], np.ones(weights.shape, bool)))}
+        visible = stages["masked"] != -np.inf
+        if chosen["leak"] and np.isfinite(stages["V"]).all():
+            raise ValueError("there is nothing to leak")
+        output = weights @ stages["V"] if chosen["leak"] else weighted_sum(weights, stages["V"], visible)
+        size = np.abs(weights) @ np.abs(np.where(np.isfinite(stages["V"]), stages["V"], 0))
+        output = _as(half, output)
         if g.heads > 1:
             join = _rejoined if chosen["join"] else join_heads
-            found = {"output": join(found["output"])}
+            output, size = join(output), join(size)
         elif chosen["join"]:
             raise ValueError("there are no heads to join")
         if g.W_O is not None:
-            found["output"] = _as(half, found["output"] @ g.W_O)
-        return found
+            output, size = _as(half, output @ g.W_O), size @ np.abs(g.W_O)
+        return {"output": output, "output size": size, "weights size": np.abs(weights)}
 
 
 HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {

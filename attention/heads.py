@@ -52,7 +52,7 @@ def multi_head_attention(Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None,
     if heads != 1:
         Q, K, V = (split_heads(M, heads) for M in (Q, K, V))
         scores = (*check_lead(Q, K, V)[:-1], Q.shape[-2], K.shape[-2])
-        allowed, bias = (_before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias)))
+        allowed, bias = (before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias)))
     trace = scaled_dot_product_attention(Q, K, V, allowed=allowed, bias=bias, **options)
     joined = join_heads(trace.output) if heads != 1 else trace.output
     projected = None if W_O is None else project(joined, W_O, "W_O")
@@ -94,7 +94,7 @@ def project(X: np.ndarray, W, name: str) -> np.ndarray:
         return X @ W
 
 
-def _before_heads(name: str, M, scores: tuple[int, ...]):
+def before_heads(name: str, M, scores: tuple[int, ...]):
     """Give a mask a head axis of length 1, so that it serves every head; ``scores`` is their shape without heads."""
     if M is None or as_mask(name, M).ndim < 2:
         return M

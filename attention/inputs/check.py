@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from attention.deviations import Bench, Deviation, less  # noqa: F401 (less: for the page)
+from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
 from attention.inputs.matrices import BadInput, read_matrices, read_matrix, write_matrix
 from attention.inputs.settings import Settings, allowed
@@ -64,7 +65,9 @@ def pasted(source: str, texts: dict[str, str], *, mask: str, true_means: str, **
 
 
 def _mask(text: str, true_means: str) -> np.ndarray:
-    mask = read_matrix(text.replace("True", "1").replace("False", "0"), "mask")
+    mask = read_matrix(
+        re.sub(r"\b(true|false)\b", lambda word: str(int(word[0].lower() == "true")), text, flags=re.IGNORECASE), "mask"
+    )
     odd = np.argwhere((mask != 0) & (mask != 1))
     if len(odd):
         row, column = odd[0]
@@ -78,17 +81,9 @@ def _mask(text: str, true_means: str) -> np.ndarray:
 def bench_of(given: dict) -> Bench:
     """The attention of these inputs, right and deviating; or a sentence about what does not fit."""
     try:
-        bench = Bench(checked(**given))
+        return Bench(checked(most_scores=MOST_SCORES, **given))
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem)) from None
-    scores = bench.right["scores"]
-    if scores.size > MOST_SCORES:
-        shape = " × ".join(map(str, scores.shape))
-        raise BadInput(
-            f"{shape} scores are {scores.size:,}; at most {MOST_SCORES:,} are searched here, and any number by"
-            " attention.diagnose in Python."
-        )
-    return bench
 
 
 def shapes(bench: Bench) -> dict[str, str]:
@@ -103,9 +98,15 @@ def explain(bench: Bench, texts: dict[str, str]) -> Diagnosis:
     """Read the other code's output, weights or both, and look for what explains them."""
     answers = {name: read_matrices(text, f"your {name}", finite=False) for name, text in texts.items() if text.strip()}
     try:
-        return search(bench, **answers)
+        return search(bench, **answers, decimals=_decimals(" ".join(texts.values())))
     except (ValueError, TypeError) as problem:
         raise BadInput(f"your {problem}") from None
+
+
+def _decimals(text: str) -> int | None:
+    """How many decimals the numbers are printed with; None where they are printed whole, in full, or with powers of ten."""
+    most = max((len(found) for found in re.findall(r"\.(\d+)", text)), default=0)
+    return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 
 def planted(bench: Bench, deviation: Deviation | None, name: str) -> str:
@@ -115,8 +116,12 @@ def planted(bench: Bench, deviation: Deviation | None, name: str) -> str:
     return "\n\n".join(write_matrix(block) for block in blocks)
 
 
-def axis(stage: str, side: str, size: int, s: Settings | None) -> tuple[str, ...]:
-    """Labels for the rows or columns of a stage: Explore's where they are as many, else 1, 2, …."""
-    word = getattr(STAGES["scaled" if stage == "capped" else stage], side)
-    found = labels(s).get(word, ()) if s else ()
-    return found if len(found) == size else tuple(str(k) for k in range(1, size + 1))
+def axes(stage: str, shape: tuple[int, ...], s: Settings | None) -> tuple[tuple[str, ...], ...]:
+    """Labels for the rows and columns of a stage: Explore's where they are as many, else 1, 2, …."""
+    words = STAGES["scaled" if stage == "capped" else stage]
+    known = labels(s) if s else {}
+    found = [known.get(word, ()) for word in (words.rows, words.columns)]
+    return tuple(
+        names if len(names) == size else tuple(map(str, range(1, size + 1)))
+        for names, size in zip(found, shape, strict=True)
+    )

@@ -13,10 +13,14 @@ from attention.weights import INITIALISERS, initialise
 
 MAX_SIDE = 256  # rows or columns of a typed matrix
 MAX_TEXT = 2_000_000  # characters; 256 × 256 numbers of full length fit
+MAX_BLOCKS = 64  # matrices in one text, one for each head
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
-_PRINTED = re.compile(r"\s*(?:[a-z]\w{0,20}\.)?(?:array|tensor)\(")  # what NumPy and PyTorch write around the numbers
-_BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t]*\n")  # two matrices
-_SPECIAL = ("nan", "inf", "infinity")
+_PRINTED = re.compile(
+    r"\s*(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
+)  # what NumPy, JAX and PyTorch write around the numbers
+_BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")  # two matrices
+_ROW = re.compile(r"\[[^\[\]]*\]")
+_SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")  # one way to match: no backtracking
 
 
@@ -118,7 +122,7 @@ def read_number(text: str, where: str, finite: bool = True) -> float:
     text = str(text).strip().replace("\u2212", "-")
     if not text:
         raise BadInput(f"{where} is empty; a number is wanted.")
-    if not finite and text.lower().lstrip("+-") in _SPECIAL:
+    if not finite and _SPECIAL.fullmatch(text):
         return float(text)
     shown = text if len(text) <= 24 else text[:23] + "…"
     if not text.isascii() or not _NUMBER.fullmatch(text):
@@ -142,7 +146,7 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     """
     if len(text) > MAX_TEXT:
         raise BadInput(f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read.")
-    rows = _split(text)
+    rows = _split(text, name)
     if not rows:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")
     if len(rows) > MAX_SIDE or max(map(len, rows)) > MAX_SIDE:
@@ -161,13 +165,17 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     )
 
 
-def _split(text: str) -> list[list[str]]:
+def _split(text: str, name: str) -> list[list[str]]:
     """The cells of each row, still as text. NumPy breaks a long row over several lines, but brackets it."""
-    printed = _PRINTED.match(text)
-    text = text[printed.end() : text.rfind("]") + 1] if printed else text
-    lines = (
-        re.findall(r"\[([^\[\]]*)\]", text) if re.match(r"\s*\[\s*\[", text) else re.split(r"[\n;]|\][\s,]*\[", text)
-    )
+    text = _bare(text)
+    if re.match(r"\s*\[\s*\[", text):
+        lines, between = _ROW.findall(text), _ROW.sub("", text)
+        odd = re.sub(r"[\[\]\s,]+", " ", between).strip()
+        if odd or between.count("[") != between.count("]"):
+            what = f"“{odd[:20]}” stands between its rows" if odd else "a bracket is missing; part of it may be cut off"
+            raise BadInput(f"{name}: {what}; every number has to be there.")
+    else:
+        lines = re.split(r"[\n;]|\][\s,]*\[", text)
     lines = [line.strip(" \t\r\n,[](){}") for line in lines]
     return [re.split(r"\s*,\s*|\s+", line) for line in lines if line]
 
@@ -178,9 +186,11 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
     >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
     (2, 2, 1)
     """
-    blocks = [block for block in _BETWEEN.split(text[: MAX_TEXT + 1]) if block.strip()]
+    blocks = [block for block in _BETWEEN.split(_bare(text[: MAX_TEXT + 1])) if block.strip()]
     if len(blocks) < 2 or len(text) > MAX_TEXT:
         return read_matrix(text, name, finite)
+    if len(blocks) > MAX_BLOCKS:
+        raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")
     found = [read_matrix(_closed(block), f"{name}, head {k}", finite) for k, block in enumerate(blocks, 1)]
     for k, matrix in enumerate(found, 1):
         if matrix.shape != found[0].shape:
@@ -192,9 +202,15 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
 
 def _closed(block: str) -> str:
     """A block cut out between brackets, with brackets of its own again."""
-    printed = _PRINTED.match(block)
-    inner = block[printed.end() if printed else 0 :].strip("[], \t\r\n)")
+    inner = block.strip("[], \t\r\n")
     return f"[[{inner}]]" if "]" in inner or "[" in block else block
+
+
+def _bare(text: str) -> str:
+    """Without what programs write around the numbers."""
+    text = text.strip("\ufeff")
+    printed = _PRINTED.match(text)
+    return text[printed.end() : text.rfind("]") + 1] if printed else text
 
 
 def _size(matrix: np.ndarray) -> str:

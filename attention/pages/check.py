@@ -14,6 +14,8 @@ from attention.pages import board, parts, state
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
+EXPLAINED = ("As it should be.", "With what was found.", "Explained less ours.")
+GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
 
 
 def text(name: str) -> str:
@@ -104,7 +106,7 @@ def plant(bench, deviation) -> None:
 
 def opened(name: str, content: bytes) -> None:
     state.touched()
-    state.keep(f"check_{name}", content.decode("utf-8", errors="replace"))
+    state.keep(f"check_{name}", content.decode("utf-8-sig", errors="replace"))
 
 
 def verdict(found: Diagnosis) -> None:
@@ -115,36 +117,22 @@ def verdict(found: Diagnosis) -> None:
                           + ", or ".join(d.title for d in found.unseen) + ": the numbers would be the same.")  # fmt: skip
 
 
-def pictures(found: Diagnosis, s: Settings | None) -> list[dict]:
-    """Heatmaps of the first stage that differs, and of the numbers given."""
+def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:
+    """Heatmaps of the first stage that differs, and of the numbers given; of several heads, this one."""
     shown = found.explanations[0] if found.explanations else found.closest
+    name = shown.stage
+    rows = (
+        [(name, name, (shown.ours, shown.theirs, shown.difference), (f"{name}, ours", f"{name}, explained"), EXPLAINED)]
+        if name
+        else []
+    )
+    rows += [(name, f"{name}_given", (ours, theirs, difference), (f"{name}, ours", ANSWERS[name].lower()), GIVEN)
+             for name, (theirs, ours, difference) in found.answers.items()]  # fmt: skip
     panes = []
-
-    def add(name: str, group: str, ours, theirs, difference, words) -> None:
-        heads = ours.shape[0] if ours.ndim == 3 else 1
-        head = min(state.kept("check_head", 0), heads - 1)
-        ours, theirs, difference = (
-            M[min(head, len(M) - 1)] if M is not None and M.ndim == 3 else M for M in (ours, theirs, difference)
-        )
-
-        def axes(matrix):
-            return tuple(
-                inputs.axis(name, side, size, s) for side, size in zip(("rows", "columns"), matrix.shape, strict=True)
-            )
-
-        panes.extend(compared(group, ours, theirs, difference, axes, words=words))
-
-    if shown.stage:
-        words = [(f"{shown.stage}, ours", "As it should be."), (f"{shown.stage}, explained", "With the deviation found." if found.explanations else "With the closest deviation."),
-                 ("difference", "Explained less ours.")]  # fmt: skip
-        add(shown.stage, shown.stage, shown.ours, shown.theirs, shown.difference, words)
-    for name, (theirs, ours) in found.answers.items():
-        words = [
-            (f"{name}, ours", "What these inputs give."),
-            (ANSWERS[name].lower(), "The numbers you gave."),
-            ("difference", "Yours less ours."),
-        ]
-        add(name, f"{name}_given", ours, theirs, inputs.less(theirs, ours), words)
+    for stage, group, matrices, symbols, sentences in rows:
+        picked = [M[min(head, len(M) - 1)] if M is not None and M.ndim == 3 else M for M in matrices]
+        words = list(zip((*symbols, "difference"), sentences, strict=True))
+        panes += compared(group, *picked, lambda M, stage=stage: inputs.axes(stage, M.shape, s), words=words)
     for pane in panes:
         pane["filename"] = f"attention_check_{pane['name']}"
     return panes
@@ -165,10 +153,12 @@ try:
         found = inputs.explain(bench, given)
         verdict(found)
         heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
+        head = min(state.kept("check_head", 0), heads - 1)
+        state.keep("check_head", head)
         if heads > 1:
             state.own(st.segmented_control, "Head", "check_head", 0, options=range(heads), required=True,
                       format_func=lambda h: str(h + 1))  # fmt: skip
-        board.show("check_board", pictures(found, s if source == "explore" else None))
+        board.show("check_board", panes_of(found, head, s if source == "explore" else None))
 except BadInput as problem:
     parts.say("refused", str(problem)[:1].upper() + str(problem)[1:])
 parts.address()

@@ -25,8 +25,10 @@ def test_explores_inputs_give_explores_output(example):
     expected = trace.projected if trace.projected is not None else trace.joined
     expected = expected[settings.item] if settings.batch else expected
     right = bench(example, settings.mask).right["output"]
-    if settings.fill == "-inf":
-        np.testing.assert_allclose(right, expected, rtol=1e-12, atol=1e-14)
+    seen = ~trace.hidden_rows if settings.fill == "-inf" else inputs.allowed(settings).any(axis=-1)
+    rows = seen[settings.item] if settings.batch and seen.ndim > 1 else seen
+    rows = rows[0] if rows.ndim > 1 else rows  # −1e9 fills rows that see no key: there ours is 0
+    np.testing.assert_allclose(right[rows], expected[rows], rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["output", "weights"])
@@ -55,9 +57,7 @@ def test_several_heads_of_weights_are_read_as_numpy_prints_them():
 
 
 def test_nan_is_a_number_in_an_answer():
-    settings = EXAMPLES["softmax"].build()
     there = bench("random-qkv", "causal")
-    assert settings.softmax
     output = there.right["output"].copy()
     output[1] = np.nan
     assert inputs.explain(there, {"output": str(output)}).explanations == ()
@@ -113,9 +113,7 @@ def test_more_scores_than_can_be_searched_in_time_are_refused():
     given = {name: np.ones((256, 64)) for name in "QKV"} | {"heads": 4}
     with pytest.raises(BadInput) as refused:
         inputs.bench_of(given)
-    assert str(refused.value) == (
-        "4 × 256 × 256 scores are 262,144; at most 131,072 are searched here, and any number by attention.diagnose in Python."
-    )
+    assert str(refused.value) == ("4 × 256 × 256 scores are 262,144; at most 131,072 are searched.")
 
 
 def test_every_deviation_can_be_planted_somewhere():
@@ -124,6 +122,7 @@ def test_every_deviation_can_be_planted_somewhere():
         for example in ("four-words", "sentence", "random-qkv", "customers")
         for d in bench(example, "causal").applicable
     }
-    assert {d for d in DEVIATIONS if d.slot not in ("groups", "cap")} - found == {
-        d for d in DEVIATIONS if d.option == "other corner"
-    }  # Explore has no shared heads, no cap, and these examples as many keys as queries
+    assert (
+        {d for d in DEVIATIONS if d.slot not in ("groups", "cap", "leak")} - found
+        == {d for d in DEVIATIONS if d.option in ("other corner", "default")}
+    )  # Explore has no shared heads, no cap, no NaN, and these examples as many keys as queries and no scale of their own

@@ -293,6 +293,37 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[1 2]\n ...\n [3 4]]", "x: “...” stands between its rows; every number has to be there."),
+        ("[[1, 2], [3, 4], [5, 6", "x: “5 6” stands between its rows; every number has to be there."),
+        ("[[1, 2], garbage, [3, 4]]", "x: “garbage” stands between its rows; every number has to be there."),
+        ("[[1, 2], [3, 4]] 5 6", "x: “5 6” stands between its rows; every number has to be there."),
+        ("[[1,2],[3,4]]*0.5", "x: “*0.5” stands between its rows; every number has to be there."),
+        ("[[1, 2], [3, 4]", "x: a bracket is missing; part of it may be cut off; every number has to be there."),
+        ("1\n\n" * 70, "x is 70 matrices; at most 64 are read."),
+        ("--inf", "x, row 1, column 1 holds “--inf”; a number such as 3, -0.5 or 2e-3 is wanted."),
+    ],
+)
+def test_what_is_left_out_or_left_over_is_refused(text, message):
+    with pytest.raises(BadInput) as refused:
+        read_matrices(text, "x", finite=False)
+    assert str(refused.value) == message
+
+
+def test_a_byte_order_mark_and_lines_of_windows_do_no_harm():
+    assert read_matrices("\ufeff1 2\r\n3 4\r\n\r\n5 6\r\n7 8", "x").tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Array([[1., 2.]], dtype=float32)", "tf.Tensor([[1., 2.]], shape=(1, 2), dtype=float32)", "np.array([[1, 2]])"],
+)
+def test_other_frameworks_write_other_words_around_their_numbers(text):
+    assert read_matrices(text, "x").tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
     "text", ["]]" + " " * 900_000, "]] " * 300_000, "tensor(" + ",a=1" * 100_000, "array(" * 300_000, "[[" * 900_000]
 )
 def test_hostile_text_is_refused_without_delay(text):

@@ -1,0 +1,237 @@
+"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to the bit.
+
+Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the place.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.inputs.matrices import BadInput
+
+MAX_FILE = 8 * 2**20  # bytes
+MAX_ELEMENTS = 400_000  # of one array
+MAX_ARRAYS = 4096  # in one file
+MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
+MAX_RANK = 4
+KINDS = {"f": "floats", "i": "integers", "u": "integers"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One array of a file: what its header says, and a function that reads it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str  # "float32", "bfloat16", …
+    read: Callable[[], np.ndarray]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+def entries(filename: str, content: bytes) -> dict[str, Entry]:
+    """The arrays of a file by name; a .npy file has one, named "array"."""
+    where = shown(filename)
+    if len(content) > MAX_FILE:
+        raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
+    if not content:
+        raise BadInput(f"{where} is empty.")
+    if content[:6] == b"\x93NUMPY":
+        return {"array": npy(content, where)}
+    if content[:2] == b"PK":
+        return npz(content, where)
+    if filename.lower().endswith(".safetensors"):
+        return safetensors(content, where)
+    raise BadInput(f"{where} is no .npy, .npz or .safetensors file: it does not begin like one.")
+
+
+def shown(name: str, most: int = 40) -> str:
+    """A file's or array's name for a sentence: one line, not too long, its folders left away."""
+    name = re.sub(r"[\x00-\x1f\x7f]", "�", name.replace("\\", "/").rpartition("/")[2]) or "the file"
+    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
+
+
+# ---- .npy ---------------------------------------------------------------------------------------------
+
+_HEADER = re.compile(
+    r"\{\s*'descr':\s*'([<>|=][a-z]\d{1,3})',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
+)  # as NumPy writes it; anything else, structured and object types among it, is refused
+
+
+def npy(content: bytes, where: str) -> Entry:
+    """The header says what follows; its size is compared with the bytes before an array is made."""
+    version = content[6:8]
+    if version not in (b"\x01\x00", b"\x02\x00", b"\x03\x00"):
+        raise BadInput(f"{where}: its .npy version is {version.hex() or 'missing'}; 1.0, 2.0 and 3.0 are read.")
+    start = 10 if version == b"\x01\x00" else 12
+    length = int.from_bytes(content[8:start], "little")
+    text = content[start : start + min(length, 10_000)].decode("latin-1")
+    header = _HEADER.fullmatch(text)
+    if len(content) < start + length or not header:
+        raise BadInput(f"{where}: its .npy header is damaged, or holds a type other than plain numbers.")
+    descr, fortran, sides = header.groups()
+    shape = _shape([int(side) for side in sides.replace(" ", "").split(",") if side], where)
+    dtype = _numbers(np.dtype(descr), where)
+    _fits(len(content) - start - length, shape, dtype.itemsize, where)
+    body = content[start + length :]
+
+    def read() -> np.ndarray:
+        return np.frombuffer(body, dtype, math.prod(shape)).reshape(shape, order="F" if fortran == "True" else "C")
+
+    return Entry("array", shape, dtype.name, read)
+
+
+def _shape(sides: list[int], where: str) -> tuple[int, ...]:
+    if len(sides) > MAX_RANK:
+        raise BadInput(f"{where} has {len(sides)} axes; at most {MAX_RANK} are read.")
+    if math.prod(sides) > MAX_ELEMENTS:
+        size = " × ".join(map(str, sides))
+        raise BadInput(f"{where} is {size}, {math.prod(sides):,} numbers; at most {MAX_ELEMENTS:,} are read.")
+    return tuple(sides)
+
+
+def _numbers(dtype: np.dtype, where: str) -> np.dtype:
+    if dtype.kind not in KINDS:
+        raise BadInput(f"{where} holds {dtype.name}; floats and integers are read.")
+    return dtype
+
+
+def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
+    wanted = math.prod(shape) * itemsize
+    if found != wanted:
+        size = " × ".join(map(str, shape)) or "one number"
+        raise BadInput(f"{where} says it is {size}, which takes {wanted:,} bytes; {found:,} follow.")
+
+
+# ---- .npz ---------------------------------------------------------------------------------------------
+
+
+def npz(content: bytes, where: str) -> dict[str, Entry]:
+    """Each member of the zip is one .npy; it is inflated no further than its array may be large."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, struct.error, EOFError):
+        raise BadInput(f"{where} is a damaged zip file.") from None
+    if len(members) > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {len(members):,} files; at most {MAX_ARRAYS:,} are read.")
+    found = {}
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        place = f"{where}, {shown(name)}"
+        if name in found:
+            raise BadInput(f"{where} holds {shown(name)} twice.")
+        found[name] = _member(archive, member, name, place)
+    if not found:
+        raise BadInput(f"{where} holds no array.")
+    return found
+
+
+def _member(archive, member, name: str, place: str) -> Entry:
+    head = _inflated(archive, member, 4096, place)
+    if head[:6] != b"\x93NUMPY":
+        raise BadInput(f"{place} is no .npy array.")
+    most = MAX_ELEMENTS * 8 + 4096
+    if member.file_size > most:
+        raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
+    whole = _inflated(archive, member, most + 1, place)
+    entry = npy(whole, place)
+    return Entry(name, entry.shape, entry.dtype, entry.read)
+
+
+def _inflated(archive, member, most: int, place: str) -> bytes:
+    try:
+        with archive.open(member) as stream:
+            return stream.read(most)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        struct.error,
+        OSError,
+    ):
+        raise BadInput(f"{place} is damaged, encrypted or compressed in an unknown way.") from None
+
+
+# ---- .safetensors ---------------------------------------------------------------------------------------
+
+TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U8": "|u1"}
+
+
+def safetensors(content: bytes, where: str) -> dict[str, Entry]:
+    """Eight bytes of length, a JSON of names, types, shapes and places, then the numbers."""
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
+        raise BadInput(f"{where} is no .safetensors file, or cut off: its header does not fit into it.")
+    try:
+        header = json.loads(content[8 : 8 + length].decode("utf-8"), object_pairs_hook=_once)
+    except BadInput as problem:
+        raise BadInput(f"{where}: {problem}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{where}: its .safetensors header is damaged.") from None
+    body = content[8 + length :]
+    tensors = (
+        {name: what for name, what in header.items() if name != "__metadata__"} if isinstance(header, dict) else {}
+    )
+    if not tensors:
+        raise BadInput(f"{where} holds no tensor.")
+    if len(tensors) > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
+    return {name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()}
+
+
+def _once(pairs):
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise BadInput(f"{shown(twice)} stands there twice.")
+    return dict(pairs)
+
+
+def _tensor(name: str, what, body: bytes, place: str) -> Entry:
+    try:
+        kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
+        sides = [*shape, begin, end]
+        sound = all(type(n) is int and 0 <= n < 2**40 for n in sides) and begin <= end <= len(body)
+    except (TypeError, KeyError, ValueError):
+        sound = False
+    if not sound:
+        raise BadInput(f"{place}: its entry in the header is damaged, or its numbers are cut off.")
+    if kind != "BF16" and kind not in TYPES:
+        raise BadInput(f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16 and integers are read.")
+    itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
+    dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
+
+    def read() -> np.ndarray:
+        _fits(end - begin, _shape(shape, place), itemsize, place)
+        raw = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind]).reshape(shape)
+        return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
+
+    return Entry(name, tuple(shape), dtype, read)
+
+
+def finite(array: np.ndarray, where: str) -> np.ndarray:
+    """The same numbers as float64, bit for bit where that holds them; NaN, inf and too long integers are refused."""
+    wide = array.astype(np.float64)
+    if array.dtype.kind in "iu" and (wide.astype(array.dtype) != array).any():
+        raise BadInput(f"{where} holds integers beyond 2⁵³, which float64 does not hold exactly.")
+    bad = np.argwhere(~np.isfinite(wide))
+    if len(bad):
+        at = ", ".join(str(k + 1) for k in bad[0])
+        raise BadInput(f"{where} holds {wide[tuple(bad[0])]} at ({at}); finite numbers are wanted.")
+    return wide
