@@ -9,12 +9,13 @@ from itertools import combinations
 import numpy as np
 
 from attention.arrays import as_floats, as_mask, check_lead, check_mask, check_positive, check_shapes
-from attention.deviations import Bench, Deviation, Given, gap, grouped, less, reach
+from attention.deviations import DEVIATIONS, Bench, Deviation, Given, gap, grouped, less, reach
 from attention.heads import before_heads, project, split_heads
 from attention.layouts import repeat_heads
 
 BFLOAT = 2.0**-8  # bfloat16's last place, relatively; half of it for the other two
 HALF = 2.0**-11
+SHORT = 2e-5  # numbers printed as short as that do not show in which type they were computed
 SINGLE = 2.0**-24
 
 
@@ -56,12 +57,17 @@ class Diagnosis:
     def correct(self) -> bool:
         return bool(self.explanations) and not self.explanations[0].deviations
 
+    def _each(self) -> str:
+        """Where both were given: how far each is from right attention."""
+        off = [f"the {name} by up to {reach(difference):.3g}" for name, (*_, difference) in self.answers.items()]
+        return f" Next to right attention, {' and '.join(off)}." if len(off) > 1 else ""
+
     def __str__(self) -> str:
         """The answer in a few sentences."""
         if not self.explanations:
             return (
                 f"None of the known deviations explains these numbers, nor do any two of them ({self.tried} combinations"
-                f" tried). The closest is {self.closest}; it is off by up to {self.closest.error:.3g}."
+                f" tried). The closest is {self.closest}; it is off by up to {self.closest.error:.3g}.{self._each()}"
             )
         first, *others = self.explanations
         if self.correct:
@@ -108,7 +114,7 @@ the scores by the scale, by default 1/√d_k, before the mask and the softmax.
 def search(bench: Bench, *, output=None, weights=None, decimals=None) -> Diagnosis:
     """:func:`diagnose` for inputs that already stand on the bench."""
     targets = _targets(bench, decimals, output=output, weights=weights)
-    stored = all(_is_half(target.values) for target in targets)
+    stored = all(_is_half(t.values) or t.half_unit.max() > SHORT * reach(t.values) for t in targets)
     tried: dict[tuple[Deviation, ...], float] = {}  # how far off, relatively
 
     def explaining(sets) -> list[tuple[Deviation, ...]]:
@@ -135,8 +141,20 @@ def _fewest(bench: Bench, explaining, tried) -> list[tuple[Deviation, ...]]:
     if alone and not _in_half(alone[0]):
         return alone
     pairs = [pair for pair in combinations(bench.applicable, 2) if pair[0].slot != pair[1].slot]
-    two = _nearest(explaining(pairs), tried)
+    two = _nearest(explaining(pairs) or explaining(_emptied(pairs)), tried)
     return two if two and (not alone or tried[two[0]] < tried[alone[0]] / 4) else alone
+
+
+def _emptied(pairs) -> list[tuple[Deviation, ...]]:
+    """An inverted look-ahead mask leaves a row without keys: what becomes of it is a consequence, no third mistake."""
+    outcomes = {a for pair in pairs for a in pair if a.option in ("NaN", "filled") and a.slot == "hiding"}
+    inverted = [pair for pair in pairs if any(d.option == "inverted" for d in pair)]
+    return [
+        (*pair, more)
+        for pair in inverted
+        for more in sorted(outcomes, key=DEVIATIONS.index)
+        if more.slot not in {d.slot for d in pair}
+    ]
 
 
 def _nearest(found, tried) -> list[tuple[Deviation, ...]]:
@@ -195,9 +213,9 @@ def _targets(bench: Bench, decimals: int | None, **given) -> list[_Target]:
         shapes = {view.shape for view in bench.views(name, bench.right[name])}
         if values.shape not in shapes:
             wanted = " or ".join(map(str, sorted(shapes, key=len)))
-            raise ValueError(f"{name} has shape {values.shape}; {wanted} is wanted for these inputs.")
+            raise ValueError(f"{name}: the shape is {values.shape}; {wanted} is wanted for these inputs.")
         if not values.size:
-            raise ValueError(f"{name} has shape {values.shape}; there is no number in it to compare.")
+            raise ValueError(f"{name}: the shape is {values.shape}; there is no number in it to compare.")
         size = next(v for v in bench.views(name, bench.right[f"{name} size"]) if v.shape == values.shape)
         targets.append(
             _Target(
@@ -336,6 +354,11 @@ def _check_fit(g: Given, most_scores: int | None) -> np.ndarray | None:
         )
     if g.heads != 1:
         kv_heads = g.kv_heads or g.heads
+        for name, M, heads in (("Q", Q, g.heads), ("K", K, kv_heads), ("V", V, kv_heads)):
+            if M.shape[-1] % heads:
+                raise ValueError(
+                    f"{name} has {M.shape[-1]} columns; they cannot be split into {heads} heads of equal width."
+                )
         Q, K, V = split_heads(Q, g.heads), split_heads(K, kv_heads), split_heads(V, kv_heads)
     if grouped(Q, K):
         if V.ndim < 3 or V.shape[-3] != K.shape[-3]:

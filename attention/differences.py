@@ -142,8 +142,8 @@ def _listed(indices, rows) -> str:
 
 def _say_rest(same_mask: bool) -> str:
     if same_mask:
-        return "ours has a bias, a soft cap or other weights than softmax, which it was not given"
-    return "ours hides other keys than it was told to"
+        return "ours is without softmax, or has a bias or a soft cap, and it was not told"
+    return "it hides by the mask, and ours by something else, such as −1e9 added"
 
 
 def _same(before: Answer, after: Answer | AttentionTrace) -> bool:

@@ -380,11 +380,14 @@ def test_a_hidden_nan_that_reaches_the_answer_is_named(stage):
 
 
 def test_what_only_ours_was_given_is_not_blamed_on_them():
-    rest = "Ours has a bias, a soft cap or other weights than softmax, which it was not given."
+    rest = "Ours is without softmax, or has a bias or a soft cap, and it was not told."
     bias = np.random.default_rng(3).random((3, 3))
     for change in ({"softcap": 1.0}, {"bias": bias}, {"softmax": False}):
         assert sentence("torch_sdpa", *numbers(), **change) == rest
-    assert sentence("torch_sdpa", *numbers(), allowed=causal(3, 3)) == "Ours hides other keys than it was told to."
+    assert (
+        sentence("torch_sdpa", *numbers(), allowed=causal(3, 3))
+        == "It hides by the mask, and ours by something else, such as −1e9 added."
+    )
 
 
 def test_causes_that_undo_each_other_are_no_difference():

@@ -1,5 +1,6 @@
 """Every deviation and every pair is planted by another hand: loops over heads and rows, as people write them."""
 
+import re
 import weakref
 from itertools import combinations
 
@@ -369,6 +370,38 @@ def test_a_bench_is_freed_when_it_is_let_go():
     assert gone() is None  # by its last reference, without the garbage collector
 
 
+@pytest.mark.parametrize("more", ["scale: none", "scale: d_k", "axis: queries", "order: swapped"])
+@pytest.mark.parametrize("row", ["hiding: NaN", "hiding: filled"])
+def test_an_inverted_look_ahead_mask_and_another_mistake_are_found_whatever_becomes_of_the_empty_row(more, row):
+    given = {name: M[:5] for name, M in SYSTEMS["one head"].items()} | {"allowed": causal(5, 5)}
+    given |= {"K": SYSTEMS["one head"]["K"][:5], "V": SYSTEMS["one head"]["V"][:5]}
+    wrong = {NAMES["mask: inverted"], NAMES[row], NAMES[more]}
+    found = diagnose(**given, output=applied(given, wrong)[0])
+    assert any(set(e.deviations) <= wrong for e in found.explanations), str(found)
+    assert (
+        any({NAMES["mask: inverted"], NAMES[more]} <= set(e.deviations) for e in found.explanations)
+        or more == "axis: queries"
+    )
+
+
+def test_float16_printed_with_four_decimals_is_called_half_precision():
+    rng = np.random.default_rng(5)
+    Q, K, V = (M.astype("f2") for M in rng.standard_normal((3, 12, 16)))
+    scaled = (2 * Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f8").round(4)
+    assert [d.option for d in diagnose(2 * Q, K, V, output=output).explanations[0].deviations] == ["float16"]
+
+
+def test_of_two_answers_each_is_said_how_far_it_is_off():
+    given = SYSTEMS["one head"]
+    output, weights = applied(given, ())
+    found = diagnose(**given, output=output, weights=weights[0][::-1])
+    apart = np.abs(weights[0][::-1] - weights[0]).max()
+    said = str(found).split(" Next to right attention, ")[1]
+    assert re.fullmatch(rf"the output by up to (0|\d\S*e-1\d) and the weights by up to {apart:.3g}\.", said)
+
+
 def test_one_wrong_number_among_right_ones_is_not_explained_away():
     output, _ = applied(SYSTEMS["one head"], ())
     output[3, 2] += 0.01
@@ -424,11 +457,11 @@ ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
     [
         (ONE, ValueError, "neither output nor weights is given; give the numbers of the other code."),
         ({"Q": ONE["Q"], "output": [[1.0]]}, ValueError, "K and V is missing; give Q, K and V, or X, W_Q, W_K and W_V."),
-        (ONE | {"output": np.ones((2, 4))}, ValueError, "output has shape (2, 4); (2, 5) is wanted for these inputs."),
-        (ONE | {"weights": np.ones((4, 2))}, ValueError, "weights has shape (4, 2); (2, 4) is wanted for these inputs."),
+        (ONE | {"output": np.ones((2, 4))}, ValueError, "output: the shape is (2, 4); (2, 5) is wanted for these inputs."),
+        (ONE | {"weights": np.ones((4, 2))}, ValueError, "weights: the shape is (4, 2); (2, 4) is wanted for these inputs."),
         (ONE | {"output": [[1.0], [2.0, 3.0]]}, ValueError, "output has rows of different lengths; every row needs the same."),
         (ONE | {"K": np.ones((4, 2)), "output": np.ones((2, 5))}, ValueError, "Q has 3 columns and K has 2; both need the same d_k."),
-        (ONE | {"heads": 2, "output": np.ones((2, 5))}, ValueError, "3 columns cannot be split into 2 heads of equal width."),
+        (ONE | {"heads": 2, "output": np.ones((2, 5))}, ValueError, "Q has 3 columns; they cannot be split into 2 heads of equal width."),
         (ONE | {"heads": 2.0, "output": [[1.0]]}, ValueError, "heads is 2.0; a whole number from 1 is wanted."),
         (ONE | {"kv_heads": 0, "output": [[1.0]]}, ValueError, "kv_heads is 0; a whole number from 1 is wanted."),
         (ONE | {"kv_heads": 2, "output": [[1.0]]}, ValueError, "kv_heads is 2 and heads is 1; several heads of queries share one of keys and values."),

@@ -7,6 +7,8 @@ import numpy as np
 from attention.deviations import reach
 from attention.figures.board import around_zero, pane
 
+PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
+
 
 def compared(
     name: str, ours: np.ndarray, theirs: np.ndarray, difference: np.ndarray | None, labels, *, words, digits: int = 2
@@ -20,7 +22,8 @@ def compared(
     share = name.startswith("weights")
     most = max(reach(ours), reach(theirs))
     limits = (0, 1) if share and most <= 1 else around_zero(most)
-    ranges = [limits, limits, None if difference is None else around_zero(reach(difference))]
+    apart = None if difference is None else around_zero(max(reach(difference), PALE * most))
+    ranges = [limits, limits, apart]
     keys = ("ours", "theirs", "difference")
     return [
         pane(

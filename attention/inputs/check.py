@@ -65,9 +65,11 @@ def pasted(source: str, texts: dict[str, str], *, mask: str, true_means: str, **
 
 
 def _mask(text: str, true_means: str) -> np.ndarray:
-    mask = read_matrix(
-        re.sub(r"\b(true|false)\b", lambda word: str(int(word[0].lower() == "true")), text, flags=re.IGNORECASE), "mask"
-    )
+    words = {"true": "1", "false": "0"}
+    text = re.sub(r"\b(true|false)\b", lambda word: words[word[0].lower()], text, flags=re.IGNORECASE)
+    mask = read_matrix(text, "mask", finite=False)
+    if np.isneginf(mask).any() and ((mask == 0) | np.isneginf(mask)).all():
+        return mask == 0  # numbers to add to the scores: these can only mean this
     odd = np.argwhere((mask != 0) & (mask != 1))
     if len(odd):
         row, column = odd[0]
@@ -83,13 +85,14 @@ def bench_of(given: dict) -> Bench:
     try:
         return Bench(checked(most_scores=MOST_SCORES, **given))
     except (ValueError, TypeError) as problem:
-        raise BadInput(str(problem)) from None
+        raise BadInput(str(problem).replace("allowed has", "the mask has")) from None
 
 
 def shapes(bench: Bench) -> dict[str, str]:
     """What the other code's numbers look like, in words."""
     return {
         name: " or ".join(" × ".join(map(str, view.shape)) for view in bench.views(name, bench.right[name]))
+        + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
         for name in ("output", "weights")
     }
 

@@ -16,8 +16,8 @@ MAX_TEXT = 2_000_000  # characters; 256 × 256 numbers of full length fit
 MAX_BLOCKS = 64  # matrices in one text, one for each head
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
 _PRINTED = re.compile(
-    r"\s*(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
-)  # what NumPy, JAX and PyTorch write around the numbers
+    r"\s*(?:<tf\.Tensor[^\[]{0,99}numpy=\s*)?(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
+)  # what NumPy, JAX, PyTorch and TensorFlow write around the numbers
 _BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")  # two matrices
 _ROW = re.compile(r"\[[^\[\]]*\]")
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -210,7 +210,8 @@ def _bare(text: str) -> str:
     """Without what programs write around the numbers."""
     text = text.strip("\ufeff")
     printed = _PRINTED.match(text)
-    return text[printed.end() : text.rfind("]") + 1] if printed else text
+    text = text[printed.end() : text.rfind("]") + 1] if printed else text
+    return re.sub(r"\bnp\.float\d\d\(([^()\s]{1,40})\)", r"\1", text)
 
 
 def _size(matrix: np.ndarray) -> str:

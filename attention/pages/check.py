@@ -34,7 +34,7 @@ def pasted(source: str) -> dict:
     """The boxes to paste inputs into, and what stands in them."""
     for name, place in zip(inputs.SOURCES[source].names, st.columns(len(inputs.SOURCES[source].names)), strict=True):
         with place:
-            box(name.replace("_", "\\_"), name, 120, "1 0 2\n0 1 1")
+            box(name, name, 120, "1 0 2\n0 1 1")
     places = st.columns([1, 1, 1, 1.6, 1.4], vertical_alignment="bottom")
     with places[0]:
         heads = count("Heads", "heads", 1, min_value=1, max_value=64, step=1, help="Q, K and V hold them side by side")
@@ -47,6 +47,7 @@ def pasted(source: str) -> dict:
     with places[3]:
         mask = state.own(st.selectbox, "Mask", "check_mask_kind", "none", options=list(MASK_LABELS),
                          format_func=MASK_LABELS.__getitem__)  # fmt: skip
+    parts.note("The scale is 1/√d_k.")
     true_means = "may look"
     if mask == inputs.PASTED:
         with places[4]:
@@ -62,9 +63,9 @@ def pasted(source: str) -> dict:
 
 def from_explore(s: Settings) -> dict:
     given = inputs.from_settings(s)
-    seen = "nothing is masked" if given["allowed"] is None else "with its mask"
+    seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
-    st.caption(parts.plain(f"“{EXAMPLES[s.example].title}” as it stands on Explore: {scale}, {seen}. Change it there."))
+    parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore: {scale}, {seen}. Change it there.")
     return given
 
 
@@ -113,8 +114,10 @@ def verdict(found: Diagnosis) -> None:
     """What was found, in sentences."""
     parts.say("understood" if found.correct else "flag" if found.explanations else "refused", str(found))
     if found.unseen:
-        parts.say("flag", "With these inputs nobody could see whether also "
-                          + ", or ".join(d.title for d in found.unseen) + ": the numbers would be the same.")  # fmt: skip
+        parts.say(
+            "plain",
+            f"Not to be seen in these numbers, so it may be there as well: {'; '.join(d.title for d in found.unseen)}.",
+        )
 
 
 def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:

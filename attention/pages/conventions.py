@@ -18,7 +18,13 @@ parts.opening(
     " with them what it does by default."
 )
 parts.sentences(*state.sentences())
-st.caption(parts.plain(f"“{EXAMPLES[s.example].title}” as it stands on Explore. Change it there."))
+head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
+parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore{head}. Change it there.")
+if s.fill == "-1e9":
+    parts.say(
+        "flag",
+        "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself. A row that sees no key keeps its softmax in ours.",
+    )
 
 handed = "array"
 if inputs.has_switch(s):

@@ -30,6 +30,11 @@ def say(kind: str, sentence: str) -> None:
     st.html(f"<p role='status' class='said {kind}'>{escape(sentence)}</p>")
 
 
+def note(sentence: str) -> None:
+    """One quiet line in our own HTML."""
+    st.html(f"<p class='notice'>{escape(sentence)}</p>")
+
+
 def address() -> None:
     """Put the settings into the address, and say where they do not fit."""
     if not state.write_address():

@@ -70,7 +70,7 @@ def test_pasted_inputs_are_those_of_explore():
     np.testing.assert_allclose(there.right["output"], self_attention(X, *W).output, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("text", "true_means"), [("1 0\n1 1", "may look"), ("False True\nFalse False", "hide"), ("[[0, 1], [0, 0]]", "hide")])  # fmt: skip
+@pytest.mark.parametrize(("text", "true_means"), [("1 0\n1 1", "may look"), ("False True\nFalse False", "hide"), ("[[0, 1], [0, 0]]", "hide"), ("[[0., -inf], [0, 0]]", "hide"), ("true false; true true", "may look")])  # fmt: skip
 def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
     texts = {"Q": "1\n2", "K": "1\n2", "V": "1\n2", "mask": text}
     given = inputs.pasted("qkv", texts, **USUAL | {"mask": "pasted", "true_means": true_means})
@@ -84,9 +84,9 @@ def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
         ({"Q": "1 x", "K": "1", "V": "1"}, {}, "Q, row 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
         ({"Q": "nan", "K": "1", "V": "1"}, {}, "Q, row 1, column 1 holds “nan”; a number such as 3, -0.5 or 2e-3 is wanted."),
         ({"Q": "1 2", "K": "1", "V": "1"}, {}, "Q has 2 columns and K has 1; both need the same d_k."),
-        ({"Q": "1 2", "K": "1 2", "V": "1"}, {"heads": 3}, "2 columns cannot be split into 3 heads of equal width."),
+        ({"Q": "1 2", "K": "1 2", "V": "1"}, {"heads": 3}, "Q has 2 columns; they cannot be split into 3 heads of equal width."),
         ({"Q": "1", "K": "1", "V": "1", "mask": "1 2"}, {"mask": "pasted"}, "mask, row 1, column 2 holds 2; 0 and 1, or True and False, are allowed."),
-        ({"Q": "1", "K": "1", "V": "1", "mask": "1 1"}, {"mask": "pasted"}, "allowed has shape (1, 2), which does not fit the scores (1, 1)."),
+        ({"Q": "1", "K": "1", "V": "1", "mask": "1 1"}, {"mask": "pasted"}, "the mask has shape (1, 2), which does not fit the scores (1, 1)."),
     ],
 )  # fmt: skip
 def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, message):
@@ -99,7 +99,7 @@ def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, messag
     ("text", "message"),
     [
         ("1 2\n3", "your output, row 2 has 1 number and row 1 has 2; every row needs the same."),
-        ("1 2", "your output has shape (1, 2); (4, 4) is wanted for these inputs."),
+        ("1 2", "your output: the shape is (1, 2); (4, 4) is wanted for these inputs."),
         ("<b>", "your output, row 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted."),
     ],
 )

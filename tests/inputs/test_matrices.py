@@ -317,7 +317,13 @@ def test_a_byte_order_mark_and_lines_of_windows_do_no_harm():
 
 @pytest.mark.parametrize(
     "text",
-    ["Array([[1., 2.]], dtype=float32)", "tf.Tensor([[1., 2.]], shape=(1, 2), dtype=float32)", "np.array([[1, 2]])"],
+    [
+        "Array([[1., 2.]], dtype=float32)",
+        "tf.Tensor([[1., 2.]], shape=(1, 2), dtype=float32)",
+        "np.array([[1, 2]])",
+        "<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 2.]], dtype=float32)>",
+        "[[np.float64(1.0), np.float64(2.0)]]",
+    ],
 )
 def test_other_frameworks_write_other_words_around_their_numbers(text):
     assert read_matrices(text, "x").tolist() == [[1, 2]]

@@ -23,7 +23,7 @@ const make = (tag, className, parent, text) => {
 // W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
 const mathText = (node, text) => {
   node.replaceChildren()
-  for (const part of text.split(/([A-Za-z]_[A-Za-z])/)) {
+  for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
     if (/^[A-Za-z]_[A-Za-z]$/.test(part)) { node.append(part[0]); make('sub', '', node, part[2]) } else node.append(part)
   }
 }
