@@ -10,6 +10,7 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
+from attention.inputs import files
 from attention.inputs.matrices import BadInput, read_matrices, read_matrix, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
@@ -104,6 +105,25 @@ def explain(bench: Bench, texts: dict[str, str]) -> Diagnosis:
         return search(bench, **answers, decimals=_decimals(" ".join(texts.values())))
     except (ValueError, TypeError) as problem:
         raise BadInput(f"your {problem}") from None
+
+
+def from_file(filename: str, content: bytes, name: str) -> str:
+    """The text for the box ``name`` out of an uploaded file: its text, or an array in full."""
+    if not files.is_arrays(filename, content):
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            raise BadInput(
+                f"{files.shown(filename)} is not UTF-8 text: byte {problem.start + 1} is {content[problem.start]:#04x}."
+            ) from None
+    where = files.shown(filename)
+    array = files.the_one(files.entries(filename, content), name, where).read()
+    if array.ndim not in (2, 3) or not 0 < array.size <= MOST_SCORES:
+        raise BadInput(
+            f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."
+        )
+    blocks = array.reshape(-1, *array.shape[-2:]).astype(np.float64)
+    return "\n\n".join(write_matrix(block) for block in blocks)
 
 
 def _decimals(text: str) -> int | None:

@@ -81,13 +81,13 @@ def answers(bench) -> dict[str, str]:
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
     left, right = st.columns(2, vertical_alignment="bottom")
-    with left, st.expander("From a text file"):
-        file = st.file_uploader("Numbers in a text file", type=["txt", "csv", "tsv", "json"], key="check_file",
+    with left, st.expander("From a file"):
+        file = st.file_uploader("Numbers in a text file, or arrays", type=["txt", "csv", "tsv", "json", "npy", "npz", "safetensors"], key="check_file",
                                 max_upload_size=4, on_change=state.touched)  # fmt: skip
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
                 st.button(f"It is {label.lower()}", key=f"check_use_{name}", disabled=file is None,
-                          on_click=lambda name=name: opened(name, file.getvalue()))  # fmt: skip
+                          on_click=lambda name=name: opened(name, file))  # fmt: skip
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
         chosen = state.own(
@@ -105,9 +105,14 @@ def plant(bench, deviation) -> None:
     state.keep("check_weights", "")
 
 
-def opened(name: str, content: bytes) -> None:
-    state.touched()
-    state.keep(f"check_{name}", content.decode("utf-8-sig", errors="replace"))
+def opened(name: str, file) -> None:
+    try:
+        text = inputs.from_file(file.name, file.getvalue(), name)
+    except BadInput as problem:
+        state.refuse(str(problem))
+    else:
+        state.touched()
+        state.keep(f"check_{name}", text)
 
 
 def verdict(found: Diagnosis) -> None:

@@ -73,9 +73,20 @@ def change(act: Callable[[Settings], Settings]) -> bool:
         settings = check(act(visit.settings))
         visit.settings = replace(settings, cell=links.existing_cell(settings)) if settings.cell else settings
     except BadInput as problem:
-        visit.notices = [str(problem)[:1].upper() + str(problem)[1:]]
+        refuse(str(problem))
         return False
     return True
+
+
+def refuse(sentence: str) -> None:
+    """What could not be used; everything stays as it was."""
+    visit = _visit()
+    a_file = "." in sentence.split(" ", 1)[0]  # keeps its name as it is
+    visit.changed, visit.notices, visit.remarks = (
+        True,
+        [sentence if a_file else sentence[:1].upper() + sentence[1:]],
+        [],
+    )
 
 
 def say(sentence: str) -> None:

@@ -1,5 +1,8 @@
 """Conventions and Check yours in a real browser, with the worked examples."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from attention.inputs import check as checks
 from attention.inputs import conventions as conventions
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.settings import set_mask
+from attention.inputs.system import run, view
 
 
 def settings_of(example: str, mask: str | None):
@@ -84,11 +88,50 @@ def test_what_cannot_be_read_is_refused_in_a_sentence_and_stays_in_the_box(visit
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == "<img src=x onerror=alert(1)>"
 
 
-def test_numbers_come_from_a_text_file(visit, tmp_path):
+@pytest.mark.parametrize("kind", ["txt", "npy"])
+def test_numbers_come_from_a_file(visit, tmp_path, kind):
     dashboard, bench = checking(visit, example="random-qkv"), bench_of("random-qkv")
-    file = tmp_path / "mine.txt"
-    file.write_text(str(bench.right["weights"]))
-    dashboard.page.get_by_text("From a text file").click()
+    file = tmp_path / f"mine.{kind}"
+    if kind == "npy":
+        np.save(file, bench.right["weights"])
+    else:
+        file.write_text(str(bench.right["weights"]))
+    dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     dashboard.page.locator(".st-key-check_use_weights button:enabled").click()
-    dashboard.page.get_by_text("These numbers are right, to 8 digits.").wait_for()
+    dashboard.page.get_by_text(f"These numbers are right, to {16 if kind == 'npy' else 8} digits.").wait_for()
+
+
+def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
+    dashboard = checking(visit)
+    fill(dashboard, "output", "5 7 5 5")
+    dashboard.page.get_by_text("Your output: the shape is").wait_for()
+    file = tmp_path / "mine.npy"
+    file.write_bytes(b"\x93NUMPY")
+    dashboard.page.get_by_text("From a file").click()
+    dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
+    dashboard.page.locator(".st-key-check_use_output button:enabled").click()
+    dashboard.page.get_by_text("mine.npy: its .npy version is missing").wait_for()
+    assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
+
+
+def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(visit, browser, tmp_path):
+    dashboard = visit().open(example="sentence", mask="causal")
+    dashboard.tab("Take it away")
+    dashboard.page.get_by_role("button", name="Build a zip of everything").click()
+    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="Save the zip").click())
+    assert name == "attention_sentence.zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extract("report.html", tmp_path)
+    context = browser.new_context(offline=True)
+    page, problems = context.new_page(), []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("#plot-output .hm image", state="attached")
+    settings = settings_of("sentence", "causal")
+    for stage in ("X", "scores", "output"):
+        shown = page.evaluate("s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage)
+        assert np.array_equal(shown, view(settings, run(settings)).stages[stage]), stage
+    assert problems == []
+    context.close()

@@ -278,7 +278,7 @@ def test_a_saved_state_opens_for_another_visitor_exactly(visit):
     dashboard.tab("Take it away")
     assert "do not fit into a link" in dashboard.notice()
     name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="The state as a file").click())
-    assert name == "attention_batch.json"
+    assert name == "attention_batch_state.json"
     other = visit().open()
     other.tab("Take it away")
     other.page.locator("input[type=file]").set_input_files(

@@ -1,5 +1,7 @@
 """The inputs and answers of Check yours: read, refused, and handed to the search."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,57 @@ def test_every_deviation_can_be_planted_somewhere():
         {d for d in DEVIATIONS if d.slot not in ("groups", "cap", "leak")} - found
         == {d for d in DEVIATIONS if d.option in ("other corner", "default")}
     )  # Explore has no shared heads, no cap, no NaN, and these examples as many keys as queries and no scale of their own
+
+
+# ---- files --------------------------------------------------------------------------------------------
+
+
+def saved(**arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def npy(array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
+    there = bench("sentence")
+    for name in ("output", "weights"):
+        array = there.right[name].astype(dtype)
+        for filename, content in (("a.npy", npy(array)), ("a.npz", saved(**{name: array, "other": array[:1]}))):
+            text = inputs.from_file(filename, content, name)
+            assert np.array_equal(inputs.read_matrices(text, name), array.astype("f8"))
+            assert inputs.explain(there, {name: text}).correct
+
+
+def test_a_text_file_is_its_text_without_a_byte_order_mark():
+    assert inputs.from_file("a.txt", "\ufeff1 2".encode(), "output") == "1 2"
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "message"),
+    [
+        ("a.txt", b"1 \xff", "a.txt is not UTF-8 text: byte 3 is 0xff."),
+        ("a.npz", saved(a=np.ones(2), b=np.ones(2)), "a.npz holds 2 arrays, and none named output: a, b."),
+        (
+            "a.npy",
+            npy(np.ones(3)),
+            "a.npy: the shape is (3,); two or three axes and at most 131,072 numbers are read here.",
+        ),
+        (
+            "a.npy",
+            npy(np.ones((600, 600))),
+            "a.npy: the shape is (600, 600); two or three axes and at most 131,072 numbers are read here.",
+        ),
+        ("../a.npy", b"\x93NUMPY", "a.npy: its .npy version is missing; 1.0, 2.0 and 3.0 are read."),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(filename, content, message):
+    with pytest.raises(BadInput) as refused:
+        inputs.from_file(filename, content, "output")
+    assert str(refused.value) == message

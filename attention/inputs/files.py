@@ -24,7 +24,6 @@ MAX_ELEMENTS = 400_000  # of one array
 MAX_ARRAYS = 4096  # in one file
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_RANK = 4
-KINDS = {"f": "floats", "i": "integers", "u": "integers"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def _shape(sides: list[int], where: str) -> tuple[int, ...]:
 
 
 def _numbers(dtype: np.dtype, where: str) -> np.dtype:
-    if dtype.kind not in KINDS:
+    if dtype.kind not in "fiu":
         raise BadInput(f"{where} holds {dtype.name}; floats and integers are read.")
     return dtype
 
@@ -225,13 +224,18 @@ def _tensor(name: str, what, body: bytes, place: str) -> Entry:
     return Entry(name, tuple(shape), dtype, read)
 
 
-def finite(array: np.ndarray, where: str) -> np.ndarray:
-    """The same numbers as float64, bit for bit where that holds them; NaN, inf and too long integers are refused."""
-    wide = array.astype(np.float64)
-    if array.dtype.kind in "iu" and (wide.astype(array.dtype) != array).any():
-        raise BadInput(f"{where} holds integers beyond 2⁵³, which float64 does not hold exactly.")
-    bad = np.argwhere(~np.isfinite(wide))
-    if len(bad):
-        at = ", ".join(str(k + 1) for k in bad[0])
-        raise BadInput(f"{where} holds {wide[tuple(bad[0])]} at ({at}); finite numbers are wanted.")
-    return wide
+def is_arrays(filename: str, content: bytes) -> bool:
+    """Whether a file is one of these, and not text."""
+    return content[:6] == b"\x93NUMPY" or content[:2] == b"PK" or filename.lower().endswith(".safetensors")
+
+
+def the_one(found: dict[str, Entry], name: str, where: str) -> Entry:
+    """The array of that name, or the only one; the names that are there, where it is neither."""
+    if name in found:
+        return found[name]
+    if len(found) == 1:
+        return next(iter(found.values()))
+    names = ", ".join(shown(each, 20) for each in list(found)[:6])
+    raise BadInput(
+        f"{where} holds {len(found)} arrays, and none named {name}: {names}{', …' if len(found) > 6 else ''}."
+    )

@@ -1,0 +1,168 @@
+"""Arrays out of files: exact where accepted, one sentence where refused, and nothing large made before it is checked."""
+
+import io
+import json
+import pickle
+import random
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from attention.inputs.files import MAX_FILE, entries, the_one
+from attention.inputs.matrices import BadInput
+
+RNG = np.random.default_rng(0)
+GOOD = RNG.standard_normal((3, 4))
+
+
+def npy(array, **options) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def npz(**arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def header(descr="'<f8'", order="False", shape="(3, 4)") -> bytes:
+    text = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def safetensors(tensors: dict, body: bytes = b"") -> bytes:
+    text = tensors if isinstance(tensors, bytes) else json.dumps(tensors).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def tensor(array, kind) -> bytes:
+    raw = array.tobytes()
+    return safetensors({"W": {"dtype": kind, "shape": list(array.shape), "data_offsets": [0, len(raw)]}}, raw)
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8", "<i8", ">i4", "|i1", "|u1", "<u2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (5,), (), (0, 3)])
+def test_npy_is_read_to_the_bit(dtype, order, shape):
+    array = np.asarray((100 * RNG.standard_normal(shape)).astype(dtype), order=order)
+    for version in ((1, 0), (2, 0), (3, 0)):
+        entry = entries("a.npy", npy(array, version=version))["array"]
+        assert (entry.shape, entry.dtype) == (shape, array.dtype.name)
+        assert entry.read().tobytes() == np.ascontiguousarray(array).tobytes()
+
+
+def test_every_member_of_an_npz_is_an_entry():
+    found = entries("a.npz", npz(output=GOOD, weights=GOOD.astype("f4")))
+    assert list(found) == ["output", "weights"]
+    assert np.array_equal(found["output"].read(), GOOD)
+    assert found["weights"].read().dtype == np.float32
+    assert the_one(found, "weights", "a.npz") is found["weights"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2"), ("I64", "<i8"), ("U8", "|u1")]
+)
+def test_safetensors_are_read_to_the_bit(kind, dtype):
+    array = np.abs(100 * GOOD).astype(dtype)
+    entry = entries("m.safetensors", tensor(array, kind))["W"]
+    assert entry.read().tobytes() == array.tobytes()
+
+
+def test_bfloat16_becomes_the_same_numbers_in_float32():
+    ml_dtypes = pytest.importorskip(
+        "ml_dtypes", reason="the package ml_dtypes is not installed (tests/requirements.txt)"
+    )
+    array = GOOD.astype(ml_dtypes.bfloat16)
+    entry = entries("m.safetensors", tensor(array, "BF16"))["W"]
+    assert entry.dtype == "bfloat16"
+    assert entry.read().dtype == np.float32
+    assert np.array_equal(entry.read(), array.astype(np.float32))
+
+
+def zipped(**members) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+PLACE = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+BAD = {
+    "empty": ("a.npy", b"", "a.npy is empty."),
+    "text": ("a.npy", b"1 2 3", "a.npy is no .npy, .npz or .safetensors file: it does not begin like one."),
+    "too large": ("a.npy", b"\x93NUMPY" + bytes(MAX_FILE), "a.npy has 8,388,614 bytes; at most 8,388,608 are read."),
+    "version": ("a.npy", b"\x93NUMPY\x09\x00", "a.npy: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
+    "object": ("a.npy", npy(np.array([{}], object), allow_pickle=True), "a.npy: its .npy header is damaged, or holds a type other than plain numbers."),
+    "structured": ("a.npy", npy(np.zeros(2, "f4,f8")), "a.npy: its .npy header is damaged, or holds a type other than plain numbers."),
+    "complex": ("a.npy", npy(np.zeros(2, "c16")), "a.npy holds complex128; floats and integers are read."),
+    "boolean": ("a.npy", npy(np.zeros(2, "?")), "a.npy holds bool; floats and integers are read."),
+    "words": ("a.npy", npy(np.array(["a"])), "a.npy: its .npy header is damaged, or holds a type other than plain numbers."),
+    "cut off": ("a.npy", npy(GOOD)[:-1], "a.npy says it is 3 × 4, which takes 96 bytes; 95 follow."),
+    "longer": ("a.npy", npy(GOOD) + b"x", "a.npy says it is 3 × 4, which takes 96 bytes; 97 follow."),
+    "15 GB": ("a.npy", header(shape="(2000000000,)"), "a.npy is 2000000000, 2,000,000,000 numbers; at most 400,000 are read."),
+    "many axes": ("a.npy", header(shape="(1, 1, 1, 1, 1)") + bytes(8), "a.npy has 5 axes; at most 4 are read."),
+    "pickle": ("a.npy", pickle.dumps(GOOD), "a.npy is no .npy, .npz or .safetensors file: it does not begin like one."),
+    "folders": ("../../etc/a.npy", b"", "a.npy is empty."),
+    "zip cut off": ("a.npz", npz(a=GOOD)[:-30], "a.npz is a damaged zip file."),
+    "zip without arrays": ("a.npz", zipped(), "a.npz holds no array."),
+    "zip of text": ("a.npz", zipped(**{"b.txt": "hello"}), "a.npz, b.txt is no .npy array."),
+    "twice": ("a.npz", zipped(**{"b.npy": npy(GOOD), "b": npy(GOOD)}), "a.npz holds b twice."),
+    "bomb": ("a.npz", zipped(**{"b.npy": header(shape="(9,)") + bytes(50_000_000)}), "a.npz, b takes 50,000,067 bytes; at most 3,204,096 are read."),
+    "no header": ("a.safetensors", b"123", "a.safetensors is no .safetensors file, or cut off: its header does not fit into it."),
+    "long header": ("a.safetensors", (2**62).to_bytes(8, "little"), "a.safetensors is no .safetensors file, or cut off: its header does not fit into it."),
+    "broken header": ("a.safetensors", safetensors(b"{"), "a.safetensors: its .safetensors header is damaged."),
+    "deep header": ("a.safetensors", safetensors(b"[" * 100_000), "a.safetensors: its .safetensors header is damaged."),
+    "no tensor": ("a.safetensors", safetensors({}), "a.safetensors holds no tensor."),
+    "name twice": ("a.safetensors", safetensors(b'{"a": 1, "a": 2}'), "a.safetensors: a stands there twice."),
+    "type": ("a.safetensors", safetensors({"W": PLACE | {"dtype": "F8_E4M3"}}, bytes(8)), "a.safetensors, W holds F8_E4M3; F64, F32, F16, BF16 and integers are read."),
+    "outside": ("a.safetensors", safetensors({"W": PLACE}, bytes(7)), "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off."),
+    "negative": ("a.safetensors", safetensors({"W": PLACE | {"shape": [-2]}}, bytes(8)), "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off."),
+    "misdeclared": ("a.safetensors", safetensors({"W": PLACE | {"shape": [3]}}, bytes(8)), "a.safetensors, W says it is 3, which takes 12 bytes; 8 follow."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_refused_is_explained_and_takes_no_memory(case):
+    filename, content, message = BAD[case]
+    tracemalloc.start()
+    with pytest.raises(BadInput) as refused:
+        next(iter(entries(filename, content).values())).read()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert str(refused.value) == message
+    assert len(message) <= 300
+    assert peak < 20_000_000
+
+
+def test_of_several_arrays_the_names_are_told():
+    with pytest.raises(BadInput, match="^a.npz holds 2 arrays, and none named output: a, b.$"):
+        the_one(entries("a.npz", npz(a=GOOD, b=GOOD)), "output", "a.npz")
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "safetensors"])
+def test_damaged_files_give_an_array_or_a_sentence_and_nothing_else(kind):
+    good = {"npy": npy(GOOD), "npz": npz(a=GOOD, b=GOOD.astype("f4")), "safetensors": tensor(GOOD, "F64")}[kind]
+    dice = random.Random(1)
+    for _ in range(5_000):
+        content = bytearray(good)
+        for _ in range(dice.choice((1, 1, 2, 8))):
+            at = dice.randrange(len(content))
+            what = dice.randrange(4)
+            if what == 0:
+                content[at] = dice.randrange(256)
+            elif what == 1:
+                del content[at : at + dice.randrange(1, 30)]
+            elif what == 2:
+                content[at:at] = dice.randbytes(dice.randrange(1, 9))
+            else:
+                content[at : at + 8] = dice.choice((b"\xff" * 8, b"\x00" * 8, b"99999999"))
+        try:
+            for entry in entries(f"a.{kind}", bytes(content)).values():
+                assert entry.read().shape == entry.shape
+        except BadInput as refused:
+            assert 0 < len(str(refused)) <= 300
