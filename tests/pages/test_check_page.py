@@ -21,12 +21,12 @@ def ran(moved) -> AppTest:
     return at
 
 
-def opened(**link) -> AppTest:
+def opened(page=CHECK, **link) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=30)
     for name, value in link.items():
         at.query_params[name] = value
     ran(at)
-    return ran(at.switch_page(CHECK))
+    return ran(at.switch_page(page))
 
 
 def said(at: AppTest) -> str:

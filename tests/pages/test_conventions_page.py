@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 import pytest
 from pages.test_check_page import numbers, panes, ran, said
+from pages.test_check_page import opened as opened_at
 from streamlit.testing.v1 import AppTest
 
 from attention.conventions import CONVENTIONS
@@ -16,13 +17,7 @@ CONVENTIONS_PAGE = "attention/pages/conventions.py"
 
 
 def opened(**link) -> AppTest:
-    from pages.test_check_page import APP
-
-    at = AppTest.from_file(str(APP), default_timeout=30)
-    for name, value in link.items():
-        at.query_params[name] = value
-    ran(at)
-    return ran(at.switch_page(CONVENTIONS_PAGE))
+    return opened_at(CONVENTIONS_PAGE, **link)
 
 
 def words(at: AppTest) -> str:
