@@ -70,13 +70,7 @@ def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
     refuse_counts("bias", bias)
     bias = bias.astype(scores.dtype)
     for name, array in (("allowed", allowed), ("bias", bias)):
-        check_axes(name, array, scores.shape)
-        try:
-            fits = np.broadcast_shapes(array.shape, scores.shape) == scores.shape
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ValueError(f"{name} has shape {array.shape}, which does not fit the scores {scores.shape}.")
+        check_fits(name, array, scores.shape)
     return np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy(), bias
 
 
@@ -86,6 +80,17 @@ def refuse_counts(name: str, bias: np.ndarray) -> None:
         raise ValueError(
             f"{name} holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
         )
+
+
+def check_fits(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse a mask that does not broadcast to the scores' shape, or does so in more than one sense."""
+    check_axes(name, mask, shape)
+    try:
+        fits = np.broadcast_shapes(mask.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{name} has shape {mask.shape}, which does not fit the scores {shape}.")
 
 
 def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:

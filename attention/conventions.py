@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.arrays import as_floats, as_mask, check_axes, check_shapes, weighted_sum
+from attention.arrays import as_floats, as_mask, check_fits, check_shapes, weighted_sum
 from attention.masks import causal as upper_left
 from attention.masks import causal_lower_right
 
@@ -244,8 +244,5 @@ def checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray | None:
     mask = as_mask("mask", mask)
     if mask.dtype != bool:
         raise TypeError(f"mask holds {mask.dtype}; booleans are wanted (write `mask == 1` or `mask == 0`).")
-    check_axes("mask", mask, shape)
-    try:
-        return np.broadcast_to(mask, shape)
-    except ValueError:
-        raise ValueError(f"mask has shape {mask.shape}, which does not fit the scores {shape}.") from None
+    check_fits("mask", mask, shape)
+    return np.broadcast_to(mask, shape)

@@ -354,12 +354,7 @@ def _check_fit(g: Given, most_scores: int | None) -> np.ndarray | None:
         )
     if g.heads != 1:
         kv_heads = g.kv_heads or g.heads
-        for name, M, heads in (("Q", Q, g.heads), ("K", K, kv_heads), ("V", V, kv_heads)):
-            if M.shape[-1] % heads:
-                raise ValueError(
-                    f"{name} has {M.shape[-1]} columns; they cannot be split into {heads} heads of equal width."
-                )
-        Q, K, V = split_heads(Q, g.heads), split_heads(K, kv_heads), split_heads(V, kv_heads)
+        Q, K, V = split_heads(Q, g.heads, "Q"), split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
     if grouped(Q, K):
         if V.ndim < 3 or V.shape[-3] != K.shape[-3]:
             raise ValueError(f"K has shape {K.shape} and V {V.shape}; both need the same heads.")

@@ -10,8 +10,8 @@ from attention.arrays import as_floats, as_mask, check_axes, check_lead
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
-def split_heads(M: np.ndarray, heads: int) -> np.ndarray:
-    """(…, n, h · d) → (…, h, n, d): head k takes columns k·d to (k+1)·d.
+def split_heads(M: np.ndarray, heads: int, name: str = "") -> np.ndarray:
+    """(…, n, h · d) → (…, h, n, d): head k takes columns k·d to (k+1)·d. An error calls M by its ``name``, if given.
 
     >>> split_heads(np.array([[1, 2, 3, 4]]), 2)
     array([[[1, 2]],
@@ -20,7 +20,8 @@ def split_heads(M: np.ndarray, heads: int) -> np.ndarray:
     """
     *lead, n, width = M.shape
     if heads < 1 or width % heads:
-        raise ValueError(f"{width} columns cannot be split into {heads} heads of equal width.")
+        what = f"{name} has {width} columns; they" if name else f"{width} columns"
+        raise ValueError(f"{what} cannot be split into {heads} heads of equal width.")
     return M.reshape(*lead, n, heads, width // heads).swapaxes(-2, -3)
 
 

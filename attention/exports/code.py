@@ -9,9 +9,8 @@ import numpy as np
 from attention.exports.text import plain
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import TUTORIAL_FILL
+from attention.stages import COMPUTED
 from attention.trace import AttentionTrace
-
-STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "joined", "projected", "context")
 
 
 def to_python(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
@@ -84,7 +83,7 @@ def _stages(s: Settings) -> str:
 
 def _expected(s: Settings, trace: AttentionTrace) -> str:
     item = s.item if s.batch else ...
-    wanted = {name: getattr(trace, name) for name in STAGES if name != "context" or s.context}
+    wanted = {name: getattr(trace, name) for name in COMPUTED if name != "context" or s.context}
     if s.heads == 1 and "W_O" not in s.matrices:
         wanted.pop("joined")
     lines = [f"    {name!r}: {_array(values[item])}," for name, values in wanted.items() if values is not None]

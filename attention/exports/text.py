@@ -7,8 +7,6 @@ import io
 import json
 import math
 
-import numpy as np
-
 from attention.exports.tables import disarm
 from attention.numbers import exact, number
 from attention.stages import STAGES, View
@@ -87,8 +85,3 @@ def plain(text: str) -> str:
     '\\\\*a\\\\* \\\\<b\\\\>\\\\|'
     """
     return "".join("\\" + c if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in text)
-
-
-def rounded(matrix: np.ndarray, digits: int) -> str:
-    """One stage for the clipboard: numbers separated by tabs, as a spreadsheet takes them."""
-    return "\n".join("\t".join(number(v, digits).replace("−", "-") for v in row) for row in matrix)

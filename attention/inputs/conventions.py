@@ -8,7 +8,7 @@ import numpy as np
 
 from attention.conventions import CONVENTIONS, Answer, answer
 from attention.differences import differs
-from attention.inputs.settings import Settings, allowed
+from attention.inputs.settings import Settings, allowed, real_keys
 from attention.inputs.system import distinct, one, run
 from attention.trace import AttentionTrace
 
@@ -45,7 +45,6 @@ def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
 def _mask(s: Settings, handed: str) -> dict:
     seen = allowed(s)
     if handed == "switch" and has_switch(s):
-        real = np.ones(len(s.key_tokens), bool)
-        real[list(s.padding)] = False
+        real = real_keys(s)
         return {"mask": None if real.all() else np.broadcast_to(real, seen.shape), "causal": True}
     return {"mask": None if seen.all() else seen, "causal": False}

@@ -114,9 +114,14 @@ def allowed(settings: Settings) -> np.ndarray:
     """(n_q, n_k), True where the query may look at the key: the mask and the padding together."""
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     base = np.array(settings.drawn, bool) if settings.mask == DRAWN else MASKS[settings.mask](n_q, n_k)
-    real = np.ones(n_k, bool)
+    return base.reshape(n_q, n_k) & real_keys(settings)
+
+
+def real_keys(settings: Settings) -> np.ndarray:
+    """(n_k,), False where the key is padding."""
+    real = np.ones(len(settings.key_tokens), bool)
     real[list(settings.padding)] = False
-    return base.reshape(n_q, n_k) & real
+    return real
 
 
 def check(settings: Settings) -> Settings:

@@ -32,7 +32,7 @@ def run(settings: Settings) -> AttentionTrace:
 
 def view(settings: Settings, trace: AttentionTrace) -> View:
     """The stages of the chosen item and head, in reading order, each with two axes."""
-    item, head = (settings.item if settings.batch else None), (settings.head if settings.heads > 1 else None)
+    item, head = _chosen(settings)
     visible = _pick(trace.allowed, item, head)
     bias = np.where(allowed(settings), 0.0, TUTORIAL_FILL) if settings.fill == "-1e9" else None
     stages = {}
@@ -43,9 +43,14 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
     return View(stages, labels(settings), visible, trace.scale, bias, settings.softmax, settings.head, settings.heads)
 
 
+def _chosen(settings: Settings) -> tuple[int | None, int | None]:
+    """Item and head that are looked at; None where there is no such axis."""
+    return settings.item if settings.batch else None, settings.head if settings.heads > 1 else None
+
+
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
     """The attention of the chosen item and head alone: every array has two axes."""
-    item, head = (settings.item if settings.batch else None), (settings.head if settings.heads > 1 else None)
+    item, head = _chosen(settings)
     names = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "allowed")
     picked = {name: _pick(getattr(trace, name), item, head) for name in names}
     return replace(trace, **picked, X=None, memory=None, joined=None, projected=None)

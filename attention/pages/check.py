@@ -129,11 +129,14 @@ def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:
     """Heatmaps of the first stage that differs, and of the numbers given; of several heads, this one."""
     shown = found.explanations[0] if found.explanations else found.closest
     name = shown.stage
-    rows = (
-        [(name, name, (shown.ours, shown.theirs, shown.difference), (f"{name}, ours", f"{name}, explained"), EXPLAINED)]
-        if name
-        else []
+    differing = (
+        name,
+        name,
+        (shown.ours, shown.theirs, shown.difference),
+        (f"{name}, ours", f"{name}, explained"),
+        EXPLAINED,
     )
+    rows = [differing] if name else []
     rows += [(name, f"{name}_given", (ours, theirs, difference), (f"{name}, ours", ANSWERS[name].lower()), GIVEN)
              for name, (theirs, ours, difference) in found.answers.items()]  # fmt: skip
     panes = []
@@ -168,5 +171,5 @@ try:
                       format_func=lambda h: str(h + 1))  # fmt: skip
         board.show("check_board", panes_of(found, head, s if source == "explore" else None))
 except BadInput as problem:
-    parts.say("refused", str(problem)[:1].upper() + str(problem)[1:])
+    parts.say("refused", state.capital(str(problem)))
 parts.address()

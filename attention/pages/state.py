@@ -81,12 +81,12 @@ def change(act: Callable[[Settings], Settings]) -> bool:
 def refuse(sentence: str) -> None:
     """What could not be used; everything stays as it was."""
     visit = _visit()
-    a_file = "." in sentence.split(" ", 1)[0]  # keeps its name as it is
-    visit.changed, visit.notices, visit.remarks = (
-        True,
-        [sentence if a_file else sentence[:1].upper() + sentence[1:]],
-        [],
-    )
+    visit.changed, visit.notices, visit.remarks = True, [capital(sentence)], []
+
+
+def capital(sentence: str) -> str:
+    """With a capital letter, unless it begins with the name of a file."""
+    return sentence if "." in sentence.split(" ", 1)[0] else sentence[:1].upper() + sentence[1:]
 
 
 def say(sentence: str) -> None:
