@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +11,10 @@ from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
 from attention.inputs import files
 from attention.inputs.matrices import BadInput, read_matrices, read_matrix, write_matrix
+from attention.inputs.polarity import as_allowed
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.masks import MASKS
-from attention.numbers import number
 from attention.stages import STAGES
 
 MOST_SCORES = 8 * 128 * 128  # heads × queries × keys, so that all pairs are tried within two seconds
@@ -33,17 +32,6 @@ SOURCES = {
     "explore": Source("as on Explore", ()),
     "qkv": Source("Q, K and V", ("Q", "K", "V")),
     "weights": Source("X and the weights", ("X", "W_Q", "W_K", "W_V")),
-}
-
-
-class Polarity(NamedTuple):
-    label: str
-    allowed: Callable[[np.ndarray], np.ndarray]
-
-
-POLARITIES = {
-    "may look": Polarity("may look", lambda mask: mask == 1),
-    "hide": Polarity("hide", lambda mask: mask == 0),
 }
 
 
@@ -68,17 +56,7 @@ def pasted(source: str, texts: dict[str, str], *, mask: str, true_means: str, **
 def _mask(text: str, true_means: str) -> np.ndarray:
     words = {"true": "1", "false": "0"}
     text = re.sub(r"\b(true|false)\b", lambda word: words[word[0].lower()], text, flags=re.IGNORECASE)
-    mask = read_matrix(text, "mask", finite=False)
-    if np.isneginf(mask).any() and ((mask == 0) | np.isneginf(mask)).all():
-        return mask == 0  # numbers to add to the scores: these can only mean this
-    odd = np.argwhere((mask != 0) & (mask != 1))
-    if len(odd):
-        row, column = odd[0]
-        found = number(mask[row, column])
-        raise BadInput(
-            f"mask, row {row + 1}, column {column + 1} holds {found}; 0 and 1, or True and False, are allowed."
-        )
-    return POLARITIES[true_means].allowed(mask)
+    return as_allowed(read_matrix(text, "mask", finite=False), true_means)
 
 
 def bench_of(given: dict) -> Bench:

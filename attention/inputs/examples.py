@@ -23,6 +23,7 @@ class Example:
 
 EXAMPLES: dict[str, Example] = {}
 FIRST = "four-words"
+OWN = "own"  # what somebody's own numbers stand on
 NUMBERS = ("tokens", "memory_tokens", "heads", "scale", "mask", "padding", "drawn", "fill", "softmax")
 
 
@@ -193,6 +194,17 @@ def sentence(name):
     W_V[0, 0] = W_V[1, 1] = W_V[3, 2] = W_V[4, 3] = 1
     names = {"d_model": ("noun", "verb", "pronoun", "cos", "sin")}
     return _settings(name, tokens, {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}, heads=2, query=4, names=names)
+
+
+@example(
+    OWN,
+    "Your own numbers",
+    "A place to begin with your own: type over these numbers, roll others, or paste and open files under “your data”.",
+)
+def own(name):
+    X = Recipe("integers", 0, 0, 3)
+    weights = {f"W_{letter}": Matrix.rolled((4, 4), Recipe("xavier", k)) for k, letter in enumerate("QKV", 1)}
+    return _settings(name, ("w1", "w2", "w3"), {"X": Matrix.rolled((3, 4), X)} | weights)
 
 
 _RANDOM_Q = [

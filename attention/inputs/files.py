@@ -12,7 +12,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,16 +24,20 @@ MAX_ELEMENTS = 400_000  # of one array
 MAX_ARRAYS = 4096  # in one file
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_RANK = 4
+ALONE = "array"  # the name of the only array of a .npy file
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One array of a file: what its header says, and a function that reads it."""
+    """One array of a file or a text: what is known of it before its numbers are read, and functions that read them."""
 
     name: str
     shape: tuple[int, ...]
-    dtype: str  # "float32", "bfloat16", …
+    dtype: str  # "float32", "bfloat16", …, or "text"
     read: Callable[[], np.ndarray]
+    rows: tuple[str, ...] = ()  # labels, where it has any
+    pick: Callable[[Sequence[int]], np.ndarray] | None = None  # reads these rows alone, of a long list of word vectors
+    remark: str = ""  # what a person should know about how it was understood
 
     @property
     def size(self) -> int:
@@ -48,7 +52,7 @@ def entries(filename: str, content: bytes) -> dict[str, Entry]:
     if not content:
         raise BadInput(f"{where} is empty.")
     if content[:6] == b"\x93NUMPY":
-        return {"array": npy(content, where)}
+        return {ALONE: npy(content, where)}
     if content[:2] == b"PK":
         return npz(content, where)
     if filename.lower().endswith(".safetensors"):
@@ -65,8 +69,9 @@ def shown(name: str, most: int = 40) -> str:
 # ---- .npy ---------------------------------------------------------------------------------------------
 
 _HEADER = re.compile(
-    r"\{\s*'descr':\s*'([<>|=][a-z]\d{1,3})',\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
-)  # as NumPy writes it; anything else, structured and object types among it, is refused
+    r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
+)  # as NumPy writes it
+_OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text"}
 
 
 def npy(content: bytes, where: str) -> Entry:
@@ -79,17 +84,18 @@ def npy(content: bytes, where: str) -> Entry:
     text = content[start : start + min(length, 10_000)].decode("latin-1")
     header = _HEADER.fullmatch(text)
     if len(content) < start + length or not header:
-        raise BadInput(f"{where}: its .npy header is damaged, or holds a type other than plain numbers.")
+        raise BadInput(f"{where}: its .npy header is damaged.")
     descr, fortran, sides = header.groups()
+    dtype = _numbers(descr, where)
     shape = _shape([int(side) for side in sides.replace(" ", "").split(",") if side], where)
-    dtype = _numbers(np.dtype(descr), where)
     _fits(len(content) - start - length, shape, dtype.itemsize, where)
     body = content[start + length :]
 
     def read() -> np.ndarray:
-        return np.frombuffer(body, dtype, math.prod(shape)).reshape(shape, order="F" if fortran == "True" else "C")
+        flat = _sound(np.frombuffer(body, dtype, math.prod(shape)), where)
+        return flat.reshape(shape, order="F" if fortran == "True" else "C")
 
-    return Entry("array", shape, dtype.name, read)
+    return Entry(ALONE, shape, dtype.name, read)
 
 
 def _shape(sides: list[int], where: str) -> tuple[int, ...]:
@@ -101,10 +107,25 @@ def _shape(sides: list[int], where: str) -> tuple[int, ...]:
     return tuple(sides)
 
 
-def _numbers(dtype: np.dtype, where: str) -> np.dtype:
-    if dtype.kind not in "fiu":
-        raise BadInput(f"{where} holds {dtype.name}; floats and integers are read.")
+def _numbers(descr: str, where: str) -> np.dtype:
+    """The type of plain numbers that the header names; nothing else is ever built from a file."""
+    kind = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
+    try:
+        dtype = None if kind else np.dtype(descr.strip("'"))
+    except (TypeError, ValueError):
+        raise BadInput(f"{where}: its .npy header is damaged.") from None
+    if kind or dtype.kind not in "fiub" or dtype.itemsize > 8:
+        raise BadInput(
+            f"{where} holds {kind or dtype.name}; floats up to float64, integers and masks of bool are read."
+        )
     return dtype
+
+
+def _sound(flat: np.ndarray, where: str) -> np.ndarray:
+    """Bytes that say they are bool must be 0 or 1."""
+    if flat.dtype == bool and (flat.view(np.uint8) > 1).any():
+        raise BadInput(f"{where} says it is bool, and holds bytes other than 0 and 1.")
+    return flat
 
 
 def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
@@ -169,7 +190,17 @@ def _inflated(archive, member, most: int, place: str) -> bytes:
 
 # ---- .safetensors ---------------------------------------------------------------------------------------
 
-TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U8": "|u1"}
+TYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "|i1",
+    "U8": "|u1",
+    "BOOL": "|b1",
+}
 
 
 def safetensors(content: bytes, where: str) -> dict[str, Entry]:
@@ -178,7 +209,7 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
     if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
         raise BadInput(f"{where} is no .safetensors file, or cut off: its header does not fit into it.")
     try:
-        header = json.loads(content[8 : 8 + length].decode("utf-8"), object_pairs_hook=_once)
+        header = json.loads(content[8 : 8 + length].decode("utf-8"), object_pairs_hook=once)
     except BadInput as problem:
         raise BadInput(f"{where}: {problem}") from None
     except (ValueError, RecursionError):
@@ -194,7 +225,8 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
     return {name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()}
 
 
-def _once(pairs):
+def once(pairs):
+    """A JSON object, refused where a name stands in it twice."""
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
@@ -212,13 +244,14 @@ def _tensor(name: str, what, body: bytes, place: str) -> Entry:
     if not sound:
         raise BadInput(f"{place}: its entry in the header is damaged, or its numbers are cut off.")
     if kind != "BF16" and kind not in TYPES:
-        raise BadInput(f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16 and integers are read.")
+        raise BadInput(f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16, integers and BOOL are read.")
     itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
     dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
 
     def read() -> np.ndarray:
         _fits(end - begin, _shape(shape, place), itemsize, place)
-        raw = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind]).reshape(shape)
+        flat = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind])
+        raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
 
     return Entry(name, tuple(shape), dtype, read)

@@ -11,8 +11,8 @@ import numpy as np
 from attention.numbers import exact
 from attention.weights import INITIALISERS, initialise
 
-MAX_SIDE = 256  # rows or columns of a typed matrix
-MAX_TEXT = 2_000_000  # characters; 256 × 256 numbers of full length fit
+MAX_SIDE = 512  # rows or columns of a matrix
+MAX_TEXT = 8 * 2**20  # characters of a typed matrix; 512 × 512 numbers of full length fit
 MAX_BLOCKS = 64  # matrices in one text, one for each head
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
 _PRINTED = re.compile(
@@ -133,6 +133,12 @@ def read_number(text: str, where: str, finite: bool = True) -> float:
     return value
 
 
+def is_number(text: str) -> bool:
+    """Whether it is written as a number, NaN and inf among them."""
+    text = text.replace("\u2212", "-")
+    return text.isascii() and bool(_NUMBER.fullmatch(text) or _SPECIAL.fullmatch(text))
+
+
 def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     """Rows by line or semicolon, numbers by space, comma or tab; where rows stand in brackets, these count, not the lines.
 
@@ -146,6 +152,10 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     """
     if len(text) > MAX_TEXT:
         raise BadInput(f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read.")
+    if "..." in text:
+        raise BadInput(
+            f"{name}: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."
+        )
     rows = _split(text, name)
     if not rows:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")

@@ -16,7 +16,7 @@ from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
 
 MAX_TOKENS = 64
-MAX_DIMENSION = 64
+MAX_DIMENSION = 512
 MAX_TOKEN_LENGTH = 40
 MAX_CELLS = 2**21  # scores of all items and heads together
 DRAWN = "drawn"
@@ -100,7 +100,7 @@ class Settings:
         """The numbers of heads that both widths divide into."""
         widths = [self.shape(name)[1] for name in ("KV" if self.typed_qkv else ("W_K", "W_V"))]
         common = math.gcd(*widths)
-        return [h for h in range(1, common + 1) if common % h == 0 and max(widths) // h <= MAX_DIMENSION]
+        return [h for h in range(1, common + 1) if common % h == 0]
 
     def with_matrix(self, name: str, matrix: Matrix) -> Settings:
         return replace(self, matrices={**self.matrices, name: matrix})

@@ -7,6 +7,7 @@ from attention.figures.comparison import compared
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput
+from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
 from attention.masks import MASKS
 from attention.pages import board, parts, state
@@ -52,7 +53,7 @@ def pasted(source: str) -> dict:
     if mask == inputs.PASTED:
         with places[4]:
             true_means = state.own(st.segmented_control, "1 means", "check_true", true_means, required=True,
-                                   options=list(inputs.POLARITIES))  # fmt: skip
+                                   options=list(POLARITIES))  # fmt: skip
         box("Mask: a row for each query, a column for each key", "mask", 100, "1 0\n1 1")
     names = (*inputs.SOURCES[source].names, "mask")
     if not all(text(name).strip() for name in inputs.SOURCES[source].names):

@@ -17,6 +17,7 @@ from attention.pages import state
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}
+MOST_STEPS = 64  # of a slider, unless larger numbers were brought
 FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
 
 
@@ -114,6 +115,6 @@ def _shapes(s: Settings) -> None:
         if size is not None:
             state.bound(st.slider, name.replace("_", "\\_"), name, size,
                         lambda s, value, name=name: inputs.set_dimension(s, name, value),
-                        min_value=1, max_value=inputs.MAX_DIMENSION)  # fmt: skip
+                        min_value=1, max_value=max(MOST_STEPS, size))  # fmt: skip
     _choice("Heads", "heads", s.heads, {h: str(h) for h in s.possible_heads},
             lambda s, h: replace(s, heads=h, head=0, cell=None), help="They divide the columns of the weights")  # fmt: skip

@@ -44,7 +44,7 @@ def tensor(array, kind) -> bytes:
     return safetensors({"W": {"dtype": kind, "shape": list(array.shape), "data_offsets": [0, len(raw)]}}, raw)
 
 
-@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8", "<i8", ">i4", "|i1", "|u1", "<u2"])
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8", "<i8", ">i4", "|i1", "|u1", "<u2", "|b1"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (5,), (), (0, 3)])
 def test_npy_is_read_to_the_bit(dtype, order, shape):
@@ -97,11 +97,13 @@ BAD = {
     "text": ("a.npy", b"1 2 3", "a.npy is no .npy, .npz or .safetensors file: it does not begin like one."),
     "too large": ("a.npy", b"\x93NUMPY" + bytes(MAX_FILE), "a.npy has 8,388,614 bytes; at most 8,388,608 are read."),
     "version": ("a.npy", b"\x93NUMPY\x09\x00", "a.npy: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
-    "object": ("a.npy", npy(np.array([{}], object), allow_pickle=True), "a.npy: its .npy header is damaged, or holds a type other than plain numbers."),
-    "structured": ("a.npy", npy(np.zeros(2, "f4,f8")), "a.npy: its .npy header is damaged, or holds a type other than plain numbers."),
-    "complex": ("a.npy", npy(np.zeros(2, "c16")), "a.npy holds complex128; floats and integers are read."),
-    "boolean": ("a.npy", npy(np.zeros(2, "?")), "a.npy holds bool; floats and integers are read."),
-    "words": ("a.npy", npy(np.array(["a"])), "a.npy: its .npy header is damaged, or holds a type other than plain numbers."),
+    "object": ("a.npy", npy(np.array([{}], object), allow_pickle=True), "a.npy holds Python objects; floats up to float64, integers and masks of bool are read."),
+    "structured": ("a.npy", npy(np.zeros(2, "f4,f8")), "a.npy holds a structured array; floats up to float64, integers and masks of bool are read."),
+    "complex": ("a.npy", npy(np.zeros(2, "c16")), "a.npy holds complex128; floats up to float64, integers and masks of bool are read."),
+    "dates": ("a.npy", npy(np.zeros(2, "M8[s]")), "a.npy holds datetime64[s]; floats up to float64, integers and masks of bool are read."),
+    "long": ("a.npy", npy(np.zeros(2, "g")), f"a.npy holds {np.dtype('g').name}; floats up to float64, integers and masks of bool are read."),
+    "no boolean": ("a.npy", header("'|b1'", shape="(2,)") + b"\x01\x02", "a.npy says it is bool, and holds bytes other than 0 and 1."),
+    "words": ("a.npy", npy(np.array(["a"])), "a.npy holds text; floats up to float64, integers and masks of bool are read."),
     "cut off": ("a.npy", npy(GOOD)[:-1], "a.npy says it is 3 × 4, which takes 96 bytes; 95 follow."),
     "longer": ("a.npy", npy(GOOD) + b"x", "a.npy says it is 3 × 4, which takes 96 bytes; 97 follow."),
     "15 GB": ("a.npy", header(shape="(2000000000,)"), "a.npy is 2000000000, 2,000,000,000 numbers; at most 400,000 are read."),
@@ -119,7 +121,7 @@ BAD = {
     "deep header": ("a.safetensors", safetensors(b"[" * 100_000), "a.safetensors: its .safetensors header is damaged."),
     "no tensor": ("a.safetensors", safetensors({}), "a.safetensors holds no tensor."),
     "name twice": ("a.safetensors", safetensors(b'{"a": 1, "a": 2}'), "a.safetensors: a stands there twice."),
-    "type": ("a.safetensors", safetensors({"W": PLACE | {"dtype": "F8_E4M3"}}, bytes(8)), "a.safetensors, W holds F8_E4M3; F64, F32, F16, BF16 and integers are read."),
+    "type": ("a.safetensors", safetensors({"W": PLACE | {"dtype": "F8_E4M3"}}, bytes(8)), "a.safetensors, W holds F8_E4M3; F64, F32, F16, BF16, integers and BOOL are read."),
     "outside": ("a.safetensors", safetensors({"W": PLACE}, bytes(7)), "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off."),
     "negative": ("a.safetensors", safetensors({"W": PLACE | {"shape": [-2]}}, bytes(8)), "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off."),
     "misdeclared": ("a.safetensors", safetensors({"W": PLACE | {"shape": [3]}}, bytes(8)), "a.safetensors, W says it is 3, which takes 12 bytes; 8 follow."),

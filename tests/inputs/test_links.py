@@ -278,7 +278,7 @@ NOTICES = [
     ({"tokens": "1,2"}, "The link's parameter tokens was passed over: words in quotation marks are wanted"),
     ({"scale": "big"}, "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5 or 2e-3 is wanted."),
     ({"X": "evil,1,4x4"}, "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of identity, integers, uniform, normal, xavier."),
-    ({"X": "identity,0,0x4"}, "The link's parameter X was passed over: X is 0 × 4; 1 to 256 are allowed."),
+    ({"X": "identity,0,0x4"}, "The link's parameter X was passed over: X is 0 × 4; 1 to 512 are allowed."),
     ({"X": "!1!1_2"}, "The link's parameter X was passed over: the items of X have different shapes."),
     ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
     ({"heads": "3"}, "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose 1, 2, 4."),

@@ -128,11 +128,11 @@ def test_growing_and_shrinking_back_gives_the_same_numbers():
     assert changed(ROLLED, inputs.set_dimension(there, "d_model", 6)) == (set(), set())
 
 
-@pytest.mark.parametrize("size", [0, -1, 65])
+@pytest.mark.parametrize("size", [0, -1, 513])
 def test_a_dimension_out_of_bounds_is_refused(size):
     with pytest.raises(BadInput) as refused:
         inputs.set_dimension(FOUR, "d_k", size)
-    assert str(refused.value) == f"d_k is {size}; 1 to 64 are allowed."
+    assert str(refused.value) == f"d_k is {size}; 1 to 512 are allowed."
 
 
 # ---- tokens -----------------------------------------------------------------------------------------
@@ -359,8 +359,8 @@ REFUSED = [
     (FOUR, matrix("W_Q", (3, 4)), "W_Q is 3 × 4; 4 × 4 is wanted."),
     (FOUR, matrix("W_Q", (4, 3)), "W_Q is 4 × 3; 4 × 4 is wanted."),
     (FOUR, matrix("W_V", (3, 4)), "W_V is 3 × 4; 4 × 4 is wanted."),
-    (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 256 are allowed."),
-    (FOUR, matrix("W_V", (4, 257)), "W_V has 257 columns; 1 to 256 are allowed."),
+    (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 512 are allowed."),
+    (FOUR, matrix("W_V", (4, 513)), "W_V has 513 columns; 1 to 512 are allowed."),
     (FOUR, matrix("W_O", (3, 4)), "W_O is 3 × 4; 4 × 4 is wanted."),
     (FOUR, matrix("X", (4, 4), np.inf), "X holds numbers beyond ±1e+12, which this page does not take."),
     (FOUR, matrix("X", (4, 4), np.nan), "X holds numbers beyond ±1e+12, which this page does not take."),

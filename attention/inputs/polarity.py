@@ -1,0 +1,45 @@
+"""What the cells of a mask mean: True can say "may look" or "hide"; numbers to add say it themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from attention.inputs.matrices import BadInput
+from attention.numbers import number
+
+
+class Polarity(NamedTuple):
+    label: str
+    allowed: Callable[[np.ndarray], np.ndarray]
+
+
+POLARITIES = {
+    "may look": Polarity("may look", lambda mask: mask == 1),
+    "hide": Polarity("hide", lambda mask: mask == 0),
+}
+
+
+def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.ndarray:
+    """A mask of 0 and 1, or of 0 and −∞ to be added, as True where the query may look.
+
+    >>> as_allowed(np.array([[0, 1]]), "hide")
+    array([[ True, False]])
+    """
+    if is_added(mask):
+        return mask == 0
+    odd = np.argwhere((mask != 0) & (mask != 1))
+    if len(odd):
+        row, column = odd[0][-2:]
+        found = number(mask[tuple(odd[0])])
+        raise BadInput(
+            f"{where}, row {row + 1}, column {column + 1} holds {found}; 0 and 1, or True and False, are allowed."
+        )
+    return POLARITIES[true_means].allowed(mask)
+
+
+def is_added(mask: np.ndarray) -> bool:
+    """Whether the cells are numbers to add to the scores: 0 and −∞ can only mean this."""
+    return bool(np.isneginf(mask).any() and ((mask == 0) | np.isneginf(mask)).all())
