@@ -1,4 +1,4 @@
-"""What typing into a table, rolling and pasting do to the settings. Each takes settings and gives new ones."""
+"""What typing into a table and rolling do to the settings. Each takes settings and gives new ones."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.inputs.matrices import BadInput, Matrix, Recipe, orient, read_matrix, read_number
-from attention.inputs.settings import Settings, set_dimension, set_tokens
+from attention.inputs.matrices import BadInput, Matrix, Recipe, read_number
+from attention.inputs.settings import Settings, set_tokens
 from attention.inputs.system import labels
 from attention.numbers import exact
 from attention.stages import STAGES
-
-WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
 
 
 def token_sequence(s: Settings, name: str) -> str | None:
@@ -95,40 +93,3 @@ def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
     if old.recipe == recipe and recipe.kind != "identity":
         recipe = replace(recipe, seed=recipe.seed + 1)
     return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(old.shape[-2:])), recipe))
-
-
-def paste(s: Settings, name: str, text: str, stored: str = "in_out") -> Settings:
-    """Replace a whole matrix by typed numbers. A weight's ``remark`` says which way round it was read."""
-    values = read_matrix(text, name)
-    if name in WEIGHTS:
-        values, remark = orient(values, s.shape(name)[0], name, stored)
-        return _with_weights(s, name, Matrix(values, remark=remark))
-    return _with_rows(s, name, values)
-
-
-def _with_weights(s: Settings, name: str, matrix: Matrix) -> Settings:
-    """A typed weight matrix sets its width; its partner follows, as queries and keys need the same d_k."""
-    width = matrix.shape[1]
-    if name != "W_O":
-        if width % s.heads:
-            raise BadInput(f"{name} has {width} columns, which {s.heads} heads cannot share equally.")
-        s = set_dimension(s, "d_v" if name == "W_V" else "d_k", width // s.heads)
-    return s.with_matrix(name, matrix)
-
-
-def _with_rows(s: Settings, name: str, values: np.ndarray) -> Settings:
-    """Typed embeddings, queries, keys or values: their rows are the tokens, their columns set the width."""
-    memory = token_sequence(s, name) == "memory_tokens"
-    tokens = s.memory_tokens if memory else s.tokens
-    n = len(values)
-    if n != len(tokens):
-        names = tokens[:n] + tuple(f"w{k}" for k in range(len(tokens) + 1, n + 1))
-        s = set_tokens(s, names, [k if k < len(tokens) else None for k in range(n)], memory)
-    width = values.shape[1]
-    if width != s.shape(name)[1]:
-        dimension = {"X": "d_model", "memory": "d_model", "V": "d_v"}.get(name, "d_k")
-        heads = 1 if dimension == "d_model" else s.heads
-        if width % heads:
-            raise BadInput(f"{name} has {width} columns, which {heads} heads cannot share equally.")
-        s = set_dimension(s, dimension, width // heads)
-    return s.with_matrix(name, Matrix(_placed(s, name, values)))

@@ -294,6 +294,11 @@ def to_file(settings: Settings) -> bytes:
     return json.dumps(link, ensure_ascii=False, indent=1).encode()
 
 
+def is_file(content: bytes) -> bool:
+    """Whether :func:`to_file` wrote this."""
+    return re.match(rb'\s*\{\s*"attention": "stage by stage",\s*"link":', content[:200]) is not None
+
+
 def from_file(content: bytes) -> tuple[Settings, list[str]]:
     """The settings in a file that :func:`to_file` wrote; refused whole, with a sentence, if it is another."""
     try:

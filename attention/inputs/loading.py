@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.inputs import files, texts
-from attention.inputs.checkpoints import left_out, recognised
+from attention.inputs.checkpoints import guess, left_out, recognised
 from attention.inputs.examples import OWN
 from attention.inputs.files import Entry, shown
 from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe, orient
@@ -17,7 +17,7 @@ from attention.inputs.settings import DRAWN, MAX_TOKENS, Settings, as_drawn, che
 
 MASK = "mask"
 WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
-FAMILIES = {"weights": ("X", "memory", *WEIGHTS, MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
+FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
 ROLES = {
     "X": "X, word embeddings", "W_Q": "W_Q", "W_K": "W_K", "W_V": "W_V", "W_O": "W_O, output weights",
     "memory": "Y, a second sequence", "Q": "Q", "K": "K", "V": "V", MASK: "the mask",
@@ -168,6 +168,24 @@ def _size(values: np.ndarray) -> str:
     return " × ".join(map(str, values.shape)) or "one number"
 
 
+def likely(name: str, entry: Entry, s: Settings) -> str:
+    """What a single array most likely is."""
+    if entry.dtype == "bool":
+        return MASK
+    known = next((role for role in ROLES if guess([name], role) == name), None)
+    return known or ("Q" if s.typed_qkv else "X")
+
+
+def picks_of(names: list[str], family: str, of_layer: int | None) -> dict[str, str | None]:
+    """Which array most likely is which input of the family."""
+    return {role: guess(names, role, of_layer) for role in FAMILIES[family]}
+
+
+def family_of(names: list[str]) -> str:
+    """Whether these look like embeddings and weights, or like Q, K and V."""
+    return "qkv" if all(guess(names, role) for role in "QKV") and not guess(names, "X") else "weights"
+
+
 # ---- the settings that follow ---------------------------------------------------------------------------
 
 
@@ -179,7 +197,8 @@ def use(s: Settings, brought: dict[str, Brought]) -> tuple[Settings, list[str]]:
     """
     if not brought:
         raise BadInput("choose what the numbers are to be.")
-    remarks = [remark for b in brought.values() for remark in b.remarks]
+    remarks = [f"Now on the board: {', '.join(f'{name} ({_size(b.values)})' for name, b in brought.items())}."]
+    remarks += [remark for b in brought.values() for remark in b.remarks]
     into = _projected if brought.keys() & set("QKV") else _embedded
     s = into(s, brought, remarks)
     s = replace(s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {}))
@@ -232,33 +251,32 @@ def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> S
 
 def _weights(m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Brought], remarks: list[str]) -> dict:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled anew."""
-    found, rolled = {}, []
+    found, rolled, fitted = {}, [], []
     for name in ("W_Q", "W_K", "W_V"):
         if name in brought:
             found[name] = _oriented(name, brought[name], d)
             remarks.append(found[name].remark)
     for name, partner in (("W_Q", "W_K"), ("W_K", "W_Q"), ("W_V", None)):
+        if name in found:
+            continue
         old = m.get(name)
-        width = (
-            found[partner].shape[1]
-            if partner in found
-            else old.shape[1]
-            if old
-            else s.d_v * s.heads
-            if name == "W_V"
-            else s.d_k * s.heads
-        )
-        if name not in found and old is not None and old.shape == (d, width):
-            found[name] = old
-        elif name not in found:
-            recipe = old.recipe if old is not None and old.recipe else Recipe("xavier", WEIGHTS.index(name) + 1)
-            found[name] = Matrix.rolled((d, width), recipe)
+        width = s.d_v * s.heads if name == "W_V" else s.d_k * s.heads
+        width = found[partner].shape[1] if partner in found else old.shape[1] if old else width
+        if old is not None and old.shape[0] == d:
+            found[name] = old if old.shape[1] == width else old.resized(d, width)
+            fitted += [name] * (old.shape[1] != width)
+        else:
+            found[name] = Matrix.rolled((d, width), (old and old.recipe) or Recipe("xavier", WEIGHTS.index(name) + 1))
             rolled.append(name)
+    if fitted:
+        remarks.append(f"{_were(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room stayed.")
     if rolled:
-        remarks.append(
-            f"{' and '.join(rolled)} did not fit to what came and {'was' if len(rolled) == 1 else 'were'} rolled anew, {d} × {found[rolled[0]].shape[1]}."
-        )
+        remarks.append(f"{_were(rolled)} rolled anew, because d_model is {d} now.")
     return found
+
+
+def _were(names: list[str]) -> str:
+    return f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'}"
 
 
 def _oriented(role: str, b: Brought, d_in: int) -> Matrix:

@@ -10,6 +10,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -173,6 +174,7 @@ def _nested(name: str, value: list, where: str, rows: tuple[str, ...] = (), rema
             else:
                 yield read_number("true or false" if isinstance(inner, bool) else "[…", here)
 
+    @cache
     def read() -> np.ndarray:
         return np.fromiter(cells(value, 0, where), np.float64).reshape(shape)
 
@@ -269,7 +271,13 @@ def _table(name: str, text: str, start: int, where: str, comma: str | None, corn
         return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
 
     return Entry(
-        name, (count, width), "text", lambda: pick(range(count)), rows, pick if labelled else None, " ".join(remarks)
+        name,
+        (count, width),
+        "text",
+        cache(lambda: pick(range(count))),
+        rows,
+        pick if labelled else None,
+        " ".join(remarks),
     )
 
 

@@ -1,4 +1,4 @@
-"""The panel where numbers come in: a table to type in, a roll of the dice, a box to paste into."""
+"""The panel where numbers come in: a table to type in, a roll of the dice, and a person's own data."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import streamlit as st
 
 from attention.inputs import editing
 from attention.inputs import settings as inputs
-from attention.inputs.editing import WEIGHTS
 from attention.inputs.links import MATRICES
-from attention.inputs.matrices import Recipe, write_matrix
+from attention.inputs.matrices import Recipe
 from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, labels
-from attention.pages import parts, state
+from attention.pages import loading, parts, state
 from attention.stages import STAGES
 from attention.weights import INITIALISERS
 
-MASK = "mask"
+MASK, DATA = "mask", "data"
+MOST_CELLS = 16_384  # in a table to type in; more would hold up the browser
+NAMES = {"memory": "Y", DATA: ":material/upload: your data"}
 SEEDS = {name: seed for seed, name in enumerate(MATRICES)}  # each begins with its own: equal seeds roll equal matrices
 
 
 def editable(s: Settings) -> list[str]:
     """What can be edited now, in reading order."""
-    return [name for name in STAGES if name in s.matrices] + [MASK]
+    return [name for name in STAGES if name in s.matrices] + [MASK, DATA]
 
 
 def panel(s: Settings) -> None:
@@ -33,19 +34,25 @@ def panel(s: Settings) -> None:
     if state.kept("editing", None) not in options:
         state.keep("editing", None)
     chosen = state.own(st.pills, "Edit the numbers of", "editing", None, options=options,
-                       format_func=lambda name: "Y" if name == "memory" else name.replace("_", "\\_"))  # fmt: skip
+                       format_func=lambda name: NAMES.get(name, name.replace("_", "\\_")))  # fmt: skip
     if chosen is None:
         return
     with st.container(border=True, key="editor"):
-        if chosen == MASK:
-            _mask(s)
+        if chosen in (MASK, DATA):
+            (_mask if chosen == MASK else loading.panel)(s)
             return
         left, right = st.columns([3, 2], gap="medium")
         with left:
             _numbers(s, chosen)
         with right:
             _roll(s, chosen)
-            _paste(s, chosen)
+            st.button(
+                "Paste it or open a file",
+                key=f"bring_{chosen}",
+                icon=":material/upload:",
+                on_click=_bring,
+                args=(chosen,),
+            )
 
 
 # ---- typing cell by cell ----------------------------------------------------------------------------
@@ -54,6 +61,11 @@ def panel(s: Settings) -> None:
 def _numbers(s: Settings, name: str) -> None:
     import pandas as pd
 
+    if s.shape(name)[0] * s.shape(name)[1] > MOST_CELLS:
+        parts.note(
+            f"{name} has {s.shape(name)[0]} × {s.shape(name)[1]} numbers, too many to type into; roll it or bring a file."
+        )
+        return
     key, (tokens, rows) = state.table(name, editing.content(s, name))
     titles = editing.column_labels(s, name, len(rows[0]))
     frame = pd.DataFrame([list(row) for row in rows], columns=[f"c{k}" for k in range(len(rows[0]))], dtype=object)
@@ -81,7 +93,7 @@ def _commit(name: str, key: str) -> None:
         state.table_is(name, editing.content(state.current(), name))
 
 
-# ---- rolling and pasting ----------------------------------------------------------------------------
+# ---- rolling ----------------------------------------------------------------------------
 
 
 def _roll(s: Settings, name: str) -> None:
@@ -113,21 +125,9 @@ def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
         state.keep(f"seed_{name}", state.current().matrices[name].recipe.seed)
 
 
-def _paste(s: Settings, name: str) -> None:
-    with st.expander("Type or paste the whole matrix", expanded=False):
-        st.text_area("One row on each line; numbers by space, comma or tab", key=f"text_{name}", height=120, on_change=state.touched,
-                     placeholder=write_matrix(s.matrices[name].values.reshape(-1, s.shape(name)[1])[:3, :6]))  # fmt: skip
-        stored = "in_out"
-        if name in WEIGHTS:
-            stored = st.radio("A square matrix is read as", ["in_out", "out_in"], key=f"stored_{name}", horizontal=True, on_change=state.touched,
-                              format_func={"in_out": "(d_in, d_out), X W", "out_in": "(d_out, d_in), W Xᵀ"}.get)  # fmt: skip
-        st.button("Use these numbers", key=f"use_{name}", on_click=_pasted, args=(name, stored))
-
-
-def _pasted(name: str, stored: str) -> None:
-    text = state.typed(f"text_{name}")
-    if state.change(lambda s: editing.paste(s, name, text, stored)) and state.current().matrices[name].remark:
-        state.say(state.current().matrices[name].remark)
+def _bring(name: str) -> None:
+    state.keep("editing", DATA)
+    state.keep("load_for", name)
 
 
 # ---- the mask ---------------------------------------------------------------------------------------

@@ -120,12 +120,7 @@ def the_exports() -> None:
             )
     st.caption("Each heatmap saves itself as PNG or SVG from its menu ⋯.")
     st.caption("The address of this page holds all settings, unless a box above says that they do not fit.")
-    file = st.file_uploader("Open a saved state", type="json", key="state_upload", max_upload_size=4,
-                            on_change=state.touched)  # fmt: skip
-    st.button("Open it", key="open_file", disabled=file is None,
-              on_click=lambda: state.open_file(file.getvalue()))  # fmt: skip
-    for sentence in state.sentences()[0]:
-        parts.say("refused", sentence)  # here too, beside the button that caused it
+    st.caption("A saved state opens again under “your data” above.")
 
 
 def the_code() -> None:

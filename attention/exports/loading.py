@@ -1,0 +1,35 @@
+"""What was understood of a person's arrays, as small HTML tables: names, shapes, first values."""
+
+from __future__ import annotations
+
+from attention.exports.html import line, table
+from attention.inputs.files import Entry, shown
+from attention.inputs.loading import Brought
+from attention.numbers import exact
+
+ROWS, COLUMNS, NAMES = 4, 6, 200
+
+
+def contents(found: dict[str, Entry]) -> str:
+    """One line for each array of a file."""
+    lines = [line([shown(name, 60), _size(entry.shape), entry.dtype]) for name, entry in list(found.items())[:NAMES]]
+    more = [line([f"… and {len(found) - NAMES:,} more", "", ""])] if len(found) > NAMES else []
+    return table("numbers", ["array", "shape", "type"], lines + more)
+
+
+def preview(role: str, brought: Brought) -> str:
+    """The first rows of an array, in full digits, with its labels."""
+    values = brought.values
+    first = values.reshape(-1, *values.shape[-2:])[0]
+    beyond = ["…"] * (first.shape[1] > COLUMNS)
+    lines = [
+        line([brought.tokens[i] if brought.tokens else str(i + 1), *(exact(v) for v in row[:COLUMNS]), *beyond])
+        for i, row in enumerate(first[:ROWS])
+    ]
+    lines += [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])] if len(first) > ROWS else []
+    heads = [f"{role}, {_size(values.shape)}", *map(str, range(1, min(first.shape[1], COLUMNS) + 1)), *beyond]
+    return table("numbers", heads, lines)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape)) or "one number"
