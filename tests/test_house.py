@@ -12,7 +12,7 @@ HEAVY = {"pandas", "plotly", "streamlit", "starlette"}
 ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
     "maths": (set(), {"numpy"}),
     "inputs": ({"maths"}, {"numpy"}),
-    "exports": ({"maths", "inputs"}, {"numpy", "pandas"}),
+    "exports": ({"maths", "inputs"}, {"numpy", "pandas", "kaleido", "choreographer"}),
     "figures": ({"maths", "inputs"}, {"numpy", "plotly"}),
     "pages": ({"maths", "inputs", "exports", "figures"}, {"numpy", "pandas", "plotly", "streamlit", "starlette"}),
 }

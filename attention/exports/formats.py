@@ -6,8 +6,9 @@ import io
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
-from attention.exports import code, tables, text
+from attention.exports import code, images, tables, text
 from attention.exports.report import to_report
 from attention.inputs.links import to_file
 from attention.inputs.settings import Settings
@@ -76,11 +77,25 @@ FORMATS = {
 }  # fmt: skip
 
 
-def everything(shown: Shown) -> Iterable[tuple[float, bytes]]:
-    """A zip of all formats, file by file: how much is done, from 0 to 1, and at the end the whole."""
+IMAGES = {"stages.svg": "svg", "stages.pdf": "pdf"}
+
+
+def everything(shown: Shown, figure: dict) -> Iterable[tuple[float, str, bytes]]:
+    """A zip of all formats and of the figure: how much is done, from 0 to 1, what comes next, and at the end the whole.
+
+    Where the server cannot draw, a text in the zip says what to install.
+    """
     buffer = io.BytesIO()
+    files = {found.filename: partial(found.write, shown) for found in FORMATS.values()}
+    if images.missing():
+        files["figures.txt"] = images.missing().encode
+    else:
+        files |= {name: partial(images.draw, figure, form) for name, form in IMAGES.items()}
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for k, found in enumerate(FORMATS.values(), 1):
-            archive.writestr(found.filename, found.write(shown))
-            yield k / (len(FORMATS) + 1), b""
-    yield 1.0, buffer.getvalue()
+        for k, (name, write) in enumerate(files.items()):
+            yield k / len(files), name, b""
+            try:
+                archive.writestr(name, write())
+            except images.NoImage as problem:
+                archive.writestr(f"{name}.txt", str(problem))
+    yield 1.0, "the zip", buffer.getvalue()

@@ -7,6 +7,7 @@ import io
 
 import numpy as np
 
+from attention.inputs.texts import disarmed
 from attention.numbers import exact
 from attention.stages import View
 from attention.trace import AttentionTrace
@@ -17,7 +18,7 @@ COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value")
 def to_csv(view: View) -> bytes:
     """One line for each cell of each stage; rows and columns count from 1.
 
-    A label that a spreadsheet would take for a formula gets an apostrophe in front.
+    A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back as it was.
     """
     text = io.StringIO()
     writer = csv.writer(text)  # lines end in \r\n (RFC 4180), so that either of the two is quoted in a label
@@ -26,7 +27,7 @@ def to_csv(view: View) -> bytes:
         rows, columns = view.rows(name), view.columns(name)
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
-                writer.writerow((name, i + 1, j + 1, disarm(rows[i]), disarm(columns[j]), exact(value)))
+                writer.writerow((name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j]), exact(value)))
     return text.getvalue().encode()
 
 
@@ -44,8 +45,3 @@ def to_npz(settings, trace: AttentionTrace) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
-
-
-def disarm(label: str) -> str:
-    """An apostrophe before what a spreadsheet would run."""
-    return "'" + label if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label

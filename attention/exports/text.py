@@ -7,7 +7,7 @@ import io
 import json
 import math
 
-from attention.exports.tables import disarm
+from attention.inputs.texts import disarmed
 from attention.numbers import exact, number
 from attention.stages import STAGES, View
 
@@ -38,8 +38,10 @@ def to_matrices(view: View) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
     for name, matrix in view.stages.items():
-        writer.writerow([name, *map(disarm, view.columns(name))])
-        writer.writerows([disarm(label), *map(exact, row)] for label, row in zip(view.rows(name), matrix, strict=True))
+        writer.writerow([name, *map(disarmed, view.columns(name))])
+        writer.writerows(
+            [disarmed(label), *map(exact, row)] for label, row in zip(view.rows(name), matrix, strict=True)
+        )
         writer.writerow([])
     return text.getvalue().encode()
 

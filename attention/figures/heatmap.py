@@ -67,7 +67,7 @@ def heatmap(
         {
             "type": "heatmap",
             "meta": name,
-            "z": pack(np.where(where, 0.0, np.nan)),
+            "z": pack(np.where(where, np.where(np.isfinite(matrix), matrix, 0.0), np.nan)),
             "colorscale": LIGHT[name],
             "showscale": False,
             "xgap": 1,
@@ -85,7 +85,7 @@ def heatmap(
     return {
         "data": data,
         "layout": layout(
-            title={"text": _subscripts(escape(title)), "font": {"size": 14}, "x": 0, "xref": "paper"},
+            title={"text": subscripts(escape(title)), "font": {"size": 14}, "x": 0, "xref": "paper"},
             xaxis=_axis(columns, side="top"),
             yaxis=_axis(rows, autorange="reversed"),
             shapes=[_frame(*mark, len(columns)) for mark in marks],
@@ -119,17 +119,17 @@ def label(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Plotly draws as typed: no markup, no formula where MathJax is at hand.
+    """Text that Plotly draws as typed: no markup, no template, no formula where MathJax is at hand.
 
     Plotly knows no &quot;, so quotation marks stay: in a text node they are harmless.
 
-    >>> escape('<b> "$x$"')
-    '&lt;b&gt; "&#36;x&#36;"'
+    >>> escape('<b> "$x$" %{y}')
+    '&lt;b&gt; "&#36;x&#36;" &#37;{y}'
     """
-    return html.escape(text, quote=False).replace("$", "&#36;")
+    return html.escape(text, quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
-def _subscripts(text: str) -> str:
+def subscripts(text: str) -> str:
     return re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text)
 
 

@@ -10,7 +10,7 @@ from attention.inputs.matrices import BadInput
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
 from attention.masks import MASKS
-from attention.pages import board, parts, state
+from attention.pages import board, parts, sheet, state
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {inputs.PASTED: "pasted, as 0 and 1"}
@@ -170,7 +170,10 @@ try:
         if heads > 1:
             state.own(st.segmented_control, "Head", "check_head", 0, options=range(heads), required=True,
                       format_func=lambda h: str(h + 1))  # fmt: skip
-        board.show("check_board", panes_of(found, head, s if source == "explore" else None))
+        panes = panes_of(found, head, s if source == "explore" else None)
+        board.show("check_board", panes)
+        if panes:
+            sheet.offer(panes, "attention_check")
 except BadInput as problem:
     parts.say("refused", state.capital(str(problem)))
 parts.address()

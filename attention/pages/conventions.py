@@ -8,7 +8,7 @@ from attention.figures import comparison
 from attention.inputs import conventions as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.system import labels
-from attention.pages import board, parts, state
+from attention.pages import board, parts, sheet, state
 
 MOST_BESIDE = 4
 
@@ -45,6 +45,8 @@ panes = comparison.beside(ours, [a for a in answers if not a[2].refused], labels
 for pane in panes:
     pane["filename"] = f"attention_conventions_{pane['name']}"
 board.show("conventions_board", panes)
+if panes:
+    sheet.offer(panes, "attention_conventions")
 
 st.subheader("What each framework does", anchor=False)
 st.html(tables.facts())

@@ -10,9 +10,10 @@ from attention.arithmetic import walk
 from attention.exports import html as tables
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board as figures
+from attention.figures.sheet import compose
 from attention.inputs.examples import EXAMPLES, as_made
 from attention.inputs.system import run, view
-from attention.pages import board, controls, editors, parts, state
+from attention.pages import board, controls, editors, parts, sheet, state
 from attention.pages.server import plotly_source
 from attention.stages import STAGES
 
@@ -104,23 +105,27 @@ def the_figures() -> None:
 
 def the_exports() -> None:
     name = f"attention_{s.example}"
+    st.subheader("Numbers, code, state", anchor=False)
     shown = Shown(s, trace, now, title, lambda: panes, plotly_source)
     with st.container(horizontal=True):
         for key, found in FORMATS.items():
             st.download_button(found.label, lambda found=found: found.write(shown), f"{name}_{found.filename}", found.mime,
                                on_click="ignore", key=f"take_{key}", help=found.help)  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Build a zip of everything", key="build_zip", on_click=state.touched):
-            bar = st.progress(0.0, "Writing the files …")
-            for done, content in everything(shown):  # noqa: B007 (the last is the whole)
-                bar.progress(done, "Writing the files …")
-            bar.empty()
-            st.download_button(
-                "Save the zip", content, f"{name}.zip", "application/zip", on_click="ignore", key="zip", type="primary"
-            )
-    st.caption("Each heatmap saves itself as PNG or SVG from its menu ⋯.")
-    st.caption("The address of this page holds all settings, unless a box above says that they do not fit.")
-    st.caption("A saved state opens again under “your data” above.")
+    parts.note(
+        "The address of this page holds all settings, unless a box above says that they do not fit. A saved state opens again"
+        " under “your data” above. The menu ⋯ of a stage copies its numbers."
+    )
+    st.subheader("A figure", anchor=False)
+    chosen = sheet.section(panes, name, together=True)
+    st.subheader("All of it", anchor=False)
+    if st.button("Build a zip of everything", key="build_zip", on_click=state.touched):
+        bar = st.progress(0.0)
+        for done, what, content in everything(shown, compose(panes, chosen)):  # noqa: B007 (the last is the whole)
+            bar.progress(done, f"Writing {what} …")
+        bar.empty()
+        st.download_button(
+            "Save the zip", content, f"{name}.zip", "application/zip", on_click="ignore", key="zip", type="primary"
+        )
 
 
 def the_code() -> None:

@@ -8,7 +8,7 @@ from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
 from attention.inputs.system import run, view
-from attention.pages import board, parts, state
+from attention.pages import board, parts, sheet, state
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
@@ -58,7 +58,8 @@ st.html(
     " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>: <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
     " long the vectors.</p>"
 )
-board.show("spread", figures.spread_panes(points, counts, edges))
+charts = figures.spread_panes(points, counts, edges)
+board.show("spread", charts)
 
 st.subheader("What softmax makes of it", anchor=False)
 st.html(
@@ -66,7 +67,8 @@ st.html(
     " its weight. Unscaled, differences grow with √d<sub>k</sub> until one key takes all. There the softmax is flat:"
     " its derivative w(1 − w) is near 0 both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
 )
-board.show("softmax", figures.softmax_panes(points, maths.middle_row(*asked)))
+charts += (softmax := figures.softmax_panes(points, maths.middle_row(*asked)))
+board.show("softmax", softmax)
 
 st.subheader("The matrices now on Explore", anchor=False)
 now = view(s, run(s))
@@ -78,7 +80,8 @@ predicted = {"scores": rule.centred, "scaled": rule.centred * now.scale**2}
 sentence = figures.explore_sentence(s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size)
 left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
 with left:
-    board.show("explored", [figures.explored_pane(measured, predicted, sentence)])
+    charts.append(explored := figures.explored_pane(measured, predicted, sentence))
+    board.show("explored", [explored])
 with right:
     st.html(exports.explored_table(means, measured, predicted, max(s.digits, 2)))
     st.caption("Population variance (ddof 0) over every entry; change the matrices on Explore and come back.")
@@ -91,4 +94,5 @@ with st.expander("The numbers behind these charts"):
     )
     st.download_button("CSV", lambda: exports.to_csv(points), "attention_variance.csv", "text/csv", on_click="ignore",
                        key="variance_csv")  # fmt: skip
+sheet.offer(charts, "attention_why")
 parts.address()

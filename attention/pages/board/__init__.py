@@ -13,6 +13,7 @@ from attention.figures.theme import PALETTES
 from attention.pages import state
 
 _HERE = Path(__file__).parent
+LOADER = (_HERE.parent / "plotly.js").read_text()  # goes before the script of every component that draws
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -20,7 +21,7 @@ _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css=(_HERE / "board.css").read_text(),
-    js=(_HERE / "board.js").read_text(),
+    js=LOADER + (_HERE / "board.js").read_text(),
     isolate_styles=False,
 )
 

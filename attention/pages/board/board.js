@@ -4,14 +4,6 @@
 const NARROW = 8           // px: numbers smaller than this are left out of the cells
 const boards = new WeakMap()
 
-const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) => {
-  const script = document.createElement('script')
-  script.src = new URL(url, document.baseURI)
-  script.onload = () => done(window.Plotly)
-  script.onerror = () => { delete window.__attentionPlotly; failed(new Error('plotly.js could not be loaded; reload the page')) }
-  document.head.appendChild(script)
-}))
-
 const make = (tag, className, parent, text) => {
   const node = document.createElement(tag)
   if (className) node.className = className
@@ -215,6 +207,7 @@ class Board {
       this.draw(true)
       pane.element.scrollIntoView({ block: 'nearest', behavior: 'smooth' })
     })
+    if (pane.spec.rows) item('Copy numbers', () => this.copy(pane))
     item('Download PNG', () => this.download(pane, 'png'))
     item('Download SVG', () => this.download(pane, 'svg'))
   }
@@ -433,6 +426,34 @@ class Board {
         button.onclick = () => this.pick(pane, i, j)
       })
     })
+  }
+
+  // To the clipboard, as a spreadsheet takes it and as "your data" reads it: labels and exact numbers between tabs.
+  copy (pane) {
+    const { rows, columns, symbol } = pane.spec
+    const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label).replace(/[\t\r\n]/g, ' ')
+    const quoted = label => label.includes('"') ? `"${label.replaceAll('"', '""')}"` : label
+    const lines = [['', ...columns.map(c => quoted(safe(c)))]].concat(rows.map((row, i) => [quoted(safe(row)), ...columns.map((_, j) => this.exact(pane, i, j))]))
+    const text = lines.map(line => line.join('\t')).join('\n')
+    const done = () => { this.live.textContent = `The numbers of ${symbol} were copied.` }
+    const byHand = () => { // where the address is not https, browsers give no clipboard
+      const box = make('textarea', '', document.body)
+      box.value = text
+      box.select()
+      document.execCommand('copy')
+      box.remove()
+      done()
+    }
+    navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()
+  }
+
+  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only as text.
+  exact (pane, i, j) {
+    const value = pane.z[i][j]
+    if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
+    const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
+    const text = trace?.text?.[i][j] ?? ''
+    return /^[\u2212-]?∞$|^NaN$/.test(text) ? text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase() : String(trace?.z[i][j] ?? 'nan')
   }
 
   download (pane, format) {
