@@ -9,9 +9,9 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs import files
-from attention.inputs.matrices import BadInput, read_matrices, read_matrix, write_matrix
-from attention.inputs.polarity import as_allowed
+from attention.inputs import files, loading, texts
+from attention.inputs.files import Entry
+from attention.inputs.matrices import BadInput, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.masks import MASKS
@@ -45,18 +45,32 @@ def from_settings(s: Settings) -> dict:
     return given | {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
 
 
-def pasted(source: str, texts: dict[str, str], *, mask: str, true_means: str, **numbers) -> dict:
+def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers) -> dict:
     """Inputs typed or pasted: a text for each matrix, and one for the mask where it is ``PASTED``."""
-    given = {name: read_matrix(texts.get(name, ""), name) for name in SOURCES[source].names}
+    given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
-    seen = _mask(texts.get("mask", ""), true_means) if mask == PASTED else MASKS[mask](len(first), len(second))
+    asked = loading.Asked(true_means=true_means)
+    seen = (
+        _matrix(boxes.get(loading.MASK, ""), loading.MASK, asked)
+        if mask == PASTED
+        else MASKS[mask](len(first), len(second))
+    )
     return given | {"allowed": None if mask == "none" else seen} | numbers
 
 
-def _mask(text: str, true_means: str) -> np.ndarray:
-    words = {"true": "1", "false": "0"}
-    text = re.sub(r"\b(true|false)\b", lambda word: words[word[0].lower()], text, flags=re.IGNORECASE)
-    return as_allowed(read_matrix(text, "mask", finite=False), true_means)
+def _matrix(text: str, role: str, asked=loading.AS_IT_IS) -> np.ndarray:
+    found = loading.take(_array(text, role, role), role, role, asked).values
+    if found.ndim != 2:
+        raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
+    return found
+
+
+def _array(text: str, name: str, where: str) -> Entry:
+    """The array of that name in a text, or the only one."""
+    try:
+        return files.the_one(texts.entries(text, where), name, where)
+    except texts.Ambiguous as problem:
+        raise BadInput(f"{problem} Write 0.5 for a half, and a space after a comma that separates.") from None
 
 
 def bench_of(given: dict) -> Bench:
@@ -76,26 +90,24 @@ def shapes(bench: Bench) -> dict[str, str]:
     }
 
 
-def explain(bench: Bench, texts: dict[str, str]) -> Diagnosis:
+def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     """Read the other code's output, weights or both, and look for what explains them."""
-    answers = {name: read_matrices(text, f"your {name}", finite=False) for name, text in texts.items() if text.strip()}
+    answers = {name: _array(text, name, f"your {name}").read() for name, text in boxes.items() if text.strip()}
     try:
-        return search(bench, **answers, decimals=_decimals(" ".join(texts.values())))
+        return search(bench, **answers, decimals=_decimals(" ".join(boxes.values())))
     except (ValueError, TypeError) as problem:
         raise BadInput(f"your {problem}") from None
 
 
 def from_file(filename: str, content: bytes, name: str) -> str:
-    """The text for the box ``name`` out of an uploaded file: its text, or an array in full."""
-    if not files.is_arrays(filename, content):
-        try:
-            return content.decode("utf-8-sig")
-        except UnicodeDecodeError as problem:
-            raise BadInput(
-                f"{files.shown(filename)} is not UTF-8 text: byte {problem.start + 1} is {content[problem.start]:#04x}."
-            ) from None
+    """The text for the box ``name`` out of an uploaded file, every number in full."""
     where = files.shown(filename)
-    array = files.the_one(files.entries(filename, content), name, where).read()
+    try:
+        array = files.the_one(loading.opened(filename, content), name, where).read()
+    except texts.Ambiguous as problem:
+        raise BadInput(f"{problem} Save it with points, or put spaces after commas that separate.") from None
+    if array.dtype == bool:
+        raise BadInput(f"{where} holds bool; numbers are wanted.")
     if array.ndim not in (2, 3) or not 0 < array.size <= MOST_SCORES:
         raise BadInput(
             f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."

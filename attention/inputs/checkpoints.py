@@ -34,6 +34,7 @@ NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
         (r"in_proj_weight$", {f"W_{name}": Part("out_in", k, 3) for k, name in enumerate("QKV")}),
     )
 ]  # fmt: skip
+ALIASES = {"mask": "allowed", "memory": "y"}
 _LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?|resblocks)\.(\d{1,4})\.")
 
 
@@ -68,8 +69,8 @@ def guess(names: list[str], role: str, of_layer: int | None = None) -> str | Non
     if role in names:
         return role
     own = {name.lower(): name for name in names}
-    short = role.lower().replace("_", "")
-    return own.get(role.lower()) or own.get(short) or next(
+    alias = ALIASES.get(role, role.lower().replace("_", ""))
+    return own.get(role.lower()) or own.get(alias) or next(
         (name for name in names if role in recognised(name) and (of_layer is None or layer(name) == of_layer)), None
     )  # fmt: skip
 

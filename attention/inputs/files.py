@@ -13,7 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,8 @@ MAX_ELEMENTS = 400_000  # of one array
 MAX_ARRAYS = 4096  # in one file
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_RANK = 4
+VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
+REFUSED, WORDS = "not read", "text"  # instead of the type of numbers
 ALONE = "array"  # the name of the only array of a .npy file
 
 
@@ -62,8 +64,13 @@ def entries(filename: str, content: bytes) -> dict[str, Entry]:
 
 def shown(name: str, most: int = 40) -> str:
     """A file's or array's name for a sentence: one line, not too long, its folders left away."""
-    name = re.sub(r"[\x00-\x1f\x7f]", "�", name.replace("\\", "/").rpartition("/")[2]) or "the file"
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-most // 2 :]}"
+    return short(name.replace("\\", "/").rpartition("/")[2], most) or "the file"
+
+
+def short(text: str, most: int) -> str:
+    """Any text for a sentence: one line, and of what is too long the beginning and the end."""
+    text = re.sub(r"[\x00-\x1f\x7f]", "�", text)
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-most // 2 :]}"
 
 
 # ---- .npy ---------------------------------------------------------------------------------------------
@@ -77,25 +84,29 @@ _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "t
 def npy(content: bytes, where: str) -> Entry:
     """The header says what follows; its size is compared with the bytes before an array is made."""
     version = content[6:8]
-    if version not in (b"\x01\x00", b"\x02\x00", b"\x03\x00"):
+    if version not in VERSIONS:
         raise BadInput(f"{where}: its .npy version is {version.hex() or 'missing'}; 1.0, 2.0 and 3.0 are read.")
-    start = 10 if version == b"\x01\x00" else 12
-    length = int.from_bytes(content[8:start], "little")
-    text = content[start : start + min(length, 10_000)].decode("latin-1")
-    header = _HEADER.fullmatch(text)
-    if len(content) < start + length or not header:
+    start, header = _header(content)
+    if len(content) < start or not header:
         raise BadInput(f"{where}: its .npy header is damaged.")
     descr, fortran, sides = header.groups()
     dtype = _numbers(descr, where)
     shape = _shape([int(side) for side in sides.replace(" ", "").split(",") if side], where)
-    _fits(len(content) - start - length, shape, dtype.itemsize, where)
-    body = content[start + length :]
+    _fits(len(content) - start, shape, dtype.itemsize, where)
+    body = content[start:]
 
     def read() -> np.ndarray:
         flat = _sound(np.frombuffer(body, dtype, math.prod(shape)), where)
         return flat.reshape(shape, order="F" if fortran == "True" else "C")
 
     return Entry(ALONE, shape, dtype.name, read)
+
+
+def _header(content: bytes) -> tuple[int, re.Match | None]:
+    """Where the numbers begin, and what stands before them; None where it is not what NumPy writes."""
+    start = 10 if content[6:8] == VERSIONS[0] else 12
+    length = int.from_bytes(content[8:start], "little")
+    return start + length, _HEADER.fullmatch(content[start : start + min(length, 10_000)].decode("latin-1"))
 
 
 def _shape(sides: list[int], where: str) -> tuple[int, ...]:
@@ -153,10 +164,36 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
         place = f"{where}, {shown(name)}"
         if name in found:
             raise BadInput(f"{where} holds {shown(name)} twice.")
-        found[name] = _member(archive, member, name, place)
+        try:
+            found[name] = _member(archive, member, name, place)
+        except BadInput as problem:
+            found[name] = _refused(name, problem)
     if not found:
         raise BadInput(f"{where} holds no array.")
-    return found
+    if all(entry.dtype == REFUSED for entry in found.values()):
+        next(iter(found.values())).read()
+    words = {name: entry.rows for name, entry in found.items() if entry.dtype == WORDS}
+    return {name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS}
+
+
+def _refused(name: str, problem: BadInput) -> Entry:
+    """A member that cannot be read beside others that can: it is refused when it is chosen."""
+
+    def read():
+        raise problem
+
+    return Entry(name, (), REFUSED, read)
+
+
+def _labelled(entry: Entry, words: dict[str, tuple[str, ...]]) -> Entry:
+    """With the tokens this page saves beside its arrays as labels of the rows."""
+    of_keys = "memory_tokens" if entry.name in ("K", "V", "memory") and "memory_tokens" in words else "tokens"
+    fits = (
+        len(entry.shape) > 1
+        and entry.name in ("X", "memory", "Q", "K", "V")
+        and entry.shape[-2] == len(words.get(of_keys, ()))
+    )
+    return replace(entry, rows=words[of_keys]) if fits else entry
 
 
 def _member(archive, member, name: str, place: str) -> Entry:
@@ -167,8 +204,26 @@ def _member(archive, member, name: str, place: str) -> Entry:
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = _inflated(archive, member, most + 1, place)
+    if name in ("tokens", "memory_tokens") and (words := _words(whole)):
+        return Entry(name, (len(words),), WORDS, lambda: None, words)
     entry = npy(whole, place)
     return Entry(name, entry.shape, entry.dtype, entry.read)
+
+
+def _words(content: bytes) -> tuple[str, ...]:
+    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for anything else."""
+    start, header = _header(content)
+    found = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
+    if not found or not re.fullmatch(r"\d{1,4},", header[3]):
+        return ()
+    width, count = 4 * int(found[1]), int(header[3][:-1])
+    if len(content) - start != width * count or not width:
+        return ()
+    cells = [content[start + k * width : start + (k + 1) * width] for k in range(count)]
+    try:
+        return tuple(cell.decode("utf-32-le").rstrip("\0") for cell in cells)
+    except UnicodeDecodeError:
+        return ()
 
 
 def _inflated(archive, member, most: int, place: str) -> bytes:
@@ -209,7 +264,9 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
     if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
         raise BadInput(f"{where} is no .safetensors file, or cut off: its header does not fit into it.")
     try:
-        header = json.loads(content[8 : 8 + length].decode("utf-8"), object_pairs_hook=once)
+        text = content[8 : 8 + length].decode("utf-8")
+        whole(text)
+        header = json.loads(text, object_pairs_hook=once)
     except BadInput as problem:
         raise BadInput(f"{where}: {problem}") from None
     except (ValueError, RecursionError):
@@ -223,6 +280,15 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
     if len(tensors) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
     return {name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()}
+
+
+_HALF = re.compile(r"(?i)\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]..")
+
+
+def whole(text: str) -> None:
+    """Refuse JSON with half of a surrogate pair, which no text on a page can hold."""
+    if half := _HALF.search(text):
+        raise BadInput(f"{half[0]} is half of a character; the other half is missing.")
 
 
 def once(pairs):

@@ -10,7 +10,7 @@ import numpy as np
 from attention.inputs import files, texts
 from attention.inputs.checkpoints import guess, left_out, recognised
 from attention.inputs.examples import OWN
-from attention.inputs.files import Entry, shown
+from attention.inputs.files import Entry, short, shown
 from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe, orient
 from attention.inputs.polarity import as_allowed, is_added
 from attention.inputs.settings import DRAWN, MAX_TOKENS, Settings, as_drawn, check
@@ -33,6 +33,9 @@ class Asked:
     cut: str = ""  # the part wanted, as NumPy writes it: "0, :, 64:128"
     stored: str = "in_out"  # how a square weight matrix is stored: (in, out) or (out, in)
     true_means: str = "may look"  # in a mask
+
+
+AS_IT_IS = Asked()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ def decoded(content: bytes, where: str) -> str:
 # ---- one array ----------------------------------------------------------------------------------------
 
 
-def take(entry: Entry, role: str, where: str, asked: Asked = Asked()) -> Brought:
+def take(entry: Entry, role: str, where: str, asked: Asked = AS_IT_IS) -> Brought:
     """The numbers of an array as this input, checked, and what a person should know of how they were taken."""
     place = where if entry.name in (texts.ALONE, files.ALONE) else f"{where}, {shown(entry.name)}"
     values, tokens = _rows(entry, place, asked.words)
@@ -80,6 +83,8 @@ def take(entry: Entry, role: str, where: str, asked: Asked = Asked()) -> Brought
         if values.shape[0 if part.stored == "out_in" else 1] % part.count:
             raise BadInput(f"{place} is {_size(values)}; three equal parts are wanted, for Q, K and V.")
         values = part.of(values)
+    if role == MASK and values.ndim > 2 and (values == values.reshape(-1, *values.shape[-2:])[0]).all():
+        values = values.reshape(-1, *values.shape[-2:])[0]  # the same for every item and head
     most = 2 if role in WEIGHTS or role == MASK else 3
     if not 2 <= values.ndim <= most or not values.size:
         raise BadInput(
@@ -121,14 +126,20 @@ def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, 
 
 
 def wanted(entry: Entry, words: str, place: str) -> list[int]:
-    """The rows with these labels, in the order typed; a word that is not there is answered with near ones."""
+    """The rows with these labels, in the order typed, with spaces between them, or with commas where labels have spaces.
+
+    A word that is not there is answered with near ones.
+    """
     found = []
     first = {label: k for k, label in reversed(list(enumerate(entry.rows)))}
-    for word in [w.strip() for w in words.split(",")] if "," in words else words.split():
+    typed = words.split()
+    if not all(word in first for word in typed) and ("," in words or words.strip() in first):
+        typed = [word.strip() for word in words.split(",") if word.strip()]
+    for word in typed:
         if word not in first:
             near = [label for label in first if label.lower().startswith(word.lower())][:8]
-            hint = f"; it has {', '.join(shown(label, 20) for label in near)}" if near else ""
-            raise BadInput(f"{place} has no word “{shown(word, 24)}”{hint}.")
+            hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
+            raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
         found.append(first[word])
     return found
 
@@ -137,13 +148,13 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
     """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are understood."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     if len(parts) > values.ndim:
-        raise BadInput(f"{place} has {values.ndim} axes; the slice “{shown(text, 24)}” has {len(parts)}.")
+        raise BadInput(f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}.")
     index = []
     for axis, part in enumerate(parts):
         found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
         if not found:
             raise BadInput(
-                f"“{shown(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
+                f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
             )
         one, start, end = found.groups()
         picked = int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])

@@ -16,9 +16,10 @@ MAX_TEXT = 8 * 2**20  # characters of a typed matrix; 512 × 512 numbers of full
 MAX_BLOCKS = 64  # matrices in one text, one for each head
 LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
 _PRINTED = re.compile(
-    r"\s*(?:<tf\.Tensor[^\[]{0,99}numpy=\s*)?(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
+    r"\s*(?:Parameter containing:\s{0,99})?(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
 )  # what NumPy, JAX, PyTorch and TensorFlow write around the numbers
 _BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")  # two matrices
+_GAP = re.compile(r"\s*,\s*|\s+")  # two numbers
 _ROW = re.compile(r"\[[^\[\]]*\]")
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")  # one way to match: no backtracking
@@ -159,24 +160,23 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     rows = _split(text, name)
     if not rows:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")
-    if len(rows) > MAX_SIDE or max(map(len, rows)) > MAX_SIDE:
-        raise BadInput(f"{name} is {len(rows)} × {max(map(len, rows))}; at most {MAX_SIDE} × {MAX_SIDE} fits.")
-    for r, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):
-            s = "" if len(row) == 1 else "s"
-            raise BadInput(
-                f"{name}, row {r} has {len(row)} number{s} and row 1 has {len(rows[0])}; every row needs the same."
-            )
+    widths = [1 + sum(1 for _ in _GAP.finditer(row)) for row in rows]
+    if len(rows) > MAX_SIDE or max(widths) > MAX_SIDE:
+        raise BadInput(f"{name} is {len(rows)} × {max(widths)}; at most {MAX_SIDE} × {MAX_SIDE} fits.")
+    for r, width in enumerate(widths, 1):
+        if width != widths[0]:
+            s = "" if width == 1 else "s"
+            raise BadInput(f"{name}, row {r} has {width} number{s} and row 1 has {widths[0]}; every row needs the same.")
     return np.array(
         [
-            [read_number(c, f"{name}, row {r}, column {k}", finite) for k, c in enumerate(row, 1)]
+            [read_number(c, f"{name}, row {r}, column {k}", finite) for k, c in enumerate(_GAP.split(row), 1)]
             for r, row in enumerate(rows, 1)
         ]
     )
 
 
-def _split(text: str, name: str) -> list[list[str]]:
-    """The cells of each row, still as text. NumPy breaks a long row over several lines, but brackets it."""
+def _split(text: str, name: str) -> list[str]:
+    """The rows, still as text. NumPy breaks a long row over several lines, but brackets it."""
     text = _bare(text)
     if re.match(r"\s*\[\s*\[", text):
         lines, between = _ROW.findall(text), _ROW.sub("", text)
@@ -187,7 +187,7 @@ def _split(text: str, name: str) -> list[list[str]]:
     else:
         lines = re.split(r"[\n;]|\][\s,]*\[", text)
     lines = [line.strip(" \t\r\n,[](){}") for line in lines]
-    return [re.split(r"\s*,\s*|\s+", line) for line in lines if line]
+    return [line for line in lines if line]
 
 
 def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:

@@ -15,24 +15,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.inputs.files import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_RANK, Entry, once, shown
+from attention.inputs.files import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_RANK, Entry, once, short, shown, whole
 from attention.inputs.matrices import MAX_BLOCKS, BadInput, is_number, read_matrices, read_number
 
 ALONE = "numbers"  # the name of an array that has none
 MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
 MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
 LOOSE = ", "  # commas or spaces
+UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
 CORNERS = {"", "word", "token", "tokens", "label", "name", "index", "key", "query"}  # heads of a column of labels
 COMMAS = {"decimal": "decimal: 0,5 is a half", "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand"}
 _NAMED = re.compile(
     r"(?m)^[ \t]{0,9}([A-Za-z_]\w{0,39})[ \t]{0,9}[=:][ \t]{0,9}(?=(?:[A-Za-z][\w.]{0,40}\(\s{0,9})?\[)"
 )
 _BRACKETS = re.compile(
-    r"(?:<tf\.Tensor|(?:[A-Za-z][\w.]{0,40})?[\[({]\s{0,99}(?:[\[({\])}]|[+-]?[\d.]|nan|-?inf))"
+    r"(?:Parameter containing:|<tf\.|(?:[A-Za-z][\w.]{0,40})?[\[({]\s{0,99}(?:[\[({\])}]|[+-]?[\d.]|nan|-?inf|np\.float))"
 )  # a printout begins so
 _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _DECIMAL = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d{1,4})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_FILLED = re.compile(r"[^\s,;]")  # more than separators
+_DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"[\d.]\s+[\d.+-]")  # numbers with nothing but spaces between them
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
@@ -91,6 +94,8 @@ def _printed(parts: list[str], where: str) -> dict[str, Entry]:
         if re.fullmatch(r"\s*\[\s*[\"'][^\[\]]*\]", text):
             continue  # a list of words
         found[name] = _array(name, read_matrices(text, f"{where}, {name}", finite=False))
+        if len(found) > MAX_ARRAYS:
+            raise BadInput(f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read.")
     if not found:
         raise BadInput(f"{where} holds words and no numbers.")
     return found
@@ -101,7 +106,10 @@ def _printed(parts: list[str], where: str) -> dict[str, Entry]:
 
 def _json(text: str, where: str, must: bool) -> dict[str, Entry] | None:
     """Arrays by name; None where it is no JSON, and need not be."""
+    if text.count(":") > MAX_BRACKETS:
+        raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MAX_BRACKETS:,} are read.")
     try:
+        whole(text)
         value = json.loads(text, object_pairs_hook=once, parse_int=float)
     except BadInput as problem:
         raise BadInput(f"{where}: {problem}") from None
@@ -115,6 +123,7 @@ def _json(text: str, where: str, must: bool) -> dict[str, Entry] | None:
     if isinstance(value, list):
         return {ALONE: _nested(ALONE, value, where)}
     value = value["stages"] if isinstance(value.get("stages"), dict) else value  # as this page saves them
+    value = {ALONE: value} if "values" in value and value.keys() <= {"values", "rows", "columns"} else value
     if value and all(isinstance(v, list) and v and not isinstance(v[0], (list, str)) for v in value.values()):
         return {ALONE: _nested(ALONE, list(value.values()), where, tuple(value))}  # a vector for each word
     return _members(value, where)
@@ -133,7 +142,7 @@ def _members(value: dict, where: str) -> dict[str, Entry]:
     remark = (
         f"Passed over, as these are no lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}." if over else ""
     )
-    return {name: _nested(name, r["values"], f"{where}, {shown(name)}", _words(r.get("rows")) or tokens, remark)
+    return {name: _nested(name, r["values"], where if name == ALONE else f"{where}, {shown(name)}", _words(r.get("rows")) or tokens, remark)
             for name, r in arrays.items()}  # fmt: skip
 
 
@@ -159,7 +168,7 @@ def _nested(name: str, value: list, where: str, rows: tuple[str, ...] = (), rema
 
     def cells(level, depth: int, place: str):
         if not isinstance(level, list) or len(level) != shape[depth]:
-            found = f"{len(level)} entries" if isinstance(level, list) else f"“{shown(str(level), 24)}”"
+            found = f"{len(level)} {'entry' if len(level) == 1 else 'entries'}" if isinstance(level, list) else f"“{short(str(level), 24)}”"
             raise BadInput(
                 f"{place} holds {found}, not {shape[depth]} as at first; every {words[depth - 1]} needs the same."
             )
@@ -187,13 +196,11 @@ def _nested(name: str, value: list, where: str, rows: tuple[str, ...] = (), rema
 class Lines(NamedTuple):
     """The lines of a table, each with its number in the text, and how they fall into cells."""
 
-    numbered: list[tuple[int, str | list[str]]]  # a list where quotation marks were taken off already
+    numbered: list[tuple[int, str]]
     separator: str | None  # None: spaces
     decimal: bool = False  # whether commas are decimal
 
-    def cells(self, line: str | list[str]) -> list[str]:
-        if isinstance(line, list):
-            return line
+    def cells(self, line: str) -> list[str]:
         if self.separator == LOOSE:
             return [cell for cell in re.split(r"[ ]*,[ ]*|[ ]+", line.strip()) if cell]
         return [cell.strip() for cell in line.split(self.separator)] if self.separator else line.split()
@@ -249,8 +256,8 @@ def _table(name: str, text: str, start: int, where: str, comma: str | None, corn
     lines = _lines(text, start, where, comma)
     remarks = ["The commas are decimal."] if lines.decimal else []
     declared = _counts(lines)
-    first = lines.cells(lines.numbered[0][1])
-    head = not declared and len(lines.numbered) > 1 and (corner or first[0] == "" or _is_head(lines))
+    first = lines.first(lines.numbered[0][1])
+    head = not declared and len(lines.numbered) > 1 and (corner or first == "" or _is_head(lines))
     if declared or head:
         lines = lines._replace(numbered=lines.numbered[1:])
     count = len(lines.numbered)
@@ -258,7 +265,7 @@ def _table(name: str, text: str, start: int, where: str, comma: str | None, corn
         remarks.append("The first line names the columns; it is passed over.")
     if declared and declared[0] != count:
         remarks.append(f"The first line says {declared[0]:,} words; {count:,} are here.")
-    labelled = bool(declared) or corner or (head and first[0].lower() in CORNERS) or _is_labelled(lines)
+    labelled = bool(declared) or corner or (head and first.lower() in CORNERS) or _is_labelled(lines)
     width = declared[1] if declared else _width(lines, labelled, where)
     _check_widths(lines, labelled, width, where)
     if not labelled and count * width > MAX_ELEMENTS:
@@ -283,10 +290,17 @@ def _table(name: str, text: str, start: int, where: str, comma: str | None, corn
 
 def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     """The lines, and what separates their cells: a tab, a semicolon, a comma or spaces."""
-    lines = [(k, line) for k, line in enumerate(text.split("\n"), start) if line.strip()]
-    separator = next((mark for mark in "\t;," if mark in text), None)
+    lines = [(k, line) for k, line in enumerate(text.split("\n"), start) if _FILLED.search(line)]
+    if not lines:
+        raise BadInput(f"{where} is empty; numbers are wanted.")
+    for number, line in lines:
+        if len(line) > 2 * MAX_ELEMENTS and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS:
+            raise BadInput(f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,} are read.")
+    separator = _separator(lines, text)
+    if separator in (";", ",") and _in_words(lines):
+        separator = None
     if separator == ";" and _ends_rows(lines, where, comma):
-        lines = [(k, part) for k, line in lines for part in line.split(";") if part.strip()]
+        lines = [(k, part) for k, line in lines for part in line.split(";") if _FILLED.search(part)]
         separator = "," if "," in text else None
     if separator == ",":
         separator = _comma(lines, where, comma)
@@ -294,10 +308,35 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     else:
         decimal = separator is not None and "," in text and _is_decimal(lines, separator, where, comma)
     if separator in ("\t", ";", ",") and '"' in text:
-        return Lines(_quoted(text, start, separator, where), separator, decimal)
+        lines.clear()  # they take as much room as those that follow
+        return Lines(_quoted(text, start, separator, where), UNQUOTED, decimal)
     if separator in (";", ",") and all(line.rstrip().endswith(separator) for _, line in lines):
         lines = [(k, line.rstrip()[:-1]) for k, line in lines]
     return Lines(lines, separator, decimal)
+
+
+def _separator(lines, text: str) -> str | None:
+    """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation marks, else in any."""
+    sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
+
+    def everywhere(mark: str) -> bool:
+        return all(mark in line for line in sample) or all(line.endswith(mark) for line in sample[:-1])
+
+    marks = [mark for mark in "\t;," if mark in text]
+    return next(filter(everywhere, marks), next(iter(marks), None))
+
+
+def _in_words(lines) -> bool:
+    """Whether most lines begin with a word and a space, and commas and semicolons stand in these words alone."""
+    words = ended = 0
+    for _, line in lines:
+        first, _, rest = line.strip().partition(" ")
+        if not rest or "," in rest or ";" in rest:
+            return False
+        parts = [part for part in re.split("[,;]", first) if part]
+        words += not parts or not all(map(is_number, parts))
+        ended += bool(parts) and first[-1] in ",;"
+    return 2 * words >= len(lines) > ended
 
 
 def _ends_rows(lines, where: str, comma: str | None) -> bool:
@@ -306,18 +345,18 @@ def _ends_rows(lines, where: str, comma: str | None) -> bool:
         if comma is None:
             raise Ambiguous(_question(where, *lines[0], "numbers"))
         return comma != "decimal"
-    ends = len(lines) == 1 or all(line.rstrip().endswith(";") for _, line in lines)
+    ends = len(lines) == 1 or all(";" not in line.rstrip()[:-1] for _, line in lines)
     return ends or any(_SPACED.search(line) for _, line in lines[:99])
 
 
-def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int, list[str]]]:
-    """Lines with cells in quotation marks, as spreadsheets write them."""
+def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int, str]]:
+    """Lines with cells in quotation marks, as spreadsheets write them; these are taken off."""
     found = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
-                found.append((start + reader.line_num - 1, [cell.strip() for cell in row]))
+                found.append((start + reader.line_num - 1, UNQUOTED.join(row)))
     except csv.Error:
         line = start + reader.line_num - 1
         raise BadInput(f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell.") from None
@@ -349,19 +388,24 @@ def _comma(lines, where: str, comma: str | None) -> str | None:
 
 def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
     """Whether cells between tabs or semicolons hold decimal commas; "1,234" is asked about."""
-    cells = [(k, cell.strip()) for k, line in lines if "," in line for cell in line.split(separator) if "," in cell]
-    found = [(k, cell) for k, cell in cells if _DECIMAL.fullmatch(cell) or _THOUSANDS.fullmatch(cell)]
-    if not found:
-        return False
-    if any(not _THOUSANDS.fullmatch(cell) for _, cell in found):
+
+    def cells():
+        for k, line in lines:
+            if "," in line:
+                yield from ((k, cell.strip()) for cell in line.split(separator) if "," in cell)
+
+    if any(_DECIMAL.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for _, cell in cells()):
         return True
-    if comma is None and all(cell.count(",") == 1 for _, cell in found):
-        raise Ambiguous(_question(where, *found[0], "thousands"))
+    unsure = next(((k, cell) for k, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
+    if not unsure:
+        return False
+    if comma is None and all(cell.count(",") == 1 for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
+        raise Ambiguous(_question(where, *unsure, "thousands"))
     return comma == "decimal"
 
 
 def _question(where: str, number: int, text: str, what: str) -> str:
-    return f"{where}, line {number}: “{shown(text.strip(), 24)}” can be read in two ways; is the comma decimal, or does it separate {what}?"
+    return f"{where}, line {number}: “{short(text.strip(), 24)}” can be read in two ways; is the comma decimal, or does it separate {what}?"
 
 
 # ---- heads and labels -----------------------------------------------------------------------------------
@@ -370,24 +414,26 @@ def _question(where: str, number: int, text: str, what: str) -> str:
 def _counts(lines: Lines) -> tuple[int, int] | None:
     """How many words and numbers the first line announces, as word2vec and fastText write it."""
     first, *rest = lines.numbered[:2]
-    found = re.fullmatch(r"(\d{1,9}) (\d{1,6})\s*", first[1]) if isinstance(first[1], str) else None
+    found = re.fullmatch(r"(\d{1,9}) (\d{1,6})\s*", first[1])
     if not (found and rest and lines.separator is None):
         return None
     words, width = map(int, found.groups())
-    return (words, width) if width > 0 and len(lines.cells(rest[0][1])) == width + 1 else None
+    cells = lines.cells(rest[0][1])
+    fits = len(cells) == width + 1 and (width > 1 or not lines.is_number(cells[0]))  # "0 1" above "0 0" is a matrix
+    return (words, width) if fits else None
 
 
 def _is_head(lines: Lines) -> bool:
-    """Names of columns: words above numbers. The first cell tells nothing, as labels may stand there."""
-    first, second = (lines.cells(line) for _, line in lines.numbered[:2])
-    names, below = first[1:] or first, second[1:] or second
-    return not any(map(lines.is_number, names)) and all(map(lines.is_number, below))
+    """Names of columns: words above numbers, or above a label and numbers."""
+    names, second = (lines.cells(line) for _, line in lines.numbered[:2])
+    return not any(map(lines.is_number, names)) and all(map(lines.is_number, second[1:] or second))
 
 
 def _is_labelled(lines: Lines) -> bool:
-    """Whether most lines begin with a word, and go on after it."""
-    words = sum(not lines.is_number(lines.first(line)) for _, line in lines.numbered)
-    return 2 * words > len(lines.numbered) and len(lines.cells(lines.numbered[0][1])) > 1
+    """Whether most lines begin with a word, and go on after it. What begins with a digit was meant as a number."""
+    firsts = [lines.first(line) for _, line in lines.numbered]
+    words = sum(not lines.is_number(cell) and not _DIGIT.match(cell) for cell in firsts)
+    return 2 * words > len(firsts) and len(lines.cells(lines.numbered[0][1])) > 1
 
 
 def _width(lines: Lines, labelled: bool, where: str) -> int:
@@ -413,7 +459,8 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
 
 def _label(lines: Lines, line, width: int) -> str:
     cells = lines.cells(line)
-    return rearmed(" ".join(cells[: len(cells) - width]))
+    label = " ".join(cells[: len(cells) - width])
+    return label if lines.separator is None else rearmed(label)
 
 
 def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:

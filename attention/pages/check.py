@@ -6,6 +6,7 @@ from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
+from attention.inputs.loading import TYPES
 from attention.inputs.matrices import BadInput
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
@@ -83,7 +84,7 @@ def answers(bench) -> dict[str, str]:
             )
     left, right = st.columns(2, vertical_alignment="bottom")
     with left, st.expander("From a file"):
-        file = st.file_uploader("Numbers in a text file, or arrays", type=["txt", "csv", "tsv", "json", "npy", "npz", "safetensors"], key="check_file",
+        file = st.file_uploader("Numbers in a text file, or arrays", type=TYPES, key="check_file",
                                 max_upload_size=4, on_change=state.touched)  # fmt: skip
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():

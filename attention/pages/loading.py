@@ -10,7 +10,7 @@ from attention.exports import loading as tables
 from attention.inputs import links, loading
 from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.files import Entry
-from attention.inputs.loading import MASK, ROLES, WEIGHTS, Asked
+from attention.inputs.loading import AS_IT_IS, MASK, ROLES, WEIGHTS, Asked
 from attention.inputs.matrices import BadInput
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import MAX_TOKENS, Settings
@@ -19,7 +19,7 @@ from attention.pages import parts, state
 
 PASTED = "the text"
 FAMILIES = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
-IN_OUT = Asked().stored
+IN_OUT = AS_IT_IS.stored
 STORED = {IN_OUT: "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 
 

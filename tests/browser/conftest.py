@@ -166,6 +166,26 @@ class Dashboard:
         box.fill(text)
         self.page.keyboard.press("Enter")
 
+    def paste(self, text: str) -> None:
+        """Put a text into the box of "your data"."""
+        self._data()
+        self.page.locator(".st-key-set_load_text textarea").fill(text)
+        self.page.keyboard.press("Control+Enter")
+
+    def upload(self, name: str, content: bytes) -> None:
+        """Open a file under "your data"."""
+        self._data()
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        self.page.locator(".st-key-editor input[type=file]").set_input_files(file)
+
+    def _data(self) -> None:
+        if not self.page.locator(".st-key-set_load_text").count():
+            self.edit("your data")
+
+    def use(self) -> Dashboard:
+        """Take what was understood, and wait until it is drawn."""
+        return self.after(lambda: self.page.locator(".st-key-load_use button:enabled").click())
+
     def download(self, act) -> tuple[str, bytes]:
         with self.page.expect_download() as download:
             act()

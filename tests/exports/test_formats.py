@@ -13,10 +13,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from attention.exports import code, text
+from attention.exports import code, images, text
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board
-from attention.inputs import links
+from attention.figures.sheet import Sheet, compose
+from attention.inputs import links, loading
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import Matrix
@@ -145,16 +146,56 @@ def test_the_state_reads_back_as_the_same_settings(name):
     assert (again, notices) == (s.settings, [])
 
 
-def test_the_zip_holds_every_format_and_says_how_far_it_is():
+def zipped(s: Shown) -> tuple[list, dict[str, bytes]]:
+    """What a person is told on the way, and the files."""
+    steps = list(everything(s, compose(s.panes(), Sheet())))
+    with zipfile.ZipFile(io.BytesIO(steps[-1][2])) as archive:
+        return steps, {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_zip_holds_every_format_and_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(images, "missing", lambda: None)
+    monkeypatch.setattr(images, "draw", lambda figure, form: f"{form} {figure['layout']['width']}".encode())
     s = shown(SENTENCE)
-    steps = list(everything(s))
-    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    steps, files = zipped(s)
+    assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
     assert steps[-1][0] == 1
-    with zipfile.ZipFile(io.BytesIO(steps[-1][1])) as archive:
-        assert archive.namelist() == [f.filename for f in FORMATS.values()]
-        for found in FORMATS.values():
-            if found.filename != "stages.npz":  # its zip holds the time
-                assert archive.read(found.filename) == found.write(s)
+    assert [what for _, what, _ in steps] == [*files, "the zip"]
+    assert list(files) == [*(f.filename for f in FORMATS.values()), "stages.svg", "stages.pdf"]
+    assert files["stages.pdf"] == b"pdf 643"
+    for found in FORMATS.values():
+        if found.filename != "stages.npz":  # its zip holds the time
+            assert files[found.filename] == found.write(s)
+
+
+def test_the_zip_says_what_to_install_where_the_server_cannot_draw(monkeypatch):
+    monkeypatch.setattr(images, "missing", lambda: "Install a browser.")
+    _, files = zipped(shown(FOUR))
+    assert files["figures.txt"] == b"Install a browser."
+    assert not {"stages.svg", "stages.pdf"} & set(files)
+
+
+def test_the_zip_is_whole_even_where_drawing_fails(monkeypatch):
+    def fail(figure, form):
+        raise images.NoImage("It broke.")
+
+    monkeypatch.setattr(images, "missing", lambda: None)
+    monkeypatch.setattr(images, "draw", fail)
+    _, files = zipped(shown(FOUR))
+    assert files["stages.pdf.txt"] == b"It broke."
+    assert set(files) >= {f.filename for f in FORMATS.values()}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("form", ["npz", "json", "matrices"])
+def test_what_is_taken_away_can_be_brought_again_exactly(name, form):
+    s = shown(CASES[name])
+    found = loading.opened(FORMATS[form].filename, FORMATS[form].write(s))
+    for stage, matrix in s.view.stages.items():
+        if stage in found and (form != "npz" or s.settings.heads == 1 and not s.settings.batch):
+            assert np.array_equal(np.atleast_2d(found[stage].read()), matrix, equal_nan=True), stage
+    wanted = "Q" if s.settings.typed_qkv else "X"
+    assert found[wanted].rows == (s.settings.tokens if form == "npz" else s.view.rows(wanted))
 
 
 # ---- the report ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from attention import self_attention
 from attention.deviations import DEVIATIONS
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import BadInput
+from attention.inputs.matrices import BadInput, read_matrices
 from attention.inputs.settings import set_mask
 from attention.inputs.system import run
 
@@ -82,9 +82,9 @@ def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
 @pytest.mark.parametrize(
     ("texts", "options", "message"),
     [
-        ({}, {}, "Q is empty; type one row of numbers on each line."),
-        ({"Q": "1 x", "K": "1", "V": "1"}, {}, "Q, row 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
-        ({"Q": "nan", "K": "1", "V": "1"}, {}, "Q, row 1, column 1 holds “nan”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ({}, {}, "Q is empty; numbers are wanted."),
+        ({"Q": "1 x", "K": "1", "V": "1"}, {}, "Q, line 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ({"Q": "nan", "K": "1", "V": "1"}, {}, "Q, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed."),
         ({"Q": "1 2", "K": "1", "V": "1"}, {}, "Q has 2 columns and K has 1; both need the same d_k."),
         ({"Q": "1 2", "K": "1 2", "V": "1"}, {"heads": 3}, "Q has 2 columns; they cannot be split into 3 heads of equal width."),
         ({"Q": "1", "K": "1", "V": "1", "mask": "1 2"}, {"mask": "pasted"}, "mask, row 1, column 2 holds 2; 0 and 1, or True and False, are allowed."),
@@ -100,9 +100,9 @@ def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, messag
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 2\n3", "your output, row 2 has 1 number and row 1 has 2; every row needs the same."),
+        ("1 2\n3", "your output, line 2 has 1 number; 2 are wanted, as in line 1."),
         ("1 2", "your output: the shape is (1, 2); (4, 4) is wanted for these inputs."),
-        ("<b>", "your output, row 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ("<b>", "your output, line 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted."),
     ],
 )
 def test_answers_that_do_not_fit_are_refused_in_a_sentence(text, message):
@@ -152,8 +152,24 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
         array = there.right[name].astype(dtype)
         for filename, content in (("a.npy", npy(array)), ("a.npz", saved(**{name: array, "other": array[:1]}))):
             text = inputs.from_file(filename, content, name)
-            assert np.array_equal(inputs.read_matrices(text, name), array.astype("f8"))
+            assert np.array_equal(read_matrices(text, name), array.astype("f8"))
             assert inputs.explain(there, {name: text}).correct
+
+
+@pytest.mark.parametrize(
+    ("filename", "content"),
+    [("a.csv", ",k1,k2\nq1,0.5,1e-3\nq2,-1,2\n"), ("a.tsv", "q1\t0,5\t0,001\nq2\t-1\t2\n"), ("a.json", '{"output": [[0.5, 0.001], [-1, 2]], "x": [[1]]}'),
+     ("a.txt", "tensor([[ 5.0000e-01,  1.0000e-03],\n        [-1.0000e+00,  2.0000e+00]])")],
+)  # fmt: skip
+def test_tables_json_and_printouts_are_read_as_everywhere(filename, content):
+    assert inputs.from_file(filename, content.encode(), "output") == "0.5 0.001\n-1 2"
+
+
+def test_a_comma_that_can_mean_two_things_is_refused_with_a_way_out():
+    with pytest.raises(BadInput, match="is the comma decimal, or does it separate numbers. Save it with points"):
+        inputs.from_file("a.txt", b"0,5 1,5", "output")
+    with pytest.raises(BadInput, match="Write 0.5 for a half, and a space after a comma that separates.$"):
+        inputs.explain(bench(), {"output": "0,5 1,5"})
 
 
 def test_a_text_file_is_its_text_without_a_byte_order_mark():
@@ -163,7 +179,7 @@ def test_a_text_file_is_its_text_without_a_byte_order_mark():
 @pytest.mark.parametrize(
     ("filename", "content", "message"),
     [
-        ("a.txt", b"1 \xff", "a.txt is not UTF-8 text: byte 3 is 0xff."),
+        ("a.txt", b"1 \xff", "a.txt is no UTF-8 text: byte 3 is 0xff; save it as UTF-8."),
         ("a.npz", saved(a=np.ones(2), b=np.ones(2)), "a.npz holds 2 arrays, and none named output: a, b."),
         (
             "a.npy",

@@ -93,7 +93,7 @@ def test_a_planted_mistake_is_put_into_the_box_and_found():
 
 def test_what_was_typed_survives_a_visit_to_another_page():
     at = typed(opened(), "output", "1 2\n3")
-    assert "Your output, row 2 has 1 number and row 1 has 2; every row needs the same." in said(at)
+    assert "Your output, line 2 has 1 number; 2 are wanted, as in line 1." in said(at)
     at = ran(at.switch_page(EXPLORE))
     at = ran(at.switch_page(CHECK))
     assert at.text_area(key="set_check_output").value == "1 2\n3"
@@ -115,7 +115,7 @@ def test_pasted_inputs_are_asked_for_and_used():
 )  # fmt: skip
 def test_hostile_text_is_refused_and_shown_as_it_was_typed(text, shown):
     at = typed(opened(), "output", text)
-    assert f"Your output, row 1, column 1 holds “{shown[:12]}" in said(at)
+    assert f"Your output, line 1, column 1 holds “{shown[:12]}" in said(at)
     assert "<script>" not in said(at)
 
 

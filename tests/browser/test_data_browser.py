@@ -1,0 +1,351 @@
+"""Somebody's own numbers in, figures, numbers and code out: every one exact, in a real browser."""
+
+import csv
+import io
+import json
+import zipfile
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from attention import causal, self_attention
+from attention.inputs import links
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.settings import check
+from attention.inputs.system import run, view
+from attention.numbers import exact, number
+
+RNG = np.random.default_rng(4)
+X = RNG.standard_normal((3, 4))
+COMPUTED = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
+SVG = "{http://www.w3.org/2000/svg}"
+GLOVE = """the 0.418 0.24968 -0.41242 0.1217 0.34527 -0.044457
+cat 0.45281 -0.50108 -0.53714 -0.015697 0.22191 0.54602
+sat -0.23853 -0.36463 0.3121 0.085264 0.36981 -0.11262
+. 0.15164 0.30177 -0.16763 0.17684 0.31719 0.33973
+"""
+RANGE = "word\td 1\td 2\td 3\td 4\r\nder\t0,5\t-1,25\t0\t3\r\nHund\t2,75\t1e-3\t-0,125\t1\r\n=SUMME(A1)\t1\t2\t3\t4\r\n"
+
+
+def safetensors(**tensors) -> bytes:
+    header, body = {}, b""
+    for name, array in tensors.items():
+        kind = {"float32": "F32", "float16": "F16", "float64": "F64"}[array.dtype.name]
+        header[name] = {
+            "dtype": kind,
+            "shape": list(array.shape),
+            "data_offsets": [len(body), len(body) + array.nbytes],
+        }
+        body += array.tobytes()
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def npz(**arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def agrees(dashboard, **inputs) -> None:
+    """Every stage in the browser is that of these inputs, to the last bit."""
+    trace = self_attention(**inputs) if "X" in inputs else None
+    for name, matrix in inputs.items():
+        assert np.array_equal(dashboard.numbers(name), matrix), name
+    for name in COMPUTED:
+        assert np.array_equal(dashboard.numbers(name), getattr(trace, name)), name
+
+
+def four(name: str) -> np.ndarray:
+    return EXAMPLES["four-words"].build().matrices[name].values
+
+
+def test_a_pasted_numpy_printout_becomes_the_example(visit):
+    dashboard = visit().open()
+    with np.printoptions(precision=17, floatmode="unique"):
+        dashboard.paste(repr(X))
+    assert dashboard.page.locator(".st-key-editor table.numbers td").first.inner_text() == exact(X[0, 0])
+    assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
+    dashboard.use()
+    agrees(dashboard, X=X, **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
+    assert "Now on the board: X (3 × 4)." in dashboard.notice()
+
+
+def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
+    dashboard = visit().open()
+    dashboard.paste(GLOVE)
+    dashboard.page.get_by_label("Words wanted").fill("the cat sat the .")
+    dashboard.page.keyboard.press("Enter")
+    dashboard.page.locator(".st-key-editor table.numbers", has_text="X, 5 × 6").wait_for()
+    dashboard.use()
+    rows = {line.split()[0]: [float(n) for n in line.split()[1:]] for line in GLOVE.splitlines()}
+    assert dashboard.numbers("X").tolist() == [rows[word] for word in ("the", "cat", "sat", "the", ".")]
+    ticks = dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").all_text_contents()
+    assert ticks == ["the (1)", "cat", "sat", "the (2)", "."]
+    assert "W_Q and W_K and W_V were rolled anew, because d_model is 6 now." in dashboard.notice()
+    agrees(dashboard, X=dashboard.numbers("X"), **{f"W_{name}": dashboard.numbers(f"W_{name}") for name in "QKV"})
+
+
+def test_a_pasted_spreadsheet_range_becomes_the_example(visit):
+    dashboard = visit().open()
+    dashboard.paste(RANGE)
+    dashboard.page.locator(".st-key-editor p.notice", has_text="The commas are decimal.").wait_for()
+    dashboard.use()
+    expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
+    agrees(dashboard, X=np.array(expected), **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
+    assert dashboard.page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents() == [
+        "der",
+        "Hund",
+        "=SUMME(A1)",
+    ]
+
+
+def test_a_comma_that_can_mean_two_things_is_asked_about(visit):
+    dashboard = visit().open()
+    dashboard.paste("0,5 1,5 2,25 1,0\n2,0 3,25 0,5 1,5")
+    assert "can be read in two ways" in dashboard.notice()
+    assert dashboard.page.locator(".st-key-load_use").count() == 0
+    dashboard.page.get_by_text("decimal: 0,5 is a half").click()
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[0.5, 1.5, 2.25, 1], [2, 3.25, 0.5, 1.5]]
+
+
+def test_an_npz_becomes_the_example(visit):
+    inputs = {"X": X.astype(np.float16)} | {
+        f"W_{name}": RNG.standard_normal((4, 5)).astype(np.float32) for name in "QKV"
+    }
+    dashboard = visit().open()
+    dashboard.upload("mine.npz", npz(**inputs))
+    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_V, 4 × 5").wait_for()
+    dashboard.use()
+    agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})
+
+
+def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(visit):
+    names = {"W_Q": "query", "W_K": "key", "W_V": "value"}
+    layers = [{role: RNG.standard_normal((6, 4)).astype(np.float32) for role in names} for _ in range(2)]
+    tensors = {
+        f"bert.encoder.layer.{k}.attention.self.{names[role]}.weight": W
+        for k, layer in enumerate(layers)
+        for role, W in layer.items()
+    }
+    tensors["bert.encoder.layer.1.attention.self.query.bias"] = np.zeros(6, np.float32)
+    dashboard = visit().open()
+    dashboard.upload("model.safetensors", safetensors(**tensors))
+    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 6 × 4").wait_for()
+    dashboard.choose("set_load_layer", "1")
+    dashboard.page.locator(".st-key-editor p.notice", has_text="The formula here has no bias").wait_for()
+    dashboard.use()
+    agrees(dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()})
+    said = dashboard.notice()
+    assert (
+        "W_Q is bert.encoder.layer.1.attention.self.query.weight, by its name stored as (out, in), and transposed."
+        in said
+    )
+
+
+def test_q_k_v_and_a_mask_of_the_other_polarity_come_by_slices(visit):
+    stacked = RNG.standard_normal((2, 3, 3, 4))
+    mask = ~np.tri(3, dtype=bool)
+    dashboard = visit().open()
+    dashboard.upload("qkv.npz", npz(Q=stacked[0], K=stacked[1], V=stacked[0], mask=mask))
+    for role in "QKV":
+        box = dashboard.page.locator(f".st-key-set_load_cut_{role} input")
+        box.fill("2")
+        box.press("Enter")
+        dashboard.page.locator(".st-key-editor table.numbers", has_text=f"{role}, 3 × 4").wait_for()
+    dashboard.page.locator(".st-key-set_load_true").get_by_role("radio", name="hide").click()
+    dashboard.page.locator(".st-key-editor p.notice", has_text="True and 1 mean hide").wait_for()
+    dashboard.use()
+    assert np.array_equal(dashboard.numbers("K"), stacked[1, 2])
+    assert np.array_equal(np.isnan(dashboard.numbers("weights")), mask)
+
+
+BAD = [
+    (
+        "words.csv",
+        b"a,1,2\nb,3,x\n",
+        "words.csv, line 2, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted.",
+    ),
+    ("late.txt", b"caf\xe9 1 2", "late.txt is no UTF-8 text: byte 4 is 0xe9; save it as UTF-8."),
+    ("../../x.npy", b"\x93NUMPY\x01\x00", "x.npy: its .npy header is damaged."),
+    ("<img src=x onerror=alert(1)>.npz", b"PK\x03\x04", "<img src=x onerror=alert(1)>.npz is a damaged zip file."),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), BAD)
+def test_a_bad_file_is_one_sentence_and_changes_nothing(visit, name, content, sentence):
+    dashboard = visit().open()
+    before = dashboard.tag()
+    dashboard.upload(name, content)
+    assert dashboard.notice() in (sentence, sentence[:1].upper() + sentence[1:])
+    assert dashboard.tag() == before
+    assert dashboard.page.locator(".st-key-load_use").count() == 0
+    assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
+
+
+# ---- out ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mine(visit):
+    """A pasted state with a mask, a chosen query and cell."""
+    dashboard = visit().open()
+    dashboard.paste(GLOVE)
+    dashboard.use()
+    dashboard.menu("set_mask", "look-ahead (causal)")
+    dashboard.click("scores", 2, 1)
+    dashboard.wait_for("() => location.search.includes('cell')")
+    settings, notices = links.read(dict(parse_qsl(urlsplit(dashboard.page.url).query)))
+    assert not notices
+    return dashboard, settings
+
+
+def test_the_link_opens_every_stage_identical_in_a_fresh_browser(mine, visit):
+    dashboard, settings = mine
+    assert len(dashboard.page.url) <= 2000 + len(dashboard.address)
+    other = visit().open(**dict(parse_qsl(urlsplit(dashboard.page.url).query)))
+    assert other.tag() == dashboard.tag()
+    for stage in dashboard.stages():
+        assert np.array_equal(other.numbers(stage), dashboard.numbers(stage), equal_nan=True)
+    trace = run(check(settings))
+    assert np.array_equal(trace.allowed, causal(4, 4))
+    assert np.array_equal(other.numbers("output"), trace.output)
+
+
+def test_every_format_is_downloaded_and_equal(mine):
+    dashboard, settings = mine
+    trace = run(settings)
+    now = view(settings, trace)
+    dashboard.tab("Take it away")
+
+    def taken(label):
+        return dashboard.download(lambda: dashboard.page.get_by_role("button", name=label, exact=True).click())
+
+    name, content = taken("CSV, a line for each cell")
+    assert name == "attention_own_cells.csv"
+    rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+    for stage, matrix in now.stages.items():
+        assert [float(row["value"]) for row in rows if row["stage"] == stage] == matrix.ravel().tolist()
+    with np.load(io.BytesIO(taken("NPZ for NumPy")[1]), allow_pickle=False) as arrays:
+        assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
+    stages = json.loads(taken("JSON")[1])["stages"]
+    assert all(np.array_equal(np.array(stages[n]["values"], float), matrix) for n, matrix in now.stages.items())
+    assert links.from_file(taken("The state as a file")[1]) == (settings, [])
+    space = {}
+    exec(taken("Python script")[1].decode(), space)
+    assert np.allclose(space["weights"], trace.weights, rtol=1e-12)
+    for cell in json.loads(taken("Jupyter notebook")[1])["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+    assert b"\\begin{bmatrix}" in taken("LaTeX")[1]
+    assert taken("Markdown")[1].decode().startswith("### X")
+
+
+def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, visit):
+    dashboard, settings = mine
+    dashboard.tab("Take it away")
+    for label in ("CSV, matrices", "The state as a file"):
+        name, content = dashboard.download(
+            lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
+        )
+        other = visit().open()
+        other.upload(name, content)
+        if name.endswith("csv"):
+            other.use()
+        else:
+            other.after(lambda other=other: other.page.get_by_role("button", name="Open it").click())
+        for stage in ("X", "W_Q", "W_K", "W_V", "scores"):
+            assert np.array_equal(other.numbers(stage), dashboard.numbers(stage)), (name, stage)
+        ticks = [
+            d.page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents() for d in (other, dashboard)
+        ]
+        assert ticks[0] == ticks[1] == ["the", "cat", "sat", "."]
+
+
+def test_a_figure_is_saved_at_its_size_with_title_caption_and_marks(mine):
+    dashboard, settings = mine
+    dashboard.tab("Take it away")
+    sheet = dashboard.page.locator(".sheet")
+    sheet.locator("xpath=self::*[@data-tag]").wait_for()
+
+    def changed(act):
+        before = sheet.get_attribute("data-tag")
+        act()
+        dashboard.wait_for("t => document.querySelector('.sheet').dataset.tag !== t", before)
+
+    changed(lambda: dashboard.page.get_by_text("paper column", exact=True).click())
+    for label, text in (("Title", "My <b>words</b> %{x}"), ("Caption", "After $GloVe$.")):
+        changed(
+            lambda label=label, text=text: (
+                dashboard.page.get_by_label(label, exact=True).fill(text),
+                dashboard.page.keyboard.press("Control+Enter"),
+            )
+        )
+
+    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="Save as SVG").click())
+    assert name == "attention_own_stages.svg"
+    root = ElementTree.fromstring(content)
+    assert root.get("width") == "8.6cm"
+    texts = ["".join(node.itertext()) for node in root.iter(SVG + "text")]
+    assert {"My <b>words</b> %{x}", "After $GloVe$.", "the", "cat", "sat", "."} <= set(texts)
+    now = view(settings, run(settings))
+    assert {number(value, 2) for value in now.stages["scores"].ravel()} <= set(texts)
+    styles = " ".join(node.get("style", "") for node in root.iter(SVG + "path"))
+    assert "stroke: rgb(212, 0, 106)" in styles and "stroke: rgb(17, 24, 39)" in styles  # query and cell
+
+    name, picture = dashboard.download(lambda: dashboard.page.get_by_role("button", name="Save as PNG").click())
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n" and picture[37:41] == b"pHYs"
+    pixels, per_metre = int.from_bytes(picture[16:20]), int.from_bytes(picture[41:45])
+    assert pixels == 3 * 325
+    assert pixels / per_metre * 100 == pytest.approx(8.6, abs=0.02)
+
+    pypdf = pytest.importorskip("pypdf", reason="the package pypdf is not installed (tests/requirements.txt)")
+    dashboard.page.get_by_role("button", name="Make a PDF").click()
+    button = dashboard.page.get_by_role("button", name="Save the PDF")
+    button.wait_for(timeout=90_000)
+    name, content = dashboard.download(button.click)
+    (page,) = pypdf.PdfReader(io.BytesIO(content)).pages
+    assert float(page.mediabox.width) / 72 * 2.54 == pytest.approx(8.6, abs=0.03)
+    assert "My <b>words</b> %{x}" in page.extract_text()
+
+
+def test_the_zip_holds_all_of_it(mine):
+    dashboard, settings = mine
+    dashboard.tab("Take it away")
+    dashboard.page.get_by_role("button", name="Build a zip of everything").click()
+    button = dashboard.page.get_by_role("button", name="Save the zip")
+    button.wait_for(timeout=90_000)
+    _, content = dashboard.download(button.click)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        names = set(archive.namelist())
+        assert {
+            "cells.csv",
+            "stages.npz",
+            "report.html",
+            "recompute.ipynb",
+            "state.json",
+            "stages.svg",
+            "stages.pdf",
+        } <= names
+        assert links.from_file(archive.read("state.json")) == (settings, [])
+
+
+def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(example="minus-1e9")
+    settings = EXAMPLES["minus-1e9"].build()
+    dashboard.menu("set_fill", "−∞ (true mask)")
+    now = view(replace(settings, fill="-inf"), run(replace(settings, fill="-inf")))
+    for stage in ("masked", "weights"):
+        dashboard.tool(stage, "Copy numbers")
+        dashboard.page.locator(".board [aria-live]", has_text=f"The numbers of {stage} were copied.").wait_for(
+            state="attached"
+        )
+        rows = list(csv.reader(io.StringIO(dashboard.page.evaluate("navigator.clipboard.readText()")), delimiter="\t"))
+        assert rows[0] == ["", *now.columns(stage)]
+        assert [row[0] for row in rows[1:]] == list(now.rows(stage))
+        assert np.array_equal(np.array([[float(cell) for cell in row[1:]] for row in rows[1:]]), now.stages[stage])

@@ -1,0 +1,157 @@
+"""What strangers typed stays text: on every page, in every figure and file, nothing of it comes alive."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from attention.inputs import links
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "<b>b</b><a href=//evil.example>x</a>",
+    "</script><script>alert(2)</script>",
+    "%{z} {{7*7}} $x^2$ ${1+1}",
+    "**m** [l](//evil.example) `c` :red[r]",
+    '=HYPERLINK("//evil.example")',
+    "\\end{bmatrix}\\input{/etc/passwd}",
+    '"><svg onload=alert(3)>',
+    "שלום עולם",
+    "e\u0301\u200d🙂👩\u200d🚀",
+    "a\u200bb",
+    "' onmouseover='alert(4)",
+)
+ALIVE = """() => [...document.querySelectorAll(
+    '[onerror], [onload], [onmouseover], [src="x"], [href*="evil"], [data*="evil"], iframe, object, embed, math, .katex')]
+    .map(node => node.outerHTML.slice(0, 200)).concat([...document.querySelectorAll('b, strong, em, code')]
+    .filter(node => ['b', 'm', 'c'].includes(node.textContent)).map(node => node.outerHTML))"""
+TABS = ("The chosen cell", "One query, step by step", "Spread and sharpness", "Take it away", "The code")
+
+
+@pytest.fixture
+def stranger(visit, address):
+    """A page with hostile tokens; at the end nothing may have come alive, asked for anything or opened a dialog."""
+    dashboard = visit()
+    happened = []
+    dashboard.page.on("dialog", lambda dialog: (happened.append(dialog.message), dialog.dismiss()))
+    dashboard.page.on(
+        "request",
+        lambda r: (
+            happened.append(r.url)
+            if not r.url.startswith((address, address.replace("http", "ws"), "data:", "blob:"))
+            else None
+        ),
+    )
+    dashboard.link = {
+        "example": "four-words",
+        "tokens": json.dumps(HOSTILE)[1:-1],
+        "X": ";".join(["1 0 2 1"] * len(HOSTILE)),
+        "mask": "causal",
+    }
+    dashboard.calm = lambda: (dashboard.page.wait_for_timeout(200), dashboard.page.evaluate(ALIVE))[1]
+    yield dashboard
+    assert happened == []
+    assert dashboard.calm() == []
+
+
+def test_explore_shows_every_token_as_typed_in_every_part(stranger):
+    page = stranger.open(**stranger.link).page
+    assert links.read(stranger.link)[1] == []
+    for i in range(len(HOSTILE)):
+        stranger.click("weights", i, 0)
+    for tab in TABS:
+        stranger.tab(tab)
+        page.wait_for_timeout(500)
+        assert stranger.calm() == []
+    stranger.tab("One query, step by step")
+    page.locator("table.walk").wait_for()
+    shown = page.locator("table.walk tbody th").all_text_contents()
+    assert shown[: len(HOSTILE)] == list(HOSTILE)
+    stranger.tool("weights", "Show as table")
+    heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
+    assert heads == list(HOSTILE)
+    ticks = page.locator(".board-pane[data-stage=scores] .ytick text").all_text_contents()
+    assert ticks == [token if len(token) <= 14 else token[:13] + "…" for token in HOSTILE]
+    for editor in ("X", "mask", "your data"):
+        stranger.edit(editor)
+        page.wait_for_timeout(300)
+        assert stranger.calm() == []
+    page.locator(".st-key-set_query input").click()
+    assert page.get_by_role("option").all_inner_texts()[0] == HOSTILE[0]
+
+
+@pytest.mark.parametrize("path", ["why", "conventions", "check"])
+def test_the_other_pages_show_them_as_text(stranger, path):
+    page = stranger.open(path, ready="p.intro", **stranger.link).page
+    page.wait_for_timeout(2000)
+    if path == "check":
+        box = page.locator(".st-key-set_check_output textarea")
+        box.fill("1 <img/src=x/onerror=alert(1)>")
+        page.keyboard.press("Control+Enter")
+        assert "<img/src=x/onerror=aler…" in stranger.notice()
+    if path == "conventions":
+        assert HOSTILE[0] in page.locator("table.words").first.inner_text() or page.locator(".board-pane").count()
+
+
+def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
+    page = stranger.open(**stranger.link).page
+    stranger.tab("Take it away")
+    for label in ("Title", "Caption"):
+        before = page.locator(".sheet").get_attribute("data-tag")
+        page.get_by_label(label, exact=True).fill(" ".join(HOSTILE[:8]))
+        page.keyboard.press("Control+Enter")
+        page.wait_for_function("t => document.querySelector('.sheet').dataset.tag !== t", arg=before)
+    _, drawing = stranger.download(lambda: page.get_by_role("button", name="Save as SVG").click())
+    assert stranger.calm() == []
+    page.goto("about:blank")
+    page.set_content(drawing.decode())  # as a page that embeds it would
+    assert stranger.calm() == []
+    texts = " ".join(page.locator("svg text").all_text_contents())
+    for token in (HOSTILE[0], HOSTILE[2], HOSTILE[8], HOSTILE[9]):
+        assert token[:13] in texts
+
+
+def test_files_hold_them_as_text_and_the_report_stays_calm(stranger):
+    page = stranger.open(**stranger.link).page
+    stranger.tab("Take it away")
+    page.get_by_role("button", name="Build a zip of everything").click()
+    button = page.get_by_role("button", name="Save the zip")
+    button.wait_for(timeout=90_000)
+    _, content = stranger.download(button.click)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        report, state = archive.read("report.html").decode(), archive.read("state.json")
+        exec(archive.read("recompute.py").decode(), {})
+        with np.load(io.BytesIO(archive.read("stages.npz")), allow_pickle=False) as arrays:
+            assert tuple(arrays["tokens"]) == HOSTILE
+        matrices = archive.read("matrices.csv")
+    assert links.from_file(state)[0].tokens == HOSTILE
+    page.context.set_offline(True)
+    page.goto("about:blank")
+    page.set_content(report)
+    page.wait_for_timeout(1500)
+    assert page.locator(".js-plotly-plot").count() >= 8
+    assert page.locator("td, th", has_text=HOSTILE[0]).count() > 0
+    assert stranger.calm() == []
+    page.context.set_offline(False)
+    other = stranger.open()  # and in again
+    other.upload("matrices.csv", matrices)
+    other.use()
+    ticks = page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents()
+    assert ticks == [token if len(token) <= 14 else token[:13] + "…" for token in HOSTILE]
+
+
+def test_names_of_files_and_arrays_are_text(stranger):
+    page = stranger.open().page
+    buffer = io.BytesIO()
+    np.savez(buffer, **{token.replace("/", "-"): np.eye(4) for token in HOSTILE[:8]})
+    stranger.upload(f"{HOSTILE[4].replace('/', '-')}{HOSTILE[0]}.npz", buffer.getvalue())
+    page.locator(".st-key-set_load_pick_X").wait_for()
+    page.get_by_text("8 arrays").click()
+    page.locator(".st-key-editor table.numbers th", has_text=HOSTILE[0]).wait_for()
+    stranger.choose("set_load_pick_X", f"{HOSTILE[0]}   4 × 4")
+    page.locator(".st-key-editor table.numbers", has_text="X, 4 × 4").wait_for()
+    assert stranger.calm() == []
+    stranger.upload(f"{HOSTILE[0]}.npy", b"\x93NUMPY\x01\x00")
+    page.locator(".said.refused", has_text="header is damaged").wait_for()
