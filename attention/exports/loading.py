@@ -7,7 +7,7 @@ from attention.inputs.files import Entry, shown
 from attention.inputs.loading import Brought
 from attention.numbers import exact
 
-ROWS, COLUMNS, NAMES = 4, 6, 200
+COLUMNS, NAMES = 6, 200
 
 
 def contents(found: dict[str, Entry]) -> str:
@@ -17,16 +17,16 @@ def contents(found: dict[str, Entry]) -> str:
     return table("numbers", ["array", "shape", "type"], lines + more)
 
 
-def preview(role: str, brought: Brought) -> str:
+def preview(role: str, brought: Brought, rows: int = 4) -> str:
     """The first rows of an array, in full digits, with its labels."""
     values = brought.values
     first = values.reshape(-1, *values.shape[-2:])[0]
     beyond = ["…"] * (first.shape[1] > COLUMNS)
     lines = [
         line([brought.tokens[i] if brought.tokens else str(i + 1), *(exact(v) for v in row[:COLUMNS]), *beyond])
-        for i, row in enumerate(first[:ROWS])
+        for i, row in enumerate(first[:rows])
     ]
-    lines += [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])] if len(first) > ROWS else []
+    lines += [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])] if len(first) > rows else []
     heads = [f"{role}, {_size(values.shape)}", *map(str, range(1, min(first.shape[1], COLUMNS) + 1)), *beyond]
     return table("numbers", heads, lines)
 

@@ -15,6 +15,7 @@ CM, POINT = 96 / 2.54, 96 / 72  # pixels, as CSS counts them
 SANS = "Arial, Helvetica, sans-serif"  # a file has no web fonts
 WIDEST_STRETCH = 1.5  # of cells, so that the lines of a sheet fill it
 ROW = 1.9  # height of a cell, in em
+TALLEST = 45.0  # a heatmap without numbers, in em
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def _measured(pane: dict, room: float, em: float, alone: bool) -> Place:
     if not printed:
         bar = 4.2 * em
         cell = min(cell, (room - left - bar) / columns)
-    height = ROW * em if printed else min(ROW * em, max(cell, 0.2 * em))
+    height = ROW * em if printed else min(ROW * em, max(cell, 0.2 * em), TALLEST * em / rows)
     step = (layout["xaxis"]["tickvals"][1:] or [1])[0]
     upright = heads + 0.3 * em > cell * step
     return Place(

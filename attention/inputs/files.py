@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,7 @@ MAX_ELEMENTS = 400_000  # of one array
 MAX_ARRAYS = 4096  # in one file
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_RANK = 4
+HEAD = 12_000  # bytes of a .npy that hold its header
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 REFUSED, WORDS = "not read", "text"  # instead of the type of numbers
 ALONE = "array"  # the name of the only array of a .npy file
@@ -54,7 +56,7 @@ def entries(filename: str, content: bytes) -> dict[str, Entry]:
     if not content:
         raise BadInput(f"{where} is empty.")
     if content[:6] == b"\x93NUMPY":
-        return {ALONE: npy(content, where)}
+        return {ALONE: npy(content[:HEAD], len(content), lambda: content, where)}
     if content[:2] == b"PK":
         return npz(content, where)
     if filename.lower().endswith(".safetensors"):
@@ -78,28 +80,32 @@ def short(text: str, most: int) -> str:
 _HEADER = re.compile(
     r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
 )  # as NumPy writes it
-_OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text"}
+_OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
 
 
-def npy(content: bytes, where: str) -> Entry:
-    """The header says what follows; its size is compared with the bytes before an array is made."""
-    version = content[6:8]
+def npy(head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE) -> Entry:
+    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it, once it is read.
+
+    What the header says is compared with the size before anything is made of it.
+    """
+    version = head[6:8]
     if version not in VERSIONS:
         raise BadInput(f"{where}: its .npy version is {version.hex() or 'missing'}; 1.0, 2.0 and 3.0 are read.")
-    start, header = _header(content)
-    if len(content) < start or not header:
+    start, header = _header(head)
+    if size < start or not header:
         raise BadInput(f"{where}: its .npy header is damaged.")
     descr, fortran, sides = header.groups()
     dtype = _numbers(descr, where)
     shape = _shape([int(side) for side in sides.replace(" ", "").split(",") if side], where)
-    _fits(len(content) - start, shape, dtype.itemsize, where)
-    body = content[start:]
+    _fits(size - start, shape, dtype.itemsize, where)
 
     def read() -> np.ndarray:
-        flat = _sound(np.frombuffer(body, dtype, math.prod(shape)), where)
+        content = whole()
+        _fits(len(content) - start, shape, dtype.itemsize, where)
+        flat = _sound(np.frombuffer(content, dtype, math.prod(shape), start), where)
         return flat.reshape(shape, order="F" if fortran == "True" else "C")
 
-    return Entry(ALONE, shape, dtype.name, read)
+    return Entry(name, shape, dtype.name, read)
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
@@ -150,14 +156,15 @@ def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None
 
 
 def npz(content: bytes, where: str) -> dict[str, Entry]:
-    """Each member of the zip is one .npy; it is inflated no further than its array may be large."""
+    """Each member of the zip is one .npy. Of each the header is read now; the rest is inflated when it is chosen."""
+    files = content.count(b"PK\x01\x02")
+    if files > MAX_ARRAYS:  # before a list of them is made
+        raise BadInput(f"{where} holds {files:,} files; at most {MAX_ARRAYS:,} are read.")
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         members = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, struct.error, EOFError):
         raise BadInput(f"{where} is a damaged zip file.") from None
-    if len(members) > MAX_ARRAYS:
-        raise BadInput(f"{where} holds {len(members):,} files; at most {MAX_ARRAYS:,} are read.")
     found = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
@@ -168,12 +175,13 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
             found[name] = _member(archive, member, name, place)
         except BadInput as problem:
             found[name] = _refused(name, problem)
-    if not found:
-        raise BadInput(f"{where} holds no array.")
-    if all(entry.dtype == REFUSED for entry in found.values()):
-        next(iter(found.values())).read()
     words = {name: entry.rows for name, entry in found.items() if entry.dtype == WORDS}
-    return {name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS}
+    arrays = {name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS}
+    if not arrays:
+        raise BadInput(f"{where} holds no array.")
+    if all(entry.dtype == REFUSED for entry in arrays.values()):
+        next(iter(arrays.values())).read()
+    return arrays
 
 
 def _refused(name: str, problem: BadInput) -> Entry:
@@ -197,17 +205,16 @@ def _labelled(entry: Entry, words: dict[str, tuple[str, ...]]) -> Entry:
 
 
 def _member(archive, member, name: str, place: str) -> Entry:
-    head = _inflated(archive, member, 4096, place)
+    head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
         raise BadInput(f"{place} is no .npy array.")
-    most = MAX_ELEMENTS * 8 + 4096
+    most = MAX_ELEMENTS * 8 + HEAD
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
-    whole = _inflated(archive, member, most + 1, place)
-    if name in ("tokens", "memory_tokens") and (words := _words(whole)):
+    whole = partial(_inflated, archive, member, most + 1, place)
+    if name in ("tokens", "memory_tokens") and (words := _words(whole())):
         return Entry(name, (len(words),), WORDS, lambda: None, words)
-    entry = npy(whole, place)
-    return Entry(name, entry.shape, entry.dtype, entry.read)
+    return npy(head, member.file_size, whole, place, name)
 
 
 def _words(content: bytes) -> tuple[str, ...]:

@@ -166,7 +166,9 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     for r, width in enumerate(widths, 1):
         if width != widths[0]:
             s = "" if width == 1 else "s"
-            raise BadInput(f"{name}, row {r} has {width} number{s} and row 1 has {widths[0]}; every row needs the same.")
+            raise BadInput(
+                f"{name}, row {r} has {width} number{s} and row 1 has {widths[0]}; every row needs the same."
+            )
     return np.array(
         [
             [read_number(c, f"{name}, row {r}, column {k}", finite) for k, c in enumerate(_GAP.split(row), 1)]

@@ -168,7 +168,11 @@ def _nested(name: str, value: list, where: str, rows: tuple[str, ...] = (), rema
 
     def cells(level, depth: int, place: str):
         if not isinstance(level, list) or len(level) != shape[depth]:
-            found = f"{len(level)} {'entry' if len(level) == 1 else 'entries'}" if isinstance(level, list) else f"“{short(str(level), 24)}”"
+            found = (
+                f"{len(level)} {'entry' if len(level) == 1 else 'entries'}"
+                if isinstance(level, list)
+                else f"“{short(str(level), 24)}”"
+            )
             raise BadInput(
                 f"{place} holds {found}, not {shape[depth]} as at first; every {words[depth - 1]} needs the same."
             )
@@ -295,7 +299,9 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
         raise BadInput(f"{where} is empty; numbers are wanted.")
     for number, line in lines:
         if len(line) > 2 * MAX_ELEMENTS and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS:
-            raise BadInput(f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,} are read.")
+            raise BadInput(
+                f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,} are read."
+            )
     separator = _separator(lines, text)
     if separator in (";", ",") and _in_words(lines):
         separator = None

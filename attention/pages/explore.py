@@ -11,7 +11,7 @@ from attention.exports import html as tables
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board as figures
 from attention.figures.sheet import compose
-from attention.inputs.examples import EXAMPLES, as_made
+from attention.inputs.examples import EXAMPLES, OWN, as_made
 from attention.inputs.system import run, view
 from attention.pages import board, controls, editors, parts, sheet, state
 from attention.pages.server import plotly_source
@@ -56,10 +56,18 @@ def flags() -> list[str]:
     return found
 
 
+def notice() -> str:
+    """What to see in the example; nothing where the numbers are a person's own."""
+    if s.example == OWN and not as_made(s):
+        return ""
+    when = "Notice" if as_made(s) else "Notice, in the example as it was made"
+    return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
+
+
 parts.opening(
     "<b>Attention, stage by stage.</b> Type word embeddings and weights; see every number of scaled dot-product attention"
     " on its way to the output.",
-    f"<b>{'Notice' if as_made(s) else 'Notice, in the example as it was made'}:</b> {escape(EXAMPLES[s.example].notice)}",
+    notice(),
 )
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)

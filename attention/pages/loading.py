@@ -58,7 +58,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     picks = _single(found) if len(found) == 1 else _several(found)
     brought = loading.gather(found, picks, where)
     for role, b in brought.items():
-        st.html(tables.preview(role, b))
+        st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
     said = list(dict.fromkeys(remark for b in brought.values() for remark in b.remarks))
     if said:
         parts.note(" ".join(said))
@@ -128,10 +128,13 @@ def _several(found: dict[str, Entry]) -> dict[str, tuple[str, Asked]]:
             state.keep(f"load_pick_{role}", name)
     picks = {}
     for role in loading.FAMILIES[family]:
-        name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), placeholder="leave as it is",
-                         format_func=lambda name: f"{name}   {' × '.join(map(str, found[name].shape))}")  # fmt: skip
+        left, right = st.columns([3, 2])
+        with left:
+            name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), placeholder="leave as it is",
+                             format_func=lambda name: f"{name}   {' × '.join(map(str, found[name].shape))}")  # fmt: skip
         if name is not None:
-            picks[role] = (name, _asked(role, found[name]))
+            with right:
+                picks[role] = (name, _asked(role, found[name]))
     return picks
 
 

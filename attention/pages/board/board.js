@@ -277,7 +277,7 @@ class Board {
     thin(xaxis, (slanted ? 13 : wide + 5) / cell())
     const top = (slanted ? Math.min(wide, 110) + 10 : 20) + (forExport ? 44 : 0)
     const room = tallest ? tallest - top : forExport ? 620 : 250
-    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, n * 5)), 26)
+    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, Math.min(n * 5, 340))), 26)
     size = Math.min(size, 0.62 * height / n)
     const legible = printed && size >= NARROW
     layout.height = height + top + 4

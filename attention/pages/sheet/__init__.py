@@ -19,7 +19,7 @@ SIZES = {"column": ("paper column", 8.6, 7.0), "page": ("paper page", 17.0, 9.0)
 _COMPONENT = st.components.v2.component(
     "attention_sheet",
     html='<div class="sheet"><div class="sheet-buttons"><button type="button">Save as SVG</button><button type="button">Save as PNG</button>'
-    '<span role="status"></span></div><img alt=""></div>\n',
+    '<span role="status"></span></div><div class="sheet-paper"><img alt=""></div></div>\n',
     css=(_HERE / "sheet.css").read_text(),
     js=LOADER + (_HERE / "sheet.js").read_text(),
     isolate_styles=False,
