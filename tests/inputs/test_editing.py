@@ -1,4 +1,4 @@
-"""Typing, rolling and pasting change exactly what they name."""
+"""Typing and rolling change exactly what they name."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 from attention.inputs import editing
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput, Recipe
-from attention.inputs.settings import check, set_mask, set_memory
+from attention.inputs.settings import check, set_mask
 
 
 def four_words():
@@ -82,23 +82,3 @@ def test_rolling_draws_with_the_seed_shown_and_then_with_the_next():
     for s, seed in ((first, 7), (again, 8)):
         assert s.matrices["W_V"].values.tolist() == np.random.default_rng(seed).standard_normal((4, 4)).tolist()
     assert all(again.matrices[name] is four_words().matrices[name] for name in ("X", "W_Q", "W_K"))
-
-
-def test_pasted_embeddings_set_tokens_and_d_model():
-    s = check(editing.paste(four_words(), "X", "1 2 3\n4 5 6\n7 8 9\n1 1 1\n2 2 2"))
-    assert s.tokens == ("w1", "w2", "w3", "w4", "w5")
-    assert s.shape("X") == (5, 3) and s.shape("W_Q") == (3, 4)
-    assert s.matrices["W_Q"].values.tolist() == four_words().matrices["W_Q"].values[:3].tolist()
-
-
-def test_pasted_weights_bring_their_partner_to_the_same_width():
-    s = check(editing.paste(four_words(), "W_Q", "1 2\n3 4\n5 6\n7 8"))
-    assert s.shape("W_K") == (4, 2)
-    assert s.matrices["W_K"].values.tolist() == four_words().matrices["W_K"].values[:, :2].tolist()
-    assert s.matrices["W_V"] is four_words().matrices["W_V"]
-
-
-def test_a_pasted_second_sequence_keeps_the_first():
-    s = check(editing.paste(set_memory(check(four_words()), True), "memory", "1 2 3 4\n5 6 7 8"))
-    assert (len(s.tokens), len(s.memory_tokens)) == (4, 2)
-    assert s.matrices["X"] == four_words().matrices["X"]

@@ -295,7 +295,10 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[1 2]\n ...\n [3 4]]", "x: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."),
+        (
+            "[[1 2]\n ...\n [3 4]]",
+            "x: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6).",
+        ),
         ("[[1, 2], [3, 4], [5, 6", "x: “5 6” stands between its rows; every number has to be there."),
         ("[[1, 2], garbage, [3, 4]]", "x: “garbage” stands between its rows; every number has to be there."),
         ("[[1, 2], [3, 4]] 5 6", "x: “5 6” stands between its rows; every number has to be there."),

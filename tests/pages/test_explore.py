@@ -175,46 +175,86 @@ def test_pressing_roll_again_takes_the_next_seed():
     assert np.array_equal(second.values, np.random.default_rng(5).integers(0, 3, (4, 4)))
 
 
+def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
+    """Numbers in the box under “your data”, as this input."""
+    ran(at.button_group(key="set_editing").set_value("data"))
+    ran(at.text_area(key="set_load_text").set_value(text))
+    return at if role is None else ran(at.selectbox(key="set_load_role").set_value(role))
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("1 0 1 0\n0 2 0", "W_Q, row 2 has 3 numbers and row 1 has 4; every row needs the same."),
-        ("1 0 x 0", "W_Q, row 1, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
-        ("nan 0", "W_Q, row 1, column 1 holds “nan”; a number such as 3, -0.5 or 2e-3 is wanted."),
-        ("1e308 0", "W_Q, row 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
-        ("", "W_Q is empty; type one row of numbers on each line."),
-        ("1 2\n3 4", "W_Q is 2 × 2; one of its sides has to be 4, the width of what it meets."),
+        ("1 0 1 0\n0 2 0", "The text, line 2 has 3 numbers; 4 are wanted, as in line 1."),
+        ("1 0 x 0", "The text, line 1, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        ("nan 0", "The text, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed."),
+        ("1e308 0", "The text, line 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
+        ("[[1, 2", "The text: “1 2” stands between its rows; every number has to be there."),
     ],
 )
-def test_a_bad_paste_gets_one_sentence_and_changes_nothing(text, sentence):
+def test_a_bad_paste_gets_one_sentence_and_offers_nothing(text, sentence):
     at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_Q"))
     before = settings(at)
-    at.text_area(key="text_W_Q").set_value(text)
-    ran(at.button(key="use_W_Q").click())
+    pasted(at, text)
     assert warned(at) == sentence
+    assert "load_use" not in [button.key for button in at.button]
     assert settings(at) == before
 
 
+def test_nothing_changes_before_the_numbers_are_used():
+    at = opened()
+    before = settings(at)
+    pasted(at, "cat 1 2 3 4\ndog 5 6 7 8")
+    assert at.selectbox(key="set_load_role").value == "X"
+    assert settings(at) == before
+    ran(at.button(key="load_use").click())
+    assert settings(at).tokens == ("cat", "dog")
+    assert settings(at).matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+    assert said(at, "understood") == ["Now on the board: X (2 × 4)."]
+    ran(at.button(key="reset").click())
+    assert settings(at) == EXAMPLES["own"].build()
+
+
+def test_what_does_not_fit_is_refused_when_it_is_used_and_changes_nothing():
+    at = pasted(opened(), "1 2\n3 4", "W_Q")
+    before = settings(at)
+    ran(at.button(key="load_use").click())
+    assert warned(at) == "W_Q is 2 × 2; one of its sides has to be 4, the width of what it meets."
+    assert settings(at) == before
+
+
+def test_a_comma_with_two_meanings_is_asked_about():
+    at = pasted(opened(), "1,2 3,4 5,6 7,8")
+    assert said(at, "flag") == ["The text, line 1: “1,2 3,4 5,6 7,8” can be read in two ways; is the comma decimal, or does it separate numbers?"]  # fmt: skip
+    ran(at.button_group(key="set_load_comma").set_value("decimal"))
+    ran(at.button(key="load_use").click())
+    assert settings(at).matrices["X"].values.tolist() == [[1.2, 3.4, 5.6, 7.8]]
+
+
+def test_several_arrays_are_used_together():
+    at = pasted(opened(), "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
+    assert [at.selectbox(key=f"set_load_pick_{name}").value for name in "QKV"] == ["Q", "K", "V"]
+    ran(at.button(key="load_use").click())
+    assert settings(at).typed_qkv
+    assert settings(at).matrices["V"].values.tolist() == [[5, 6, 7]]
+
+
 def test_either_orientation_of_a_typed_matrix_is_read_and_said():
-    at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_V"))
-    at.text_area(key="text_W_V").set_value("1 2 3 4\n5 6 7 8")
-    ran(at.button(key="use_W_V").click())
+    at = pasted(opened(), "1 2 3 4\n5 6 7 8", "W_V")
+    ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
-    assert said(at, "understood") == ["W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."]
+    assert said(at, "understood") == [
+        "Now on the board: W_V (2 × 4). W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."
+    ]
 
 
-def test_where_both_orientations_fit_the_person_chooses():
-    at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_Q"))
+@pytest.mark.parametrize("stored", ["out_in", "in_out"])
+def test_where_both_orientations_fit_the_person_chooses(stored):
     numbers = np.arange(16).reshape(4, 4)
-    for stored, wanted in (("out_in", numbers.T), ("in_out", numbers)):
-        at.radio(key="stored_W_Q").set_value(stored)
-        at.text_area(key="text_W_Q").set_value("\n".join(" ".join(map(str, row)) for row in numbers))
-        ran(at)
-        ran(at.button(key="use_W_Q").click())
-        assert np.array_equal(settings(at).matrices["W_Q"].values, wanted)
+    at = pasted(opened(), "\n".join(" ".join(map(str, row)) for row in numbers), "W_Q")
+    ran(at.button_group(key="set_load_stored_W_Q").set_value(stored))
+    ran(at.button(key="load_use").click())
+    assert np.array_equal(settings(at).matrices["W_Q"].values, numbers.T if stored == "out_in" else numbers)
 
 
 def test_a_broken_link_gives_the_example_and_names_the_parameter():
@@ -227,11 +267,10 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
     at = opened(example="three-widths")
     ran(at.slider(key="set_digits").set_value(3))
     assert link_of(at) == {"example": "three-widths", "digits": "3"}
-    ran(at.button_group(key="set_editing").set_value("W_V"))
-    at.text_area(key="text_W_V").set_value(
-        "\n".join(" ".join(map(repr, row)) for row in np.random.default_rng(0).standard_normal((10, 25)).tolist())
-    )
-    ran(at.button(key="use_W_V").click())
+    rows = np.random.default_rng(0).standard_normal((10, 25)).tolist()
+    pasted(at, "\n".join(" ".join(map(repr, row)) for row in rows), "W_V")
+    ran(at.button(key="load_use").click())
+    assert settings(at).matrices["W_V"].values.tolist() == rows
     assert link_of(at) == links.partial(links.write(settings(at)))
     assert "do not fit into a link" in " ".join(said(at, "flag"))
     again, notices = links.from_file(links.to_file(settings(at)))

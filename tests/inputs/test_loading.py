@@ -1,0 +1,539 @@
+"""What a person brings: the array meant, to the bit; the settings that follow; and what is said of it."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import oracle
+import pytest
+
+from attention import causal, self_attention
+from attention.inputs import loading, texts
+from attention.inputs.checkpoints import layer, layers
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.files import MAX_FILE, Entry
+from attention.inputs.loading import ROLES, Asked, Brought, gather, opened, picks_of, take, use
+from attention.inputs.matrices import BadInput, Matrix
+from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
+from attention.inputs.system import run
+
+RNG = np.random.default_rng(0)
+
+
+def four_words():
+    return check(EXAMPLES["four-words"].build())
+
+
+def entry(values, name="array", **more) -> Entry:
+    values = np.asarray(values)
+    return Entry(name, values.shape, values.dtype.name, lambda: values, **more)
+
+
+def brought(**arrays) -> dict[str, Brought]:
+    return {role: take(entry(values), role, "it") for role, values in arrays.items()}
+
+
+def refused(act, *arguments) -> str:
+    with pytest.raises(BadInput) as problem:
+        act(*arguments)
+    assert 0 < len(str(problem.value)) <= 300
+    return str(problem.value)
+
+
+# ---- opened ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["<f2", ">f2", "<f4", ">f4", ">f8", "<f8", "<i8", ">i4", "|u1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_file_of_any_type_and_order_becomes_the_same_numbers(dtype, order):
+    array = np.asarray((100 * np.abs(RNG.standard_normal((3, 4)))).astype(dtype), order=order)
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    (found,) = opened("a.npy", buffer.getvalue()).values()
+    values = take(found, "X", "a.npy").values
+    assert values.dtype == np.float64
+    assert [[float(v) for v in row] for row in array] == values.tolist()
+
+
+def safetensors(tensors: dict[str, np.ndarray], kind: str = "F32") -> bytes:
+    header, body = {"__metadata__": {"format": "pt"}}, b""
+    for name, array in tensors.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [len(body), len(body) + len(raw)]}
+        body += raw
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def test_bfloat16_becomes_the_same_numbers():
+    ml_dtypes = pytest.importorskip(
+        "ml_dtypes", reason="the package ml_dtypes is not installed (tests/requirements.txt)"
+    )
+    array = RNG.standard_normal((3, 4)).astype(ml_dtypes.bfloat16)
+    found = opened("m.safetensors", safetensors({"X": array}, "BF16"))
+    assert take(found["X"], "X", "m").values.tolist() == [[float(v) for v in row] for row in array]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1 2".encode("utf-16"), "a.txt is UTF-16 text; save it as UTF-8."),
+        (b"\xfe\xff\x001", "a.txt is UTF-16 text; save it as UTF-8."),
+        (b"1 2\n\xe9 4", "a.txt is no UTF-8 text: byte 5 is 0xe9; save it as UTF-8."),
+        (bytes(MAX_FILE + 1), "a.txt has 8,388,609 bytes; at most 8,388,608 are read."),
+        (b"", "a.txt is empty; numbers are wanted."),
+        (b"PK\x03\x04", "a.txt is a damaged zip file."),
+        (b"\x93NUMPY\x09\x00", "a.txt: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_explained(content, message):
+    assert refused(opened, "folder/a.txt", content) == message
+
+
+def test_a_byte_order_mark_of_utf_8_does_no_harm():
+    (found,) = opened("a.txt", b"\xef\xbb\xbf1 2\n3 4").values()
+    assert found.read().tolist() == [[1, 2], [3, 4]]
+
+
+# ---- take -------------------------------------------------------------------------------------------------
+
+
+WORDS = "cat 1 2\ndog 3 4\nCatalogue 5 6\ncat 7 8\n, 9 0\nnew york 0 1\n"
+
+
+def words(text, cut="") -> Brought:
+    return take(texts.entries(WORDS, "it")[texts.ALONE], "X", "it", Asked(words=text, cut=cut))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [("", [0, 1, 2, 3, 4, 5]), ("dog cat", [1, 0]), ("dog, dog,cat,", [1, 1, 0]), ("Catalogue", [2]), (",", [4]), ("dog ,", [1, 4]),
+     ("new york", [5]), ("new york, dog", [5, 1])],
+)  # fmt: skip
+def test_words_are_taken_in_the_order_typed_as_often_as_typed(text, rows):
+    numbers = [[1, 2], [3, 4], [5, 6], [7, 8], [9, 0], [0, 1]]
+    labels = ["cat", "dog", "Catalogue", "cat", ",", "new york"]
+    found = words(text)
+    assert found.values.tolist() == [numbers[k] for k in rows]
+    assert found.tokens == tuple(labels[k] for k in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dog cow", "it has no word “cow”."),
+        ("ca", "it has no word “ca”; it has cat, Catalogue."),
+        ("x" * 99, f"it has no word “{'x' * 11}…{'x' * 12}”."),
+    ],
+)
+def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
+    assert refused(words, text) == message
+
+
+def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
+    text = "".join(f"w{k} {k} 1\n" for k in range(65))
+    found = texts.entries(text, "it")[texts.ALONE]
+    assert refused(take, found, "X", "it") == "it holds 65 words; type those you want, at most 64."
+    assert take(found, "X", "it", Asked(words="w64 w0")).values.tolist() == [[64, 1], [0, 1]]
+
+
+CUBE = RNG.standard_normal((2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    ("cut", "wanted"),
+    [
+        ("0", CUBE[0]),
+        ("1, :, 1:3", CUBE[1, :, 1:3]),
+        ("[:, 2]", CUBE[:, 2]),
+        (":,1:", CUBE[:, 1:]),
+        ("1,:2", CUBE[1, :2]),
+    ],
+)
+def test_a_slice_is_numpys(cut, wanted):
+    found = take(entry(CUBE), "X", "it", Asked(cut=cut))
+    assert found.values.tobytes() == np.ascontiguousarray(wanted).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("cut", "message"),
+    [
+        ("0,0,0,0", "it has 3 axes; the slice “0,0,0,0” has 4."),
+        ("2", "the slice 2 lies outside of it, which is 2 × 3 × 4; places count from 0."),
+        ("0, 1:9", "the slice 1:9 lies outside of it, which is 2 × 3 × 4; places count from 0."),
+        ("0, 2:2", "the slice 2:2 lies outside of it, which is 2 × 3 × 4; places count from 0."),
+        ("-1", "“-1” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
+        ("::2", "“::2” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
+        ("0,0", "it is 4; two axes, or three with a batch, are wanted for X. Cut it to that."),
+        ("0,0,0", "it is one number; two axes, or three with a batch, are wanted for X. Cut it to that."),
+    ],
+)
+def test_a_slice_that_is_not_there_is_explained(cut, message):
+    assert refused(take, entry(CUBE), "X", "it", Asked(cut=cut)) == message
+
+
+def test_what_does_not_have_the_axes_of_its_role_is_refused():
+    four = entry(np.ones((1, 1, 2, 2)), "W")
+    assert refused(take, four, "Q", "it") == (
+        "it, W is 1 × 1 × 2 × 2; two axes, or three with a batch, are wanted for Q. Cut it to that."
+    )
+    assert refused(take, entry(CUBE), "W_Q", "it") == "it is 2 × 3 × 4; two axes are wanted for W_Q. Cut it to that."
+    assert refused(take, entry(np.ones((0, 3))), "W_Q", "it") == "it is 0 × 3; two axes are wanted for W_Q. Cut it to that."  # fmt: skip
+    assert refused(take, entry(CUBE > 0), "mask", "it") == "it is 2 × 3 × 4; two axes are wanted for mask. Cut it to that."  # fmt: skip
+
+
+@pytest.mark.parametrize("role", [role for role in ROLES if role != "mask"])
+def test_bool_is_a_mask_and_nothing_else(role):
+    message = f"it holds bool; that is a mask, and {role} needs numbers."
+    assert refused(take, entry(np.eye(2, dtype=bool)), role, "it") == message
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e13, "1e+13"), (2**60, "1.15292e+18")]
+)
+def test_a_number_that_is_none_or_too_large_is_located(value, shown):
+    for shape, at, place in (((2, 3), (1, 2), "row 2, column 3"), ((2, 2, 2), (1, 0, 1), "block 2, row 1, column 2")):
+        values = np.zeros(shape, np.array(value).dtype)
+        values[at] = value
+        message = f"it, T, {place} holds {shown}; numbers from -1e12 to 1e12 are allowed."
+        assert refused(take, entry(values, "T"), "X", "it") == message
+
+
+# ---- masks --------------------------------------------------------------------------------------------------
+
+
+SEEN = np.tril(np.ones((4, 4), bool))
+
+
+@pytest.mark.parametrize(
+    ("values", "means", "said"),
+    [
+        (SEEN, "may look", "The mask: True and 1 mean may look."),
+        (~SEEN, "hide", "The mask: True and 1 mean hide."),
+        (SEEN.astype("f4"), "may look", "The mask: True and 1 mean may look."),
+        ((~SEEN).astype("i8"), "hide", "The mask: True and 1 mean hide."),
+        (np.where(SEEN, 0, -np.inf), "may look", "The mask: 0 and −∞ are added."),
+        (np.where(SEEN, 0, -np.inf), "hide", "The mask: 0 and −∞ are added."),
+    ],
+)
+def test_a_mask_in_either_polarity_lets_the_same_pairs_look(values, means, said):
+    mask = take(entry(values), "mask", "it", Asked(true_means=means))
+    before = set_mask(four_words(), "none")
+    s, remarks = use(before, {"mask": mask})
+    assert np.array_equal(allowed(s), SEEN)
+    assert remarks == ["Now on the board: mask (4 × 4).", said]
+    trace = run(before)
+    expected = oracle.attend(trace.Q, trace.K, trace.V, allowed=SEEN)
+    np.testing.assert_allclose(np.squeeze(run(s).weights), expected["weights"], rtol=1e-12)
+    assert before.mask == "none"
+
+
+def test_a_mask_that_is_the_same_for_every_item_and_head_is_one():
+    mask = take(entry(np.broadcast_to(SEEN, (2, 3, 4, 4))), "mask", "it")
+    assert np.array_equal(mask.values, SEEN)
+
+
+def test_a_mask_of_other_numbers_is_refused():
+    message = "it, row 1, column 2 holds 0.50; 0 and 1, or True and False, are allowed."
+    assert refused(take, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
+    assert (
+        refused(use, four_words(), brought(mask=np.ones((3, 4)))) == "the mask is 3 × 4; 4 queries × 4 keys are wanted."
+    )
+
+
+# ---- use: X and weights -----------------------------------------------------------------------------------------
+
+
+def normal(*shape) -> np.ndarray:
+    return RNG.standard_normal(shape)
+
+
+def test_embeddings_bring_their_tokens_and_the_rest_stays():
+    before = four_words()
+    found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[texts.ALONE]
+    s, remarks = use(before, {"X": take(found, "X", "it")})
+    assert s.tokens == ("cat", "dog")
+    assert s.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+    assert all(s.matrices[name] is before.matrices[name] for name in ("W_Q", "W_K", "W_V"))
+    assert remarks == ["Now on the board: X (2 × 4)."]
+    assert before == four_words()
+
+
+def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
+    s, remarks = use(four_words(), brought(X=normal(5, 3)))
+    assert s.tokens == ("w1", "w2", "w3", "w4", "w5")
+    assert [s.shape(name) for name in ("W_Q", "W_K", "W_V")] == [(3, 4)] * 3
+    assert all(s.matrices[name].is_rolled for name in ("W_Q", "W_K", "W_V"))
+    assert remarks == [
+        "Now on the board: X (5 × 3).",
+        "W_Q and W_K and W_V were rolled anew, because d_model is 3 now.",
+    ]
+
+
+def test_brought_weights_bring_their_partner_to_the_same_width():
+    W_Q = normal(4, 2)
+    before = four_words()
+    s, remarks = use(before, brought(W_Q=W_Q))
+    assert s.matrices["W_Q"].values.tolist() == W_Q.tolist()
+    assert s.matrices["W_K"].values.tolist() == before.matrices["W_K"].values[:, :2].tolist()
+    assert s.matrices["W_V"] is before.matrices["W_V"]
+    assert remarks == [
+        "Now on the board: W_Q (4 × 2).",
+        "W_Q was typed as (d_in, d_out) = (4, 2), as in X W.",
+        "W_K was fitted to 2 columns: numbers that have room stayed.",
+    ]
+
+
+def test_all_brought_together_give_the_packages_attention():
+    X, W_Q, W_K, W_V, W_O = normal(5, 6), normal(6, 4), normal(6, 4), normal(6, 8), normal(8, 3)
+    start = replace(four_words(), heads=2)
+    s, _ = use(start, brought(X=X, W_Q=W_Q, W_K=W_K, W_V=W_V.T, W_O=W_O, mask=causal(5, 5)))
+    expected = self_attention(X, W_Q, W_K, W_V, heads=2, W_O=W_O, allowed=causal(5, 5))
+    np.testing.assert_array_equal(run(s).projected, expected.projected)
+    assert (s.heads, s.example) == (2, "own")
+
+
+def test_a_batch_of_embeddings_is_attended_item_by_item():
+    X = normal(3, 2, 4)
+    s, _ = use(four_words(), brought(X=X))
+    for k, item in enumerate(X):
+        alone, _ = use(four_words(), brought(X=item))
+        np.testing.assert_allclose(run(s).output[k], run(alone).output.reshape(run(s).output[k].shape), rtol=1e-12)
+
+
+def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit():
+    before = four_words()
+    s, _ = use(before, brought(memory=normal(2, 4)))
+    assert (s.tokens, s.memory_tokens) == (before.tokens, ("k1", "k2"))
+    assert s.matrices["X"] is before.matrices["X"]
+    again, remarks = use(s, brought(X=normal(2, 3)))
+    assert again.memory_tokens == () and "memory" not in again.matrices
+    assert "The second sequence did not fit to X and was taken away." in remarks
+    kept, remarks = use(s, brought(X=normal(3, 4)))
+    assert kept.matrices["memory"] is s.matrices["memory"]
+    assert remarks == ["Now on the board: X (3 × 4)."]
+
+
+def test_what_no_longer_fits_is_taken_away_and_that_is_said():
+    s = replace(set_output_weights(four_words(), True), heads=4, padding=(3,))
+    s = check(set_mask(s, "drawn"))
+    new, remarks = use(s, brought(X=normal(2, 4), W_V=normal(4, 3)))
+    assert (new.heads, new.mask, new.drawn, new.padding) == (1, "none", (), ())
+    assert "W_O" not in new.matrices
+    assert remarks[2:] == [
+        "W_O did not fit and was taken away.",
+        "4 heads cannot share these columns; there is 1 now.",
+        "The drawn mask did not fit and was taken away.",
+        "The padding did not fit and was taken away.",
+    ]
+
+
+@pytest.mark.parametrize(("stored", "turned"), [("in_out", False), ("out_in", True)])
+def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
+    W = normal(4, 4)
+    s, remarks = use(four_words(), {"W_Q": take(entry(W), "W_Q", "it", Asked(stored=stored))})
+    assert s.matrices["W_Q"].values.tolist() == (W.T if turned else W).tolist()
+    assert remarks[1].endswith("Both ways fit; you chose this one.")
+
+
+# ---- use: Q, K and V -------------------------------------------------------------------------------------------------
+
+
+def test_q_k_and_v_together_are_attended_themselves():
+    Q, K, V = normal(3, 4), normal(5, 4), normal(5, 2)
+    s, remarks = use(four_words(), brought(Q=Q, K=K, V=V))
+    assert (s.tokens, s.memory_tokens) == (("w1", "w2", "w3"), ("k1", "k2", "k3", "k4", "k5"))
+    assert remarks == ["Now on the board: Q (3 × 4), K (5 × 4), V (5 × 2)."]
+    np.testing.assert_allclose(np.squeeze(run(s).output), oracle.attend(Q, K, V)["output"], rtol=1e-12)
+    other, _ = use(s, brought(V=normal(5, 2)))
+    assert other.matrices["Q"] is s.matrices["Q"]
+
+
+def test_labels_of_keys_name_the_second_sequence():
+    read = lambda text: texts.entries(text, "it")[texts.ALONE]  # noqa: E731
+    found = {"Q": read("a 1 2\nb 3 4"), "K": read("c 1 2\nd 3 4"), "V": read("c 1 2\nd 3 4")}
+    s, _ = use(four_words(), {name: take(e, name, "it") for name, e in found.items()})
+    assert (s.tokens, s.memory_tokens) == (("a", "b"), ("c", "d"))
+    found["Q"] = found["K"]
+    s, _ = use(four_words(), {name: take(e, name, "it") for name, e in found.items()})
+    assert (s.tokens, s.memory_tokens) == (("c", "d"), ())
+
+
+QKV = {"Q": np.ones((2, 3)), "K": np.ones((2, 3)), "V": np.ones((2, 3))}
+
+
+def typed():
+    return use(four_words(), brought(**QKV))[0]
+
+
+REFUSED = {
+    "nothing": (four_words, {}, "choose what the numbers are to be."),
+    "only Q": (four_words, {"Q": np.ones((2, 3))}, "K and V are missing; Q, K and V are wanted together."),
+    "Q and K": (four_words, {"Q": np.ones((2, 3)), "K": np.ones((2, 3))}, "V is missing; Q, K and V are wanted together."),
+    "both": (four_words, QKV | {"X": np.ones((2, 3))}, "X cannot stand beside Q, K and V, which are computed from it; choose one or the other."),
+    "weights alone": (typed, {"W_Q": np.ones((2, 3))}, "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."),
+    "K of another width": (four_words, QKV | {"K": np.ones((2, 4))}, "Q is 2 × 3; 2 × 4 is wanted."),
+    "V of another length": (four_words, QKV | {"V": np.ones((3, 3))}, "V is 3 × 3; 2 × 3 is wanted."),
+    "weight": (four_words, {"W_V": np.ones((3, 5))}, "W_V is 3 × 5; one of its sides has to be 4, the width of what it meets."),
+    "two weights": (four_words, {"W_Q": np.ones((4, 3)), "W_K": np.ones((4, 2))}, "W_Q is 4 × 3; 4 × 2 is wanted."),
+    "W_O": (four_words, {"W_O": np.ones((3, 5))}, "W_O is 3 × 5; one of its sides has to be 4, the width of what it meets."),
+    "memory": (four_words, {"memory": np.ones((2, 3))}, "memory is 2 × 3; 2 × 4 is wanted."),
+    "many tokens": (four_words, {"X": np.ones((65, 4))}, "65 tokens are too many for this page; at most 64 fit."),
+    "wide": (four_words, {"X": np.ones((2, 513))}, "X has 513 columns; 1 to 512 are allowed."),
+    "mask": (four_words, {"mask": np.ones((4, 5))}, "the mask is 4 × 5; 4 queries × 4 keys are wanted."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_fit_is_explained_and_changes_nothing(case):
+    start, arrays, message = REFUSED[case]
+    before = start()
+    assert refused(use, before, brought(**arrays)) == message
+    assert before == start()
+
+
+def test_a_label_that_cannot_be_a_token_is_refused():
+    found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[texts.ALONE]
+    message = "token 1 holds a line break or another character that cannot be shown."
+    assert refused(use, four_words(), {"X": take(found, "X", "it")}) == message
+
+
+# ---- checkpoints ----------------------------------------------------------------------------------------------------
+
+
+D, HEADS = 6, 2
+
+
+def linear(*names) -> dict:
+    """nn.Linear: (out, in), y = x Wᵀ."""
+    return {f"{name}.weight": normal(D, D).astype("f4") for name in names} | {
+        f"{name}.bias": normal(D).astype("f4") for name in names
+    }
+
+
+def bert(k):
+    part = f"bert.encoder.layer.{k}.attention."
+    return linear(*(f"{part}self.{name}" for name in ("query", "key", "value")), f"{part}output.dense") | {
+        f"{part}output.LayerNorm.weight": normal(D).astype("f4"),
+        f"bert.encoder.layer.{k}.output.dense.weight": normal(D, 4 * D).astype("f4"),
+    }
+
+
+def distilbert(k):
+    return linear(*(f"transformer.layer.{k}.attention.{name}" for name in ("q_lin", "k_lin", "v_lin", "out_lin")))
+
+
+def llama(k):
+    made = linear(*(f"model.layers.{k}.self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj")))
+    return {name: array for name, array in made.items() if name.endswith("weight")}
+
+
+def gpt2(k):
+    return {
+        f"h.{k}.attn.c_attn.weight": normal(D, 3 * D).astype("f4"),
+        f"h.{k}.attn.c_attn.bias": normal(3 * D).astype("f4"),
+        f"h.{k}.attn.c_proj.weight": normal(D, D).astype("f4"),
+        f"h.{k}.mlp.c_fc.weight": normal(D, 4 * D).astype("f4"),
+    }
+
+
+def torch(k):
+    part = f"layers.{k}.self_attn."
+    return {f"{part}in_proj_weight": normal(3 * D, D).astype("f4"), f"{part}in_proj_bias": normal(3 * D).astype("f4")} | linear(f"{part}out_proj")  # fmt: skip
+
+
+def separate(q, k, v, o):
+    """x Wᵀ for each."""
+    return lambda x, W, at: [oracle.product(x, W[f"{at}{name}.weight"].T) for name in (q, k, v)] + [W[f"{at}{o}.weight"].T]  # fmt: skip
+
+
+MODELS = {  # the tensors of a layer; where they stand; the model's own formula
+    "BERT": (bert, "bert.encoder.layer.{}.attention.", separate("self.query", "self.key", "self.value", "output.dense"), True),
+    "DistilBERT": (distilbert, "transformer.layer.{}.attention.", separate("q_lin", "k_lin", "v_lin", "out_lin"), True),
+    "LLaMA": (llama, "model.layers.{}.self_attn.", separate("q_proj", "k_proj", "v_proj", "o_proj"), False),
+    "GPT-2": (gpt2, "h.{}.attn.", lambda x, W, at: [*np.split(np.array(oracle.product(x, W[f"{at}c_attn.weight"])), 3, axis=1), W[f"{at}c_proj.weight"]], True),
+    "nn.MultiheadAttention": (torch, "layers.{}.self_attn.", lambda x, W, at: [oracle.product(x, part.T) for part in np.split(W[f"{at}in_proj_weight"], 3)] + [W[f"{at}out_proj.weight"].T], True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("of_layer", [0, 1])
+@pytest.mark.parametrize("model", MODELS)
+def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
+    build, at, formula, biased = MODELS[model]
+    tensors = {"embeddings.weight": normal(9, D).astype("f4")} | build(0) | build(1)
+    found = opened("model.safetensors", safetensors(tensors))
+    assert layers(found) == [0, 1]
+    picks = {role: name for role, name in picks_of(list(found), "weights", of_layer).items() if name}
+    assert set(picks) == {"W_Q", "W_K", "W_V", "W_O"}
+    assert {layer(name) for name in picks.values()} == {of_layer}
+    x = normal(3, D)
+    picked = gather(found, {role: (name, Asked()) for role, name in picks.items()}, "model.safetensors")
+    start, _ = use(replace(four_words(), mask="none"), brought(X=x))
+    s, remarks = use(start, picked)
+    s = check(replace(s, heads=HEADS))
+    Q, K, V, W_O = formula(x, tensors, at.format(of_layer))
+    parts = [np.split(np.array(M), HEADS, axis=1) for M in (Q, K, V)]
+    joined = np.hstack([oracle.attend(*head)["output"] for head in zip(*parts, strict=True)])
+    np.testing.assert_allclose(np.squeeze(run(s).projected), oracle.product(joined, W_O), rtol=1e-10, atol=1e-12)
+    said = [remark for remark in remarks if remark.startswith("The formula here has no bias: ")]
+    assert len(said) == biased
+
+
+def test_biases_that_stay_behind_are_said():
+    tensors = linear("a.query")
+    found = opened("m.safetensors", safetensors(tensors))
+    (b,) = gather(found, {"W_Q": ("a.query.weight", Asked())}, "m").values()
+    assert b.remarks == ("The formula here has no bias: a.query.bias stayed behind, so the numbers differ from the model's.",)  # fmt: skip
+
+
+def test_a_real_safetensors_file_is_the_same():
+    package = pytest.importorskip("safetensors.numpy", reason="the package safetensors is not installed")
+    tensors = bert(0)
+    found = opened("m.safetensors", package.save(tensors))
+    assert set(found) == set(tensors)
+    for name, array in tensors.items():
+        assert found[name].read().tobytes() == array.tobytes()
+
+
+def test_a_fused_tensor_is_split_into_three_equal_parts():
+    fused = np.arange(18.0).reshape(6, 3)
+    parts = [take(entry(fused, "in_proj_weight"), role, "it").values.tolist() for role in ("W_Q", "W_K", "W_V")]
+    assert parts == [fused[:2].tolist(), fused[2:4].tolist(), fused[4:].tolist()]
+    parts = [take(entry(fused.T, "attn.c_attn.weight"), role, "it").values.tolist() for role in ("W_Q", "W_K", "W_V")]
+    assert parts == [fused.T[:, :2].tolist(), fused.T[:, 2:4].tolist(), fused.T[:, 4:].tolist()]
+    message = "it, in_proj_weight is 7 × 3; three equal parts are wanted, for Q, K and V."
+    assert refused(take, entry(np.ones((7, 3)), "in_proj_weight"), "W_Q", "it") == message
+
+
+def test_a_tensor_that_names_itself_is_not_turned_to_fit():
+    b = take(entry(np.ones((4, 3)), "a.query.weight"), "W_Q", "it")
+    message = "W_Q from a.query.weight takes 3 numbers in; 4 come, the width of what it meets."
+    assert refused(use, four_words(), {"W_Q": b}) == message
+
+
+# ---- what an array most likely is ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [("W_K", np.ones((2, 2)), "W_K"), ("wk", np.ones((2, 2)), "W_K"), ("h.0.attn.c_proj.weight", np.ones((2, 2)), "W_O"),
+     ("anything", np.ones((2, 2)), "X"), ("X", np.eye(2, dtype=bool), "mask"), ("memory", np.ones((2, 2)), "memory")],
+)  # fmt: skip
+def test_a_single_array_is_guessed_by_its_name(name, values, role):
+    assert loading.likely(name, entry(values, name), four_words()) == role
+    assert loading.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
+
+
+def test_q_k_and_v_by_name_are_that_family():
+    assert loading.family_of(["Q", "K", "V"]) == "qkv"
+    assert loading.family_of(["X", "Q", "K", "V"]) == "weights"
+    assert loading.family_of(["a.query.weight"]) == "weights"
+    assert picks_of(["q", "k", "v"], "qkv", None) == {"Q": "q", "K": "k", "V": "v", "W_O": None, "mask": None}
+
+
+def test_a_second_sequence_that_is_typed_keeps_the_first():
+    s, _ = use(set_memory(four_words(), True), brought(memory=[[1, 2, 3, 4], [5, 6, 7, 8]]))
+    assert (len(s.tokens), len(s.memory_tokens)) == (4, 2)
+    assert s.matrices["X"] == four_words().matrices["X"]
+    assert isinstance(s.matrices["memory"], Matrix)

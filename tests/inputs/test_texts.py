@@ -1,0 +1,456 @@
+"""Numbers out of text: every form to the bit, every refusal one whole sentence, and no text that takes the memory."""
+
+import io
+import json
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.exports import text as exports
+from attention.inputs import loading
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import LIMIT, BadInput
+from attention.inputs.system import run, view
+from attention.inputs.texts import ALONE, Ambiguous, disarmed, entries, rearmed
+
+VALUES = [[0.1, -2.5, 1 / 3], [-0.0, 123456789.125, 5e-324]]
+LABELS = ("cat", "dog")
+HEAD = "The first line names the columns; it is passed over."
+DECIMAL = "The commas are decimal."
+
+
+def the_one(text, comma=None):
+    found = entries(text, "it", comma)
+    assert list(found) == [ALONE]
+    return found[ALONE]
+
+
+def same(entry, values) -> None:
+    """The very bits, so that −0 is not 0."""
+    values = np.array(values, dtype=np.float64)
+    assert entry.shape == entry.read().shape == values.shape
+    assert entry.read().tobytes() == values.tobytes()
+
+
+def lines(values, separator, decimal=".") -> str:
+    return "\n".join(separator.join(repr(v).replace(".", decimal) for v in row) for row in values)
+
+
+# ---- numbers and what separates them --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ",", ";", ", ", "   ", " ; ", "\t ", " , "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", " \n"])
+def test_numbers_are_read_to_the_bit_whatever_separates_them(separator, end):
+    same(the_one("\ufeff" + lines(VALUES, separator).replace("\n", end) + end), VALUES)
+
+
+@given(st.lists(st.tuples(*[st.floats(-LIMIT, LIMIT)] * 2), min_size=2, max_size=5))
+def test_any_number_in_any_form_comes_back_bit_for_bit(rows):
+    rows = [list(row) for row in rows]
+    pairs = dict(enumerate(rows))
+    for separator in (" ", "\t", ",", ";"):
+        same(the_one(lines(rows, separator)), rows)
+        same(the_one("\n".join(f"w{k}{separator}{lines([row], separator)}" for k, row in pairs.items())), rows)
+    same(the_one(lines(rows, "\t", ","), "decimal"), rows)
+    same(the_one(json.dumps(rows)), rows)
+    same(the_one(json.dumps({f"w{k}": row for k, row in pairs.items()})), rows)
+    same(the_one(repr(rows)), rows)
+    with np.printoptions(precision=17, floatmode="unique"):
+        same(the_one(repr(np.array(rows))), rows)
+    same(entries(f"X = {rows}", "it")["X"], rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("5", [[5]]),
+        ("1 2 3", [[1, 2, 3]]),
+        ("0.5 1; 3 4", [[0.5, 1], [3, 4]]),
+        ("[1 2; 3 4]", [[1, 2], [3, 4]]),
+        ("0.5, 1; 3, 4", [[0.5, 1], [3, 4]]),
+        ("1 2;\n3 4;", [[1, 2], [3, 4]]),
+        ("1,2,\n3,4,", [[1, 2], [3, 4]]),
+        ("1;2;\n3;4;", [[1, 2], [3, 4]]),
+        ("1 2\n, ,\n3 4,", [[1, 2], [3, 4]]),
+        ("\u22121 2", [[-1, 2]]),
+        ("1 2\n\n3 4\n\n\n5 6", [[1, 2], [3, 4], [5, 6]]),
+        ("True False\nFalse TRUE", [[1, 0], [0, 1]]),
+        ("nan inf\n-inf 1", [[np.nan, np.inf], [-np.inf, 1]]),
+    ],
+)
+def test_the_usual_ways_to_type_numbers(text, values):
+    same(the_one(text), values)
+
+
+# ---- what programs print ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["<f4", "<f8"])
+@pytest.mark.parametrize("shape", [(3,), (1, 1), (2, 30), (2, 3, 4), (3, 1, 2)])
+@pytest.mark.parametrize("write", [str, repr, lambda a: f"X = np.{a!r}", lambda a: f"x: {a}"])
+def test_numpy_prints_and_the_same_numbers_are_read(kind, shape, write):
+    array = np.random.default_rng(1).standard_normal(shape).astype(kind)
+    with np.printoptions(precision=17, floatmode="unique", threshold=10**6):
+        (entry,) = entries(write(array), "it").values()
+    printed = np.array([float(str(value)) for value in array.ravel()])  # float32 0.1 is printed as 0.1
+    same(entry, printed.reshape(shape if len(shape) > 1 else (1, *shape)))
+
+
+TWO = [[0.5, -1.25], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], grad_fn=<MmBackward0>)",
+        "tensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], device='cuda:0', dtype=torch.float16)",
+        "Parameter containing:\ntensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], requires_grad=True)",
+        "Array([[ 0.5 , -1.25],\n       [ 3.  ,  4.  ]], dtype=float32)",
+        "tf.Tensor(\n[[ 0.5  -1.25]\n [ 3.    4.  ]], shape=(2, 2), dtype=float32)",
+        "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[ 0.5 , -1.25],\n       [ 3.  ,  4.  ]], dtype=float32)>",
+        "<tf.Variable 'x:0' shape=(2, 2) dtype=float32, numpy=\narray([[ 0.5 , -1.25],\n       [ 3.  ,  4.  ]], dtype=float32)>",
+        "[[np.float64(0.5), np.float64(-1.25)], [np.float64(3.0), np.float64(4.0)]]",
+        "[[5.e-01, -125e-2],\n [3, 4]]",
+    ],
+)
+def test_frameworks_print_and_the_same_numbers_are_read(text):
+    same(the_one(text), TWO)
+
+
+def test_several_axes_of_pytorch_are_read():
+    text = "tensor([[[1., 2.],\n         [3., 4.]],\n\n        [[5., 6.],\n         [7., 8.]]])"
+    same(the_one(text), [[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+
+
+def test_assignments_are_read_by_name_and_lists_of_words_are_passed_over():
+    found = entries(
+        "words = ['a', 'b']\nX = [[1, 2],\n     [3, 4]]\nW_Q = np.array([[0.5, 1.]])\nK = torch.tensor([[7.]])\n", "it"
+    )
+    assert list(found) == ["X", "W_Q", "K"]
+    same(found["X"], [[1, 2], [3, 4]])
+    same(found["W_Q"], [[0.5, 1]])
+    same(found["K"], [[7]])
+
+
+# ---- JSON -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "rows"),
+    [
+        (VALUES, ()),
+        ({"values": VALUES, "rows": ["cat", "dog"]}, LABELS),
+        ({"cat": VALUES[0], "dog": VALUES[1]}, LABELS),
+    ],
+)
+def test_json_of_one_array_is_read_with_its_labels(value, rows):
+    for indent in (None, 2):
+        entry = the_one(json.dumps(value, indent=indent))
+        same(entry, VALUES)
+        assert (entry.rows, entry.remark) == (rows, "")
+
+
+def test_json_of_several_arrays_is_read_by_name():
+    found = entries(json.dumps({"tokens": LABELS, "X": VALUES, "W": {"values": [[1]]}, "note": "x"}), "it")
+    assert list(found) == ["X", "W"]
+    same(found["X"], VALUES)
+    assert (found["X"].rows, found["W"].rows) == (LABELS, ())
+    assert found["X"].remark == "Passed over, as these are no lists of rows: note."
+
+
+def test_json_knows_no_infinity_and_words_stand_for_it():
+    same(the_one('[["inf", "-inf", NaN], [-Infinity, "nan", 1]]'), [[np.inf, -np.inf, np.nan], [-np.inf, np.nan, 1]])
+
+
+@pytest.mark.parametrize("form", [exports.to_json, exports.to_matrices])
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_what_this_page_saves_it_reads(form, example):
+    settings = EXAMPLES[example].build()
+    shown = view(settings, run(settings))
+    found = entries(form(shown).decode(), "it")
+    assert list(found) == list(shown.stages)
+    for name, matrix in shown.stages.items():
+        same(found[name], matrix)
+        assert found[name].rows == tuple(shown.rows(name))
+
+
+# ---- tables -----------------------------------------------------------------------------------------------------
+
+
+FRAME = pd.DataFrame(VALUES, columns=["a", "b", "c"], index=LABELS)
+TABLES = {
+    "pandas": (FRAME.to_csv(), LABELS, HEAD),
+    "pandas without index": (FRAME.to_csv(index=False), (), HEAD),
+    "pandas with a name": (FRAME.rename_axis("word").to_csv(sep="\t"), LABELS, HEAD),
+    "pandas in Europe": (FRAME.to_csv(sep=";", decimal=","), LABELS, f"{DECIMAL} {HEAD}"),
+    "tabs": ("word\ta\tb\tc\r\ncat\t" + lines(VALUES, "\t").replace("\n", "\r\ndog\t") + "\r\n", LABELS, HEAD),
+    "decimal": ("cat\t" + lines(VALUES, "\t", ",").replace("\n", "\ndog\t"), LABELS, DECIMAL),
+    "quoted": ('"cat","' + lines(VALUES, '","').replace("\n", '"\r\n"dog","') + '"\r\n', LABELS, ""),
+    "trailing lines": ("cat," + lines(VALUES, ",").replace("\n", "\ndog,") + "\n,,,\n,,,\n", LABELS, ""),
+    "spaced": ("a b c\n" + lines(VALUES, "  "), (), HEAD),
+    "comma after the word": ("cat, " + lines(VALUES, " ").replace("\n", "\ndog, "), LABELS, ""),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_read_with_their_heads_and_labels(name):
+    text, rows, remark = TABLES[name]
+    entry = the_one("\ufeff" + text)
+    same(entry, VALUES)
+    assert (entry.rows, entry.remark) == (rows, remark)
+
+
+def test_quotation_marks_keep_what_separates_inside_a_cell():
+    entry = the_one('"big, red",1,2\n"say ""no""",3,4\n"two\nlines",5,6\n')
+    assert entry.rows == ("big, red", 'say "no"', "two\nlines")
+    same(entry, [[1, 2], [3, 4], [5, 6]])
+
+
+HOSTILE = ["=1+1", "'=x", "''", "'", "-a", "+", "@me", "\tx", '"', 'a"b', "🙂", "שלום", "\u200b", "\u202ereversed", "a,b", "a;b", "−", "<b>"]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_hostile_labels_come_back_as_they_were(label):
+    assert rearmed(disarmed(label)) == label
+    for separator in "\t;,":
+        text = io.StringIO()
+        pd.DataFrame([[1.5, 2], [3, 4]], index=[disarmed(label), "x"]).to_csv(text, sep=separator, header=False)
+        assert the_one(text.getvalue()).rows == (label, "x")
+    assert the_one(json.dumps({label: [1, 2], "x": [3, 4]})).rows == (label, "x")
+
+
+@given(st.text(max_size=9))
+def test_any_label_is_disarmed_and_rearmed(label):
+    assert rearmed(disarmed(label)) == label
+    assert not disarmed(label).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_blocks_between_empty_lines_are_several_arrays():
+    same(the_one("1 2\n3 4\n\n5 6\n7 8"), [[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+    found = entries("1 2\n3 4\n\n\n5 6 7\n8 9 0\n", "it")
+    assert list(found) == ["numbers 1", "numbers 2"]
+    same(found["numbers 2"], [[5, 6, 7], [8, 9, 0]])
+    found = entries("Q,a,b\nw1,1,2\nw2,3,4\n\nK,a\nw1,5\nw2,6\n", "it")
+    assert list(found) == ["Q", "K"]
+    same(found["K"], [[5], [6]])
+    assert found["K"].rows == ("w1", "w2")
+
+
+# ---- word vectors -------------------------------------------------------------------------------------------------
+
+
+GLOVE = ["the", ",", ".", ";", "of", "1,000", "''", '"', "'-", "0", ". . .", "at name@domain.com", "=", "|", "🙂", "(", "1999"]  # fmt: skip
+
+
+def test_glove_has_no_header_and_its_words_may_be_anything():
+    numbers = np.random.default_rng(2).standard_normal((len(GLOVE), 5)).round(6)
+    text = "".join(f"{word} {' '.join(map(repr, row))}\n" for word, row in zip(GLOVE, numbers.tolist(), strict=True))
+    entry = the_one(text)
+    assert (entry.rows, entry.remark) == (tuple(GLOVE), "")
+    same(entry, numbers)
+    assert entry.pick([3, 3, 0]).tolist() == numbers[[3, 3, 0]].tolist()
+
+
+def test_commas_of_words_far_below_separate_nothing():
+    words = [*(f"w{k}" for k in range(300)), ",", ";", "2,5"]
+    entry = the_one("".join(f"{word} {k} 0.5\n" for k, word in enumerate(words)))
+    assert entry.rows == tuple(words)
+    assert entry.read()[:, 0].tolist() == list(range(303))
+
+
+@pytest.mark.parametrize(("count", "remark"), [(3, ""), (400_000, "The first line says 400,000 words; 3 are here.")])
+def test_word2vec_and_fasttext_begin_with_two_counts(count, remark):
+    entry = the_one(f"{count} 2\nthe 0.5 -1 \n, 1 2 \n3 4 5 \n")
+    assert (entry.rows, entry.remark) == (("the", ",", "3"), remark)
+    same(entry, [[0.5, -1], [1, 2], [4, 5]])
+
+
+def test_of_long_word_vectors_only_the_wanted_lines_are_read():
+    entry = the_one("".join(f"w{k} {'0.5 ' * 49}{k}\n" for k in range(9_000)) + "broken " + "x " * 50)
+    assert entry.shape == (9_001, 50)
+    assert entry.pick([8_999, 3])[:, -1].tolist() == [8_999, 3]
+    with pytest.raises(BadInput, match="^it is 9,001 × 50; at most 400,000 numbers are read at once.$"):
+        entry.read()
+
+
+# ---- commas that can be read in two ways -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("0,5\t1,25\n3\t4", [[0.5, 1.25], [3, 4]]),
+        ("0,5;1,25\n3;4", [[0.5, 1.25], [3, 4]]),
+        ("cat 0,5 1,25\ndog 3 4", [[0.5, 1.25], [3, 4]]),
+        ("1,234\t0,5", [[1.234, 0.5]]),
+        ("1,234,567\t1,000", [[1234567, 1000]]),
+        ("1, 2;\n3, 4", [[1, 2], [3, 4]]),
+        ("1,2,3\n4,5,6", [[1, 2, 3], [4, 5, 6]]),
+        ("0.5,1 2\n3,4 5", [[0.5, 1, 2], [3, 4, 5]]),
+    ],
+)
+def test_a_comma_that_can_mean_one_thing_only_is_not_asked_about(text, values):
+    same(the_one(text), values)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "shown", "decimal", "separates"),
+    [
+        ("1,2 3,4\n5,6 7,8", "numbers", "1,2 3,4", [[1.2, 3.4], [5.6, 7.8]], [[1, 2, 3, 4], [5, 6, 7, 8]]),
+        ("1,5;2,5", "numbers", "1,5;2,5", [[1.5, 2.5]], [[1, 5], [2, 5]]),
+        ("2\t1,234\n3\t4", "thousands", "1,234", [[2, 1.234], [3, 4]], [[2, 1234], [3, 4]]),
+        ("2;1,234\n3;4", "thousands", "1,234", [[2, 1.234], [3, 4]], [[2, 1234], [3, 4]]),
+    ],
+)
+def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, decimal, separates):
+    with pytest.raises(Ambiguous) as asked:
+        entries(text, "it")
+    assert str(asked.value) == (
+        f"it, line 1: “{shown}” can be read in two ways; is the comma decimal, or does it separate {what}?"
+    )
+    same(the_one(text, "decimal"), decimal)
+    same(the_one(text, "separates"), separates)
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+
+NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
+BAD = {
+    "empty": ("", "it is empty; numbers are wanted."),
+    "blank": (" \r\n\t\n", "it is empty; numbers are wanted."),
+    "only separators": (" ,\n;,;", "it is empty; numbers are wanted."),
+    "only quoted nothing": ('"",""\n"",', "it is empty; numbers are wanted."),
+    "short line": ("1 2\n\n3\n", "it, line 3 has 1 number; 2 are wanted, as in line 1."),
+    "long line": ("1,2\n3,4,5", "it, line 2 has 3 numbers; 2 are wanted, as in line 1."),
+    "short labelled line": ("cat 1 2\ndog 3", "it, line 2 has 1 number; 2 are wanted, as in line 1."),
+    "letters": ("1 2\n3 x", f"it, line 2, column 2 holds “x”; {NUMBER}"),
+    "letters in line 1": ("1 x\n3 4", f"it, line 1, column 2 holds “x”; {NUMBER}"),
+    "letters after a label": ("cat 1 2\ndog 3 x", f"it, line 2, column 3 holds “x”; {NUMBER}"),
+    "a word": ("cat", f"it, line 1, column 1 holds “cat”; {NUMBER}"),
+    "words": ("the cat sat", "it, line 1 holds no number."),
+    "thousands and a point": ("5\t1,234.5\n1\t2", f"it, line 1, column 2 holds “1,234.5”; {NUMBER}"),
+    "long word": ("1 " + "x" * 99, f"it, line 1, column 2 holds “{'x' * 23}…”; {NUMBER}"),
+    "empty cell": ("1,,2\n3,4,5", "it, line 1, column 2 is empty; a number is wanted."),
+    "too large": ("1 2\n3 -1e13", "it, line 2, column 2 holds -1e13; numbers from -1e12 to 1e12 are allowed."),
+    "after an empty line": ("1 2\n3 4\n\n5 6\n7 x", f"it, line 5, column 2 holds “x”; {NUMBER}"),
+    "open quotation mark": ('1,2\n"3,4\n5,6', "it, line 3: a quotation mark is not closed, or stands inside a cell."),
+    "quotation mark inside": ('"a"b,1\nc,2', "it, line 1: a quotation mark is not closed, or stands inside a cell."),
+    "zero byte": ("1 2\n3\x00", "it, character 6 is a zero byte; this is no text."),
+    "ellipsis": ("[[1 2 ... 3]]", "it: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."),
+    "bracket missing": ("[[1, 2], [3, 4", "it: “3 4” stands between its rows; every number has to be there."),
+    "printed name twice": ("X = [[1]]\nX = [[2]]", "it holds X twice."),
+    "printed words": ("X = ['a', 'b']", "it holds words and no numbers."),
+    "printed ragged": ("X = [[1, 2], [3]]", "it, X, row 2 has 1 number and row 1 has 2; every row needs the same."),
+    "block twice": ("Q,a\nx,1\ny,2\n\nQ,a\nx,1\ny,2\n", "it holds Q twice."),
+    "many arrays": ("\n".join(f"a{k} = [1]" for k in range(4_097)), "it holds more than 4,096 arrays, which is the most that is read."),
+    "JSON broken": ('{"X":\n [[1, 2], [3, 4}', "it is no JSON; line 2, column 16: expecting ',' delimiter."),
+    "JSON name twice": ('{"X": [[1]], "X": [[2]]}', "it: X stands there twice."),
+    "JSON nested": ("[" * 50_000 + "1" + "]" * 50_000, "it: its brackets are nested too deeply."),
+    "JSON axes": ("[[[[[1]]]]]", "it has 5 axes of 1 × 1 × 1 × 1 × 1; two to four axes of 1 or more are read."),
+    "JSON empty": ("[]", "it has 2 axes of 1 × 0; two to four axes of 1 or more are read."),
+    "JSON without arrays": ('{"a": 1}', "it holds no array: an object of names and lists of rows is wanted."),
+    "JSON ragged": ('{"X": [[1, 2], [3]]}', "it, X, row 2 holds 1 entry, not 2 as at first; every row needs the same."),
+    "JSON no row": ("[[1, 2], 3]", "it, row 2 holds “3.0”, not 2 as at first; every row needs the same."),
+    "JSON null": ("[[1, null]]", "it, row 1, column 2 is empty; a number is wanted."),
+    "JSON word": ('[[[1], ["x"]]]', f"it, block 1, row 2, column 1 holds “x”; {NUMBER}"),
+    "JSON bool": ("[[1, true]]", f"it, row 1, column 2 holds “true or false”; {NUMBER}"),
+    "JSON list": ("[[1, [2]]]", f"it, row 1, column 2 holds “[…”; {NUMBER}"),
+    "JSON large": ("[[1e13]]", "it, row 1, column 1 holds 10000000000000.0; numbers from -1e12 to 1e12 are allowed."),
+    "JSON half a character": ('{"\\ud83d": [[1]]}', "it: \\ud83d is half of a character; the other half is missing."),
+    "JSON wide": ("[" + "1," * 400_000 + "1]", "it is 1 × 400001; at most 400,000 numbers are read."),
+    "JSON arrays": ("{" + ",".join(f'"{k}":[[1]]' for k in range(4_097)) + "}", "it holds 4,097 arrays; at most 4,096 are read."),
+    "characters": (" " * (8 * 2**20 + 1), "it has 8,388,609 characters; at most 8,388,608 are read."),
+    "lines": ("1\n" * 400_001, "it has 400,001 lines; at most 400,000 are read."),
+    "old lines": ("1\r" * 400_001, "it has 400,001 lines; at most 400,000 are read."),
+    "brackets": ("[" * 100_001, "it has 100,001 brackets; at most 100,000 are read."),
+    "braces": ("{" * 100_001, "it has 100,001 brackets; at most 100,000 are read."),
+    "colons": ("{" + ":" * 100_001, "it has 100,001 colons; at most 100,000 are read."),
+    "commas": ("," * 1_200_001, "it has 1,200,001 commas; at most 1,200,000 are read."),
+    "tabs": ("1" + "\t" * 1_200_001, "it has 1,200,001 tabs; at most 1,200,000 are read."),
+    "semicolons": (";" * 400_001, "it has 400,001 semicolons; at most 400,000 are read."),
+    "wide line": ("1 " * 400_001, "it, line 1 holds 400,001 words or numbers; at most 400,000 are read."),
+    "many numbers": ("1 2 3 4 5\n" * 80_001, "it is 80,001 × 5; at most 400,000 numbers are read."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_refused_is_explained_with_its_place(case):
+    text, message = BAD[case]
+    with pytest.raises(BadInput) as refused:
+        for entry in entries(text, "it").values():
+            entry.read()
+    assert str(refused.value) == message
+    assert not isinstance(refused.value, Ambiguous)
+
+
+LONG = "é\x07\u202e<b>🙂" * 5_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG, f"1 {LONG}", f'["{LONG}"]', f'{{"{LONG}": [[{{}}]]}}', f'{{"{LONG}": 1, "{LONG}": 2}}', f'[["{LONG}"]]', f"[[1], \"{LONG}\"]",
+        f"X = [[{LONG}]]", f"a{LONG}\t1\nb\t{LONG}", f"{'1' * 9_999},5 2,5", f"{'1' * 9_999},5;1,5", f'"{LONG}', f"array([[1, {LONG}", f"[[[[[[1,{LONG}", f"{'9' * 9_999}\t1,000",
+    ],
+)  # fmt: skip
+def test_no_sentence_grows_with_what_it_is_about(text):
+    where = "w" * 40
+    with pytest.raises(BadInput) as refused:
+        for entry in entries(text, where).values():
+            entry.read()
+    assert 0 < len(str(refused.value)) <= 300
+
+
+# ---- memory ---------------------------------------------------------------------------------------------------------
+
+
+def filled(piece: str, before: str = "", after: str = "", most: int = 10**9) -> str:
+    """A piece over and over, up to 8 MB or as often as is accepted."""
+    room = 8 * 2**20 - len((before + after).encode())
+    return before + piece * min(room // len(piece.encode()), most) + after
+
+
+HEAVY = {
+    "lines": lambda: filled("ab 1 2 3 4 5 6 7 8 9\n"),
+    "emoji": lambda: filled("🙂" * 4 + " 1\n"),
+    "one emoji among letters": lambda: filled("ab 1 2 3 4 5 6 7 8 9\n", "🙂 1 2 3 4 5 6 7 8 9\n"),
+    "quoted": lambda: filled('"🙂","2","33"\r\n', most=390_000),
+    "quotation marks": lambda: filled('"'),
+    "commas": lambda: filled("11,", most=1_199_999),
+    "commas and spaces": lambda: filled("11 ", "1, 2 "),
+    "tabs": lambda: filled("a\t11\t22\t33\n", most=390_000),
+    "semicolons": lambda: filled("11 22;", most=399_999),
+    "decimal commas": lambda: filled("1,5\t2,5\t3,5\n", most=390_000),
+    "words": lambda: filled("ab "),
+    "printout": lambda: filled("11 ", "array([[", "]])"),
+    "blocks": lambda: filled("11 22\n33 44\n\n", most=40_000),
+    "brackets": lambda: filled("[11],", most=99_999),
+    "JSON of empty lists": lambda: filled("[],", "[", "[]]", most=99_990),
+    "JSON of empty objects": lambda: filled("{},", "[", "{}]", most=99_990),
+    "JSON of words": lambda: filled('"🙂",', '{"tokens":[', '"a"],"X":[[1]]}', most=1_199_000),
+    "JSON of names": lambda: "{" + ",".join(f'"{k}🙂":0' for k in range(99_000)) + "}",
+    "JSON of numbers": lambda: filled("1.5,", "[[", "1]]", most=1_199_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_no_text_of_8_mb_takes_150_mb_above_itself(name):
+    content = HEAVY[name]().encode()
+    assert len(content) <= 8 * 2**20
+    itself = sys.getsizeof(content.decode())
+    tracemalloc.start()
+    try:
+        for entry in loading.opened("a.txt", content).values():
+            entry.read()
+    except BadInput as refused:
+        assert len(str(refused)) <= 300
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - itself < 150_000_000
