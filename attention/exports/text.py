@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 
@@ -34,16 +32,22 @@ def _cell(value: float):
 
 
 def to_matrices(view: View) -> bytes:
-    """One block for each stage: its name and columns, then a line for each row; an empty line between blocks."""
-    text = io.StringIO()
-    writer = csv.writer(text)
+    """One block for each stage: its name and columns, then a line for each row; an empty line between blocks.
+
+    Labels stand in quotation marks, so that no semicolon or tab in them is taken for a separator.
+    """
+    blocks = []
     for name, matrix in view.stages.items():
-        writer.writerow([name, *map(disarmed, view.columns(name))])
-        writer.writerows(
-            [disarmed(label), *map(exact, row)] for label, row in zip(view.rows(name), matrix, strict=True)
-        )
-        writer.writerow([])
-    return text.getvalue().encode()
+        lines = [",".join([name, *map(_quoted, view.columns(name))])]
+        lines += [
+            ",".join([_quoted(label), *map(exact, row)]) for label, row in zip(view.rows(name), matrix, strict=True)
+        ]
+        blocks.append("".join(f"{line}\r\n" for line in [*lines, ""]))
+    return "".join(blocks).encode()
+
+
+def _quoted(label: str) -> str:
+    return '"' + disarmed(label).replace('"', '""') + '"'
 
 
 def to_latex(view: View, digits: int) -> bytes:

@@ -287,7 +287,8 @@ def _weights(m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Broug
 
 
 def _were(names: list[str]) -> str:
-    return f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'}"
+    *most, last = names
+    return f"{', '.join(most)} and {last} were" if most else f"{last} was"
 
 
 def _oriented(role: str, b: Brought, d_in: int) -> Matrix:

@@ -198,7 +198,12 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
     >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
     (2, 2, 1)
     """
-    blocks = [block for block in _BETWEEN.split(_bare(text[: MAX_TEXT + 1])) if block.strip()]
+    text = _bare(text[: MAX_TEXT + 1])
+    if re.match(r"\s{0,99}(\[\s{0,99}){4}", text):
+        raise BadInput(
+            f"{name} has four axes or more; three at most are read from a printout; cut it first, or save it as .npy."
+        )
+    blocks = [block for block in _BETWEEN.split(text) if block.strip()]
     if len(blocks) < 2 or len(text) > MAX_TEXT:
         return read_matrix(text, name, finite)
     if len(blocks) > MAX_BLOCKS:

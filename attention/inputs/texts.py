@@ -21,6 +21,8 @@ from attention.inputs.matrices import MAX_BLOCKS, BadInput, is_number, read_matr
 ALONE = "numbers"  # the name of an array that has none
 MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
 MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
+BOUNDS = (("\n", MAX_ELEMENTS, "lines"), ("\r", MAX_ELEMENTS, "lines"), (",", MAX_COMMAS, "commas"), ("\t", MAX_COMMAS, "tabs"),
+          (";", MAX_ELEMENTS, "semicolons"), ("[", MAX_BRACKETS, "brackets"), ("{", MAX_BRACKETS, "brackets"))  # fmt: skip
 LOOSE = ", "  # commas or spaces
 UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
 CORNERS = {"", "word", "token", "tokens", "label", "name", "index", "key", "query"}  # heads of a column of labels
@@ -35,6 +37,8 @@ _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _DECIMAL = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d{1,4})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
+_TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]{}]*")  # rows in other brackets: Python's tuples, C's initialisers
+_SQUARE = str.maketrans("(){}", "[][]")
 _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"[\d.]\s+[\d.+-]")  # numbers with nothing but spaces between them
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -53,18 +57,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, Entry]
     >>> found.shape, found.rows, found.read()[1].tolist()
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
-    text = text.removeprefix("\ufeff")
-    if len(text) > MAX_FILE:
-        raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
-    if not text.strip():
-        raise BadInput(f"{where} is empty; numbers are wanted.")
-    for mark, most, word in (("\n", MAX_ELEMENTS, "lines"), ("\r", MAX_ELEMENTS, "lines"), (",", MAX_COMMAS, "commas"),
-                             ("\t", MAX_COMMAS, "tabs"), (";", MAX_ELEMENTS, "semicolons"), ("[", MAX_BRACKETS, "brackets"),
-                             ("{", MAX_BRACKETS, "brackets")):  # fmt: skip
-        if text.count(mark) > most:
-            raise BadInput(f"{where} has {text.count(mark):,} {word}; at most {most:,} are read.")
-    if "\x00" in text:
-        raise BadInput(f"{where}, character {text.index(chr(0)) + 1} is a zero byte; this is no text.")
+    text = _bounded(text.removeprefix("\ufeff"), where)
     if not re.search(r"\d", text) and _TRUTH.search(text):
         text = _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", text)
     first = text.lstrip()[0]
@@ -76,8 +69,24 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, Entry]
     if len(named) > 1:
         return _printed(named[1:], where)
     if _BRACKETS.match(text.lstrip()):
+        if _TUPLES.fullmatch(text):
+            text = text.translate(_SQUARE)
         return {ALONE: _array(ALONE, read_matrices(text, where, finite=False))}
     return _tables(text, where, comma)
+
+
+def _bounded(text: str, where: str) -> str:
+    """The text, if it is one and not larger than what it may become; counted before anything is made of it."""
+    if len(text) > MAX_FILE:
+        raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
+    if not text.strip():
+        raise BadInput(f"{where} is empty; numbers are wanted.")
+    for mark, most, word in BOUNDS:
+        if text.count(mark) > most:
+            raise BadInput(f"{where} has {text.count(mark):,} {word}; at most {most:,} are read.")
+    if "\x00" in text:
+        raise BadInput(f"{where}, character {text.index(chr(0)) + 1} is a zero byte; this is no text.")
+    return text
 
 
 def _array(name: str, values: np.ndarray, **more) -> Entry:
@@ -268,7 +277,7 @@ def _table(name: str, text: str, start: int, where: str, comma: str | None, corn
     if head:
         remarks.append("The first line names the columns; it is passed over.")
     if declared and declared[0] != count:
-        remarks.append(f"The first line says {declared[0]:,} words; {count:,} are here.")
+        remarks.append(f"The first line says {declared[0]:,} words; here are {count:,}.")
     labelled = bool(declared) or corner or (head and first.lower() in CORNERS) or _is_labelled(lines)
     width = declared[1] if declared else _width(lines, labelled, where)
     _check_widths(lines, labelled, width, where)

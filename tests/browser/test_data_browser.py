@@ -85,7 +85,7 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
     assert dashboard.numbers("X").tolist() == [rows[word] for word in ("the", "cat", "sat", "the", ".")]
     ticks = dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").all_text_contents()
     assert ticks == ["the (1)", "cat", "sat", "the (2)", "."]
-    assert "W_Q and W_K and W_V were rolled anew, because d_model is 6 now." in dashboard.notice()
+    assert "W_Q, W_K and W_V were rolled anew, because d_model is 6 now." in dashboard.notice()
     agrees(dashboard, X=dashboard.numbers("X"), **{f"W_{name}": dashboard.numbers(f"W_{name}") for name in "QKV"})
 
 

@@ -267,7 +267,7 @@ def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
     assert all(s.matrices[name].is_rolled for name in ("W_Q", "W_K", "W_V"))
     assert remarks == [
         "Now on the board: X (5 × 3).",
-        "W_Q and W_K and W_V were rolled anew, because d_model is 3 now.",
+        "W_Q, W_K and W_V were rolled anew, because d_model is 3 now.",
     ]
 
 

@@ -264,7 +264,7 @@ def test_commas_of_words_far_below_separate_nothing():
     assert entry.read()[:, 0].tolist() == list(range(303))
 
 
-@pytest.mark.parametrize(("count", "remark"), [(3, ""), (400_000, "The first line says 400,000 words; 3 are here.")])
+@pytest.mark.parametrize(("count", "remark"), [(3, ""), (400_000, "The first line says 400,000 words; here are 3.")])
 def test_word2vec_and_fasttext_begin_with_two_counts(count, remark):
     entry = the_one(f"{count} 2\nthe 0.5 -1 \n, 1 2 \n3 4 5 \n")
     assert (entry.rows, entry.remark) == (("the", ",", "3"), remark)
