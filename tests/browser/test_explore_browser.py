@@ -280,22 +280,16 @@ def test_a_saved_state_opens_for_another_visitor_exactly(visit):
     name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="The state as a file").click())
     assert name == "attention_batch_state.json"
     other = visit().open()
-    other.tab("Take it away")
-    other.page.locator("input[type=file]").set_input_files(
-        {"name": name, "mimeType": "application/json", "buffer": content}
-    )
+    other.upload(name, content)
     other.after(lambda: other.page.get_by_role("button", name="Open it").click())
     settings, _ = links.from_file(content)
     assert settings.matrices["Q"].values[3, 0, 0] == 0.125
     agrees(other, settings)
 
 
-def test_a_file_that_is_something_else_is_one_sentence_and_changes_nothing(visit):
+def test_a_broken_state_is_one_sentence_and_changes_nothing(visit):
     dashboard = visit().open()
-    dashboard.tab("Take it away")
-    dashboard.page.locator("input[type=file]").set_input_files(
-        {"name": "x.json", "mimeType": "application/json", "buffer": b"[1, 2]"}
-    )
+    dashboard.upload("x.json", b'{"attention": "stage by stage", "link": [1]}')
     dashboard.page.get_by_role("button", name="Open it").click()
     assert "his is not a state file of this page" in dashboard.notice()
     agrees(dashboard, EXAMPLES["four-words"].build())
