@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 
-WAIT = 60  # seconds, for one figure
+WAIT = 60  # seconds, for one figure, and for those before it
 _ONE_AT_A_TIME = Lock()  # a browser takes hundreds of megabytes
+_HOUSE = Path(__file__).resolve().parents[2]
 
 
 class NoImage(RuntimeError):
@@ -38,13 +47,74 @@ def draw(figure: dict, form: str) -> bytes:
     """
     if missing():
         raise NoImage(missing())
-    import kaleido
-
-    size = {"format": form, "width": figure["layout"]["width"], "height": figure["layout"]["height"]}
+    if not _ONE_AT_A_TIME.acquire(timeout=WAIT):
+        raise NoImage("The server is drawing for others; try again in a minute.")
     try:
-        with _ONE_AT_A_TIME:
-            return kaleido.calc_fig_sync(figure, size, kopts={"mathjax": False, "timeout": WAIT})
-    except Exception as problem:  # a browser that does not start, hangs or dies
-        raise NoImage(
-            f"Chrome or Chromium could not draw the figure ({type(problem).__name__}); try again, or take the SVG."
-        ) from None
+        return _drawn_apart(figure, form)
+    finally:
+        _ONE_AT_A_TIME.release()
+
+
+def _drawn_apart(figure: dict, form: str) -> bytes:
+    """Drawn in a process of its own: Kaleido's timeout begins when the browser answers, and some never do."""
+    with TemporaryDirectory(prefix="attention_", ignore_cleanup_errors=True) as folder:  # a killed browser leaves files
+        paths = os.pathsep.join(filter(None, (str(_HOUSE), os.environ.get("PYTHONPATH"))))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "attention.exports.images", form],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": paths, "TMPDIR": folder},
+            start_new_session=True,
+        )
+        with process:
+            try:
+                answer, _ = process.communicate(json.dumps(figure).encode(), timeout=WAIT)
+            except subprocess.TimeoutExpired:
+                raise _failed("TimeoutError") from None
+            finally:
+                _end(process)
+    if process.returncode:
+        raise _failed(answer.decode() or f"code {process.returncode}")
+    return answer
+
+
+def _end(process: subprocess.Popen) -> None:
+    """The process with all it started; those that ended well are gone already."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _failed(why: str) -> NoImage:
+    return NoImage(f"Chrome or Chromium could not draw the figure ({why}); try again, or take the SVG.")
+
+
+def _draw_here(figure: dict, form: str) -> bytes:
+    import kaleido
+    from choreographer import browser_async
+    from choreographer.browsers.chromium import Chromium
+
+    arguments = Chromium.get_popen_args
+    Chromium.get_popen_args = lambda self: {**arguments(self), "start_new_session": False}  # so that we can end it
+    browser_async.kill = lambda browser: browser.kill()  # its own would end the group, and that is us as well
+    size = {"format": form, "width": figure["layout"]["width"], "height": figure["layout"]["height"]}
+    return kaleido.calc_fig_sync(figure, size, kopts={"mathjax": False, "timeout": WAIT})
+
+
+def _main() -> int:
+    """The other process: a figure as JSON comes in; out go its bytes, or the name of what went wrong."""
+    try:
+        answer = _draw_here(json.load(sys.stdin), sys.argv[1])
+    except Exception as problem:  # a browser that does not start or dies
+        sys.stdout.write(type(problem).__name__)
+        return 1
+    sys.stdout.buffer.write(answer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

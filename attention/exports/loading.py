@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention.exports.html import line, table
 from attention.inputs.files import Entry, shown
-from attention.inputs.loading import Brought
+from attention.inputs.taking import Brought
 from attention.numbers import exact
 
 COLUMNS, NAMES = 6, 200
@@ -23,12 +23,18 @@ def preview(role: str, brought: Brought, rows: int = 4) -> str:
     first = values.reshape(-1, *values.shape[-2:])[0]
     beyond = ["…"] * (first.shape[1] > COLUMNS)
     lines = [
-        line([brought.tokens[i] if brought.tokens else str(i + 1), *(exact(v) for v in row[:COLUMNS]), *beyond])
+        line([brought.tokens[i] if brought.tokens else str(i + 1), *map(_brief, row[:COLUMNS]), *beyond])
         for i, row in enumerate(first[:rows])
     ]
     lines += [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])] if len(first) > rows else []
     heads = [f"{role}, {_size(values.shape)}", *map(str, range(1, min(first.shape[1], COLUMNS) + 1)), *beyond]
     return table("numbers", heads, lines)
+
+
+def _brief(value: float) -> str:
+    """A number in full, or its first digits where it has many."""
+    text = exact(value)
+    return text if len(text) <= 10 else f"{float(value):.6g}…"
 
 
 def _size(shape: tuple[int, ...]) -> str:

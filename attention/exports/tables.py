@@ -7,7 +7,7 @@ import io
 
 import numpy as np
 
-from attention.inputs.texts import disarmed
+from attention.inputs.tables import disarmed
 from attention.numbers import exact
 from attention.stages import View
 from attention.trace import AttentionTrace
@@ -39,7 +39,7 @@ def to_npz(settings, trace: AttentionTrace) -> bytes:
             arrays[name] = getattr(trace, name)
     if settings.context:
         arrays["context"] = trace.context
-    arrays |= {"scale": np.float64(trace.scale), "tokens": np.array(settings.tokens)}
+    arrays |= {"scale": np.float64(trace.scale), "heads": np.int64(settings.heads), "tokens": np.array(settings.tokens)}
     if settings.memory_tokens:
         arrays["memory_tokens"] = np.array(settings.memory_tokens)
     buffer = io.BytesIO()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from attention.inputs.texts import disarmed
+from attention.inputs.tables import disarmed
 from attention.numbers import exact, number
 from attention.stages import STAGES, View
 

@@ -55,6 +55,7 @@ def pane(name: str, matrix, rows, columns, *, words: dict, limits, digits=2, hid
         hidden=hidden,
         marks=marks,
         title=" · ".join(filter(None, (symbol, title))),
+        bar=name != "mask",  # two values, grey and not: a scale would say nothing
     )
     return {
         "name": name,

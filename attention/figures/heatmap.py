@@ -30,6 +30,7 @@ def heatmap(
     digits: int = 2,
     hidden: np.ndarray | None = None,
     marks: tuple[tuple[str, int, int | None], ...] = (),
+    bar: bool = True,
 ) -> dict:
     """A Plotly figure, as a dict, of a (rows, columns) matrix.
 
@@ -40,6 +41,7 @@ def heatmap(
     limits : the colour range; (0, 1) is a share, anything else is taken to diverge about 0
     hidden : (r, c), True where the cell stands behind a mask: grey, with its number
     marks : ("query", row, None) frames a row, ("cell", row, column) frames a cell
+    bar : whether it has a colour bar
 
     >>> figure = heatmap(np.eye(2), ("a", "b"), ("c", "d"), limits=(0, 1))
     >>> figure["data"][0]["text"]
@@ -56,8 +58,8 @@ def heatmap(
         "zmin": limits[0],
         "zmax": limits[1],
         "colorscale": LIGHT[role],
-        "showscale": True,
-        "colorbar": {"thickness": 10, "outlinewidth": 0, "len": 1, "tickfont": {"size": 10}, "nticks": 5},
+        "showscale": bar,
+        "colorbar": {"thickness": 5, "x": 1, "xpad": 4, "outlinewidth": 0, "tickfont": {"size": 9}, "nticks": 5},
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,

@@ -9,11 +9,12 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs import files, loading, texts
+from attention.inputs import files, loading, taking, texts
 from attention.inputs.files import Entry
 from attention.inputs.matrices import BadInput, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
+from attention.inputs.tables import Ambiguous
 from attention.masks import MASKS
 from attention.stages import STAGES
 
@@ -49,17 +50,17 @@ def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **
     """Inputs typed or pasted: a text for each matrix, and one for the mask where it is ``PASTED``."""
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
-    asked = loading.Asked(true_means=true_means)
+    asked = taking.Asked(true_means=true_means)
     seen = (
-        _matrix(boxes.get(loading.MASK, ""), loading.MASK, asked)
+        _matrix(boxes.get(taking.MASK, ""), taking.MASK, asked)
         if mask == PASTED
         else MASKS[mask](len(first), len(second))
     )
     return given | {"allowed": None if mask == "none" else seen} | numbers
 
 
-def _matrix(text: str, role: str, asked=loading.AS_IT_IS) -> np.ndarray:
-    found = loading.take(_array(text, role, role), role, role, asked).values
+def _matrix(text: str, role: str, asked=taking.AS_IT_IS) -> np.ndarray:
+    found = taking.take(_array(text, role, role), role, role, asked).values
     if found.ndim != 2:
         raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
     return found
@@ -69,7 +70,7 @@ def _array(text: str, name: str, where: str) -> Entry:
     """The array of that name in a text, or the only one."""
     try:
         return files.the_one(texts.entries(text, where), name, where)
-    except texts.Ambiguous as problem:
+    except Ambiguous as problem:
         raise BadInput(f"{problem} Write 0.5 for a half, and a space after a comma that separates.") from None
 
 
@@ -104,10 +105,12 @@ def from_file(filename: str, content: bytes, name: str) -> str:
     where = files.shown(filename)
     try:
         array = files.the_one(loading.opened(filename, content), name, where).read()
-    except texts.Ambiguous as problem:
+    except Ambiguous as problem:
         raise BadInput(f"{problem} Save it with points, or put spaces after commas that separate.") from None
     if array.dtype == bool:
         raise BadInput(f"{where} holds bool; numbers are wanted.")
+    while array.ndim > 2 and len(array) == 1:
+        array = array[0]  # a batch of one
     if array.ndim not in (2, 3) or not 0 < array.size <= MOST_SCORES:
         raise BadInput(
             f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."

@@ -12,30 +12,28 @@ import numpy as np
 class Part(NamedTuple):
     """What a tensor's name says: how it is stored, and which of several equal parts is meant."""
 
-    stored: str  # "out_in", as nn.Linear keeps it, or "in_out"
+    stored: str | None  # "out_in", as nn.Linear keeps it, "in_out", or None: the name is used for both
     index: int = 0
     count: int = 1
 
-    def of(self, values: np.ndarray) -> np.ndarray:
+    def of(self, values: np.ndarray, stored: str) -> np.ndarray:
         """This part, along the axis of what comes out."""
-        return np.split(values, self.count, axis=0 if self.stored == "out_in" else -1)[self.index]
+        return np.split(values, self.count, axis=0 if stored == "out_in" else -1)[self.index]
 
 
-_END = r"(?:^|[._])(?:{})\.weight$"
 NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
     (re.compile(pattern), parts)
     for pattern, parts in (
-        (_END.format("query|q_proj|q_lin|q|wq|to_q"), {"W_Q": Part("out_in")}),
-        (_END.format("key|k_proj|k_lin|k|wk|to_k"), {"W_K": Part("out_in")}),
-        (_END.format("value|v_proj|v_lin|v|wv|to_v"), {"W_V": Part("out_in")}),
+        (r"(?:(?:^|[._])(?:query|q_proj|q_lin)|(?:^|\.)(?:q|wq|to_q))\.weight$", {"W_Q": Part("out_in")}),
+        (r"(?:(?:^|[._])(?:key|k_proj|k_lin)|(?:^|\.)(?:k|wk|to_k))\.weight$", {"W_K": Part("out_in")}),
+        (r"(?:(?:^|[._])(?:value|v_proj|v_lin)|(?:^|\.)(?:v|wv|to_v))\.weight$", {"W_V": Part("out_in")}),
         (r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin|SelfAttention\.o|attention\.wo)\.weight$", {"W_O": Part("out_in")}),
-        (r"attn\.c_attn\.weight$", {f"W_{name}": Part("in_out", k, 3) for k, name in enumerate("QKV")}),
-        (r"attn\.c_proj\.weight$", {"W_O": Part("in_out")}),
+        (r"attn\.c_proj\.weight$", {"W_O": Part(None)}),
+        (r"attn\.c_attn\.weight$", {f"W_{name}": Part(None, k, 3) for k, name in enumerate("QKV")}),
         (r"in_proj_weight$", {f"W_{name}": Part("out_in", k, 3) for k, name in enumerate("QKV")}),
     )
 ]  # fmt: skip
 ALIASES = {"mask": "allowed", "memory": "y"}
-_LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?|resblocks)\.(\d{1,4})\.")
 
 
 def recognised(name: str) -> dict[str, Part]:
@@ -49,30 +47,37 @@ def recognised(name: str) -> dict[str, Part]:
     return next((parts for pattern, parts in NAMES if pattern.search(name)), {})
 
 
-def layer(name: str) -> int | None:
-    """The number of the layer in a tensor's name.
+def place(name: str) -> str:
+    """Where in a model a weight stands: its name up to what says which one it is.
 
-    >>> layer("encoder.layer.11.attention.self.query.weight"), layer("X")
-    (11, None)
+    >>> place("encoder.layer.0.attention.self.query.weight")
+    'encoder.layer.0.attention.self'
     """
-    found = _LAYER.search(name)
-    return int(found[1]) if found else None
+    start = next((pattern.search(name).start() for pattern, _ in NAMES if pattern.search(name)), 0)
+    return name[:start].rstrip("._")
 
 
-def layers(names: Iterable[str]) -> list[int]:
-    """The layers that have attention weights, in order."""
-    return sorted({layer(name) for name in names if recognised(name) and layer(name) is not None})
+def layers(names: Iterable[str]) -> list[str]:
+    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a model."""
+    there: dict[str, set[str]] = {}
+    for name in names:
+        there.setdefault(place(name), set()).update(recognised(name))
+    return [where for where, roles in there.items() if {"W_Q", "W_K", "W_V"} <= roles]
 
 
-def guess(names: list[str], role: str, of_layer: int | None = None) -> str | None:
+def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
     """The array that is most likely this input: by its own name, or as a checkpoint calls it, in this layer."""
-    if role in names:
-        return role
     own = {name.lower(): name for name in names}
-    alias = ALIASES.get(role, role.lower().replace("_", ""))
-    return own.get(role.lower()) or own.get(alias) or next(
-        (name for name in names if role in recognised(name) and (of_layer is None or layer(name) == of_layer)), None
-    )  # fmt: skip
+    known = own.get(role.lower()) or own.get(ALIASES.get(role, role.lower().replace("_", "")))
+    if known:
+        return known
+    found = [name for name in names if role in recognised(name)]
+    if layer is not None:  # W_O stands a step higher than the others
+        found = [name for name in found if f"{layer}.".startswith(f"{place(name)}") and place(name)] or [
+            name for name in found if place(name) == layer
+        ]
+        found.sort(key=lambda name: -len(place(name)))
+    return found[0] if found else None
 
 
 def left_out(names: Iterable[str], chosen: Iterable[str]) -> list[str]:

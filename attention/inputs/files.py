@@ -28,7 +28,7 @@ MAX_RANK = 4
 HEAD = 12_000  # bytes of a .npy that hold its header
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 REFUSED, WORDS = "not read", "text"  # instead of the type of numbers
-ALONE = "array"  # the name of the only array of a .npy file
+ALONE = "numbers"  # the name of an array that has none
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Entry:
     pick: Callable[[Sequence[int]], np.ndarray] | None = None  # reads these rows alone, of a long list of word vectors
     remark: str = ""  # what a person should know about how it was understood
 
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
+    @classmethod
+    def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> Entry:
+        """Numbers that were read already, out of a text."""
+        return cls(name, values.shape, "text", lambda: values, rows)
 
 
 def entries(filename: str, content: bytes) -> dict[str, Entry]:
-    """The arrays of a file by name; a .npy file has one, named "array"."""
+    """The arrays of a file by name; a .npy file has one, named "numbers"."""
     where = shown(filename)
-    if len(content) > MAX_FILE:
-        raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
+    check_size(content, where)
     if not content:
         raise BadInput(f"{where} is empty.")
     if content[:6] == b"\x93NUMPY":
@@ -62,6 +62,12 @@ def entries(filename: str, content: bytes) -> dict[str, Entry]:
     if filename.lower().endswith(".safetensors"):
         return safetensors(content, where)
     raise BadInput(f"{where} is no .npy, .npz or .safetensors file: it does not begin like one.")
+
+
+def check_size(content: bytes, where: str) -> None:
+    """Refuse a file that is too large, before anything is made of it."""
+    if len(content) > MAX_FILE:
+        raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
 
 
 def shown(name: str, most: int = 40) -> str:
@@ -332,7 +338,11 @@ def _tensor(name: str, what, body: bytes, place: str) -> Entry:
 
 def is_arrays(filename: str, content: bytes) -> bool:
     """Whether a file is one of these, and not text."""
-    return content[:6] == b"\x93NUMPY" or content[:2] == b"PK" or filename.lower().endswith(".safetensors")
+    return (
+        content[:6] == b"\x93NUMPY"
+        or content[:2] == b"PK"
+        or filename.lower().endswith((".npy", ".npz", ".safetensors"))
+    )
 
 
 def the_one(found: dict[str, Entry], name: str, where: str) -> Entry:

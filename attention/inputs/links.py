@@ -21,15 +21,16 @@ import numpy as np
 
 from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import MAX_SIDE, BadInput, Matrix, Recipe, read_matrix, read_number
-from attention.inputs.settings import Settings, check
+from attention.inputs.settings import MAX_BATCH, Settings, check
 from attention.inputs.system import run, view
 from attention.numbers import exact
 from attention.weights import INITIALISERS
 
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
-MAX_BATCH = 64
-MAX_TEXT = 2_000_000  # characters of typed numbers
+MAX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
+MAX_COLONS, MAX_COMMAS = 10_000, 700_000  # in a state file
+MAX_FIELD = 20_000  # characters of any other parameter; 64 tokens or a mask of 64 × 64 need fewer
 MAX_RAW = 400_000  # numbers of one matrix
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
@@ -49,6 +50,12 @@ def _whole(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,12}", text):
         raise BadInput("a whole number is wanted")
     return int(text)
+
+
+def _short_enough(text: str, most: int = MAX_FIELD) -> str:
+    if len(text) > most:
+        raise BadInput(f"it has {len(text):,} characters; at most {most:,} are read")
+    return text
 
 
 def _flag(text: str) -> bool:
@@ -123,15 +130,20 @@ def write(settings: Settings) -> dict[str, str]:
     return link
 
 
-def partial(link: Mapping[str, str]) -> dict[str, str]:
-    """What stands in the address where a link does not fit: the example, that this is not all, and a mark of the rest."""
-    mark = hashlib.blake2b(json.dumps(link).encode(), digest_size=6).hexdigest()
-    return {"example": link["example"], "partial": mark}
+def address(settings: Settings) -> tuple[dict[str, str], bool]:
+    """What stands in the address, and whether it is all.
 
-
-def fits(link: Mapping[str, str]) -> bool:
-    """Whether the link stays short enough to be sent around."""
-    return len(urlencode(link)) <= MAX_LINK
+    Where the link does not fit: the example, and a mark of the rest, which nobody can guess who does not have it.
+    """
+    large = [m for m in settings.matrices.values() if m.values.size > MAX_TYPED and not m.is_rolled]
+    link = {} if large else write(settings)
+    if link and len(urlencode(link)) <= MAX_LINK:
+        return link, True
+    digest = hashlib.blake2b(digest_size=12)
+    for name, matrix in settings.matrices.items():
+        digest.update(f"{name} {matrix.shape} {matrix.recipe}".encode() + matrix.values.tobytes())
+    digest.update(repr([getattr(settings, name) for name in CODECS]).encode())
+    return {"example": settings.example, "partial": digest.hexdigest()}, False
 
 
 def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
@@ -142,21 +154,29 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         notices.append(f"The link asks for an example “{_short(name)}” that does not exist; this is the first one.")
         name = FIRST
     base = EXAMPLES[name].build()
-    changes, matrices = {}, dict(base.matrices)
+    changes, matrices, unknown = {}, dict(base.matrices), []
     for parameter, text in link.items():
         try:
             if parameter in CODECS:
-                changes[parameter] = CODECS[parameter].read(text)
+                changes[parameter] = CODECS[parameter].read(_short_enough(text))
             elif parameter in MATRICES and text == ABSENT:
                 matrices.pop(parameter, None)
             elif parameter in MATRICES:
-                matrices[parameter] = read_matrix_text(text, parameter)
+                matrices[parameter] = read_matrix_text(
+                    text if text.startswith("*") else _short_enough(text, MAX_TEXT), parameter
+                )
             elif parameter == "partial":
-                notices.append("This link stood for matrices too large for it; ask its sender for the state as a file.")
+                notices.append(
+                    "This address stood for matrices too large for it, and the server no longer has them; open the state's file, or bring them again."
+                )
             elif parameter != "example" and not parameter.startswith("embed"):
-                notices.append(f"The link's parameter “{_short(parameter)}” is unknown and was passed over.")
+                unknown.append(parameter)
         except _REFUSALS as problem:
             notices.append(_passed_over([parameter], problem))
+    if unknown:
+        more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
+        were = "were" if len(unknown) > 1 else "was"
+        notices.append(f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over.")
     return _applied(base, changes, matrices, notices), notices
 
 
@@ -227,6 +247,8 @@ def _recipe(matrix: Matrix) -> str:
 def read_matrix_text(text: str, name: str) -> Matrix:
     """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence."""
     made, both, rest = text.partition("=")
+    if both and (len(made) > 100 or "=" in rest):
+        raise BadInput(f"{name} is damaged; part of the link may be missing.")
     if both:
         return Matrix(read_matrix_text(rest, name).values, read_matrix_text(made, name).recipe)
     recipe = re.fullmatch(r"([a-z]+),(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?", text)
@@ -299,12 +321,17 @@ def is_file(content: bytes) -> bool:
     return re.match(rb'\s*\{\s*"attention": "stage by stage",\s*"link":', content[:200]) is not None
 
 
-def from_file(content: bytes) -> tuple[Settings, list[str]]:
-    """The settings in a file that :func:`to_file` wrote; refused whole, with a sentence, if it is another."""
+def from_file(content: bytes) -> Settings:
+    """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is refused whole."""
     try:
+        if content.count(b":") > MAX_COLONS or content.count(b"[") > MAX_COLONS or content.count(b",") > MAX_COMMAS:
+            raise ValueError
         link = json.loads(content.decode("utf-8"))["link"]
         if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
         raise BadInput("this is not a state file of this page; save one with “The state as a file”.") from None
-    return read(link)
+    settings, notices = read(link)
+    if notices:
+        raise BadInput(f"this state file is damaged. {notices[0]}")
+    return settings

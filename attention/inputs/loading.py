@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from attention.inputs import files, texts
-from attention.inputs.checkpoints import guess, left_out, recognised
+from attention.inputs.checkpoints import guess
 from attention.inputs.examples import OWN
-from attention.inputs.files import Entry, short, shown
-from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe, orient
-from attention.inputs.polarity import as_allowed, is_added
-from attention.inputs.settings import DRAWN, MAX_TOKENS, Settings, as_drawn, check
+from attention.inputs.files import Entry, shown
+from attention.inputs.matrices import BadInput, Matrix, Recipe, orient
+from attention.inputs.settings import DRAWN, Settings, as_drawn, check
+from attention.inputs.taking import MASK, WEIGHTS, Brought, size
 
-MASK = "mask"
-WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
 ROLES = {
     "X": "X, word embeddings", "W_Q": "W_Q", "W_K": "W_K", "W_V": "W_V", "W_O": "W_O, output weights",
@@ -25,37 +22,12 @@ ROLES = {
 TYPES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
 
 
-@dataclass(frozen=True)
-class Asked:
-    """How a person wants an array to be taken."""
-
-    words: str = ""  # the rows wanted, by their labels
-    cut: str = ""  # the part wanted, as NumPy writes it: "0, :, 64:128"
-    stored: str = "in_out"  # how a square weight matrix is stored: (in, out) or (out, in)
-    true_means: str = "may look"  # in a mask
-
-
-AS_IT_IS = Asked()
-
-
-@dataclass(frozen=True, eq=False)
-class Brought:
-    """An array on its way to be an input."""
-
-    values: np.ndarray
-    tokens: tuple[str, ...] = ()
-    stored: str = "in_out"
-    name: str = ""  # of the tensor, where it says which weight this is and how it is stored
-    remarks: tuple[str, ...] = ()
-
-
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, Entry]:
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
     where = shown(filename)
-    if len(content) > files.MAX_FILE:
-        raise BadInput(f"{where} has {len(content):,} bytes; at most {files.MAX_FILE:,} are read.")
     if files.is_arrays(filename, content):
         return files.entries(filename, content)
+    files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
 
 
@@ -70,115 +42,6 @@ def decoded(content: bytes, where: str) -> str:
         ) from None
 
 
-# ---- one array ----------------------------------------------------------------------------------------
-
-
-def take(entry: Entry, role: str, where: str, asked: Asked = AS_IT_IS) -> Brought:
-    """The numbers of an array as this input, checked, and what a person should know of how they were taken."""
-    place = where if entry.name in (texts.ALONE, files.ALONE) else f"{where}, {shown(entry.name)}"
-    values, tokens = _rows(entry, place, asked.words)
-    values, remarks = _cut(values, asked.cut, place), [entry.remark] if entry.remark else []
-    part = recognised(entry.name).get(role)
-    if part and values.ndim == 2 and not asked.cut:
-        if values.shape[0 if part.stored == "out_in" else 1] % part.count:
-            raise BadInput(f"{place} is {_size(values)}; three equal parts are wanted, for Q, K and V.")
-        values = part.of(values)
-    if role == MASK and values.ndim > 2 and (values == values.reshape(-1, *values.shape[-2:])[0]).all():
-        values = values.reshape(-1, *values.shape[-2:])[0]  # the same for every item and head
-    most = 2 if role in WEIGHTS or role == MASK else 3
-    if not 2 <= values.ndim <= most or not values.size:
-        raise BadInput(
-            f"{place} is {_size(values)}; {'two axes are' if most == 2 else 'two axes, or three with a batch, are'} wanted for {role}. Cut it to that."
-        )
-    if role == MASK:
-        return _mask(values, asked.true_means, place, remarks)
-    if values.dtype == bool:
-        raise BadInput(f"{place} holds bool; that is a mask, and {role} needs numbers.")
-    known = (part.stored, entry.name) if part else (asked.stored, "")
-    return Brought(_finite(values, place), tokens, *known, tuple(remarks))
-
-
-def gather(found: dict[str, Entry], picks: dict[str, tuple[str, Asked]], where: str) -> dict[str, Brought]:
-    """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to take it."""
-    brought = {role: take(found[name], role, where, asked) for role, (name, asked) in picks.items()}
-    biases = left_out(found, [b.name for b in brought.values()])
-    if biases:
-        role = next(iter(brought))
-        names = f"{shown(biases[0], 50)}{' and others' if len(biases) > 1 else ''}"
-        told = f"The formula here has no bias: {names} stayed behind, so the numbers differ from the model's."
-        brought[role] = replace(brought[role], remarks=(*brought[role].remarks, told))
-    return brought
-
-
-def _mask(values: np.ndarray, true_means: str, place: str, remarks: list[str]) -> Brought:
-    said = "0 and −∞ are added" if is_added(values.astype(np.float64)) else f"True and 1 mean {true_means}"
-    return Brought(as_allowed(values.astype(np.float64), true_means, place), remarks=(*remarks, f"The mask: {said}."))
-
-
-def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The rows of a table that are wanted, in that order; of any other array all of it."""
-    if words.strip():
-        chosen = wanted(entry, words, place)
-        return entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :], tuple(entry.rows[k] for k in chosen)
-    if entry.pick and entry.shape[0] > MAX_TOKENS:
-        raise BadInput(f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS}.")
-    return entry.read(), entry.rows
-
-
-def wanted(entry: Entry, words: str, place: str) -> list[int]:
-    """The rows with these labels, in the order typed, with spaces between them, or with commas where labels have spaces.
-
-    A word that is not there is answered with near ones.
-    """
-    found = []
-    first = {label: k for k, label in reversed(list(enumerate(entry.rows)))}
-    typed = words.split()
-    if not all(word in first for word in typed) and ("," in words or words.strip() in first):
-        typed = [word.strip() for word in words.split(",") if word.strip()]
-    for word in typed:
-        if word not in first:
-            near = [label for label in first if label.lower().startswith(word.lower())][:8]
-            hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
-            raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
-        found.append(first[word])
-    return found
-
-
-def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
-    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are understood."""
-    parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
-    if len(parts) > values.ndim:
-        raise BadInput(f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}.")
-    index = []
-    for axis, part in enumerate(parts):
-        found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
-        if not found:
-            raise BadInput(
-                f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
-            )
-        one, start, end = found.groups()
-        picked = int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])
-        if (picked if one else picked.stop - 1) >= values.shape[axis] or (not one and picked.start >= picked.stop):
-            raise BadInput(f"the slice {part} lies outside of {place}, which is {_size(values)}; places count from 0.")
-        index.append(picked)
-    return values[tuple(index)]
-
-
-def _finite(values: np.ndarray, place: str) -> np.ndarray:
-    """As float64, which holds every accepted number exactly; or where the first stands that is none, or too large."""
-    values = values.astype(np.float64)
-    odd = np.argwhere(~(np.abs(values) <= LIMIT))
-    if len(odd):
-        value, words = values[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
-        at = ", ".join(f"{word} {k + 1}" for word, k in zip(words, odd[0], strict=True))
-        raise BadInput(f"{place}, {at} holds {value:g}; numbers from -1e12 to 1e12 are allowed.")
-    return values
-
-
-def _size(values: np.ndarray) -> str:
-    return " × ".join(map(str, values.shape)) or "one number"
-
-
 def likely(name: str, entry: Entry, s: Settings) -> str:
     """What a single array most likely is."""
     if entry.dtype == "bool":
@@ -187,9 +50,18 @@ def likely(name: str, entry: Entry, s: Settings) -> str:
     return known or ("Q" if s.typed_qkv else "X")
 
 
-def picks_of(names: list[str], family: str, of_layer: int | None) -> dict[str, str | None]:
-    """Which array most likely is which input of the family."""
-    return {role: guess(names, role, of_layer) for role in FAMILIES[family]}
+def picks_of(found: dict[str, Entry], family: str, layer: str | None) -> dict[str, str | None]:
+    """Which array most likely is which input of the family: of those with rows and columns."""
+    names = [name for name, entry in found.items() if len(entry.shape) >= 2]
+    return {role: guess(names, role, layer) for role in FAMILIES[family]}
+
+
+def axis_of(found: dict[str, Entry]) -> str:
+    """What a third axis of Q, K and V counts: heads, where there are four axes, or the file says how many heads."""
+    heads = found.get("heads")
+    many = heads is not None and not heads.shape and int(heads.read()) > 1
+    deep = any(len(found[name].shape) > 3 for name in "QKV" if name in found)
+    return "heads" if many or deep else "batch"
 
 
 def family_of(names: list[str]) -> str:
@@ -200,26 +72,30 @@ def family_of(names: list[str]) -> str:
 # ---- the settings that follow ---------------------------------------------------------------------------
 
 
-def use(s: Settings, brought: dict[str, Brought]) -> tuple[Settings, list[str]]:
+def use(s: Settings, brought: dict[str, Brought], heads: int | None = None) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
-    X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew, a mask or W_O that no
-    longer fits is taken away.
+    X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew; a mask, padding or W_O that no
+    longer fits is taken away. ``heads`` is how many share the columns; by default as many as before.
     """
     if not brought:
         raise BadInput("choose what the numbers are to be.")
-    remarks = [f"Now on the board: {', '.join(f'{name} ({_size(b.values)})' for name, b in brought.items())}."]
+    remarks = [f"Now on the board: {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."]
     remarks += [remark for b in brought.values() for remark in b.remarks]
     into = _projected if brought.keys() & set("QKV") else _embedded
-    s = into(s, brought, remarks)
+    before, s = s, into(s, brought, remarks)
     s = replace(s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {}))
+    if brought.keys() & {"X", "Q"} and s.tokens == before.tokens and not (brought.get("X") or brought["Q"]).tokens:
+        remarks.append("The rows came without words; those that were there stayed.")
     s = _with_output(s, brought.get("W_O"), remarks)
-    s = _with_heads(s, remarks)
+    s = _with_heads(s, heads or next((b.heads for b in brought.values() if b.heads), None), remarks)
+    keys_came = brought.keys() & ({"K", "V"} if s.typed_qkv else {"memory"} if s.memory_tokens else {"X"})
+    s = _with_padding(s, MASK in brought or bool(keys_came), remarks)
     s = _with_mask(s, brought.get(MASK), remarks)
-    return check(s), list(dict.fromkeys(remarks))
+    return check(s), list(dict.fromkeys(filter(None, remarks)))
 
 
-def _projected(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> Settings:
+def _projected(s: Settings, brought: dict[str, Brought], _: list[str]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
         raise BadInput(f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or the other.")
@@ -252,6 +128,9 @@ def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> S
         tokens = _tokens(m["X"].shape[-2], brought["X"].tokens, s.tokens)
     if "memory" in brought:
         memory = _tokens(m["memory"].shape[-2], brought["memory"].tokens, s.memory_tokens, "k")
+    elif "memory" not in m and memory:
+        memory = ()
+        remarks.append("The second sequence had no embeddings and was taken away.")
     elif "memory" in m and (m["memory"].shape[:-2], m["memory"].shape[-1]) != (m["X"].shape[:-2], m["X"].shape[-1]):
         del m["memory"]
         memory = ()
@@ -267,6 +146,12 @@ def _weights(m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Broug
         if name in brought:
             found[name] = _oriented(name, brought[name], d)
             remarks.append(found[name].remark)
+    if {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]:
+        widths = found["W_Q"].shape[1], found["W_K"].shape[1]
+        raise BadInput(
+            f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads share their keys, cut one"
+            " head out of each."
+        )
     for name, partner in (("W_Q", "W_K"), ("W_K", "W_Q"), ("W_V", None)):
         if name in found:
             continue
@@ -296,12 +181,12 @@ def _oriented(role: str, b: Brought, d_in: int) -> Matrix:
     if not b.name:
         values, remark = orient(b.values, d_in, role, b.stored)
         return Matrix(values, remark=remark)
-    values, way = (b.values.T, "(out, in), and transposed") if b.stored == "out_in" else (b.values, "(in, out)")
-    if len(values) != d_in:
+    if len(b.values) != d_in:
         raise BadInput(
-            f"{role} from {shown(b.name, 60)} takes {len(values)} numbers in; {d_in} come, the width of what it meets."
+            f"{role} takes {len(b.values)} numbers in; {d_in} come, the width of what it meets. Bring both together,"
+            f" or an input of {len(b.values)} columns first."
         )
-    return Matrix(values, remark=f"{role} is {shown(b.name, 60)}, by its name stored as {way}.")
+    return Matrix(b.values, remark=next(remark for remark in b.remarks if remark.startswith(f"{role} is ")))
 
 
 def _with_output(s: Settings, brought: Brought | None, remarks: list[str]) -> Settings:
@@ -316,25 +201,34 @@ def _with_output(s: Settings, brought: Brought | None, remarks: list[str]) -> Se
     return s
 
 
-def _with_heads(s: Settings, remarks: list[str]) -> Settings:
+def _with_heads(s: Settings, heads: int | None, remarks: list[str]) -> Settings:
+    if heads and heads not in s.possible_heads:
+        raise BadInput(f"{heads} heads cannot share these columns; choose {', '.join(map(str, s.possible_heads))}.")
+    if heads:
+        return replace(s, heads=heads, head=0)
     if s.heads in s.possible_heads:
         return s
     remarks.append(f"{s.heads} heads cannot share these columns; there is 1 now.")
     return replace(s, heads=1)
 
 
+def _with_padding(s: Settings, changed: bool, remarks: list[str]) -> Settings:
+    """Keys that were hidden by their place stay so only while they are the same keys."""
+    if not s.padding or not changed:
+        return s
+    remarks.append("The padding belonged to other keys and was taken away.")
+    return replace(s, padding=())
+
+
 def _with_mask(s: Settings, brought: Brought | None, remarks: list[str]) -> Settings:
     n_q, n_k = len(s.tokens), len(s.key_tokens)
     if brought is not None:
         if brought.values.shape != (n_q, n_k):
-            raise BadInput(f"the mask is {_size(brought.values)}; {n_q} queries × {n_k} keys are wanted.")
-        return replace(s, mask=DRAWN, drawn=as_drawn(brought.values), padding=())
+            raise BadInput(f"the mask is {size(brought.values)}; {n_q} queries × {n_k} keys are wanted.")
+        return replace(s, mask=DRAWN, drawn=as_drawn(brought.values))
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
         remarks.append("The drawn mask did not fit and was taken away.")
         s = replace(s, mask="none", drawn=())
-    if any(k >= n_k for k in s.padding):
-        remarks.append("The padding did not fit and was taken away.")
-        s = replace(s, padding=())
     return s
 
 

@@ -19,6 +19,8 @@ MAX_TOKENS = 64
 MAX_DIMENSION = 512
 MAX_TOKEN_LENGTH = 40
 MAX_CELLS = 2**21  # scores of all items and heads together
+MAX_BATCH = 64
+MAX_NUMBERS = 700_000  # of all matrices together, so that a saved state stays below 8 MB
 DRAWN = "drawn"
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
@@ -173,6 +175,11 @@ def _check_matrices(s: Settings) -> None:
     given = set(s.matrices) - {"W_O"}
     if given != wanted:
         raise BadInput(f"the matrices {', '.join(sorted(wanted))} are wanted; {', '.join(sorted(given))} came.")
+    numbers = sum(matrix.values.size for matrix in s.matrices.values())
+    if numbers > MAX_NUMBERS:
+        raise BadInput(f"these matrices hold {numbers:,} numbers; at most {MAX_NUMBERS:,} fit.")
+    if s.batch > MAX_BATCH:
+        raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
     for name, matrix in s.matrices.items():
         *lead, rows, columns = matrix.shape
         batch = (s.batch,) if s.batch and not name.startswith("W_") else ()

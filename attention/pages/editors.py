@@ -38,6 +38,8 @@ def panel(s: Settings) -> None:
     if chosen is None:
         return
     with st.container(border=True, key="editor"):
+        if chosen != DATA:
+            loading.forget()
         if chosen in (MASK, DATA):
             (_mask if chosen == MASK else loading.panel)(s)
             return

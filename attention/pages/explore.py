@@ -124,7 +124,7 @@ def the_exports() -> None:
         " under “your data” above. The menu ⋯ of a stage copies its numbers."
     )
     st.subheader("A figure", anchor=False)
-    chosen = sheet.section(panes, name, together=True)
+    chosen = sheet.section(panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else "")
     st.subheader("All of it", anchor=False)
     if st.button("Build a zip of everything", key="build_zip", on_click=state.touched):
         bar = st.progress(0.0)

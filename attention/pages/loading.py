@@ -10,17 +10,19 @@ from attention.exports import loading as tables
 from attention.inputs import links, loading
 from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.files import Entry
-from attention.inputs.loading import AS_IT_IS, MASK, ROLES, WEIGHTS, Asked
+from attention.inputs.loading import ROLES
 from attention.inputs.matrices import BadInput
 from attention.inputs.polarity import POLARITIES
-from attention.inputs.settings import MAX_TOKENS, Settings
-from attention.inputs.texts import COMMAS, Ambiguous
+from attention.inputs.settings import MAX_DIMENSION, MAX_TOKENS, Settings
+from attention.inputs.tables import COMMAS, Ambiguous
+from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.pages import parts, state
 
 PASTED = "the text"
 FAMILIES = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
-IN_OUT = AS_IT_IS.stored
-STORED = {IN_OUT: "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
+STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
+CHOICES = {"words": "", "cut": "", "stored": AS_IT_IS.stored, "true": AS_IT_IS.true_means}  # for one array
+Picks = dict[str, tuple[str, Asked]]
 
 
 def panel(s: Settings) -> None:
@@ -29,6 +31,7 @@ def panel(s: Settings) -> None:
     with left:
         text = state.own(st.text_area, "Paste numbers", "load_text", "", height=170, max_chars=2_000_000,
                          placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors")  # fmt: skip
+        st.button("Read it", key="load_read", on_click=state.touched)  # leaving the box is what hands the text over
         file = st.file_uploader("or open a file", type=loading.TYPES, key="load_file", max_upload_size=8,
                                 help="Text as UTF-8, arrays, or a state saved under “Take it away”", on_change=state.touched)  # fmt: skip
     with right:
@@ -38,9 +41,15 @@ def panel(s: Settings) -> None:
             elif text.strip():
                 _content(s, PASTED, text.encode())
             else:
+                forget()
                 parts.note("Nothing changes until you have seen what was understood and pressed “Use these numbers”.")
         except BadInput as problem:
             parts.say("refused", state.capital(str(problem)))
+
+
+def forget() -> None:
+    """Let go of what was read."""
+    state.keep("load_found", None)
 
 
 def _content(s: Settings, where: str, content: bytes) -> None:
@@ -49,33 +58,43 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         parts.note("This is a saved state of this page.")
         st.button("Open it", key="open_file", type="primary", on_click=state.open_file, args=(content,))
         return
-    fresh = _is_new(content)
+    mark = hashlib.blake2b(content, digest_size=8).digest()
+    if state.kept("load_mark", None) != mark:
+        _start(mark)
     found = _arrays(where, content)
-    if fresh:
-        state.keep("load_layer", (layers(found) or [None])[0])
-        state.keep("load_family", loading.family_of(list(found)))
-        state.keep("load_role", loading.likely(*next(iter(found.items())), s))
-    picks = _single(found) if len(found) == 1 else _several(found)
-    brought = loading.gather(found, picks, where)
-    for role, b in brought.items():
-        st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
-    said = list(dict.fromkeys(remark for b in brought.values() for remark in b.remarks))
+    if state.kept("load_guessed", None) != mark:
+        _guess(s, mark, found)
+    picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
+    brought = gather(found, picks, where)
+    try:
+        said = loading.use(s, brought, heads)[1][1:] if brought else []
+    finally:
+        for role, b in brought.items():
+            st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
     if said:
         parts.note(" ".join(said))
-    st.button("Use these numbers", key="load_use", type="primary", disabled=not brought, on_click=_use, args=(brought,))
+    st.button(
+        "Use these numbers", key="load_use", type="primary", disabled=not brought, on_click=_use, args=(brought, heads)
+    )
 
 
-def _is_new(content: bytes) -> bool:
-    """Whether this was not here on the last run: then all that was chosen for the one before is forgotten."""
-    mark = hashlib.blake2b(content, digest_size=8).digest()
-    if state.kept("load_mark", None) == mark:
-        return False
-    for name, value in (("load_mark", mark), ("load_comma", None), ("load_picks", None), ("load_found", None)):
+def _start(mark: bytes) -> None:
+    """Forget all that was chosen for another text or file."""
+    for name, value in (("load_mark", mark), ("load_comma", None), ("load_found", None), ("load_picks", None)):
         state.keep(name, value)
-    for role in ROLES:
-        for choice in ("words", "cut", "stored"):
-            state.keep(f"load_{choice}_{role}", IN_OUT if choice == "stored" else "")
-    return True
+    for role in (*ROLES, "QKV"):
+        for choice, value in CHOICES.items():
+            state.keep(f"load_{choice}_{role}", value)
+
+
+def _guess(s: Settings, mark: bytes, found: dict[str, Entry]) -> None:
+    """What the arrays most likely are; where a matrix was asked for, a single one is that."""
+    state.keep("load_guessed", mark)
+    state.keep("load_layer", next(iter(layers(found)), None))
+    state.keep("load_family", loading.family_of(list(found)))
+    state.keep("load_axis", loading.axis_of(found))
+    state.keep("load_role", state.kept("load_for", None) or loading.likely(*next(iter(found.items())), s))
+    state.keep("load_for", None)
 
 
 def _arrays(where: str, content: bytes) -> dict[str, Entry]:
@@ -99,71 +118,88 @@ def _arrays(where: str, content: bytes) -> dict[str, Entry]:
     return found
 
 
-def _single(found: dict[str, Entry]) -> dict[str, tuple[str, Asked]]:
+def _single(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(found.items()))
-    wanted = state.kept("load_for", None)
-    if wanted:
-        state.keep("load_role", wanted)
-        state.keep("load_for", None)
-    role = state.own(st.selectbox, f"These are {' × '.join(map(str, entry.shape))} numbers. Use them as", "load_role", "X",
-                     options=list(ROLES), format_func=ROLES.__getitem__)  # fmt: skip
-    return {role: (name, _asked(role, entry))}
+    role = state.own(st.selectbox, f"These are {_shape(entry)} numbers. Use them as", "load_role", "X", options=list(ROLES),
+                     format_func=ROLES.__getitem__)  # fmt: skip
+    return {role: (name, _asked(role, entry))}, _heads(s, {role})
 
 
-def _several(found: dict[str, Entry]) -> dict[str, tuple[str, Asked]]:
+def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
     with st.expander(f"{len(found):,} arrays"):
         st.html(tables.contents(found))
-    known = layers(found)
-    with st.container(horizontal=True):
-        family = state.own(st.segmented_control, "They are", "load_family", "weights", options=list(FAMILIES), required=True,
-                           format_func=FAMILIES.__getitem__)  # fmt: skip
-        layer = None
-        if len(known) > 1 and family == "weights":
-            layer = state.own(st.selectbox, "Layer", "load_layer", known[0], options=known, width=110)
+    known, layer = layers(found), None
+    family = state.own(st.segmented_control, "They are", "load_family", "weights", options=list(FAMILIES), required=True,
+                       format_func=FAMILIES.__getitem__)  # fmt: skip
+    if len(known) > 1 and family == "weights":
+        layer = state.own(st.selectbox, "Layer", "load_layer", known[0], options=known)
     if state.kept("load_picks", None) != (family, layer):
         state.keep("load_picks", (family, layer))
-        for role, name in loading.picks_of(list(found), family, layer).items():
+        for role, name in loading.picks_of(found, family, layer).items():
             state.keep(f"load_pick_{role}", name)
     picks = {}
     for role in loading.FAMILIES[family]:
         left, right = st.columns([3, 2])
         with left:
             name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), placeholder="leave as it is",
-                             format_func=lambda name: f"{name}   {' × '.join(map(str, found[name].shape))}")  # fmt: skip
+                             format_func=lambda name: f"{name}   {_shape(found[name])}")  # fmt: skip
         if name is not None:
             with right:
-                picks[role] = (name, _asked(role, found[name]))
-    return picks
+                picks[role] = (name, _asked(role, found[name], first=not picks.keys() & set("QKV")))
+    return picks, _heads(s, set(picks))
 
 
-def _asked(role: str, entry: Entry) -> Asked:
-    """How the array is to be taken, where there is a choice."""
-    words = cut = ""
-    stored, true_means = IN_OUT, "may look"
+def _heads(s: Settings, roles: set[str]) -> int | None:
+    """How many heads share the columns of what comes; None: as the arrays have them."""
+    joined = state.kept("load_axis", "batch") == "heads" and roles & set("QKV")
+    if joined or not roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
+        return None
+    return state.own(st.number_input, "Heads that share the columns", "load_heads", None, min_value=1, max_value=MAX_DIMENSION, step=1,
+                     placeholder=f"as now, {s.heads}")  # fmt: skip
+
+
+def _asked(role: str, entry: Entry, first: bool = True) -> Asked:
+    """How the array is to be taken, where there is a choice. Q, K and V are cut alike, and asked about once."""
+    group = "QKV" if role in "QKV" else role
+    chosen = {choice: state.kept(f"load_{choice}_{group}", value) for choice, value in CHOICES.items()}
+    axis = state.kept("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
     with st.container(horizontal=True):
         if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
             most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS}" if entry.shape[0] > MAX_TOKENS else ""
-            words = state.own(st.text_input, f"Words wanted{most}, in their order", f"load_words_{role}", "",
-                              placeholder=" ".join(entry.rows[:4]))  # fmt: skip
-        elif entry.dtype != "text" or len(entry.shape) > 2:
-            cut = state.own(st.text_input, f"Slice of {' × '.join(map(str, entry.shape))}", f"load_cut_{role}", "",
-                            placeholder="such as 0, :, 0:64; counted from 0", help="Layer, head or rows, as NumPy writes it")  # fmt: skip
-        if role in WEIGHTS and role not in recognised(entry.name):
-            stored = state.own(st.segmented_control, "A square one is", f"load_stored_{role}", stored, options=list(STORED),
-                               format_func=STORED.__getitem__, required=True)  # fmt: skip
+            chosen["words"] = state.own(st.text_input, f"Words wanted{most}, in their order", f"load_words_{role}", "",
+                                        placeholder=" ".join(entry.rows[:4]))  # fmt: skip
+        elif first and (entry.dtype != "text" or len(entry.shape) > 2):
+            chosen["cut"] = state.own(st.text_input, f"Slice of {_shape(entry)}", f"load_cut_{group}", "", placeholder="such as 0, :, 0:64; counted from 0",
+                                      help="Layer, head or rows, as NumPy writes it; of a tensor with several weights, of this one's part")  # fmt: skip
+        if group == "QKV" and first and len(entry.shape) > 2:
+            axis = state.own(st.segmented_control, "The axis before the rows counts", "load_axis", "batch", options=list(AXES), required=True,
+                             format_func=AXES.__getitem__)  # fmt: skip
+        if role in WEIGHTS and entry.shape[-1:] == entry.shape[-2:-1] and _is_open(role, entry):
+            chosen["stored"] = state.own(st.segmented_control, "It is stored as", f"load_stored_{role}", AS_IT_IS.stored, options=list(STORED),
+                                         format_func=STORED.__getitem__, required=True)  # fmt: skip
         if role == MASK:
-            true_means = state.own(st.segmented_control, "1 or True means", "load_true", true_means, options=list(POLARITIES),
-                                   required=True)  # fmt: skip
-    return Asked(words, cut, stored, true_means)
+            chosen["true"] = state.own(st.segmented_control, "1 or True means", f"load_true_{MASK}", AS_IT_IS.true_means, options=list(POLARITIES),
+                                       required=True)  # fmt: skip
+    return Asked(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
 
 
-def _use(brought) -> None:
+def _is_open(role: str, entry: Entry) -> bool:
+    """Whether the name does not say how the tensor is stored."""
+    part = recognised(entry.name).get(role)
+    return part is None or part.stored is None and part.count == 1
+
+
+def _shape(entry: Entry) -> str:
+    return " × ".join(map(str, entry.shape)) or "1"
+
+
+def _use(brought: dict[str, Brought], heads: int | None) -> None:
     remarks = []
 
     def act(s: Settings) -> Settings:
-        new, said = loading.use(s, brought)
+        new, said = loading.use(s, brought, heads)
         remarks.extend(said)
         return new
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import streamlit as st
 
@@ -12,8 +14,10 @@ from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import BadInput
 from attention.inputs.settings import SAMPLING, Settings, check
 
-MOST_UNTOLD = 20  # how many states too large for a link one can go Back to
+MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload
 _NOTHING = object()
+_UNTOLD: OrderedDict[str, Settings] = OrderedDict()  # by the mark in their address; the oldest go first
+_LOCK = Lock()
 
 
 @dataclass
@@ -30,7 +34,6 @@ class Visit:
     kept: dict = field(default_factory=dict)  # values of the page alone, such as which panel is open
     menus: dict = field(default_factory=dict)  # the labels each menu showed last
     tables: dict = field(default_factory=dict)  # what each table opened with
-    untold: dict = field(default_factory=dict)  # settings too large for a link, by the mark in their address
 
 
 def _visit() -> Visit:
@@ -46,14 +49,34 @@ def begin(page: str) -> Settings:
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
     if visit is None:
-        visit = st.session_state["visit"] = Visit(*links.read(address), page=page)
+        visit = st.session_state["visit"] = Visit(*_opened(address), page=page)
     elif visit.page != page:
         visit.page, visit.arrived = page, False  # the menu of pages leads to bare addresses
     elif (address or visit.arrived) and not visit.changed and address != visit.address:
-        known = visit.untold.get(address.get("partial"))
-        visit.settings, visit.notices = (known, []) if known else links.read(address)
+        visit.settings, visit.notices = _opened(address)
+        visit.remarks = []
     visit.arrived, visit.changed = visit.arrived or bool(address), False
     return visit.settings
+
+
+def _opened(address: dict[str, str]) -> tuple[Settings, list[str]]:
+    """What an address stands for: by itself, or by its mark."""
+    known = _UNTOLD.get(address.get("partial", ""))
+    return (known, []) if known else links.read(address)
+
+
+def _remember(mark: str, settings: Settings) -> None:
+    """Keep a state that no link can hold, so that Back and a reload find it."""
+    with _LOCK:
+        _UNTOLD[mark] = settings
+        _UNTOLD.move_to_end(mark)
+        held = sum(_numbers(known) for known in _UNTOLD.values())
+        while held > MOST_UNTOLD:
+            held -= _numbers(_UNTOLD.popitem(last=False)[1])
+
+
+def _numbers(settings: Settings) -> int:
+    return sum(matrix.values.size for matrix in settings.matrices.values())
 
 
 def current() -> Settings:
@@ -61,8 +84,9 @@ def current() -> Settings:
 
 
 def touched() -> None:
-    """A control began this run. Every control says so, whatever else it does."""
-    _visit().changed = True
+    """A control began this run. Every control says so, whatever else it does; what was said before is over."""
+    visit = _visit()
+    visit.changed, visit.notices, visit.remarks = True, [], []
 
 
 def change(act: Callable[[Settings], Settings]) -> bool:
@@ -111,15 +135,7 @@ def reset() -> None:
 
 def open_file(content: bytes) -> None:
     """Go on from a saved state; a file that is something else changes nothing."""
-    found = []
-
-    def act(settings):
-        new, sentences = links.from_file(content)
-        found.extend(sentences)
-        return new
-
-    if change(act):
-        _visit().notices = found
+    change(lambda settings: links.from_file(content))
 
 
 # ---- controls ---------------------------------------------------------------------------------------
@@ -213,16 +229,12 @@ def reopen(name: str) -> None:
 
 
 def write_address() -> bool:
-    """Put the settings into the address; False where they do not fit and only the example stands there."""
+    """Put the settings into the address; False where they do not fit and only a mark of them stands there."""
     visit, address = _visit(), st.query_params.to_dict()
-    link = links.write(visit.settings)
-    fits = links.fits(link)
-    if not fits:
-        link = links.partial(link)
-        visit.untold[link["partial"]] = visit.settings
-        while len(visit.untold) > MOST_UNTOLD:
-            visit.untold.pop(next(iter(visit.untold)))
+    link, whole = links.address(visit.settings)
+    if not whole:
+        _remember(link["partial"], visit.settings)
     if address != link and (address or link != {"example": FIRST}):  # the bare address is the first example
         st.query_params.from_dict(link)
     visit.address = link if address or link != {"example": FIRST} else {}
-    return fits
+    return whole

@@ -234,7 +234,7 @@ def test_every_format_is_downloaded_and_equal(mine):
         assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
     stages = json.loads(taken("JSON")[1])["stages"]
     assert all(np.array_equal(np.array(stages[n]["values"], float), matrix) for n, matrix in now.stages.items())
-    assert links.from_file(taken("The state as a file")[1]) == (settings, [])
+    assert links.from_file(taken("The state as a file")[1]) == settings
     space = {}
     exec(taken("Python script")[1].decode(), space)
     assert np.allclose(space["weights"], trace.weights, rtol=1e-12)
@@ -332,7 +332,7 @@ def test_the_zip_holds_all_of_it(mine):
             "stages.svg",
             "stages.pdf",
         } <= names
-        assert links.from_file(archive.read("state.json")) == (settings, [])
+        assert links.from_file(archive.read("state.json")) == settings
 
 
 def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):

@@ -29,6 +29,14 @@ def shown(settings) -> dict[str, np.ndarray]:
     return found
 
 
+def drawn(dashboard, stage: str) -> list[float]:
+    """The sizes of the numbers that stand in the cells of a pane, in the drawing itself."""
+    return dashboard.page.eval_on_selector_all(
+        f".board-pane[data-stage={stage}] .heatmap-label text",
+        "nodes => nodes.filter(n => n.textContent.trim()).map(n => parseFloat(getComputedStyle(n).fontSize))",
+    )
+
+
 def agrees(dashboard, settings) -> None:
     for name, matrix in shown(settings).items():
         assert np.array_equal(dashboard.numbers(name), matrix, equal_nan=True), name
@@ -282,7 +290,7 @@ def test_a_saved_state_opens_for_another_visitor_exactly(visit):
     other = visit().open()
     other.upload(name, content)
     other.after(lambda: other.page.get_by_role("button", name="Open it").click())
-    settings, _ = links.from_file(content)
+    settings = links.from_file(content)
     assert settings.matrices["Q"].values[3, 0, 0] == 0.125
     agrees(other, settings)
 
@@ -337,6 +345,78 @@ def test_a_pane_that_comes_makes_its_neighbours_fit(visit):
         pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
         drawn = dashboard.page.locator(f".board-pane[data-stage={stage}] .main-svg").first.bounding_box()
         assert abs(pane["width"] - drawn["width"]) < 2, stage
+
+
+def own(tokens: list[str]) -> dict[str, str]:
+    """The link of a system of one's own with these tokens, eight wide, under a causal mask."""
+    rolled = {"X": f"normal,1,{len(tokens)}x8", "W_Q": "xavier,1,8x4", "W_K": "xavier,2,8x4", "W_V": "xavier,3,8x4"}
+    return {"example": "own", "tokens": ",".join(f'"{token}"' for token in tokens), "mask": "causal", **rolled}
+
+
+EIGHT = ["the", "cat", "sat", "on", "the", "mat", "by", "it"]
+LONG = ["antidisestablishmentarianism", "🙂👩‍👩‍👧", "שלום", "<i>counterrevolutionaries</i>", "a", "b"]
+
+
+@pytest.mark.parametrize("width", [390, 1440, 1920])
+def test_eight_tokens_show_every_number_and_every_label(visit, width):
+    dashboard = visit(width=width).open(**own(EIGHT))
+    for stage, count in {"X": 64, "W_Q": 32, "Q": 32, **dict.fromkeys(("scores", "masked", "weights"), 64)}.items():
+        sizes = drawn(dashboard, stage)
+        assert len(sizes) == count and min(sizes) >= 8, stage
+    labels = dashboard.page.locator(".board-pane[data-stage=scores] .xtick text").all_text_contents()
+    assert labels == ["the (1)", "cat", "sat", "on", "the (2)", "mat", "by", "it"]
+    assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
+
+
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_the_attention_panes_of_four_words_stand_in_one_line(visit, mask):
+    dashboard = visit().open(mask=mask)
+    panes = dashboard.page.locator(".board-group[data-group=attention] .board-pane")
+    assert panes.count() == {"none": 5, "causal": 6}[mask]
+    assert len({pane.bounding_box()["y"] for pane in panes.all()}) == 1
+    assert len(drawn(dashboard, "weights")) == 16
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_long_labels_leave_two_thirds_of_a_pane_to_the_cells(visit, width):
+    dashboard = visit(width=width).open(**own(LONG))
+    for stage in ("X", "Q", "scores", "weights", "output"):
+        pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
+        left, right = dashboard.place(stage, 0, 0)[0], dashboard.place(stage, 0, 3)[0]
+        columns = len(dashboard.numbers(stage)[0])
+        assert (right - left) / 3 * columns > 0.6 * pane["width"], stage
+        assert len(drawn(dashboard, stage)) == 6 * columns, stage
+    label = dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(3).text_content()
+    assert label.startswith("<i>counter") and label.endswith("…")
+    dashboard.hover("scores", 0, 0)
+    assert "antidisestablishmentarianism" in dashboard.page.locator(".board-tip").inner_text()
+
+
+def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(visit):
+    dashboard = visit().open(**own([f"t{k}" for k in range(20)]))
+    for stage in ("scores", "scaled", "masked", "weights"):
+        pane = dashboard.page.locator(f".board-pane[data-stage={stage}]")
+        assert pane.locator(".colorbar").count() == 1, stage
+        assert dashboard.place(stage, 0, 19)[0] - dashboard.place(stage, 0, 0)[0] > 200, stage
+    for stage in ("mask", "X", "Q", "output"):
+        assert dashboard.page.locator(f".board-pane[data-stage={stage}] .colorbar").count() == 0, stage
+    for stage in ("X", "Q", "output"):
+        assert len(drawn(dashboard, stage)) == dashboard.numbers(stage).size, stage
+
+
+def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
+    dashboard = visit(width=1920).open(**own(EIGHT))
+    lines = (
+        "() => new Set([...document.querySelectorAll('[data-group=attention] .board-pane')].map(n => n.offsetTop)).size"
+    )
+    before = dashboard.page.evaluate(lines)
+    dashboard.page.set_viewport_size({"width": 1100, "height": 900})
+    dashboard.wait_for(f"before => ({lines})() > before", before)
+    dashboard.page.wait_for_timeout(300)
+    assert len(drawn(dashboard, "masked")) == 64
+    dashboard.page.set_viewport_size({"width": 1920, "height": 900})
+    dashboard.wait_for(f"before => ({lines})() === before", before)
+    assert len(drawn(dashboard, "masked")) == 64
 
 
 def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(visit):

@@ -98,6 +98,11 @@ def test_the_other_pages_show_them_as_text(stranger, path):
 def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
     page = stranger.open(**stranger.link).page
     stranger.tab("Take it away")
+    height = page.get_by_label("Height at most, in cm")
+    before = page.locator(".sheet").get_attribute("data-tag")
+    height.fill("100")
+    height.press("Enter")
+    page.wait_for_function("t => document.querySelector('.sheet').dataset.tag !== t", arg=before)
     for label in ("Title", "Caption"):
         before = page.locator(".sheet").get_attribute("data-tag")
         page.get_by_label(label, exact=True).fill(" ".join(HOSTILE[:8]))
@@ -126,7 +131,7 @@ def test_files_hold_them_as_text_and_the_report_stays_calm(stranger):
         with np.load(io.BytesIO(archive.read("stages.npz")), allow_pickle=False) as arrays:
             assert tuple(arrays["tokens"]) == HOSTILE
         matrices = archive.read("matrices.csv")
-    assert links.from_file(state)[0].tokens == HOSTILE
+    assert links.from_file(state).tokens == HOSTILE
     page.context.set_offline(True)
     page.goto("about:blank")
     page.set_content(report)

@@ -15,7 +15,7 @@ from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import Matrix
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
-from attention.inputs.texts import rearmed
+from attention.inputs.tables import rearmed
 from attention.stages import View
 
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()

@@ -64,6 +64,11 @@ def test_each_cell_carries_its_number_once(name, digits):
             assert [text for text in texts if text] == [number(matrix[i, j], digits)]
 
 
+def test_only_the_mask_has_no_colour_bar():
+    bars = {pane["name"]: any(t["showscale"] for t in pane["figure"]["data"]) for pane in panes(shown("crossed"))}
+    assert [name for name, bar in bars.items() if not bar] == ["mask"]
+
+
 def test_the_hidden_cells_are_those_the_query_may_not_look_at():
     now = shown("crossed")
     for pane in panes(now):

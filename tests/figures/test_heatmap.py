@@ -84,6 +84,11 @@ def test_the_limits_are_those_asked_for_and_choose_the_scale(limits, role):
     assert (main["zmin"], main["zmax"], main["meta"], main["colorscale"]) == (*limits, role, LIGHT[role])
 
 
+def test_a_heatmap_has_a_slim_colour_bar_unless_none_is_wanted():
+    assert draw(np.eye(2))["data"][0]["showscale"] and draw(np.eye(2))["data"][0]["colorbar"]["thickness"] < 8
+    assert not draw(np.eye(2), bar=False)["data"][0]["showscale"]
+
+
 def test_marks_frame_a_row_or_a_cell():
     row, cell = draw(np.ones((3, 4)), marks=(("query", 1, None), ("cell", 2, 3)))["layout"]["shapes"]
     assert [row[k] for k in ("name", "x0", "x1", "y0", "y1")] == ["query", -0.5, 3.5, 0.5, 1.5]

@@ -1,6 +1,8 @@
 """Sheets: every number of every stage on one figure, inside its bounds, nothing on top of another, words as typed."""
 
 import base64
+import html
+import re
 from dataclasses import replace
 from itertools import combinations
 
@@ -9,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attention.figures import board, variance
-from attention.figures.sheet import CM, Sheet, compose, length, wrapped
+from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
 from attention.figures.theme import PALETTES
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
@@ -21,7 +23,7 @@ from attention.variance import draw_scores, histogram, measure_all, middle_row
 SHEETS = [
     Sheet(8.6, 7),
     Sheet(17, 9, "dark", "A title", "A caption"),
-    Sheet(25, 14, title="T " * 90, caption="word " * 80),
+    Sheet(25, 14, title="T " * 90, caption="word " * 80, height_cm=14),
 ]
 WIDE = replace(EXAMPLES["four-words"].build(), tokens=("antidisestablishment",) * 4)
 CASES = {name: e.build() for name, e in EXAMPLES.items()} | {
@@ -62,20 +64,149 @@ def test_every_stage_stands_on_the_sheet_with_its_own_numbers(case, sheet):
         assert np.array_equal(np.isnan(shown), np.zeros(matrix.shape, bool) if hidden is None else hidden), name
 
 
+def seen(text: str) -> str:
+    return html.unescape(re.sub("</?(b|sub)>", "", text))
+
+
+def words(figure):
+    """Boxes of the formulas, title and caption, and of the labels of rows and columns, about as large as they are drawn."""
+    layout = figure["layout"]
+    width, height = layout["width"], layout["height"]
+    for note in layout["annotations"]:
+        x, y, size = note["x"] * width, (1 - note["y"]) * height, note["font"]["size"]
+        yield x, y, x + length(seen(note["text"]), size), y + size
+    for k, (left, top, right, bottom) in enumerate(boxes(figure), 1):
+        rows, columns = layout[f"yaxis{k}"], layout[f"xaxis{k}"]
+        size, off = rows["tickfont"]["size"], rows["ticklabelstandoff"]
+        for value, text in zip(rows["tickvals"], rows["ticktext"], strict=True):
+            y = top + (value + 0.5) * (bottom - top) / (rows["range"][0] + 0.5)
+            yield left - off - length(seen(text), size), y - size / 2, left - off, y + size / 2
+        for value, text in zip(columns["tickvals"], columns["ticktext"], strict=True):
+            x, long = left + (value + 0.5) * (right - left) / (columns["range"][1] + 0.5), length(seen(text), size)
+            wide, tall = (size, long) if columns["tickangle"] else (long, size)
+            yield x - wide / 2, top - off - tall, x + wide / 2, top - off
+
+
+def apart(one, other, slack=0.01) -> bool:
+    (l1, t1, r1, b1), (l2, t2, r2, b2) = one, other
+    return r1 <= l2 + slack or r2 <= l1 + slack or b1 <= t2 + slack or b2 <= t1 + slack
+
+
+def check_sheet(drawn, sheet):
+    figure = compose(drawn, sheet)
+    layout, em = figure["layout"], sheet.em
+    assert abs(layout["width"] - sheet.width_cm * CM) <= 0.5
+    cells, texts = list(boxes(figure)), [box for box in words(figure) if box[2] > box[0]]
+    for left, top, right, bottom in cells:
+        assert right - left > 0.5 and bottom - top > 0.5
+    for left, top, right, bottom in cells + texts:
+        assert -0.05 * em <= left <= right <= layout["width"] + 0.05 * em
+        assert -0.05 * em <= top <= bottom <= layout["height"] + 0.05 * em
+    for one, other in combinations(cells, 2):
+        assert apart(one, other)
+    for text in texts:
+        assert all(apart(text, box) for box in cells)
+    for one, other in combinations(texts, 2):
+        assert apart(one, other, 0.25 * em), (one, other)
+    for trace in figure["data"]:
+        if trace.get("showscale"):
+            assert (
+                trace["colorbar"]["len"] > 0
+                and trace["colorbar"]["x"] + trace["colorbar"]["thickness"] / layout["width"] < 1
+            )
+    if layout["height"] > sheet.height_cm * CM:  # only where nothing can be smaller
+        k, most = max(enumerate(max(len(p["rows"]), len(p["columns"])) for p in drawn), key=lambda one: one[1])
+        left, top, right, bottom = cells[k]
+        rows, columns = len(drawn[k]["rows"]), len(drawn[k]["columns"])
+        assert min((right - left) / columns, (bottom - top) / rows) <= 1.3 * SMALLEST * em
+    return figure
+
+
 @pytest.mark.parametrize("sheet", SHEETS)
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_leaves_the_sheet_or_lies_on_another(case, sheet):
-    _, drawn = panes(CASES[case])
-    figure = compose(drawn, sheet)
-    width, height = figure["layout"]["width"], figure["layout"]["height"]
-    assert abs(width - sheet.width_cm * CM) <= 0.5
-    found = list(boxes(figure))
-    for left, top, right, bottom in found:
-        assert 0 <= left < right <= width + 0.5 and 0 <= top < bottom <= height
-    for (l1, t1, r1, b1), (l2, t2, r2, b2) in combinations(found, 2):
-        assert r1 <= l2 or r2 <= l1 or b1 <= t2 or b2 <= t1
-    for note in figure["layout"]["annotations"]:
-        assert 0 <= note["x"] <= 1 and 0 <= note["y"] <= 1
+    go.Figure(check_sheet(panes(CASES[case])[1], sheet))
+
+
+EXTREMES = [
+    Sheet(width, font, height_cm=height, title=title, caption=title)
+    for width in (4, 8.6, 25, 60)
+    for font in (4, 9, 40)
+    for height in (4, 14, 100)
+    for title in ("", "Attention 漢字 " * 3)
+]
+
+
+def grown(n: int, word="w"):
+    settings = EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.random.default_rng(0).normal(size=(n, 4))))
+    return replace(settings, tokens=tuple(f"{word}{k}" for k in range(n)), mask="causal")
+
+
+def shaped(*shapes, label="d"):
+    drawn = []
+    for k, (rows, columns) in enumerate(shapes):
+        matrix = np.random.default_rng(k).normal(size=(rows, columns))
+        labels = [tuple(f"{label}{i + 1}" for i in range(n)) for n in (rows, columns)]
+        text = {"group": "g", "symbol": f"M_{'ABCDEFG'[k]}", "formula": "what it is", "sentence": ""}
+        drawn.append(board.pane(f"m{k}", matrix, *labels, words=text, limits=(-3, 3)))
+    return drawn
+
+
+HARD = {
+    "8 tokens": panes(grown(8))[1],
+    "64 tokens": panes(grown(64))[1],
+    "wide words": panes(grown(6, "漢" * 39))[1],
+    "one cell": shaped((1, 1), label="漢" * 40),
+    "64 × 512": shaped((64, 512)),
+    "512 × 4": shaped((512, 4)),
+    "all shapes": shaped((1, 1), (512, 4), (64, 512), (2, 9)),
+    "three alike": shaped((512, 4), (512, 4), (512, 4)),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_at_any_size_everything_is_positive_and_inside_and_apart(case):
+    for sheet in EXTREMES:
+        check_sheet(HARD[case], sheet)
+
+
+@pytest.mark.parametrize("sheet", [Sheet(8.6, 7), Sheet(17, 9), Sheet(25, 14, height_cm=14)])
+@pytest.mark.parametrize("tokens", [4, 8, 20])
+def test_papers_and_slides_hold_all_stages(tokens, sheet):
+    figure = check_sheet(panes(grown(tokens))[1], sheet)
+    assert figure["layout"]["height"] <= sheet.height_cm * CM
+
+
+def test_numbers_stay_while_there_is_room_and_cells_of_a_few_pixels_have_no_gaps():
+    _, drawn = panes(grown(8))
+    assert all("text" in trace for trace in compose(drawn, Sheet(30, 9, height_cm=60))["data"])
+    small = compose(panes(grown(64))[1], Sheet(17, 9))
+    gaps = {trace["xgap"] for trace in small["data"] if trace["z"]["shape"] == "64, 64"}
+    assert gaps == {0}
+
+
+def test_frames_can_be_left_off_and_the_head_stands_after_the_title():
+    _, drawn = panes(EXAMPLES["four-words"].build(), cell=("scores", 1, 2))
+    assert compose(drawn, Sheet(framed=False))["layout"]["shapes"] == []
+    for title, expected in (("Mine", "<b>Mine · head 1 of 2</b>"), ("", "<b>head 1 of 2</b>")):
+        figure = compose(drawn, Sheet(title=title, note="head 1 of 2"))
+        assert figure["layout"]["annotations"][0]["text"] == expected
+
+
+def test_a_pane_alone_keeps_its_formula_however_narrow():
+    _, drawn = panes(EXAMPLES["four-words"].build())
+    for pane in drawn:
+        for sheet in (Sheet(4, 9), Sheet(4, 30), Sheet()):
+            texts = " ".join(seen(note["text"]) for note in compose([pane], sheet)["layout"]["annotations"])
+            assert texts.replace(" ", "") == re.sub("[ _]", "", f"{pane['symbol']}={pane['formula']}")
+
+
+def test_labels_are_thinned_by_the_room_there_is():
+    _, drawn = panes(grown(40))
+    (scores,) = [pane for pane in drawn if pane["name"] == "scores"]
+    for sheet, most in ((Sheet(40, 9, height_cm=60), 40), (Sheet(6, 9), 20)):
+        shown = compose([scores], sheet)["layout"]["yaxis1"]["ticktext"]
+        assert (len(shown) == 40) == (most == 40) and len(shown) <= most
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -96,7 +227,7 @@ def test_numbers_that_do_not_fit_give_way_to_a_colour_bar():
     settings = EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.random.default_rng(0).normal(size=(40, 4))))
     settings = replace(settings, tokens=tuple(f"w{k}" for k in range(40)))
     _, drawn = panes(settings)
-    figure = compose(drawn, Sheet(8.6, 8))
+    figure = compose(drawn, Sheet(8.6, 8, height_cm=200))
     traces = {
         pane["name"]: t
         for pane, t in zip(drawn, [t for t in figure["data"] if t["meta"] in ("share", "diverging")], strict=True)
@@ -121,6 +252,14 @@ def test_title_and_caption_stand_as_typed():
     assert "&#37;{z} &amp; &lt;a href='x'&gt;y&lt;/a&gt;" in texts
 
 
+@pytest.mark.parametrize("room", [-5, 0, 3, 20])
+@pytest.mark.parametrize("text", ["", "a", "word and words", "漢字 漢字", "🙂e\u0301"])
+def test_texts_end_in_any_room(text, room):
+    assert "".join(wrapped(text, room, 12)) == text.replace(" ", "") or room == 20
+    short = shortened(text, room, 12)
+    assert length(short, 12) <= max(room, 0)
+
+
 @pytest.mark.parametrize("text", ["", "one", "word " * 50, "x" * 500, "漢字" * 100, "a\n\nb", "🙂" * 70])
 def test_wrapped_lines_fit_and_lose_no_letter(text):
     lines = wrapped(text, 300, 12)
@@ -134,12 +273,12 @@ def test_marks_that_take_no_room_are_measured_so():
     assert length("漢", 10) > length("a", 10)
 
 
-@pytest.mark.parametrize("sheet", SHEETS)
+@pytest.mark.parametrize("sheet", [*SHEETS, *EXTREMES])
 def test_charts_are_set_at_the_same_sizes(sheet):
-    points = measure_all("normal", 16, 0, 100)
-    counts, edges = histogram(draw_scores("normal", 16, 0, 100))
+    points = measure_all("normal", 4, 0, 100)
+    counts, edges = histogram(draw_scores("normal", 4, 0, 100))
     charts = variance.spread_panes(points, counts, edges) + variance.softmax_panes(
-        points, middle_row("normal", 16, 0, 100)
+        points, middle_row("normal", 4, 0, 100)
     )
     for chart in charts:
         before = repr(chart)
@@ -149,3 +288,6 @@ def test_charts_are_set_at_the_same_sizes(sheet):
         assert abs(figure["layout"]["width"] - sheet.width_cm * CM) <= 0.5
         assert figure["layout"]["font"]["size"] == pytest.approx(0.9 * sheet.font_pt * 96 / 72)
         assert len(figure["data"]) == len(chart["figure"]["data"])
+        margin = figure["layout"]["margin"]
+        assert margin["l"] + margin["r"] < 0.5 * figure["layout"]["width"]
+        assert min(margin.values()) >= 0 and margin["t"] + margin["b"] < figure["layout"]["height"] - 10

@@ -49,7 +49,7 @@ def tensor(array, kind) -> bytes:
 def test_npy_is_read_to_the_bit(dtype, order, shape):
     array = np.asarray((100 * RNG.standard_normal(shape)).astype(dtype), order=order)
     for version in ((1, 0), (2, 0), (3, 0)):
-        entry = entries("a.npy", npy(array, version=version))["array"]
+        entry = entries("a.npy", npy(array, version=version))["numbers"]
         assert (entry.shape, entry.dtype) == (shape, array.dtype.name)
         assert entry.read().tobytes() == np.ascontiguousarray(array).tobytes()
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import tracemalloc
 import zlib
 from dataclasses import fields, replace
 from urllib.parse import parse_qsl, urlencode
@@ -14,10 +15,20 @@ from hypothesis import strategies as st
 
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.board import panes
-from attention.inputs import links
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.links import CODECS, MATRICES, MAX_LINK, fits, from_file, read, to_file, write
+from attention.inputs.links import (
+    CODECS,
+    MATRICES,
+    MAX_LINK,
+    address,
+    from_file,
+    read,
+    read_matrix_text,
+    to_file,
+    write,
+    write_matrix,
+)
 from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe
 from attention.inputs.settings import DRAWN, Settings, check
 from attention.inputs.system import run, view
@@ -105,7 +116,7 @@ def test_a_link_is_the_whole_state(state):
 @profile(max_examples=30)
 @given(states())
 def test_a_state_file_is_the_whole_state(state):
-    assert from_file(to_file(state)) == (state, [])
+    assert from_file(to_file(state)) == state
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -147,8 +158,8 @@ def test_minus_zero_travels():
 def test_an_edited_batch_fits_no_link_but_its_file():
     batch = EXAMPLES["batch"].build()
     state = batch.with_matrix("Q", batch.matrices["Q"].edited((63, 4, 63), 0.5))
-    assert not fits(write(state))
-    assert from_file(to_file(state)) == (state, [])
+    assert address(state)[1] is False
+    assert from_file(to_file(state)) == state
 
 
 def test_the_widest_matrices_of_the_page_go_through_its_file():
@@ -157,13 +168,70 @@ def test_the_widest_matrices_of_the_page_go_through_its_file():
     )
     state = check(inputs.set_output_weights(wide, True))
     state = state.with_matrix("W_O", Matrix(np.random.default_rng(0).normal(size=(256, 256))))
-    assert from_file(to_file(state)) == (state, [])
+    assert from_file(to_file(state)) == state
 
 
-def test_a_link_is_short_enough_up_to_its_limit():
-    assert fits({"a": "x" * (MAX_LINK - 2)})
-    assert not fits({"a": "x" * (MAX_LINK - 1)})
-    assert not fits({"a": "ä" * (MAX_LINK // 6 + 1)})  # counted as the address carries it
+@pytest.mark.parametrize("letter", ["x", "ä", "字"])
+def test_a_link_is_short_enough_up_to_its_limit(letter):
+    """The address is counted as it is sent: ä takes six characters there."""
+    base = EXAMPLES["four-words"].build()
+    for count in range(1, 65):
+        tokens = (letter * 40,) * count
+        X = Matrix.rolled((count, 4), Recipe("normal"))
+        state = check(replace(base, tokens=tokens).with_matrix("X", X))
+        link, whole = address(state)
+        assert whole == (len(urlencode(write(state))) <= MAX_LINK)
+        assert link == write(state) if whole else set(link) == {"example", "partial"}
+
+
+def test_states_too_large_for_a_link_are_marked_apart():
+    batch = EXAMPLES["batch"].build()
+    states = [batch.with_matrix("Q", batch.matrices["Q"].edited((k, 0, 0), 0.5)) for k in range(3)]
+    states.append(replace(states[0], digits=7))
+    marks = {address(state)[0]["partial"] for state in states}
+    assert len(marks) == 4
+    assert address(states[0]) == address(states[0])
+
+
+def test_a_large_matrix_travels_as_its_bytes():
+    values = np.random.default_rng(1).normal(size=(100, 60)) * 1e-9
+    text = write_matrix(Matrix(values))
+    assert text.startswith("*100x60*")
+    assert read_matrix_text(text, "X").values.tobytes() == values.tobytes()
+    edited = Matrix.rolled((100, 60), Recipe("normal", 3)).edited((0, 0), 7)
+    again = read_matrix_text(write_matrix(edited), "X")
+    assert again == edited
+
+
+def raw(shape: str, content: bytes) -> str:
+    return f"*{shape}*" + base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("*", "X is damaged; part of the link may be missing."),
+        ("*2x2*", "X is damaged; part of the link may be missing."),
+        (raw("2x2", bytes(31)), "X is damaged; part of the link may be missing."),
+        (raw("2x2", bytes(33)), "X is too large; 32 bytes fit."),
+        (raw("2x2", bytes(50_000_000)), "X is too large; 32 bytes fit."),
+        (raw("0x2", b""), "X is damaged; part of the link may be missing."),
+        (raw("600x2", bytes(9600)), "X is damaged; part of the link may be missing."),
+        (raw("64x512x512", b""), "X holds 16,777,216 numbers; at most 400,000 fit."),
+        (raw("1x2", np.array([1, np.nan]).tobytes()), "X holds NaN or inf; numbers are wanted."),
+        (raw("1x1", np.array([1.0]).tobytes())[:-6], "X is damaged; part of the link may be missing."),
+        ("=" * 1_000_000, "X is damaged; part of the link may be missing."),
+        ("normal,1,2x2=" * 3 + "1 2;3 4", "X is damaged; part of the link may be missing."),
+    ],
+)
+def test_a_broken_large_matrix_is_one_sentence_and_little_memory(text, message):
+    tracemalloc.start()
+    with pytest.raises(BadInput) as refused:
+        read_matrix_text(text, "X")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(refused.value) == message
+    assert peak < 10_000_000
 
 
 # ---- broken links -----------------------------------------------------------------------------------
@@ -200,7 +268,7 @@ def stands(state, notices):
         assert 10 < len(sentence) < 320
         assert "\n" not in sentence
         assert sentence.endswith((".", "…", "wanted", "read"))
-    fits(write(state))
+    address(state)
     return trace, now
 
 
@@ -306,7 +374,7 @@ def test_streamlits_own_parameters_pass_in_silence():
 
 
 def test_a_link_whose_matrices_did_not_fit_says_so():
-    state, notices = read(links.partial(write(EXAMPLES["batch"].build())))
+    state, notices = read({"example": "batch", "partial": "0" * 24})
     assert state == EXAMPLES["batch"].build()
     assert len(notices) == 1
     assert "file" in notices[0]
@@ -336,7 +404,36 @@ def test_json_that_is_no_state_is_refused(content):
 
 @given(st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE), max_size=4))
 def test_a_file_with_broken_parts_gives_sentences(link):
-    stands(*from_file(json.dumps({"link": link}).encode()))
+    content = json.dumps({"link": link}).encode()
+    _, notices = read(link)
+    if notices:
+        with pytest.raises(BadInput) as refused:
+            from_file(content)
+        assert str(refused.value) == f"this state file is damaged. {notices[0]}"
+    else:
+        stands(from_file(content), [])
+
+
+BOMBS = {
+    "lists": b'{"link": [' + b"[]," * 2_600_000 + b"[]]}",
+    "names": b'{"link": {' + b",".join(b'"%d":"1"' % k for k in range(500_000)) + b"}}",
+    "mask": b'{"link": {"drawn": "' + b"1." * 3_900_000 + b'1"}}',
+    "padding": b'{"link": {"padding": "' + b"1." * 3_900_000 + b'1"}}',
+    "tokens": b'{"link": {"tokens": "' + b"[]," * 2_600_000 + b'1"}}',
+    "rows": b'{"link": {"X": "' + b"1;" * 3_900_000 + b'1"}}',
+    "recipes": b'{"link": {"X": "' + b"=" * 7_900_000 + b'"}}',
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_state_file_takes_no_memory_it_does_not_need(bomb):
+    tracemalloc.start()
+    with pytest.raises(BadInput) as refused:
+        from_file(BOMBS[bomb])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(str(refused.value)) <= 300
+    assert peak < 60_000_000
 
 
 def test_one_bad_parameter_leaves_the_others_in_force():

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs import links, loading
+from attention.inputs import links, loading, taking
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe
-from attention.inputs.texts import COMMAS
+from attention.inputs.tables import COMMAS
 
 CHUNKS, EACH = 10, 10_000
 NUMBERS = np.array([[0.5, -1.25], [3e-3, 4.0]])
@@ -96,7 +96,7 @@ def arrays(name: str, content: bytes, dice: random.Random) -> None:
         assert entry.read().shape == entry.shape
         if entry.pick:
             assert entry.pick([len(entry.rows) - 1]).shape == (1, entry.shape[1])
-        brought = loading.take(entry, "X", name)
+        brought = taking.take(entry, "X", name)
         assert np.abs(brought.values).max() <= LIMIT
         assert not brought.tokens or len(brought.tokens) == brought.values.shape[-2]
 
@@ -107,9 +107,8 @@ def link_matrix(name: str, content: bytes, dice: random.Random) -> None:
 
 
 def session_file(name: str, content: bytes, dice: random.Random) -> None:
-    settings, notices = links.from_file(content)
-    assert all(0 < len(notice) <= 300 for notice in notices)
-    assert links.from_file(links.to_file(settings)) == (settings, [])
+    settings = links.from_file(content)
+    assert links.from_file(links.to_file(settings)) == settings
 
 
 READERS = {name: (arrays, [content]) for name, content in FILES.items()}

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from attention.exports import text as exports
 from attention.inputs import loading
 from attention.inputs.examples import EXAMPLES
+from attention.inputs.files import ALONE
 from attention.inputs.matrices import LIMIT, BadInput
 from attention.inputs.system import run, view
-from attention.inputs.texts import ALONE, Ambiguous, disarmed, entries, rearmed
+from attention.inputs.tables import Ambiguous, disarmed, rearmed
+from attention.inputs.texts import entries
 
 VALUES = [[0.1, -2.5, 1 / 3], [-0.0, 123456789.125, 5e-324]]
 LABELS = ("cat", "dog")
@@ -335,7 +337,6 @@ BAD = {
     "letters after a label": ("cat 1 2\ndog 3 x", f"it, line 2, column 3 holds “x”; {NUMBER}"),
     "a word": ("cat", f"it, line 1, column 1 holds “cat”; {NUMBER}"),
     "words": ("the cat sat", "it, line 1 holds no number."),
-    "thousands and a point": ("5\t1,234.5\n1\t2", f"it, line 1, column 2 holds “1,234.5”; {NUMBER}"),
     "long word": ("1 " + "x" * 99, f"it, line 1, column 2 holds “{'x' * 23}…”; {NUMBER}"),
     "empty cell": ("1,,2\n3,4,5", "it, line 1, column 2 is empty; a number is wanted."),
     "too large": ("1 2\n3 -1e13", "it, line 2, column 2 holds -1e13; numbers from -1e12 to 1e12 are allowed."),
@@ -344,7 +345,7 @@ BAD = {
     "quotation mark inside": ('"a"b,1\nc,2', "it, line 1: a quotation mark is not closed, or stands inside a cell."),
     "zero byte": ("1 2\n3\x00", "it, character 6 is a zero byte; this is no text."),
     "ellipsis": ("[[1 2 ... 3]]", "it: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."),
-    "bracket missing": ("[[1, 2], [3, 4", "it: “3 4” stands between its rows; every number has to be there."),
+    "bracket missing": ("[[1, 2], [3, 4", "it: “, [3, 4” follows the numbers; nothing is computed here, so paste the result."),
     "printed name twice": ("X = [[1]]\nX = [[2]]", "it holds X twice."),
     "printed words": ("X = ['a', 'b']", "it holds words and no numbers."),
     "printed ragged": ("X = [[1, 2], [3]]", "it, X, row 2 has 1 number and row 1 has 2; every row needs the same."),
@@ -360,8 +361,8 @@ BAD = {
     "JSON no row": ("[[1, 2], 3]", "it, row 2 holds “3.0”, not 2 as at first; every row needs the same."),
     "JSON null": ("[[1, null]]", "it, row 1, column 2 is empty; a number is wanted."),
     "JSON word": ('[[[1], ["x"]]]', f"it, block 1, row 2, column 1 holds “x”; {NUMBER}"),
-    "JSON bool": ("[[1, true]]", f"it, row 1, column 2 holds “true or false”; {NUMBER}"),
-    "JSON list": ("[[1, [2]]]", f"it, row 1, column 2 holds “[…”; {NUMBER}"),
+    "JSON bool": ("[[1, true]]", "it, row 1, column 2 holds true; a number is wanted."),
+    "JSON list": ("[[1, [2]]]", "it, row 1, column 2 holds a list; a number is wanted."),
     "JSON large": ("[[1e13]]", "it, row 1, column 1 holds 10000000000000.0; numbers from -1e12 to 1e12 are allowed."),
     "JSON half a character": ('{"\\ud83d": [[1]]}', "it: \\ud83d is half of a character; the other half is missing."),
     "JSON wide": ("[" + "1," * 400_000 + "1]", "it is 1 × 400001; at most 400,000 numbers are read."),
@@ -454,3 +455,102 @@ def test_no_text_of_8_mb_takes_150_mb_above_itself(name):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak - itself < 150_000_000
+
+
+# ---- good tables of many makes ------------------------------------------------------------------------
+
+HEADS = ["none", "words", "corner", "numbers"]
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize(
+    "labels", [(), ("cat", "dog", "it's"), ("New York", ". .", "e\u0301"), ("1990s a", "the", "of")]
+)
+@pytest.mark.parametrize("between", [" ", "   ", ",", ", ", "\t", ";", "; "])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_every_make_of_a_table_is_read_as_it_was_meant_or_asked_about(head, labels, between, decimal):
+    values = [[0.5, -1.25, 3.0], [2.0, 1e-3, -0.125], [10.0, 20.5, 30.0]]
+    heads = {
+        "none": [],
+        "words": ["x", "y", "z"],
+        "corner": ["word", "x", "y", "z"],
+        "numbers": ["word", "0", "1", "2"],
+    }[head]
+    if (not labels and head in ("corner", "numbers")) or (labels and head == "words" and between.strip()):
+        pytest.skip("no program writes this")
+    if decimal == "," and between.strip() == ",":
+        pytest.skip("nobody can read this")
+    if " " in "".join(labels) and between in (", ", "; "):
+        between = between.strip()
+    number = lambda v: repr(v).replace(".", decimal)  # noqa: E731
+    lines = [between.join(heads)] * bool(heads)
+    lines += [between.join([*labels[k : k + 1], *map(number, row)]) for k, row in enumerate(values)]
+    text = "\n".join(lines)
+    try:
+        found = entries(text, "it")
+    except Ambiguous:
+        assert decimal == ","
+        found = entries(text, "it", "decimal")
+    assert found[ALONE].read().tolist() == values
+    assert found[ALONE].rows == labels
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("columns", [["a", "b"], [0, 1], ["0", "1"]])
+@pytest.mark.parametrize("names", [None, ["cat", "dog", "bird"], [7, 8, 9]])
+def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, names):
+    values = [[0.5, -1.25], [2.0, 0.001], [10.0, 20.5]]
+    frame = pd.DataFrame(values, columns=columns, index=names)
+    labels = tuple(map(str, frame.index)) if index else ()
+    for text in (frame.to_csv(index=index), frame.to_csv(index=index, sep="\t"), frame.to_string(index=index)):
+        found = entries(text, "it")[ALONE]
+        if not index and columns[0] != "a":  # 0, 1 above numbers can be a row: it is read as one, and said
+            assert "The first line reads 0, 1, …; if it names the columns, take it away." in found.remark
+            assert found.read().tolist() == [[0, 1], *values]
+        else:
+            assert (found.read().tolist(), found.rows) == (values, labels)
+
+
+MISREAD = {  # once read as something else without a word
+    "a number too many": ("cat 0.1 0.2\ndog 0.3 0.4 0.5\nbird 1 2", "it, line 2 has 3 numbers; 2 are wanted, as in line 1."),
+    "other counts": ("2 5\na 1 2 3\nb 1 2 3", "it, line 2 has 3 numbers; 1 are wanted, as in line 1."),
+    "turned afterwards": ("np.array([[1, 2], [3, 4]]).T", "it: “).T” follows the numbers; nothing is computed here, so paste the result."),
+    "multiplied afterwards": ("X = [[1,2],[3,4]] * 2", "it, X: “* 2” follows the numbers; nothing is computed here, so paste the result."),
+    "code afterwards": ("X = [[1,2]]\nX2 = X @ 3", "it, X: “X2 = X @ 3” follows the numbers; nothing is computed here, so paste the result."),
+    "an array before the names": ("[[1,2],[3,4]]\nW_Q = [[5,6],[7,8]]", "it: “[[1,2],[3,4]]” stands before the first name; only named arrays are read beside each other."),
+    "commas in brackets": ("[[0,5 1,5]\n [2,5 3,5]]", "it: “0,5 1,5” can be read in two ways; put points for decimals, or a space after each comma."),
+    "bad cell under heads": ("word,d0,d1\ncat,0.1,x\ndog,0.4,0.5", f"it, line 2, column 3 holds “x”; {NUMBER}"),
+    "four axes": ("[[[[1 2]]]]", "it has four axes or more; three at most are read from a printout; cut it first, or save it as .npy."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MISREAD)
+def test_what_could_be_misread_is_refused(case):
+    text, message = MISREAD[case]
+    with pytest.raises(BadInput) as refused:
+        entries(text, "it")["numbers"].read()
+    assert str(refused.value) == message
+
+
+def test_an_empty_line_within_a_table_parts_nothing():
+    found = entries("cat 0.1 0.2\ndog 1 2\n\nbird 0.3 0.4\nfish 3 4", "it")[ALONE]
+    assert found.rows == ("cat", "dog", "bird", "fish")
+    assert found.shape == (4, 2)
+
+
+def test_quoted_decimal_commas_are_read_and_quoted_thousands_asked_about():
+    assert entries('cat,"1,5","2,25"\ndog,"0,25",3', "it")[ALONE].read().tolist() == [[1.5, 2.25], [0.25, 3]]
+    with pytest.raises(Ambiguous):
+        entries('cat,"1,234","2,345"', "it")
+    assert entries("Haus\t1.234,5\t0,25", "it")[ALONE].read().tolist() == [[1234.5, 0.25]]
+    assert entries("house\t1,234.5\t0.25", "it")[ALONE].read().tolist() == [[1234.5, 0.25]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<tf.Tensor: shape=(2, 2), dtype=bool, numpy=\narray([[ True, False],\n       [ True,  True]])>", "tensor([[True, False],\n        [True, True]], device='cuda:0')",
+     '{"mask": [[true, false], [true, true]], "X": [[1, 2], [3, 4]]}', "X = [[1., 2], [3, 4]]\nmask = [[True, False], [True, True]]"],
+)  # fmt: skip
+def test_masks_of_truth_are_read_in_every_printout(text):
+    found = entries(text, "it")
+    assert found.get("mask", next(iter(found.values()))).read().tolist() == [[1, 0], [1, 1]]

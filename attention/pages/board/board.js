@@ -2,6 +2,13 @@
 // Plotly.react (zoom and panes survive), links their hovers, and tells Python what was clicked.
 
 const NARROW = 8           // px: numbers smaller than this are left out of the cells
+const LETTER = 0.5         // of the font size: a digit's width
+const LINE = 13            // px: a row that holds a number that can just be read
+const MOST = 440           // px: a pane that wants more gets no numbers and is drawn in PLAIN
+const PLAIN = 220
+const ROWS = 26            // more rows than this get no numbers either
+const LABELS = 0.35        // of a pane: row labels take no more
+const BAR = 38             // px: a colour bar with its numbers
 const boards = new WeakMap()
 
 const make = (tag, className, parent, text) => {
@@ -31,6 +38,16 @@ const ruler = document.createElement('canvas').getContext('2d')
 const widthOf = (text, size = 11) => { ruler.font = `${size}px Source Sans, sans-serif`; return ruler.measureText(text).width }
 const plain = html => { const t = document.createElement('textarea'); t.innerHTML = html; return t.value }
 const longest = texts => texts.reduce((most, t) => Math.max(most, widthOf(plain(t))), 0)
+const letters = texts => Math.max(...texts.map(text => text ? Math.max(...text.map(row => Math.max(...row.map(t => t.length)))) : 99))
+
+// A label cut to a width; Plotly reads entities, so what was typed goes in as entities again.
+const shortened = (html, room) => {
+  let text = plain(html)
+  if (widthOf(text) <= room) return html
+  const points = Array.from(text)
+  do { points.pop(); text = points.join('') + '…' } while (points.length > 1 && widthOf(text) > room)
+  return text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)
+}
 
 // Keep only so many tick labels that each has `cells` cells of room.
 const thin = (axis, cells) => {
@@ -55,7 +72,7 @@ class Board {
     this.resize = new ResizeObserver(() => {
       if (!this.head || Math.abs(root.clientWidth - this.width) < 2) return
       cancelAnimationFrame(this.pending)
-      this.pending = requestAnimationFrame(() => this.draw(true))
+      this.pending = requestAnimationFrame(() => this.draw(false)) // draws where the width is another
     })
     this.resize.observe(root)
     this.themes = new MutationObserver(() => { if (this.head && this.mode() !== this.drawn) this.draw(true) })
@@ -231,17 +248,19 @@ class Board {
   draw (all) {
     const mode = this.mode()
     if (mode !== this.drawn) { all = true; this.drawn = mode; this.root.dataset.mode = mode }
-    if (Math.abs(this.root.clientWidth - this.width) >= 2) { all = true; this.width = this.root.clientWidth }
+    this.width = this.root.clientWidth
     const work = []
+    const changed = [...this.panes.values()].filter(pane => pane.digest !== pane.spec.digest)
+    for (const pane of changed) {
+      pane.digest = pane.spec.digest
+      pane.z = pane.spec.rows && decode(pane.spec.figure.data[0].z)
+      pane.traces = pane.spec.figure.data.map(t => t.z ? { ...t, z: decode(t.z) } : t)
+      pane.need = pane.spec.rows && this.need(pane)
+      if (pane.table) this.fillTable(pane)
+    }
+    this.settle()
     for (const pane of this.panes.values()) {
-      const same = pane.digest === pane.spec.digest
-      if (same && !all && pane.width === pane.frame.clientWidth) continue // a neighbour may have come or gone
-      if (!same) {
-        pane.digest = pane.spec.digest
-        pane.z = pane.spec.rows && decode(pane.spec.figure.data[0].z)
-        pane.traces = pane.spec.figure.data.map(t => t.z ? { ...t, z: decode(t.z) } : t)
-        if (pane.table) this.fillTable(pane)
-      }
+      if (!all && !changed.includes(pane) && pane.width === pane.frame.clientWidth) continue // a neighbour may have come or gone
       pane.width = pane.frame.clientWidth
       const { data, layout } = this.fit(pane, pane.width, pane.big ? 0.72 * window.innerHeight : 0)
       work.push(this.Plotly.react(pane.plot, data, layout, { displayModeBar: false, responsive: false, doubleClick: 'reset' }))
@@ -249,6 +268,39 @@ class Board {
     }
     this.unmark()
     Promise.all(work).then(() => { this.root.dataset.tag = this.head.tag ?? '' })
+  }
+
+  // The width at which the numbers of a pane can be read; half a pixel more than NARROW, so that rounding takes none away.
+  need (pane) {
+    const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
+    const cells = m * (letters(pane.traces.map(trace => trace.text)) * LETTER * (NARROW + 0.5) + 4) + 6
+    const need = Math.min(longest(pane.spec.figure.layout.yaxis.ticktext) + 10 + cells, cells / (1 - LABELS))
+    return need > MOST || n > ROWS ? PLAIN : need
+  }
+
+  // Give each pane the width it needs: a group that does not fit takes more lines, as even as can be.
+  // Only the board's width is asked, not the groups', so that no layout follows from another.
+  settle () {
+    const whole = this.root.clientWidth
+    for (const group of this.groups.children) {
+      const inside = [...group.children].map(node => this.panes.get(node.dataset.stage))
+      const needs = inside.map(pane => pane.need)
+      if (!needs.every(Boolean)) continue // charts
+      if (inside.some(pane => pane.big)) needs.fill(Math.max(...needs)) // it moves those after it to other columns
+      let lines = 0, columns, tracks, dense, total
+      do {
+        columns = Math.ceil(inside.length / ++lines)
+        dense = columns > 5
+        tracks = Array(columns).fill(168)
+        needs.forEach((need, k) => { tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8))) })
+        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2) // as in board.css
+      } while (columns > 1 && total > whole)
+      group.classList.toggle('dense', dense)
+      group.classList.toggle('narrow', columns > 3)
+      group.style.gridTemplateColumns = tracks.map(track => `minmax(min(100%, ${track}px), 1fr)`).join(' ')
+      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px` // two groups may share a line
+      inside.forEach((pane, k) => pane.element.classList.toggle('last', (k + 1) % columns === 0))
+    }
   }
 
   // The figure for a place of this size: room for labels, numbers only where they can be read.
@@ -262,24 +314,24 @@ class Board {
     if (!rows) return this.fitChart(pane, layout, palette, tallest)
     const { xaxis, yaxis } = layout
     const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
-    const left = Math.min(longest(yaxis.ticktext), 110) + 10
+    const left = Math.min(longest(yaxis.ticktext) + 10, 120, LABELS * width)
+    yaxis.ticktext = yaxis.ticktext.map(text => shortened(text, left - 10))
     const texts = pane.traces.map(trace => trace.text)
-    const letters = shown => Math.max(...shown.map(text => text ? Math.max(...text.map(row => Math.max(...row.map(t => t.length)))) : 99))
     let right = 6
     const cell = () => (width - left - right) / m
-    const fitting = shown => Math.min(forExport ? 14 : 13, (cell() - 4) / (letters(shown) * 0.56))
+    const fitting = shown => Math.min(forExport ? 14 : 13, (cell() - 4) / (letters(shown) * LETTER))
     const brief = fitting(texts) < NARROW && texts[0] ? texts.map(text => text.map(row => row.map(t => t.includes('e\u2212') ? '≈0' : t))) : texts
-    let size = fitting(brief)
-    const printed = size >= NARROW
-    if (!printed || forExport) right = 56
+    const printed = fitting(brief) >= NARROW
+    const room = tallest ? tallest - 120 : forExport ? 620 : printed ? Math.max(250, Math.min(n, ROWS) * LINE) : 250
+    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, Math.min(n * 5, 340))), 26)
+    const size = Math.min(fitting(brief), 0.62 * height / n)
+    const legible = size >= NARROW
+    const bar = pane.traces[0].showscale && (forExport || (!legible && height > 60)) // a lower one has no room for its numbers
+    if (bar) right = BAR
     const wide = longest(xaxis.ticktext)
     const slanted = !xaxis.ticktext.every(t => /^\d+$/.test(t)) && wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
     thin(xaxis, (slanted ? 13 : wide + 5) / cell())
     const top = (slanted ? Math.min(wide, 110) + 10 : 20) + (forExport ? 44 : 0)
-    const room = tallest ? tallest - top : forExport ? 620 : 250
-    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, Math.min(n * 5, 340))), 26)
-    size = Math.min(size, 0.62 * height / n)
-    const legible = printed && size >= NARROW
     layout.height = height + top + 4
     layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known: Plotly need not look for it
     xaxis.tickangle = slanted ? -90 : 0
@@ -295,8 +347,8 @@ class Board {
       ygap: tight ? 0 : 1,
       texttemplate: legible ? '%{text}' : '',
       textfont: { size: Math.max(size, 1), color: palette.ink },
-      showscale: trace.showscale && (!legible || forExport),
-      colorbar: trace.colorbar && { ...trace.colorbar, tickfont: { size: 10, color: palette.ink } },
+      showscale: trace.showscale && bar,
+      colorbar: trace.colorbar && { ...trace.colorbar, tickfont: { ...trace.colorbar.tickfont, color: palette.ink } },
       ...(forExport ? {} : { hovertemplate: '', hoverinfo: 'none' })
     }))
     return { data, layout }

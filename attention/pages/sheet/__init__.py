@@ -9,13 +9,17 @@ from pathlib import Path
 import streamlit as st
 
 from attention.exports import images
-from attention.figures.sheet import Sheet, compose
+from attention.figures.sheet import CM, Sheet, compose
 from attention.pages import parts, state
 from attention.pages.board import LOADER, PLOTLY_URL
+from attention.stages import STAGES
 
 _HERE = Path(__file__).parent
-ALL = "all"
-SIZES = {"column": ("paper column", 8.6, 7.0), "page": ("paper page", 17.0, 9.0), "slide": ("slide", 25.0, 14.0)}
+SIZES = {  # what the figure is for: its words, width and greatest height in cm, font size in pt
+    "column": ("paper column", 8.6, 24.0, 7.0),
+    "page": ("paper page", 17.0, 24.0, 9.0),
+    "slide": ("slide", 25.0, 14.0, 14.0),
+}
 _COMPONENT = st.components.v2.component(
     "attention_sheet",
     html='<div class="sheet"><div class="sheet-buttons"><button type="button">Save as SVG</button><button type="button">Save as PNG</button>'
@@ -32,47 +36,85 @@ def offer(panes: list[dict], filename: str) -> None:
         section(panes, filename)
 
 
-def section(panes: list[dict], filename: str, *, together: bool = False) -> Sheet:
-    """Choose a figure and its size, see it as it will be, and save it. ``together``: all of them may stand on one sheet."""
+def section(panes: list[dict], filename: str, *, together: bool = False, note: str = "") -> Sheet:
+    """Choose a figure and its size, see it as it will be, and save it.
+
+    ``together``: several of them may stand on one sheet. ``note``: what it shows, such as a head; after the title.
+    """
     left, right = st.columns([2, 3], gap="large")
     with left:
-        chosen = _chosen(panes, together)
-        sheet, scale = _sheet()
+        chosen = (_several if together else _one)(_named(panes))
+        sheet, scale = _sheet(filename, note)
     with right:
         figure = compose(chosen, sheet)
         name = f"{filename}_{chosen[0]['name'] if len(chosen) == 1 else 'stages'}"
         _show(figure, sheet, scale, name, " ".join(pane.get("alt", "") for pane in chosen))
+        parts.note(f"{sheet.width_cm:.1f} × {figure['layout']['height'] / CM:.1f} cm")
         _pdf(figure, name)
     return sheet
 
 
-def _chosen(panes: list[dict], together: bool) -> list[dict]:
+def _named(panes: list[dict]) -> list[dict]:
+    """The panes with symbols that differ, as menus need them; their sentences tell two differences apart."""
+    symbols = [_symbol(pane, panes) for pane in panes]
+    return [
+        pane | {"symbol": symbol if symbols.count(symbol) == 1 else f"{symbol}: {pane['sentence']}"}
+        for pane, symbol in zip(panes, symbols, strict=True)
+    ]
+
+
+def _symbol(pane: dict, panes: list[dict]) -> str:
+    """What a pane shows, in words that hold without the panes around it: the stage, and of the group whose it is."""
+    stage = next((s for s in STAGES if pane["name"].startswith(f"{s}_") and pane["name"] not in STAGES), "")
+    symbols = (other["symbol"] for other in panes if other.get("group") == pane.get("group"))
+    whose = pane["symbol"] or next(filter(None, symbols), "")
+    return f"{stage}, {whose}" if stage not in whose else whose
+
+
+def _several(panes: list[dict]) -> list[dict]:
+    symbols = {pane["name"]: parts.plain(pane["symbol"]) for pane in panes}
+    kept = state.kept("sheet_stages", [])
+    if not set(kept) <= set(symbols):  # of another example
+        state.keep("sheet_stages", [name for name in kept if name in symbols])
+    names = state.own(st.pills, "Stages on it", "sheet_stages", [], options=list(symbols), selection_mode="multi",
+                      format_func=symbols.get, help="None chosen: all of them.")  # fmt: skip
+    return [pane for pane in panes if pane["name"] in names] or panes
+
+
+def _one(panes: list[dict]) -> list[dict]:
     symbols = {pane["name"]: pane["symbol"] for pane in panes}
-    options = [ALL] * (together and len(panes) > 1) + list(symbols)
-    if state.kept("sheet_figure", None) not in options:
-        state.keep("sheet_figure", options[0])
-    name = state.own(st.selectbox, "Figure", "sheet_figure", options[0], options=options,
-                     format_func=lambda name: symbols.get(name, "all stages on one sheet"))  # fmt: skip
-    return panes if name == ALL else [pane for pane in panes if pane["name"] == name]
+    first = next(iter(symbols))
+    if state.kept("sheet_figure", first) not in symbols:
+        state.keep("sheet_figure", first)
+    chosen = state.own(st.selectbox, "Figure", "sheet_figure", first, options=list(symbols), format_func=symbols.get)
+    return [pane for pane in panes if pane["name"] == chosen]
 
 
-def _sheet() -> tuple[Sheet, int]:
-    size = state.own(st.segmented_control, "Made for a", "sheet_for", "page", options=list(SIZES), required=True,
-                     format_func=lambda name: SIZES[name][0])  # fmt: skip
-    if state.kept("sheet_was", "page") != size:
-        for key, value in zip(("sheet_was", "sheet_width", "sheet_font"), (size, *SIZES[size][1:]), strict=True):
-            state.keep(key, value)
-    with st.container(horizontal=True):
-        width = state.own(st.number_input, "Width in cm", "sheet_width", SIZES["page"][1], min_value=4.0, max_value=60.0,
-                          step=0.5, format="%.1f", width=130)  # fmt: skip
-        font = state.own(st.number_input, "Font size in pt", "sheet_font", SIZES["page"][2], min_value=4.0, max_value=40.0,
-                         step=0.5, format="%.1f", width=130)  # fmt: skip
+def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
+    width, height, font = _size()
     with st.container(horizontal=True):
         mode = state.own(st.segmented_control, "Paper", "sheet_mode", "light", options=["light", "dark"], required=True)
         scale = state.own(st.segmented_control, "PNG, times", "sheet_scale", 3, options=[1, 2, 3, 4], required=True)
-    title = state.own(st.text_input, "Title", "sheet_title", "", max_chars=200)
-    caption = state.own(st.text_area, "Caption", "sheet_caption", "", max_chars=2000, height=70)
-    return Sheet(width, font, mode, title, caption), scale
+    framed = state.own(st.toggle, "Frame the query", "sheet_framed", True, help="And the chosen cell.")
+    title = state.own(st.text_input, "Title", f"sheet_title_{filename}", "", max_chars=200)
+    caption = state.own(st.text_area, "Caption", f"sheet_caption_{filename}", "", max_chars=2000, height=70)
+    return Sheet(width, font, mode, title, caption, height, framed, note), scale
+
+
+def _size() -> list[float]:
+    """Width, greatest height and font size: those of a paper or a slide, until a person changes them."""
+    size = state.own(st.segmented_control, "Made for a", "sheet_for", "page", options=list(SIZES), required=True,
+                     format_func=lambda name: SIZES[name][0])  # fmt: skip
+    if state.kept("sheet_was", "page") != size:
+        for key, value in zip(("was", "width", "height", "font"), (size, *SIZES[size][1:]), strict=True):
+            state.keep(f"sheet_{key}", value)
+    fields = {"width": ("Width in cm", 4.0, 60.0), "height": ("Height at most, in cm", 4.0, 100.0), "font": ("Font size in pt", 4.0, 40.0)}  # fmt: skip
+    with st.container(horizontal=True):
+        return [
+            state.own(st.number_input, label, f"sheet_{key}", default, min_value=least, max_value=most, step=0.5,
+                      format="%.1f", width=145)
+            for (key, (label, least, most)), default in zip(fields.items(), SIZES["page"][1:], strict=True)
+        ]  # fmt: skip
 
 
 def _show(figure: dict, sheet: Sheet, scale: int, filename: str, alt: str) -> None:

@@ -1,6 +1,8 @@
 // The sheet: a figure as it will be saved, drawn by this browser, and the buttons that save it.
 
 const POINTS = 96 / 0.0254 // pixels in a metre
+const MOST = 16000 // pixels of a side: of a larger canvas browsers make an empty file, and say nothing
+const SIGNATURE = [137, 80, 78, 71, 13, 10, 26, 10]
 
 // SVG in centimetres: what Plotly measured in pixels keeps its proportions by the viewBox.
 const inCentimetres = (svg, cm) => {
@@ -36,9 +38,15 @@ const save = (blob, filename) => {
 
 const draw = async (Plotly, head, form, scale = 1) => {
   const { width, height } = head.figure.layout
+  if (form === 'png' && Math.max(width, height) * scale > MOST) {
+    const [w, h, most] = [width * scale, height * scale, MOST].map(n => n.toLocaleString('en'))
+    throw new Error(`this figure is ${w} × ${h} pixels at ${scale} times; at most ${most} fit: choose fewer times or fewer stages`)
+  }
   const url = await Plotly.toImage(head.figure, { format: form, width, height, scale })
   if (form === 'svg') return inCentimetres(decodeURIComponent(url.slice(url.indexOf(',') + 1)), head.cm)
-  return withSize(Uint8Array.from(atob(url.slice(url.indexOf(',') + 1)), c => c.charCodeAt(0)), scale)
+  const png = Uint8Array.from(atob(url.slice(url.indexOf(',') + 1)), c => c.charCodeAt(0))
+  if (SIGNATURE.some((byte, k) => png[k] !== byte)) throw new Error('the browser made no PNG of it: choose fewer times, or take the SVG')
+  return withSize(png, scale)
 }
 
 export default function ({ data, parentElement }) {
@@ -47,7 +55,7 @@ export default function ({ data, parentElement }) {
   const turn = root.turn = (root.turn ?? 0) + 1
   const [image, status] = [root.querySelector('img'), root.querySelector('[role=status]')]
   const [svg, png] = root.querySelectorAll('button')
-  const failed = error => { status.textContent = `The figure could not be drawn: ${error}` }
+  const failed = error => { status.textContent = `The figure could not be drawn: ${error.message ?? error}` }
   plotly(head.plotly).then(async Plotly => {
     const text = await draw(Plotly, head, 'svg')
     if (turn !== root.turn) return

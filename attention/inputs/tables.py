@@ -1,0 +1,394 @@
+"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without names of columns and words in front."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from attention.inputs.files import ALONE, MAX_ELEMENTS, Entry, short
+from attention.inputs.matrices import MAX_BLOCKS, BadInput, is_number, read_number
+from attention.stages import STAGES
+
+LOOSE = ", "  # commas or spaces
+UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
+CORNERS = {
+    "",
+    "word",
+    "token",
+    "tokens",
+    "label",
+    "name",
+    "index",
+    "key",
+    "query",
+    "id",
+    "token_id",
+    "unnamed: 0",
+}  # heads of a column of labels
+COMMAS = {"decimal": "decimal: 0,5 is a half", "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand"}
+_DECIMAL = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d{1,4})?")  # 0,5 or 1.234,5
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234.5
+_FILLED = re.compile(r"[^\s,;]")  # more than separators
+_DIGIT = re.compile(r"[+-]?\d")
+_SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+class Ambiguous(BadInput):
+    """Commas that can be read in two ways; the sentence asks which."""
+
+
+class Lines(NamedTuple):
+    """The lines of a table, each with its number in the text, and how they fall into cells."""
+
+    numbered: list[tuple[int, str]]
+    separator: str | None  # None: spaces
+    decimal: bool = False  # whether commas are decimal
+
+    def cells(self, line: str) -> list[str]:
+        if self.separator == LOOSE:
+            return [cell for cell in re.split(r"[ ]*,[ ]*|[ ]+", line.strip()) if cell]
+        return [cell.strip() for cell in line.split(self.separator)] if self.separator else line.split()
+
+    def first(self, line) -> str:
+        return line.split(None, 1)[0] if self.separator is None else self.cells(line)[0]
+
+    def is_number(self, cell: str) -> bool:
+        return is_number(self.plain(cell))
+
+    def plain(self, cell: str) -> str:
+        """A cell as numbers are written here: without a decimal comma, or commas between thousands."""
+        if "," in cell and self.decimal and _DECIMAL.fullmatch(cell):
+            return cell.replace(".", "").replace(",", ".")
+        return cell.replace(",", "") if "," in cell and not self.decimal and _THOUSANDS.fullmatch(cell) else cell
+
+
+def tables(text: str, where: str, comma: str | None) -> dict[str, Entry]:
+    """One table; or several, with an empty line between them: heads of one shape, or matrices by name."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    blocks = _blocks(text)
+    if len(blocks) == 1:
+        return {ALONE: _table(ALONE, text, 1, where, comma)}
+    titles = [_title(block) for _, block in blocks]
+    named = all(titles)
+    found = {}
+    for k, (start, block) in enumerate(blocks):
+        name = titles[k] if named else f"{ALONE} {k + 1}"
+        if name in found:
+            raise BadInput(f"{where} holds {name} twice.")
+        found[name] = _table(name, block, start, where, comma, corner=named)
+    if named:
+        return found
+    first, *others = found.values()
+    if any(entry.rows != first.rows for entry in others):
+        return {ALONE: _table(ALONE, text, 1, where, comma)}  # one table with an empty line in it
+    return {ALONE: _stacked(list(found.values()))} if len({e.shape for e in found.values()}) == 1 else found
+
+
+def _stacked(blocks: list[Entry]) -> Entry:
+    """Blocks of one shape, as NumPy and spreadsheets show several heads or items."""
+    remarks = dict.fromkeys(
+        [*(entry.remark for entry in blocks), f"{len(blocks)} blocks of one shape were put one behind the other."]
+    )
+    stacked = Entry.of(ALONE, np.stack([entry.read() for entry in blocks]), blocks[0].rows)
+    return replace(stacked, remark=" ".join(filter(None, remarks)))
+
+
+def _title(block: str) -> str:
+    """The name of a matrix in its upper left corner, above and beside labels; "" where there is none."""
+    line = block.split("\n", 1)[0]
+    corner, *names = (cell.strip().strip('"') for cell in re.split(r"[\t;,]", line))
+    if not names or not re.fullmatch(r"[A-Za-z]\w{0,39}", corner) or corner.lower() in CORNERS:
+        return ""
+    return corner if corner in STAGES or _counting(names) or not any(map(is_number, names)) else ""
+
+
+def _blocks(text: str) -> list[tuple[int, str]]:
+    """The parts between empty lines, each with the number of its first line; single lines far apart are one part."""
+    parts, start = [], 1
+    for part in re.split(r"\n[ \t]*(?=\n)", text):
+        inner = part.lstrip("\n")
+        if inner.strip():
+            parts.append((start + len(part) - len(inner), inner))
+        start += part.count("\n") + 1
+    several = 1 < len(parts) <= MAX_BLOCKS and all("\n" in part.strip("\n") for _, part in parts)
+    return parts if several else [(1, text)]
+
+
+def _table(name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False) -> Entry:
+    """Rows of numbers, with or without a row of heads, a column of labels, or the two counts word2vec begins with."""
+    lines = _lines(text, start, where, comma)
+    remarks = ["The commas are decimal."] if lines.decimal else []
+    declared = _counts(lines)
+    first = lines.first(lines.numbered[0][1])
+    head = not declared and len(lines.numbered) > 1 and (corner or first == "" or _is_head(lines))
+    short_head = head and lines.separator is None and _has_no_corner(lines)
+    if declared or head:
+        lines = lines._replace(numbered=lines.numbered[1:])
+    count = len(lines.numbered)
+    if head:
+        remarks.append("The first line names the columns; it is passed over.")
+    if declared and declared[0] != count:
+        remarks.append(f"The first line says {declared[0]:,} words; here are {count:,}.")
+    if not head and first == "0" and _counting(lines.cells(lines.numbered[0][1])) and "." in text:
+        remarks.append("The first line reads 0, 1, …; if it names the columns, take it away.")
+    labelled = bool(declared) or corner or (head and (first.lower() in CORNERS or short_head)) or _is_labelled(lines)
+    width = declared[1] if declared else _width(lines, labelled, where)
+    _check_widths(lines, labelled, width, where)
+    if not labelled and count * width > MAX_ELEMENTS:
+        raise BadInput(f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read.")
+    rows = tuple(_label(lines, line, width) for _, line in lines.numbered) if labelled else ()
+
+    def pick(chosen: Sequence[int]) -> np.ndarray:
+        if len(chosen) * width > MAX_ELEMENTS:
+            raise BadInput(f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read at once.")
+        return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
+
+    return Entry(
+        name,
+        (count, width),
+        "text",
+        cache(lambda: pick(range(count))),
+        rows,
+        pick if labelled else None,
+        " ".join(remarks),
+    )
+
+
+def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
+    """The lines, and what separates their cells: a tab, a semicolon, a comma or spaces."""
+    lines = [(k, line) for k, line in enumerate(text.split("\n"), start) if _FILLED.search(line)]
+    if not lines:
+        raise BadInput(f"{where} is empty; numbers are wanted.")
+    for number, line in lines:
+        if len(line) > 2 * MAX_ELEMENTS and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS:
+            raise BadInput(
+                f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,} are read."
+            )
+    separator = _separator(lines, text)
+    if separator in (";", ",") and _in_words(lines):
+        separator = None
+    if separator == ";" and _ends_rows(lines, where, comma):
+        lines = [(k, part) for k, line in lines for part in line.split(";") if _FILLED.search(part)]
+        separator = "," if "," in text else None
+    if separator == ",":
+        separator = _comma(lines, where, comma)
+        decimal = separator is None
+    else:
+        decimal = separator is not None and "," in text and _is_decimal(lines, separator, where, comma)
+    if separator in ("\t", ";", ",") and '"' in text:
+        lines.clear()  # they take as much room as those that follow
+        lines = _quoted(text, start, separator, where)
+        return Lines(lines, UNQUOTED, decimal or _is_decimal(lines, UNQUOTED, where, comma))
+    if separator in (";", ",") and all(line.rstrip().endswith(separator) for _, line in lines):
+        lines = [(k, line.rstrip()[:-1]) for k, line in lines]
+    return Lines(lines, separator, decimal)
+
+
+def _separator(lines, text: str) -> str | None:
+    """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation marks, else in any."""
+    sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
+
+    def everywhere(mark: str) -> bool:
+        return all(mark in line for line in sample) or all(line.endswith(mark) for line in sample[:-1])
+
+    marks = [mark for mark in "\t;," if mark in text]
+    return next(filter(everywhere, marks), next(iter(marks), None))
+
+
+def _in_words(lines) -> bool:
+    """Whether most lines begin with a word and a space, and commas and semicolons stand in these words alone."""
+    words = ended = 0
+    for _, line in lines:
+        first, _, rest = line.strip().partition(" ")
+        if not rest or "," in rest or ";" in rest:
+            return False
+        parts = [part for part in re.split("[,;]", first) if part]
+        words += not parts or not all(map(is_number, parts))
+        ended += bool(parts) and first[-1] in ",;"
+    return 2 * words >= len(lines) > ended
+
+
+def _ends_rows(lines, where: str, comma: str | None) -> bool:
+    """Whether a semicolon ends a row, as in "1 2; 3 4", and does not separate two cells."""
+    if len(lines) == 1 and all(_DECIMAL.fullmatch(cell.strip()) for cell in lines[0][1].split(";")):
+        if comma is None:
+            raise Ambiguous(_question(where, *lines[0], "numbers"))
+        return comma != "decimal"
+    ends = len(lines) == 1 or all(";" not in line.rstrip()[:-1] for _, line in lines)
+    return ends or any(_SPACED.search(line) for _, line in lines[:99])
+
+
+def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int, str]]:
+    """Lines with cells in quotation marks, as spreadsheets write them; these are taken off."""
+    found = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                found.append((start + reader.line_num - 1, UNQUOTED.join(row)))
+    except csv.Error:
+        line = start + reader.line_num - 1
+        raise BadInput(f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell.") from None
+    if not found:
+        raise BadInput(f"{where} is empty; numbers are wanted.")
+    return found
+
+
+# ---- commas: between cells, or inside numbers -----------------------------------------------------------
+
+
+def _comma(lines, where: str, comma: str | None) -> str | None:
+    """What separates the cells of a text with commas and no tabs: the comma, commas and spaces, or only spaces."""
+    sample = [line.strip() for _, line in lines[:99]]
+    if not any(_SPACED.search(line) for line in sample):
+        return ","
+    if any(re.search(r",\s|\s,|,$|^,", line) for line in sample):
+        return LOOSE  # "1, 2"
+    fields = [line.split() for line in sample]
+    numbers = [_trailing(row) for row in fields]
+    if len(fields) > 1 and (numbers[0] == 0 or _counting(fields[0][1:])):
+        fields, numbers = fields[1:], numbers[1:]  # names of columns
+    if 0 in numbers or len(set(numbers)) > 1:
+        return LOOSE  # "0.5,1" is no number with a decimal comma
+    if all(found < len(row) for found, row in zip(numbers, fields, strict=True)):
+        return None  # words in front of each line: only spaces can separate
+    if comma is None:
+        raise Ambiguous(_question(where, *lines[0], "numbers"))
+    return None if comma == "decimal" else LOOSE
+
+
+def _trailing(fields: list[str]) -> int:
+    """How many fields at the end of a line are numbers, decimal commas allowed."""
+    return next((k for k, f in enumerate(reversed(fields)) if not (is_number(f) or _DECIMAL.fullmatch(f))), len(fields))
+
+
+def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
+    """Whether cells between tabs or semicolons hold decimal commas; "1,234" is asked about."""
+
+    def cells():
+        for k, line in lines:
+            if "," in line:
+                yield from ((k, cell.strip()) for cell in line.split(separator) if "," in cell)
+
+    if any(_DECIMAL.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for _, cell in cells()):
+        return True
+    unsure = next(((k, cell) for k, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
+    if not unsure or any("." in cell for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
+        return False
+    if comma is None and all(cell.count(",") == 1 for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
+        raise Ambiguous(_question(where, *unsure, "thousands"))
+    return comma == "decimal"
+
+
+def _question(where: str, number: int, text: str, what: str) -> str:
+    return f"{where}, line {number}: “{short(text.strip(), 24)}” can be read in two ways; is the comma decimal, or does it separate {what}?"
+
+
+# ---- heads and labels -----------------------------------------------------------------------------------
+
+
+def _counts(lines: Lines) -> tuple[int, int] | None:
+    """How many words and numbers the first line announces, as word2vec and fastText write it."""
+    first, *rest = lines.numbered[:2]
+    found = re.fullmatch(r"\s*(\d{1,9})\s+(\d{1,6})\s*", first[1])
+    if not (found and rest and lines.separator is None):
+        return None
+    words, width = map(int, found.groups())
+    label, values = _parted(lines.cells(rest[0][1]), width)
+    fits = bool(label) and len(values) == width and all(map(lines.is_number, values))
+    if len(label) == 1 and width == 1:
+        fits = fits and not lines.is_number(label[0])  # "0 1" above "0 0" is a matrix
+    return (words, width) if fits and not (len(label) > 1 and lines.is_number(label[-1])) else None
+
+
+def _parted(cells: list[str], width: int) -> tuple[list[str], list[str]]:
+    """What stands before the last ``width`` cells, and these."""
+    at = max(len(cells) - width, 0)
+    return cells[:at], cells[at:]
+
+
+def _is_head(lines: Lines) -> bool:
+    """Names of columns: words above numbers, or 0, 1, 2, … behind a word for the column of words, or behind nothing."""
+    names, *below = (lines.cells(line) for _, line in lines.numbered[:6])
+    if names[0].lower() in CORNERS and _counting(names[1:]):
+        return True
+    if lines.separator is None and len(below[0]) == len(names) + 1 and _counting(names):
+        return True
+    cells = [cell for row in below for cell in row[1:] or row]
+    return not any(map(lines.is_number, names)) and 2 * sum(map(lines.is_number, cells)) > len(cells)
+
+
+def _counting(cells: list[str]) -> bool:
+    """Whether they are 0, 1, 2, … or 1, 2, 3, …, as tables number their columns."""
+    return bool(cells) and cells[0] in ("0", "1") and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
+
+
+def _has_no_corner(lines: Lines) -> bool:
+    """Whether nothing stands above the first column, as in a table that pandas prints: it holds labels."""
+    first, second = (lines.cells(line) for _, line in lines.numbered[:2])
+    return len(first) == len(second) - 1
+
+
+def _is_labelled(lines: Lines) -> bool:
+    """Whether most lines begin with a word, and go on after it. What begins with a digit was meant as a number."""
+    firsts = [lines.first(line) for _, line in lines.numbered]
+    words = sum(not lines.is_number(cell) and not _DIGIT.match(cell) for cell in firsts)
+    return 2 * words > len(firsts) and len(lines.cells(lines.numbered[0][1])) > 1
+
+
+def _width(lines: Lines, labelled: bool, where: str) -> int:
+    """How many numbers the first line has; between spaces, its label may be several words."""
+    number, line = lines.numbered[0]
+    cells = lines.cells(line)
+    width = len(cells) - labelled
+    if labelled and lines.separator is None:
+        width = next((k for k, cell in enumerate(reversed(cells)) if not lines.is_number(cell)), width)
+    if width < 1:
+        raise BadInput(f"{where}, line {number} holds no number.")
+    return width
+
+
+def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
+    """Refuse lines of other lengths. Between spaces a label may be several words, but no number is taken for one."""
+    first = lines.numbered[0][0]
+    words_may_follow = labelled and lines.separator is None
+    for number, line in lines.numbered:
+        cells = lines.cells(line)
+        found = len(cells) - labelled
+        if words_may_follow and found > width and not lines.is_number(cells[-width - 1]):
+            continue
+        if found != width:
+            s = "" if found == 1 else "s"
+            raise BadInput(f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line {first}.")
+
+
+def _label(lines: Lines, line, width: int) -> str:
+    cells = lines.cells(line)
+    label = " ".join(cells[: len(cells) - width])
+    return label if lines.separator is None else rearmed(label)
+
+
+def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
+    number, line = lines.numbered[k]
+    cells = lines.cells(line)
+    at = len(cells) - width
+    places = enumerate(cells[at:], at + 1)
+    return [read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False) for j, cell in places]
+
+
+def disarmed(label: str) -> str:
+    """An apostrophe before what a spreadsheet would run, and before an apostrophe that could be taken for it."""
+    return "'" + label if label.startswith(_FORMULA) else label
+
+
+def rearmed(label: str) -> str:
+    """The label again, as it was before :func:`disarmed`."""
+    return label[1:] if label[:1] == "'" and label[1:].startswith(_FORMULA) else label

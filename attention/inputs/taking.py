@@ -1,0 +1,199 @@
+"""One array on its way to be an input: the rows and the part that are wanted, checked, the right way round."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attention.heads import join_heads
+from attention.inputs.checkpoints import Part, left_out, recognised
+from attention.inputs.files import ALONE, Entry, short, shown
+from attention.inputs.matrices import LIMIT, BadInput
+from attention.inputs.polarity import as_allowed, is_added
+from attention.inputs.settings import MAX_TOKENS
+
+MASK = "mask"
+WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
+AXES = {"batch": "items of a batch", "heads": "heads"}  # what the axis before the rows of Q, K and V counts
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a person wants an array to be taken."""
+
+    words: str = ""  # the rows wanted, by their labels
+    cut: str = ""  # the part wanted, as NumPy writes it: "0, :, 64:128"
+    stored: str = "in_out"  # how a square weight matrix is stored: (in, out) or (out, in)
+    true_means: str = "may look"  # in a mask
+    axis: str = "batch"  # a name in AXES
+
+
+AS_IT_IS = Asked()
+
+
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """An array as it is to be used, and what a person should know of how it was taken."""
+
+    values: np.ndarray
+    tokens: tuple[str, ...] = ()
+    stored: str = "in_out"
+    name: str = ""  # of the tensor, where it says which weight this is; the values are (in, out) then
+    heads: int | None = None  # where they stood beside each other in an axis of their own
+    remarks: tuple[str, ...] = ()
+
+
+def take(entry: Entry, role: str, where: str, asked: Asked = AS_IT_IS) -> Brought:
+    """The numbers of an array as this input.
+
+    Of a tensor that holds several weights its part is taken first, then the slice, then it is turned.
+    """
+    place = where if entry.name == ALONE else f"{where}, {shown(entry.name)}"
+    values, tokens = _rows(entry, place, asked.words)
+    part = recognised(entry.name).get(role)
+    stored = (part and _stored(part, values, place)) or asked.stored
+    if part and part.count > 1:
+        values = part.of(values, stored)
+    tokens = _labels(tokens, values, asked.cut)
+    values = _cut(values, asked.cut, place)
+    found = Brought(values, tokens, stored, remarks=(entry.remark,) if entry.remark else ())
+    found = _ranked(found, role, place, asked.axis)
+    if role == MASK:
+        return _mask(found, asked.true_means, place)
+    if values.dtype == bool:
+        raise BadInput(f"{place} holds bool; that is a mask, and {role} needs numbers.")
+    found = replace(found, values=_finite(found.values, place))
+    by = "by its name" if part and (part.stored or part.count > 1) else "as you say"
+    return _turned(found, entry.name, role, (by, asked.cut)) if part else found
+
+
+def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
+    """How the tensor is stored: by its name, or, where three weights stand in one, by its longer side."""
+    if part.count == 1 or values.ndim != 2:
+        return part.stored
+    rows, columns = values.shape
+    stored = part.stored or ("in_out" if columns == part.count * rows else "out_in")
+    if (rows if stored == "out_in" else columns) % part.count:
+        raise BadInput(f"{place} is {size(values)}; three equal parts are wanted, for Q, K and V.")
+    return stored
+
+
+def _ranked(found: Brought, role: str, place: str, axis: str) -> Brought:
+    """With as many axes as the input has: two, or a batch in front; heads beside each other."""
+    values = found.values
+    if role == MASK and values.ndim > 2 and (values == values.reshape(-1, *values.shape[-2:])[0]).all():
+        values = values.reshape(-1, *values.shape[-2:])[0]  # the same for every item and head
+    most, remarks, heads = 2 if role in (*WEIGHTS, MASK) else 3, found.remarks, None
+    if role in "QKV" and axis == "heads" and values.ndim > 2:
+        heads, values = values.shape[-3], join_heads(values)
+    elif values.ndim == 3 == most:
+        remarks = (*remarks, f"{role} has three axes: taken as a batch of {len(values)}.")
+    if not 2 <= values.ndim <= most or not values.size:
+        wanted_axes = "two axes are" if most == 2 else "two axes, or three with a batch, are"
+        raise BadInput(f"{place} is {size(values)}; {wanted_axes} wanted for {role}. Cut it to that.")
+    return replace(found, values=values, heads=heads, remarks=remarks)
+
+
+def _turned(found: Brought, name: str, role: str, how: tuple[str, str]) -> Brought:
+    """A weight whose name says what it is, as (in, out)."""
+    turn, (by, cut) = found.stored == "out_in", how
+    way = "(out, in), and transposed" if turn else "(in, out)"
+    part = f", of which {cut.strip('[] ')} was cut" if cut.strip() else ""
+    told = f"{role} is {shown(name, 60)}{part}, {by} stored as {way}."
+    return replace(found, values=found.values.T if turn else found.values, name=name, remarks=(*found.remarks, told))
+
+
+def gather(found: dict[str, Entry], picks: dict[str, tuple[str, Asked]], where: str) -> dict[str, Brought]:
+    """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to take it."""
+    brought = {role: take(found[name], role, where, asked) for role, (name, asked) in picks.items()}
+    biases = left_out(found, [name for name, _ in picks.values()])
+    if biases:
+        role = next(iter(brought))
+        names = f"{shown(biases[0], 50)}{' and others' if len(biases) > 1 else ''}"
+        told = f"The formula here has no bias: {names} stayed behind, so the numbers differ from the model's."
+        brought[role] = replace(brought[role], remarks=(*brought[role].remarks, told))
+    return brought
+
+
+def _mask(found: Brought, true_means: str, place: str) -> Brought:
+    values = found.values.astype(np.float64)
+    said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
+    return Brought(as_allowed(values, true_means, place), remarks=(*found.remarks, f"The mask: {said}."))
+
+
+def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The rows of a table that are wanted, in that order; of any other array all of it."""
+    if words.strip():
+        chosen = wanted(entry, words, place)
+        return entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :], tuple(entry.rows[k] for k in chosen)
+    if entry.pick and entry.shape[0] > MAX_TOKENS:
+        raise BadInput(f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS}.")
+    return entry.read(), entry.rows
+
+
+def wanted(entry: Entry, words: str, place: str) -> list[int]:
+    """The rows with these labels, in the order typed, with spaces between them, or with commas where labels have spaces.
+
+    A word that is not there is answered with near ones.
+    """
+    found = []
+    first = {label: k for k, label in reversed(list(enumerate(entry.rows)))}
+    typed = words.split()
+    if not all(word in first for word in typed) and ("," in words or words.strip() in first):
+        typed = [word.strip() for word in words.split(",") if word.strip()]
+    for word in typed:
+        if word not in first:
+            near = [label for label in first if label.lower().startswith(word.lower())][:8]
+            hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
+            raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
+        found.append(first[word])
+    return found
+
+
+def _labels(labels: tuple[str, ...], values: np.ndarray, text: str) -> tuple[str, ...]:
+    """The labels of the rows that a slice leaves; none where it takes one row."""
+    parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
+    row = values.ndim - 2
+    if not labels or len(parts) <= row or parts[row] == ":":
+        return labels
+    found = re.fullmatch(r"(\d{0,6}):(\d{0,6})", parts[row])
+    return labels[int(found[1] or 0) : int(found[2]) if found[2] else None] if found else ()
+
+
+def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
+    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are understood."""
+    parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
+    if len(parts) > values.ndim:
+        raise BadInput(f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}.")
+    index = []
+    for axis, part in enumerate(parts):
+        found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
+        if not found:
+            raise BadInput(
+                f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
+            )
+        one, start, end = found.groups()
+        picked = int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])
+        if (picked if one else picked.stop - 1) >= values.shape[axis] or (not one and picked.start >= picked.stop):
+            raise BadInput(f"the slice {part} lies outside of {place}, which is {size(values)}; places count from 0.")
+        index.append(picked)
+    return values[tuple(index)]
+
+
+def _finite(values: np.ndarray, place: str) -> np.ndarray:
+    """As float64, which holds every accepted number exactly; or where the first stands that is none, or too large."""
+    values = values.astype(np.float64)
+    odd = np.argwhere(~(np.abs(values) <= LIMIT))
+    if len(odd):
+        value, words = values[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
+        at = ", ".join(f"{word} {k + 1}" for word, k in zip(words, odd[0], strict=True))
+        raise BadInput(f"{place}, {at} holds {value:g}; numbers from -1e12 to 1e12 are allowed.")
+    return values
+
+
+def size(values: np.ndarray) -> str:
+    """The shape in words."""
+    shape = " × ".join(map(str, values.shape))
+    return f"{shape} numbers in one axis" if values.ndim == 1 else shape or "one number"
