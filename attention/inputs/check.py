@@ -93,11 +93,14 @@ def shapes(bench: Bench) -> dict[str, str]:
 
 def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     """Read the other code's output, weights or both, and look for what explains them."""
-    answers = {name: _array(text, name, f"your {name}").read() for name, text in boxes.items() if text.strip()}
+    found = {name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()}
+    answers = {name: entry.read() for name, entry in found.items()}
     try:
         return search(bench, **answers, decimals=_decimals(" ".join(boxes.values())))
     except (ValueError, TypeError) as problem:
-        raise BadInput(f"your {problem}") from None
+        raise BadInput(
+            " ".join([f"your {problem}", *filter(None, {entry.remark for entry in found.values()})])
+        ) from None
 
 
 def from_file(filename: str, content: bytes, name: str) -> str:

@@ -85,7 +85,7 @@ def answers(bench) -> dict[str, str]:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left, st.expander("From a file"):
         file = st.file_uploader("Numbers in a text file, or arrays", type=TYPES, key="check_file",
-                                max_upload_size=4, on_change=state.touched)  # fmt: skip
+                                max_upload_size=8, on_change=state.touched)  # fmt: skip
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
                 st.button(f"It is {label.lower()}", key=f"check_use_{name}", disabled=file is None,

@@ -165,6 +165,15 @@ def test_tables_json_and_printouts_are_read_as_everywhere(filename, content):
     assert inputs.from_file(filename, content.encode(), "output") == "0.5 0.001\n-1 2"
 
 
+def test_a_row_of_column_numbers_is_named_where_the_shape_is_wrong():
+    text = "0 1 2 3\n" + "\n".join(["0.25 0.25 0.25 0.25"] * 4)
+    with pytest.raises(
+        BadInput,
+        match=r"wanted for these inputs. The first line reads 0, 1, …; if it names the columns, take it away.$",
+    ):
+        inputs.explain(bench(), {"weights": text})
+
+
 def test_a_comma_that_can_mean_two_things_is_refused_with_a_way_out():
     with pytest.raises(BadInput, match="is the comma decimal, or does it separate numbers. Save it with points"):
         inputs.from_file("a.txt", b"0,5 1,5", "output")
