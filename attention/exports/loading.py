@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attention.exports.html import line, table
 from attention.inputs.files import Entry, shown
+from attention.inputs.matrices import sides
 from attention.inputs.taking import Brought
 from attention.numbers import exact
 
@@ -12,7 +13,7 @@ COLUMNS, NAMES = 6, 200
 
 def contents(found: dict[str, Entry]) -> str:
     """One line for each array of a file."""
-    lines = [line([shown(name, 60), _size(entry.shape), entry.dtype]) for name, entry in list(found.items())[:NAMES]]
+    lines = [line([shown(name, 60), sides(entry.shape), entry.dtype]) for name, entry in list(found.items())[:NAMES]]
     more = [line([f"… and {len(found) - NAMES:,} more", "", ""])] if len(found) > NAMES else []
     return table("numbers", ["array", "shape", "type"], lines + more)
 
@@ -27,7 +28,7 @@ def preview(role: str, brought: Brought, rows: int = 4) -> str:
         for i, row in enumerate(first[:rows])
     ]
     lines += [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])] if len(first) > rows else []
-    heads = [f"{role}, {_size(values.shape)}", *map(str, range(1, min(first.shape[1], COLUMNS) + 1)), *beyond]
+    heads = [f"{role}, {sides(values.shape)}", *map(str, range(1, min(first.shape[1], COLUMNS) + 1)), *beyond]
     return table("numbers", heads, lines)
 
 
@@ -35,7 +36,3 @@ def _brief(value: float) -> str:
     """A number in full, or its first digits where it has many."""
     text = exact(value)
     return text if len(text) <= 10 else f"{float(value):.6g}…"
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape)) or "one number"

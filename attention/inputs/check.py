@@ -11,7 +11,7 @@ from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
 from attention.inputs import files, loading, taking, texts
 from attention.inputs.files import Entry
-from attention.inputs.matrices import BadInput, write_matrix
+from attention.inputs.matrices import BadInput, sides, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.inputs.tables import Ambiguous
@@ -85,7 +85,7 @@ def bench_of(given: dict) -> Bench:
 def shapes(bench: Bench) -> dict[str, str]:
     """What the other code's numbers look like, in words."""
     return {
-        name: " or ".join(" × ".join(map(str, view.shape)) for view in bench.views(name, bench.right[name]))
+        name: " or ".join(sides(view.shape) for view in bench.views(name, bench.right[name]))
         + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
         for name in ("output", "weights")
     }

@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from attention.inputs.matrices import BadInput
+from attention.inputs.matrices import BadInput, sides
 
 MAX_FILE = 8 * 2**20  # bytes
 MAX_ELEMENTS = 400_000  # of one array
@@ -100,9 +100,9 @@ def npy(head: bytes, size: int, whole: Callable[[], bytes], where: str, name: st
     start, header = _header(head)
     if size < start or not header:
         raise BadInput(f"{where}: its .npy header is damaged.")
-    descr, fortran, sides = header.groups()
+    descr, fortran, lengths = header.groups()
     dtype = _numbers(descr, where)
-    shape = _shape([int(side) for side in sides.replace(" ", "").split(",") if side], where)
+    shape = _shape([int(side) for side in lengths.replace(" ", "").split(",") if side], where)
     _fits(size - start, shape, dtype.itemsize, where)
 
     def read() -> np.ndarray:
@@ -121,13 +121,12 @@ def _header(content: bytes) -> tuple[int, re.Match | None]:
     return start + length, _HEADER.fullmatch(content[start : start + min(length, 10_000)].decode("latin-1"))
 
 
-def _shape(sides: list[int], where: str) -> tuple[int, ...]:
-    if len(sides) > MAX_RANK:
-        raise BadInput(f"{where} has {len(sides)} axes; at most {MAX_RANK} are read.")
-    if math.prod(sides) > MAX_ELEMENTS:
-        size = " × ".join(map(str, sides))
-        raise BadInput(f"{where} is {size}, {math.prod(sides):,} numbers; at most {MAX_ELEMENTS:,} are read.")
-    return tuple(sides)
+def _shape(shape: list[int], where: str) -> tuple[int, ...]:
+    if len(shape) > MAX_RANK:
+        raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise BadInput(f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are read.")
+    return tuple(shape)
 
 
 def _numbers(descr: str, where: str) -> np.dtype:
@@ -154,7 +153,7 @@ def _sound(flat: np.ndarray, where: str) -> np.ndarray:
 def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
     wanted = math.prod(shape) * itemsize
     if found != wanted:
-        size = " × ".join(map(str, shape)) or "one number"
+        size = sides(shape)
         raise BadInput(f"{where} says it is {size}, which takes {wanted:,} bytes; {found:,} follow.")
 
 
@@ -316,8 +315,8 @@ def once(pairs):
 def _tensor(name: str, what, body: bytes, place: str) -> Entry:
     try:
         kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
-        sides = [*shape, begin, end]
-        sound = all(type(n) is int and 0 <= n < 2**40 for n in sides) and begin <= end <= len(body)
+        numbers = [*shape, begin, end]
+        sound = all(type(n) is int and 0 <= n < 2**40 for n in numbers) and begin <= end <= len(body)
     except (TypeError, KeyError, ValueError):
         sound = False
     if not sound:

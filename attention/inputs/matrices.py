@@ -212,7 +212,7 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
     for k, matrix in enumerate(found, 1):
         if matrix.shape != found[0].shape:
             raise BadInput(
-                f"{name}, head {k} is {_size(matrix)} and head 1 is {_size(found[0])}; all need the same shape."
+                f"{name}, head {k} is {sides(matrix.shape)} and head 1 is {sides(found[0].shape)}; all need the same shape."
             )
     return np.stack(found)
 
@@ -231,8 +231,9 @@ def _bare(text: str) -> str:
     return re.sub(r"\bnp\.float\d\d\(([^()\s]{1,40})\)", r"\1", text)
 
 
-def _size(matrix: np.ndarray) -> str:
-    return f"{matrix.shape[0]} × {matrix.shape[1]}"
+def sides(shape: tuple[int, ...]) -> str:
+    """A shape in words: "3 × 4"."""
+    return " × ".join(map(str, shape)) or "one number"
 
 
 def write_matrix(values: np.ndarray) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from attention.inputs.files import ALONE, MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, Entry, once, short, shown, whole
-from attention.inputs.matrices import BadInput, read_number
+from attention.inputs.matrices import BadInput, read_number, sides
 
 MOST_NAMES = 100_000  # in one text
 
@@ -84,7 +84,7 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
         level = level[0] if level else None
     if len(shape) == 1:
         shape, value = [1, *shape], [value]
-    size = " × ".join(map(str, shape))
+    size = sides(shape)
     if len(shape) > MAX_RANK or 0 in shape:
         raise BadInput(f"{where} has {len(shape)} axes of {size}; two to four axes of 1 or more are read.")
     if math.prod(shape) > MAX_ELEMENTS:

@@ -10,7 +10,7 @@ import numpy as np
 from attention.heads import join_heads
 from attention.inputs.checkpoints import Part, left_out, recognised
 from attention.inputs.files import ALONE, Entry, short, shown
-from attention.inputs.matrices import LIMIT, BadInput
+from attention.inputs.matrices import LIMIT, BadInput, sides
 from attention.inputs.polarity import as_allowed, is_added
 from attention.inputs.settings import MAX_TOKENS
 
@@ -195,5 +195,4 @@ def _finite(values: np.ndarray, place: str) -> np.ndarray:
 
 def size(values: np.ndarray) -> str:
     """The shape in words."""
-    shape = " × ".join(map(str, values.shape))
-    return f"{shape} numbers in one axis" if values.ndim == 1 else shape or "one number"
+    return f"{sides(values.shape)} numbers in one axis" if values.ndim == 1 else sides(values.shape)

@@ -11,7 +11,7 @@ from attention.inputs import links, loading
 from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.files import Entry
 from attention.inputs.loading import ROLES
-from attention.inputs.matrices import BadInput
+from attention.inputs.matrices import BadInput, sides
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import MAX_DIMENSION, MAX_TOKENS, Settings
 from attention.inputs.tables import COMMAS, Ambiguous
@@ -72,7 +72,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         for role, b in brought.items():
             st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
     if said:
-        parts.note(" ".join(said))
+        parts.note(f"What comes with them: {' '.join(said)}")
     st.button(
         "Use these numbers", key="load_use", type="primary", disabled=not brought, on_click=_use, args=(brought, heads)
     )
@@ -121,7 +121,7 @@ def _arrays(where: str, content: bytes) -> dict[str, Entry]:
 def _single(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(found.items()))
-    role = state.own(st.selectbox, f"These are {_shape(entry)} numbers. Use them as", "load_role", "X", options=list(ROLES),
+    role = state.own(st.selectbox, f"These are {sides(entry.shape)} numbers. Use them as", "load_role", "X", options=list(ROLES),
                      format_func=ROLES.__getitem__)  # fmt: skip
     return {role: (name, _asked(role, entry))}, _heads(s, {role})
 
@@ -144,7 +144,7 @@ def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
         left, right = st.columns([3, 2])
         with left:
             name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), placeholder="leave as it is",
-                             format_func=lambda name: f"{name}   {_shape(found[name])}")  # fmt: skip
+                             format_func=lambda name: f"{name}   {sides(found[name].shape)}")  # fmt: skip
         if name is not None:
             with right:
                 picks[role] = (name, _asked(role, found[name], first=not picks.keys() & set("QKV")))
@@ -171,7 +171,7 @@ def _asked(role: str, entry: Entry, first: bool = True) -> Asked:
             chosen["words"] = state.own(st.text_input, f"Words wanted{most}, in their order", f"load_words_{role}", "",
                                         placeholder=" ".join(entry.rows[:4]))  # fmt: skip
         elif first and (entry.dtype != "text" or len(entry.shape) > 2):
-            chosen["cut"] = state.own(st.text_input, f"Slice of {_shape(entry)}", f"load_cut_{group}", "", placeholder="such as 0, :, 0:64; counted from 0",
+            chosen["cut"] = state.own(st.text_input, f"Slice of {sides(entry.shape)}", f"load_cut_{group}", "", placeholder="such as 0, :, 0:64; counted from 0",
                                       help="Layer, head or rows, as NumPy writes it; of a tensor with several weights, of this one's part")  # fmt: skip
         if group == "QKV" and first and len(entry.shape) > 2:
             axis = state.own(st.segmented_control, "The axis before the rows counts", "load_axis", "batch", options=list(AXES), required=True,
@@ -189,10 +189,6 @@ def _is_open(role: str, entry: Entry) -> bool:
     """Whether the name does not say how the tensor is stored."""
     part = recognised(entry.name).get(role)
     return part is None or part.stored is None and part.count == 1
-
-
-def _shape(entry: Entry) -> str:
-    return " × ".join(map(str, entry.shape)) or "1"
 
 
 def _use(brought: dict[str, Brought], heads: int | None) -> None:

@@ -155,6 +155,7 @@ class Dashboard:
         table = self.page.locator(".st-key-editor .dvn-scroller").first
         chosen = self.page.locator(f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]")
         for _ in range(10):  # a table that opens anew forgets what was pressed meanwhile
+            self.page.keyboard.press("Escape")  # a cell that was opened by mistake would cover the table
             table.click(position={"x": 60, "y": 52})
             for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
                 self.page.keyboard.press(key)
