@@ -19,7 +19,7 @@ ROLES = {
     "X": "X, word embeddings", "W_Q": "W_Q", "W_K": "W_K", "W_V": "W_V", "W_O": "W_O, output weights",
     "memory": "Y, a second sequence", "Q": "Q", "K": "K", "V": "V", MASK: "the mask",
 }  # fmt: skip
-TYPES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
+SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
 
 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, Entry]:
@@ -82,8 +82,8 @@ def use(s: Settings, brought: dict[str, Brought], heads: int | None = None) -> t
         raise BadInput("choose what the numbers are to be.")
     remarks = [f"Now on the board: {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."]
     remarks += [remark for b in brought.values() for remark in b.remarks]
-    into = _projected if brought.keys() & set("QKV") else _embedded
-    before, s = s, into(s, brought, remarks)
+    before = s
+    s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {}))
     if brought.keys() & {"X", "Q"} and s.tokens == before.tokens and not (brought.get("X") or brought["Q"]).tokens:
         remarks.append("The rows came without words; those that were there stayed.")
@@ -95,7 +95,7 @@ def use(s: Settings, brought: dict[str, Brought], heads: int | None = None) -> t
     return check(s), list(dict.fromkeys(filter(None, remarks)))
 
 
-def _projected(s: Settings, brought: dict[str, Brought], _: list[str]) -> Settings:
+def _projected(s: Settings, brought: dict[str, Brought]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
         raise BadInput(f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or the other.")

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from attention.inputs.matrices import BadInput
 from attention.numbers import number
 
-
-class Polarity(NamedTuple):
-    label: str
-    allowed: Callable[[np.ndarray], np.ndarray]
-
-
-POLARITIES = {
-    "may look": Polarity("may look", lambda mask: mask == 1),
-    "hide": Polarity("hide", lambda mask: mask == 0),
+POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "may look": lambda mask: mask == 1,
+    "hide": lambda mask: mask == 0,
 }
 
 
@@ -37,7 +30,7 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
         raise BadInput(
             f"{where}, row {row + 1}, column {column + 1} holds {found}; 0 and 1, or True and False, are allowed."
         )
-    return POLARITIES[true_means].allowed(mask)
+    return POLARITIES[true_means](mask)
 
 
 def is_added(mask: np.ndarray) -> bool:

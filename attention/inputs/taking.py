@@ -136,19 +136,23 @@ def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, 
 def wanted(entry: Entry, words: str, place: str) -> list[int]:
     """The rows with these labels, in the order typed, with spaces between them, or with commas where labels have spaces.
 
-    A word that is not there is answered with near ones.
+    A label that stands there several times is taken row by row, each time it is typed; a word that is not there is
+    answered with near ones.
     """
-    found = []
-    first = {label: k for k, label in reversed(list(enumerate(entry.rows)))}
-    typed = words.split()
-    if not all(word in first for word in typed) and ("," in words or words.strip() in first):
+    places: dict[str, list[int]] = {}
+    for k, label in enumerate(entry.rows):
+        places.setdefault(label, []).append(k)
+    typed = [words.strip()] if words.strip() in places else words.split()
+    if "," in words and not all(word in places for word in typed):
         typed = [word.strip() for word in words.split(",") if word.strip()]
+    found = []
     for word in typed:
-        if word not in first:
-            near = [label for label in first if label.lower().startswith(word.lower())][:8]
+        if word not in places:
+            near = [label for label in places if label.lower().startswith(word.lower())][:8]
             hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
             raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
-        found.append(first[word])
+        rows = places[word]
+        found.append(rows.pop(0) if len(rows) > 1 else rows[0])
     return found
 
 

@@ -6,7 +6,7 @@ from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.loading import TYPES
+from attention.inputs.loading import SUFFIXES
 from attention.inputs.matrices import BadInput
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
@@ -84,7 +84,7 @@ def answers(bench) -> dict[str, str]:
             )
     left, right = st.columns(2, vertical_alignment="bottom")
     with left, st.expander("From a file"):
-        file = st.file_uploader("Numbers in a text file, or arrays", type=TYPES, key="check_file",
+        file = st.file_uploader("Numbers in a text file, or arrays", type=SUFFIXES, key="check_file",
                                 max_upload_size=8, on_change=state.touched)  # fmt: skip
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
@@ -92,17 +92,15 @@ def answers(bench) -> dict[str, str]:
                           on_click=lambda name=name: opened(name, file))  # fmt: skip
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
-        chosen = state.own(
-            st.selectbox, "No numbers at hand? Plant a mistake", "check_plant", RIGHT, options=list(mistakes)
-        )
-        st.button(
-            "Put its output into the box", key="check_planted", on_click=plant, args=(bench, mistakes.get(chosen))
-        )
+        state.own(st.selectbox, "No numbers at hand? Plant a mistake", "check_plant", RIGHT, options=list(mistakes))
+        st.button("Put its output into the box", key="check_planted", on_click=plant, args=(bench, mistakes))
     return {name: text(name) for name in ANSWERS}
 
 
-def plant(bench, deviation) -> None:
+def plant(bench, mistakes: dict) -> None:
+    """The chosen mistake is asked for now: a quick click may come before the page knows of the choice."""
     state.touched()
+    deviation = mistakes.get(state.kept("check_plant", RIGHT))
     state.keep("check_output", inputs.planted(bench, deviation, "output"))
     state.keep("check_weights", "")
 

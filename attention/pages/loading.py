@@ -19,7 +19,7 @@ from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brough
 from attention.pages import parts, state
 
 PASTED = "the text"
-FAMILIES = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
+FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 CHOICES = {"words": "", "cut": "", "stored": AS_IT_IS.stored, "true": AS_IT_IS.true_means}  # for one array
 Picks = dict[str, tuple[str, Asked]]
@@ -32,7 +32,7 @@ def panel(s: Settings) -> None:
         text = state.own(st.text_area, "Paste numbers", "load_text", "", height=170, max_chars=2_000_000,
                          placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors")  # fmt: skip
         st.button("Read it", key="load_read", on_click=state.touched)  # leaving the box is what hands the text over
-        file = st.file_uploader("or open a file", type=loading.TYPES, key="load_file", max_upload_size=8,
+        file = st.file_uploader("or open a file", type=loading.SUFFIXES, key="load_file", max_upload_size=8,
                                 help="Text as UTF-8, arrays, or a state saved under “Take it away”", on_change=state.touched)  # fmt: skip
     with right:
         try:
@@ -131,8 +131,8 @@ def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     with st.expander(f"{len(found):,} arrays"):
         st.html(tables.contents(found))
     known, layer = layers(found), None
-    family = state.own(st.segmented_control, "They are", "load_family", "weights", options=list(FAMILIES), required=True,
-                       format_func=FAMILIES.__getitem__)  # fmt: skip
+    family = state.own(st.segmented_control, "They are", "load_family", "weights", options=list(FAMILY_LABELS), required=True,
+                       format_func=FAMILY_LABELS.__getitem__)  # fmt: skip
     if len(known) > 1 and family == "weights":
         layer = state.own(st.selectbox, "Layer", "load_layer", known[0], options=known)
     if state.kept("load_picks", None) != (family, layer):

@@ -651,3 +651,15 @@ def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
     content = links.to_file(s)
     assert len(content) < MAX_FILE
     assert links.from_file(content) == s
+
+
+def test_a_word_that_stands_there_twice_is_taken_row_by_row():
+    e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[files.ALONE]
+    assert take(e, "X", "it", Asked(words="the cat the the")).values.tolist() == [[1, 2], [3, 4], [5, 6], [5, 6]]
+    assert take(e, "X", "it", Asked(words="the")).values.tolist() == [[1, 2]]
+
+
+def test_a_label_of_several_words_is_one_word():
+    e = texts.entries("New York,1,2\nNew,3,4\nYork,5,6", "it")[files.ALONE]
+    assert take(e, "X", "it", Asked(words="New York")).values.tolist() == [[1, 2]]
+    assert take(e, "X", "it", Asked(words="New York, York")).values.tolist() == [[1, 2], [5, 6]]
