@@ -7,6 +7,7 @@ const LINE = 13            // px: a row that holds a number that can just be rea
 const MOST = 440           // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 220
 const ROWS = 26            // more rows than this get no numbers either
+const CELLS = 196          // nor does a pane grow for more numbers than these: each is SVG text, and slow to draw
 const LABELS = 0.35        // of a pane: row labels take no more
 const BAR = 38             // px: a colour bar with its numbers
 const boards = new WeakMap()
@@ -275,7 +276,7 @@ class Board {
     const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
     const cells = m * (letters(pane.traces.map(trace => trace.text)) * LETTER * (NARROW + 0.5) + 4) + 6
     const need = Math.min(longest(pane.spec.figure.layout.yaxis.ticktext) + 10 + cells, cells / (1 - LABELS))
-    return need > MOST || n > ROWS ? PLAIN : need
+    return need > MOST || n > ROWS || n * m > CELLS ? PLAIN : need
   }
 
   // Give each pane the width it needs: a group that does not fit takes more lines, as even as can be.
