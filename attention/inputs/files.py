@@ -27,7 +27,7 @@ MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_RANK = 4
 HEAD = 12_000  # bytes of a .npy that hold its header
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
-REFUSED, WORDS = "not read", "text"  # instead of the type of numbers
+REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
 ALONE = "numbers"  # the name of an array that has none
 
 
@@ -153,8 +153,7 @@ def _sound(flat: np.ndarray, where: str) -> np.ndarray:
 def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
     wanted = math.prod(shape) * itemsize
     if found != wanted:
-        size = sides(shape)
-        raise BadInput(f"{where} says it is {size}, which takes {wanted:,} bytes; {found:,} follow.")
+        raise BadInput(f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {found:,} follow.")
 
 
 # ---- .npz ---------------------------------------------------------------------------------------------

@@ -371,16 +371,14 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
 
 
 def _label(lines: Lines, line, width: int) -> str:
-    cells = lines.cells(line)
-    label = " ".join(cells[: len(cells) - width])
+    label = " ".join(_parted(lines.cells(line), width)[0])
     return label if lines.separator is None else rearmed(label)
 
 
 def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
     number, line = lines.numbered[k]
-    cells = lines.cells(line)
-    at = len(cells) - width
-    places = enumerate(cells[at:], at + 1)
+    label, cells = _parted(lines.cells(line), width)
+    places = enumerate(cells, len(label) + 1)
     return [read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False) for j, cell in places]
 
 

@@ -46,8 +46,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, Entry]
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
     text = _bounded(text.removeprefix("\ufeff"), where)
-    if not re.search(r"\d", text) and _TRUTH.search(text):
-        text = _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", text)
+    text = _counted(text)
     first = text.lstrip()[0]
     if first in "[{":
         found = nested(text, where, must=first == "{" and '"' in text)
@@ -75,6 +74,11 @@ def _bounded(text: str, where: str) -> str:
     return text
 
 
+def _counted(text: str) -> str:
+    """True and False as 1 and 0, where no number stands beside them."""
+    return text if re.search(r"\d", text) else _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", text)
+
+
 def _printout(text: str, where: str) -> np.ndarray:
     """The numbers between brackets. What follows them must be what programs print there, not something to compute."""
     if _TUPLES.fullmatch(text):
@@ -86,8 +90,8 @@ def _printout(text: str, where: str) -> np.ndarray:
             f"{where}: “{short(tail.strip(), 24)}” follows the numbers; nothing is computed here, so paste the result."
         )
     inner = text[:end] or text
-    if not re.search(r"\d", inner[inner.find("[") :]):
-        inner = _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", inner)
+    start = max(inner.find("["), 0)
+    inner = inner[:start] + _counted(inner[start:])
     for row in _MIXED.findall(inner):
         raise BadInput(
             f"{where}: “{short(row, 24)}” can be read in two ways; put points for decimals, or a space after each comma."
