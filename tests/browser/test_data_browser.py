@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
@@ -241,8 +242,36 @@ def test_every_format_is_downloaded_and_equal(mine):
     for cell in json.loads(taken("Jupyter notebook")[1])["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), space)
-    assert b"\\begin{bmatrix}" in taken("LaTeX")[1]
-    assert taken("Markdown")[1].decode().startswith("### X")
+    latex = re.findall(r"\\begin\{bmatrix\}\n(.*?)\n\\end\{bmatrix\}", taken("LaTeX")[1].decode(), re.DOTALL)
+    markdown = taken("Markdown")[1].decode().split("### ")[1:]
+    for body, table, matrix in zip(latex, markdown, now.stages.values(), strict=True):
+        printed = [[number(value, settings.digits) for value in row] for row in matrix]
+        plain = [[text.replace("−", "-").replace("∞", r"\infty") for text in row] for row in printed]
+        powers = [[re.sub(r"e(-?\d+)$", r" \\cdot 10^{\1}", text) for text in row] for row in plain]
+        assert [[cell.strip() for cell in row.split("&")] for row in body.split(r"\\")] == powers
+        assert [line.strip("| ").split(" | ")[1:] for line in table.splitlines() if line.startswith("| **")] == printed
+
+
+def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(mine, browser, tmp_path):
+    dashboard, settings = mine
+    dashboard.tab("Take it away")
+    _, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="HTML report", exact=True).click()
+    )
+    (tmp_path / "report.html").write_bytes(content)
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("#plot-output .hm image", state="attached")
+    for stage, matrix in view(settings, run(settings)).stages.items():
+        rows = page.evaluate(
+            "s => { const traces = document.getElementById('plot-' + s).calcdata; return traces[0][0].z.map(r => [...r].map(v => String(v ?? NaN))) }",
+            stage,
+        )
+        shown = np.array(rows, float)
+        assert np.array_equal(shown[~np.isnan(shown)], matrix[~np.isnan(shown)]), stage
+        assert np.isnan(shown).sum() in (0, 6), stage  # the six keys behind the look-ahead mask
+    context.close()
 
 
 def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, visit):
