@@ -3,7 +3,14 @@
 from attention.diagnosis import diagnose
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
-from attention.masks import causal, causal_lower_right, lengthened, padding, real_tokens, sliding_window
+from attention.masks import (
+    causal,
+    causal_lower_right,
+    lengthened,
+    padding,
+    real_tokens,
+    sliding_window,
+)
 from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.weights import initialise

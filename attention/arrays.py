@@ -20,7 +20,9 @@ def as_floats(**arguments) -> list[np.ndarray]:
         try:
             array = np.asarray(value)
         except ValueError:
-            raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
+            raise ValueError(
+                f"{name} has rows of different lengths; every row needs the same."
+            ) from None
         if array.dtype.name in HALF:
             array = array.astype(np.float32)
         if array.dtype.kind not in "biuf":
@@ -35,11 +37,15 @@ def as_floats(**arguments) -> list[np.ndarray]:
 def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
     """Refuse Q, K and V that do not fit together, with the two numbers that disagree."""
     if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"Q has {Q.shape[-1]} columns and K has {K.shape[-1]}; both need the same d_k.")
+        raise ValueError(
+            f"Q has {Q.shape[-1]} columns and K has {K.shape[-1]}; both need the same d_k."
+        )
     if Q.shape[-1] == 0:
         raise ValueError("Q and K have no columns; d_k needs to be at least 1.")
     if K.shape[-2] != V.shape[-2]:
-        raise ValueError(f"K has {K.shape[-2]} rows and V has {V.shape[-2]}; there is one value for each key.")
+        raise ValueError(
+            f"K has {K.shape[-2]} rows and V has {V.shape[-2]}; there is one value for each key."
+        )
     check_lead(Q, K, V)
 
 
@@ -113,7 +119,9 @@ def as_mask(name: str, value) -> np.ndarray:
     try:
         return np.asarray(value)
     except ValueError:
-        raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
+        raise ValueError(
+            f"{name} has rows of different lengths; every row needs the same."
+        ) from None
 
 
 def check_positive(name: str, given) -> float:

@@ -48,56 +48,144 @@ class Deviation:
     fix: str  # a sentence: what to do about it
 
 
-# fmt: off
-DEVIATIONS = tuple(Deviation(*row) for row in (
-    ("weights", "transposed", "W_Q, W_K and W_V are transposed",
-     "Write X W for weights of shape (d_in, d_out), X Wᵀ for (d_out, d_in), as nn.Linear stores them."),
-    ("split", "reshaped", "the heads are split by a reshape without a transpose",
-     "Reshape to (n, heads, d), then swap the first two axes."),
-    ("groups", "tiled", "shared heads of keys and values are tiled (h0, h1, h0, h1)",
-     "Repeat each head in a row instead: h0, h0, h1, h1 (repeat_interleave, np.repeat)."),
-    ("order", "swapped", "keys and values are swapped",
-     "Check the order of the arguments: Keras layers take query, value, key."),
-    ("product", "untransposed", "K is not transposed: the scores are Q K",
-     "Write Q Kᵀ, swapping the last two axes of K."),
-    ("scale", "default", "the scores are multiplied by 1/√d_k, not by the scale given",
-     "Pass the scale on, and check that it is used."),
-    ("scale", "none", "the scores are not scaled",
-     "Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax."),
-    ("scale", "d_model", "the scores are divided by √d_model",
-     "Divide by √d_k, the width of one head's keys."),
-    ("scale", "all heads", "the scores are divided by √(d_k · heads)",
-     "Divide by √d_k, the width of one head, not of all heads together."),
-    ("scale", "d_k", "the scores are divided by d_k",
-     "Divide by the square root of d_k."),
-    ("cap", "after mask", "the soft cap comes after the mask",
-     "Cap the scores first, then mask: tanh turns −∞ into −softcap, and hidden keys leak."),
-    ("mask", "inverted", "the mask is inverted",
-     "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."),
-    ("mask", "ignored", "the mask is not used",
-     "Pass the mask on, and check that it reaches the scores."),
-    ("mask", "other corner", "the look-ahead mask is aligned to the other corner",
-     "With n_q ≠ n_k, choose: upper left (torch SDPA) or lower right (FlashAttention, caches)."),
-    ("hiding", "NaN", "a row that sees no key becomes NaN",
-     "Give such a row weights 0, as torch's SDPA and ONNX do: softmax of nothing but −∞ is 0/0."),
-    ("hiding", "filled", "hidden scores are overwritten by a finite number such as −1e9 or finfo.min, or that is added in float32",
-     "Use −∞, and give a row that sees no key weights 0."),
-    ("hiding", "−1e9 added", "−1e9 is added to hidden scores in float64",
-     "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax."),
-    ("hiding", "0/1 added", "the mask is added to the scores as 0 and 1",
-     "Turn it into a boolean mask, or into 0 and −∞, before adding it."),
-    ("hiding", "after softmax", "the mask is applied after the softmax",
-     "Mask the scores before the softmax, so that each row sums to 1 again."),
-    ("axis", "queries", "the softmax runs over the queries",
-     "Take the softmax over the last axis, the keys."),
-    ("join", "reshaped", "the heads are joined by a reshape without a transpose",
-     "Swap heads and tokens back, then reshape to (n, heads · d)."),
-    ("leak", "NaN", "NaN or inf at a hidden key reaches the output",
-     "Set hidden values to 0 before the weighted sum: 0 · NaN is NaN."),
-    ("precision", "float16", "the arithmetic is in half precision (float16 or bfloat16)",
-     "Compute in float32; half precision keeps two or three digits."),
-))
-# fmt: on
+DEVIATIONS = tuple(
+    Deviation(*row)
+    for row in (
+        (
+            "weights",
+            "transposed",
+            "W_Q, W_K and W_V are transposed",
+            "Write X W for weights of shape (d_in, d_out), X Wᵀ for (d_out, d_in), as nn.Linear stores them.",
+        ),
+        (
+            "split",
+            "reshaped",
+            "the heads are split by a reshape without a transpose",
+            "Reshape to (n, heads, d), then swap the first two axes.",
+        ),
+        (
+            "groups",
+            "tiled",
+            "shared heads of keys and values are tiled (h0, h1, h0, h1)",
+            "Repeat each head in a row instead: h0, h0, h1, h1 (repeat_interleave, np.repeat).",
+        ),
+        (
+            "order",
+            "swapped",
+            "keys and values are swapped",
+            "Check the order of the arguments: Keras layers take query, value, key.",
+        ),
+        (
+            "product",
+            "untransposed",
+            "K is not transposed: the scores are Q K",
+            "Write Q Kᵀ, swapping the last two axes of K.",
+        ),
+        (
+            "scale",
+            "default",
+            "the scores are multiplied by 1/√d_k, not by the scale given",
+            "Pass the scale on, and check that it is used.",
+        ),
+        (
+            "scale",
+            "none",
+            "the scores are not scaled",
+            "Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax.",
+        ),
+        (
+            "scale",
+            "d_model",
+            "the scores are divided by √d_model",
+            "Divide by √d_k, the width of one head's keys.",
+        ),
+        (
+            "scale",
+            "all heads",
+            "the scores are divided by √(d_k · heads)",
+            "Divide by √d_k, the width of one head, not of all heads together.",
+        ),
+        ("scale", "d_k", "the scores are divided by d_k", "Divide by the square root of d_k."),
+        (
+            "cap",
+            "after mask",
+            "the soft cap comes after the mask",
+            "Cap the scores first, then mask: tanh turns −∞ into −softcap, and hidden keys leak.",
+        ),
+        (
+            "mask",
+            "inverted",
+            "the mask is inverted",
+            "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask.",
+        ),
+        (
+            "mask",
+            "ignored",
+            "the mask is not used",
+            "Pass the mask on, and check that it reaches the scores.",
+        ),
+        (
+            "mask",
+            "other corner",
+            "the look-ahead mask is aligned to the other corner",
+            "With n_q ≠ n_k, choose: upper left (torch SDPA) or lower right (FlashAttention, caches).",
+        ),
+        (
+            "hiding",
+            "NaN",
+            "a row that sees no key becomes NaN",
+            "Give such a row weights 0, as torch's SDPA and ONNX do: softmax of nothing but −∞ is 0/0.",
+        ),
+        (
+            "hiding",
+            "filled",
+            "hidden scores are overwritten by a finite number such as −1e9 or finfo.min, or that is added in float32",
+            "Use −∞, and give a row that sees no key weights 0.",
+        ),
+        (
+            "hiding",
+            "−1e9 added",
+            "−1e9 is added to hidden scores in float64",
+            "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax.",
+        ),
+        (
+            "hiding",
+            "0/1 added",
+            "the mask is added to the scores as 0 and 1",
+            "Turn it into a boolean mask, or into 0 and −∞, before adding it.",
+        ),
+        (
+            "hiding",
+            "after softmax",
+            "the mask is applied after the softmax",
+            "Mask the scores before the softmax, so that each row sums to 1 again.",
+        ),
+        (
+            "axis",
+            "queries",
+            "the softmax runs over the queries",
+            "Take the softmax over the last axis, the keys.",
+        ),
+        (
+            "join",
+            "reshaped",
+            "the heads are joined by a reshape without a transpose",
+            "Swap heads and tokens back, then reshape to (n, heads · d).",
+        ),
+        (
+            "leak",
+            "NaN",
+            "NaN or inf at a hidden key reaches the output",
+            "Set hidden values to 0 before the weighted sum: 0 · NaN is NaN.",
+        ),
+        (
+            "precision",
+            "float16",
+            "the arithmetic is in half precision (float16 or bfloat16)",
+            "Compute in float32; half precision keeps two or three digits.",
+        ),
+    )
+)
 
 
 class Bench:
@@ -152,7 +240,11 @@ class Bench:
             return [values]
         if name == "weights":
             return [values, values.mean(axis=-3)]
-        return [values] if self.given.W_O is not None else [values, split_heads(values, self.given.heads)]
+        return (
+            [values]
+            if self.given.W_O is not None
+            else [values, split_heads(values, self.given.heads)]
+        )
 
     def first_difference(self, deviations) -> str | None:
         """The first stage that is another than in right attention."""
@@ -170,8 +262,13 @@ class Bench:
         if d.slot != "scale":
             return True
         d_k = self.right["Q"].shape[-1]
-        earlier = [None, *(e.option for e in DEVIATIONS[: DEVIATIONS.index(d)] if e.slot == "scale")]
-        return not any(math.isclose(self._scale(d.option, d_k), self._scale(option, d_k)) for option in earlier)
+        earlier = [
+            None,
+            *(e.option for e in DEVIATIONS[: DEVIATIONS.index(d)] if e.slot == "scale"),
+        ]
+        return not any(
+            math.isclose(self._scale(d.option, d_k), self._scale(option, d_k)) for option in earlier
+        )
 
     # each step: the stages so far, and the chosen options, to new stages
 
@@ -242,7 +339,11 @@ class Bench:
         return {"capped": capped, "masked": _as(half, masked), "allowed": allowed}
 
     def _allowed(self, shape, option) -> np.ndarray:
-        allowed = np.ones(shape, bool) if self.given.allowed is None else np.broadcast_to(self.given.allowed, shape)
+        allowed = (
+            np.ones(shape, bool)
+            if self.given.allowed is None
+            else np.broadcast_to(self.given.allowed, shape)
+        )
         if option == "inverted":
             return ~allowed
         if option == "ignored":
@@ -264,7 +365,9 @@ class Bench:
         else:
             weights = softmax_rows(masked, visible)
         if hiding == "NaN":
-            weights = np.where(allowed.any(axis=-2 if chosen["axis"] else -1, keepdims=True), weights, np.nan)
+            weights = np.where(
+                allowed.any(axis=-2 if chosen["axis"] else -1, keepdims=True), weights, np.nan
+            )
         if hiding == "after softmax":
             weights = np.where(allowed, weights, 0)
         return {"weights": _as(chosen["precision"], weights)}
@@ -274,7 +377,9 @@ class Bench:
         visible = stages["masked"] != -np.inf
         if chosen["leak"] and np.isfinite(stages["V"]).all():
             raise ValueError("there is nothing to leak")
-        output = weights @ stages["V"] if chosen["leak"] else weighted_sum(weights, stages["V"], visible)
+        output = (
+            weights @ stages["V"] if chosen["leak"] else weighted_sum(weights, stages["V"], visible)
+        )
         size = np.abs(weights) @ np.abs(np.where(np.isfinite(stages["V"]), stages["V"], 0))
         output = _as(half, output)
         if g.heads > 1:

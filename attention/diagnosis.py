@@ -8,7 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
-from attention.arrays import as_floats, as_mask, check_lead, check_mask, check_positive, check_shapes
+from attention.arrays import (
+    as_floats,
+    as_mask,
+    check_lead,
+    check_mask,
+    check_positive,
+    check_shapes,
+)
 from attention.deviations import DEVIATIONS, Bench, Deviation, Given, gap, grouped, less, reach
 from attention.heads import before_heads, project, split_heads
 from attention.layouts import repeat_heads
@@ -47,7 +54,9 @@ class Diagnosis:
 
     explanations: tuple[Explanation, ...]
     closest: Explanation
-    unseen: tuple[Deviation, ...]  # would change nothing in these numbers, so they may be there as well
+    unseen: tuple[
+        Deviation, ...
+    ]  # would change nothing in these numbers, so they may be there as well
     tried: int  # how many sets
     answers: dict[
         str, tuple[np.ndarray, ...]
@@ -59,7 +68,10 @@ class Diagnosis:
 
     def _each(self) -> str:
         """Where both were given: how far each is from right attention."""
-        off = [f"the {name} by up to {reach(difference):.3g}" for name, (*_, difference) in self.answers.items()]
+        off = [
+            f"the {name} by up to {reach(difference):.3g}"
+            for name, (*_, difference) in self.answers.items()
+        ]
         return f" Next to right attention, {' and '.join(off)}." if len(off) > 1 else ""
 
     def __str__(self) -> str:
@@ -81,7 +93,9 @@ class Diagnosis:
         return " ".join([text, *(d.fix for d in first.deviations)])
 
 
-def diagnose(Q=None, K=None, V=None, *, output=None, weights=None, decimals=None, **more) -> Diagnosis:
+def diagnose(
+    Q=None, K=None, V=None, *, output=None, weights=None, decimals=None, **more
+) -> Diagnosis:
     """Say which known deviation, or which two, turn right attention into these numbers.
 
     Parameters
@@ -108,7 +122,9 @@ def diagnose(Q=None, K=None, V=None, *, output=None, weights=None, decimals=None
     The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is in scaled. Multiply \
 the scores by the scale, by default 1/√d_k, before the mask and the softmax.
     """
-    return search(Bench(checked(Q=Q, K=K, V=V, **more)), output=output, weights=weights, decimals=decimals)
+    return search(
+        Bench(checked(Q=Q, K=K, V=V, **more)), output=output, weights=weights, decimals=decimals
+    )
 
 
 def search(bench: Bench, *, output=None, weights=None, decimals=None) -> Diagnosis:
@@ -121,8 +137,16 @@ def search(bench: Bench, *, output=None, weights=None, decimals=None) -> Diagnos
         judged = {each: verdict for each in sets if (verdict := _judge(bench, each, targets))}
         tried.update((each, far) for each, (far, _) in judged.items())
         # half precision excuses much, so it has to show: in the numbers' type, or by bringing them nearer
-        limit = math.inf if stored else min(far for each, far in tried.items() if not _in_half(each)) / 4
-        return [each for each, (far, fits) in judged.items() if fits and (not _in_half(each) or far <= limit)]
+        limit = (
+            math.inf
+            if stored
+            else min(far for each, far in tried.items() if not _in_half(each)) / 4
+        )
+        return [
+            each
+            for each, (far, fits) in judged.items()
+            if fits and (not _in_half(each) or far <= limit)
+        ]
 
     found = _fewest(bench, explaining, tried)
     count = len(tried)
@@ -147,7 +171,9 @@ def _fewest(bench: Bench, explaining, tried) -> list[tuple[Deviation, ...]]:
 
 def _emptied(pairs) -> list[tuple[Deviation, ...]]:
     """An inverted look-ahead mask leaves a row without keys: what becomes of it is a consequence, no third mistake."""
-    outcomes = {a for pair in pairs for a in pair if a.option in ("NaN", "filled") and a.slot == "hiding"}
+    outcomes = {
+        a for pair in pairs for a in pair if a.option in ("NaN", "filled") and a.slot == "hiding"
+    }
     inverted = [pair for pair in pairs if any(d.option == "inverted" for d in pair)]
     return [
         (*pair, more)
@@ -213,10 +239,16 @@ def _targets(bench: Bench, decimals: int | None, **given) -> list[_Target]:
         shapes = {view.shape for view in bench.views(name, bench.right[name])}
         if values.shape not in shapes:
             wanted = " or ".join(map(str, sorted(shapes, key=len)))
-            raise ValueError(f"{name}: the shape is {values.shape}; {wanted} is wanted for these inputs.")
+            raise ValueError(
+                f"{name}: the shape is {values.shape}; {wanted} is wanted for these inputs."
+            )
         if not values.size:
-            raise ValueError(f"{name}: the shape is {values.shape}; there is no number in it to compare.")
-        size = next(v for v in bench.views(name, bench.right[f"{name} size"]) if v.shape == values.shape)
+            raise ValueError(
+                f"{name}: the shape is {values.shape}; there is no number in it to compare."
+            )
+        size = next(
+            v for v in bench.views(name, bench.right[f"{name} size"]) if v.shape == values.shape
+        )
         targets.append(
             _Target(
                 name,
@@ -233,7 +265,9 @@ def _targets(bench: Bench, decimals: int | None, **given) -> list[_Target]:
 def _floored(size: np.ndarray) -> np.ndarray:
     """A row that sees no key has size 0; it is measured by the others of its column."""
     size = np.where(np.isfinite(size), size, 0)
-    return np.maximum(np.maximum(size, size.mean(axis=-2, keepdims=True)), np.finfo(np.float64).tiny)
+    return np.maximum(
+        np.maximum(size, size.mean(axis=-2, keepdims=True)), np.finfo(np.float64).tiny
+    )
 
 
 def _half_unit(values: np.ndarray, decimals: int | None) -> np.ndarray:
@@ -243,11 +277,17 @@ def _half_unit(values: np.ndarray, decimals: int | None) -> np.ndarray:
     if decimals is not None:
         return np.full(values.shape, 0.5000001 * 10.0**-decimals)
     if (values % 1).any():
-        fewest = 1 if values.size >= 12 else 3  # a few numbers such as 0.5 are rather exact than rounded
+        fewest = (
+            1 if values.size >= 12 else 3
+        )  # a few numbers such as 0.5 are rather exact than rounded
         units = [np.full(values.shape, 10.0**-k) for k in range(fewest, 7)]  # as 0.0012
         places = np.floor(np.log10(np.where(size == 0, 1, size)))
-        powers = [np.where(size == 0, 0, 10.0 ** (places - k + 1)) for k in range(3, 8)]  # as 1.2e-03
-        coarsest = [next((u for u in kind if _multiples(values, u)), None) for kind in (units, powers)]
+        powers = [
+            np.where(size == 0, 0, 10.0 ** (places - k + 1)) for k in range(3, 8)
+        ]  # as 1.2e-03
+        coarsest = [
+            next((u for u in kind if _multiples(values, u)), None) for kind in (units, powers)
+        ]
         if any(unit is not None for unit in coarsest):
             return 0.5000001 * np.maximum(*(0 if unit is None else unit for unit in coarsest))
     if _is_half(values):
@@ -258,19 +298,28 @@ def _half_unit(values: np.ndarray, decimals: int | None) -> np.ndarray:
 
 def _multiples(values: np.ndarray, unit: np.ndarray) -> bool:
     step = np.where(unit == 0, 1, unit)
-    return bool((np.abs(np.round(values / step) * step - values) <= 1e-12 * np.maximum(np.abs(values), step)).all())
+    return bool(
+        (
+            np.abs(np.round(values / step) * step - values)
+            <= 1e-12 * np.maximum(np.abs(values), step)
+        ).all()
+    )
 
 
 def _is_half(values: np.ndarray) -> bool:
     """Whether float16 or bfloat16 holds every number."""
     with np.errstate(over="ignore"):
-        return bool(((values.astype(np.float16) == values) | np.isnan(values)).all()) or _is_bfloat(values)
+        return bool(((values.astype(np.float16) == values) | np.isnan(values)).all()) or _is_bfloat(
+            values
+        )
 
 
 def _is_bfloat(values: np.ndarray) -> bool:
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
-    return bool((((single == values) & (single.view(np.uint32) % 2**16 == 0)) | np.isnan(values)).all())
+    return bool(
+        (((single == values) & (single.view(np.uint32) % 2**16 == 0)) | np.isnan(values)).all()
+    )
 
 
 def _view(bench: Bench, target: _Target, stages, what: str = "") -> np.ndarray | None:
@@ -296,7 +345,9 @@ def _judge(bench: Bench, deviations, targets) -> tuple[float, bool] | None:
         gaps = gap(view, target.values)
         size = np.nan_to_num(_view(bench, target, stages, " size"), posinf=0)
         far = max(far, float((gaps / target.size).max()))
-        fits = fits and bool((gaps <= target.half_unit + _rounding(stages, target, deviations) * size).all())
+        fits = fits and bool(
+            (gaps <= target.half_unit + _rounding(stages, target, deviations) * size).all()
+        )
     return far, fits
 
 
@@ -315,16 +366,22 @@ def checked(*, most_scores: int | None = None, **inputs) -> Given:
     """The inputs in float64, or one sentence about what is missing, does not fit or is more than ``most_scores``."""
     unknown = [name for name in inputs if name not in {f.name for f in fields(Given)}]
     if unknown:
-        raise TypeError(f"there is no argument {unknown[0]}; {', '.join(f.name for f in fields(Given))} are known.")
+        raise TypeError(
+            f"there is no argument {unknown[0]}; {', '.join(f.name for f in fields(Given))} are known."
+        )
     g = Given(**inputs)
     wanted = ("X", "W_Q", "W_K", "W_V") if g.X is not None else ("Q", "K", "V")
     missing = [name for name in wanted if getattr(g, name) is None]
     if missing:
-        raise ValueError(f"{' and '.join(missing)} is missing; give Q, K and V, or X, W_Q, W_K and W_V.")
+        raise ValueError(
+            f"{' and '.join(missing)} is missing; give Q, K and V, or X, W_Q, W_K and W_V."
+        )
     if g.X is not None and any(M is not None for M in (g.Q, g.K, g.V)):
         raise ValueError("both X and Q, K or V are given; give one of the two.")
     arrays = {
-        name: check_positive(name, getattr(g, name)) for name in ("scale", "softcap") if getattr(g, name) is not None
+        name: check_positive(name, getattr(g, name))
+        for name in ("scale", "softcap")
+        if getattr(g, name) is not None
     }
     arrays |= {"heads": _count("heads", g.heads)} | (
         {} if g.kv_heads is None else {"kv_heads": _count("kv_heads", g.kv_heads)}
@@ -347,19 +404,30 @@ def _check_fit(g: Given, most_scores: int | None) -> np.ndarray | None:
     Q, K, V = g.Q, g.K, g.V
     if g.X is not None:
         source = g.X if g.memory is None else g.memory
-        Q, K, V = project(g.X, g.W_Q, "W_Q"), project(source, g.W_K, "W_K"), project(source, g.W_V, "W_V")
+        Q, K, V = (
+            project(g.X, g.W_Q, "W_Q"),
+            project(source, g.W_K, "W_K"),
+            project(source, g.W_V, "W_V"),
+        )
     if g.heads == 1 and g.kv_heads not in (None, 1):
         raise ValueError(
             f"kv_heads is {g.kv_heads} and heads is 1; several heads of queries share one of keys and values."
         )
     if g.heads != 1:
         kv_heads = g.kv_heads or g.heads
-        Q, K, V = split_heads(Q, g.heads, "Q"), split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
+        Q, K, V = (
+            split_heads(Q, g.heads, "Q"),
+            split_heads(K, kv_heads, "K"),
+            split_heads(V, kv_heads, "V"),
+        )
     if grouped(Q, K):
         if V.ndim < 3 or V.shape[-3] != K.shape[-3]:
             raise ValueError(f"K has shape {K.shape} and V {V.shape}; both need the same heads.")
         repeat_heads(K[..., :0, :], Q.shape[-3])  # refuses what cannot be shared
-        K, V = (np.broadcast_to(M[..., :1, :, :], (*M.shape[:-3], Q.shape[-3], *M.shape[-2:])) for M in (K, V))
+        K, V = (
+            np.broadcast_to(M[..., :1, :, :], (*M.shape[:-3], Q.shape[-3], *M.shape[-2:]))
+            for M in (K, V)
+        )
     check_shapes(Q, K, V)
     scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
     if most_scores is not None and math.prod(scores) > most_scores:

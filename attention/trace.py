@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.arrays import as_floats, check_mask, check_positive, check_shapes, softmax_rows, weighted_sum
+from attention.arrays import (
+    as_floats,
+    check_mask,
+    check_positive,
+    check_shapes,
+    softmax_rows,
+    weighted_sum,
+)
 from attention.scores import raw, soft_cap
 
 
@@ -32,7 +39,9 @@ class AttentionTrace:
     output: np.ndarray  # (…, n_q, d_v)  weights V
     allowed: np.ndarray  # (…, n_q, n_k)  True where query i may look at key j
     scale: float  # what the scores were multiplied by
-    capped: np.ndarray | None = None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap), where one is given
+    capped: np.ndarray | None = (
+        None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap), where one is given
+    )
     X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
     memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
     joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
@@ -49,7 +58,9 @@ class AttentionTrace:
         return self.output.sum(axis=-2)
 
 
-def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None, softcap=None, softmax=True):
+def scaled_dot_product_attention(
+    Q, K, V, *, allowed=None, bias=None, scale=None, softcap=None, softmax=True
+):
     """Let every query look at the keys and take the weighted sum of their values.
 
     Parameters
@@ -95,5 +106,15 @@ def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None
         weights = share(masked, allowed)
         output = weighted_sum(weights, V, allowed)
     return AttentionTrace(
-        Q, K, V, scores, scaled, masked, weights, output, allowed, scale, None if softcap is None else capped
+        Q,
+        K,
+        V,
+        scores,
+        scaled,
+        masked,
+        weights,
+        output,
+        allowed,
+        scale,
+        None if softcap is None else capped,
     )

@@ -72,9 +72,24 @@ FITS = """() => Object.fromEntries(graphs().map(gd => {
 @contextmanager
 def serving(script: str, port: int, *options: str):
     """The page's address, while its server runs."""
-    command = [sys.executable, "-m", "streamlit", "run", "benchmarks/server.py", "--server.headless=true"]
-    command += ["--server.address=localhost", f"--server.port={port}", "--", str(ROOT / script), *options]
-    server = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "benchmarks/server.py",
+        "--server.headless=true",
+    ]
+    command += [
+        "--server.address=localhost",
+        f"--server.port={port}",
+        "--",
+        str(ROOT / script),
+        *options,
+    ]
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
+    )
     try:
         yield f"http://localhost:{port}"
     finally:
@@ -104,7 +119,9 @@ def moved(page: Page, address: str, key: str, ready: str | None) -> dict:
     page.keyboard.press(key)
     if ready:
         page.wait_for_function("took !== null")
-    time.sleep(0.5)  # so that what comes after, such as garbage collection, is neither lost nor in the next move's way
+    time.sleep(
+        0.5
+    )  # so that what comes after, such as garbage collection, is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
     painted = page.evaluate("took") if ready else 0.0
     run, own = (sum(times) for times in zip(*server["runs"], strict=True))
@@ -146,7 +163,10 @@ def compare(browser, address: str, tokens: int, runs: int, opens: int) -> tuple[
             found[draw].append(moved(page, address, "ArrowRight", READY[draw].format(seed=seed)))
     for page in pages.values():
         page.context.close()
-    paints = {draw: first_paint(browser, link, READY[draw].format(seed=0), opens) for draw, link in links.items()}
+    paints = {
+        draw: first_paint(browser, link, READY[draw].format(seed=0), opens)
+        for draw, link in links.items()
+    }
     return {draw: moves[WARM_UP:] for draw, moves in found.items()}, paints
 
 
@@ -181,7 +201,9 @@ def middle(moves: list[dict], what: str) -> float:
 
 
 def row(words: str, *cells) -> str:
-    return "| " + " | ".join([words, *(c if isinstance(c, str) else f"{c:.1f}" for c in cells)]) + " |"
+    return (
+        "| " + " | ".join([words, *(c if isinstance(c, str) else f"{c:.1f}" for c in cells)]) + " |"
+    )
 
 
 SERVER = (
@@ -191,11 +213,16 @@ SERVER = (
 )
 
 
-def comparison(found: dict[str, list[dict]], paints: dict[str, tuple[float, float]], tokens: int) -> list[str]:
+def comparison(
+    found: dict[str, list[dict]], paints: dict[str, tuple[float, float]], tokens: int
+) -> list[str]:
     board, charts, nothing = found["board"], found["charts"], found["nothing"]
     floor = middle(nothing, "painted")
     lines = [f"\n**The nine panes, {tokens} tokens** (medians of {len(board)} moves each, in ms)\n"]
-    lines += [row("", "the board", "nine `st.plotly_chart`", "ratio", "nothing drawn"), "|---|---:|---:|---:|---:|"]
+    lines += [
+        row("", "the board", "nine `st.plotly_chart`", "ratio", "nothing drawn"),
+        "|---|---:|---:|---:|---:|",
+    ]
     for words, what in (
         ("key press → all nine repainted", "painted"),
         *SERVER,
@@ -203,7 +230,9 @@ def comparison(found: dict[str, list[dict]], paints: dict[str, tuple[float, floa
         a, b = middle(board, what), middle(charts, what)
         lines.append(row(words, a, b, f"{b / a:.1f}", middle(nothing, what)))
     a, b = middle(board, "painted") - floor, middle(charts, "painted") - floor
-    lines.append(row("repainting alone (first line less “nothing drawn”)", a, b, f"{b / a:.1f}", "–"))
+    lines.append(
+        row("repainting alone (first line less “nothing drawn”)", a, b, f"{b / a:.1f}", "–")
+    )
     for words, k in (("opening the page, empty cache", 0), ("opening the page, full cache", 1)):
         a, b = paints["board"][k], paints["charts"][k]
         lines.append(row(words, a, b, f"{b / a:.1f}", paints["nothing"][k]))
@@ -212,12 +241,17 @@ def comparison(found: dict[str, list[dict]], paints: dict[str, tuple[float, floa
 
 def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: int) -> list[str]:
     moves = list(found.values())
-    lines = [f"\n**Explore itself, {tokens} tokens, all its panes** (medians of {len(moves[0])} moves each, in ms)\n"]
+    lines = [
+        f"\n**Explore itself, {tokens} tokens, all its panes** (medians of {len(moves[0])} moves each, in ms)\n"
+    ]
     lines += [row("", *(f"slider of {name}" for name in found)), "|---|" + "---:|" * len(moves)]
     lines += [row(words, *(middle(m, what) for m in moves)) for words, what in SERVER]
     lines.append(row("key press → repainted", middle(found["d_k"], "painted"), "–"))
     lines.append(row("script runs for one move", *(f"{middle(m, 'count'):.0f}" for m in moves)))
-    return [*lines, f"\nOpening it takes {paint[0]:.0f} ms with an empty cache and {paint[1]:.0f} ms with a full one."]
+    return [
+        *lines,
+        f"\nOpening it takes {paint[0]:.0f} ms with an empty cache and {paint[1]:.0f} ms with a full one.",
+    ]
 
 
 def versions(browser) -> str:
@@ -230,9 +264,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
     options.add_argument("--tokens", type=int, nargs="+", default=[16])
-    options.add_argument("--opens", type=int, default=5, help="how often each page is opened for the first paint")
+    options.add_argument(
+        "--opens", type=int, default=5, help="how often each page is opened for the first paint"
+    )
     options.add_argument("--port", type=int, default=8620, help="this port and the next are used")
-    options.add_argument("--profile", action="store_true", help="profile Explore too; its times mislead then")
+    options.add_argument(
+        "--profile", action="store_true", help="profile Explore too; its times mislead then"
+    )
     chosen = options.parse_args()
     more = ["--profile"] if chosen.profile else []
     with (
@@ -249,7 +287,9 @@ def main() -> None:
             moves, paints = compare(browser, bench, tokens, chosen.runs, chosen.opens)
             print("\n".join(comparison(moves, paints, tokens)))
             moves = explore(browser, app, tokens, chosen.runs)
-            paint = first_paint(browser, f"{app}/?{urlencode(write(rolled(tokens)))}", EXPLORE, chosen.opens)
+            paint = first_paint(
+                browser, f"{app}/?{urlencode(write(rolled(tokens)))}", EXPLORE, chosen.opens
+            )
             print("\n".join(real_page(moves, paint, tokens)), flush=True)
         if chosen.profile:
             print(asked(f"{app}/clock/profile").decode())

@@ -28,7 +28,9 @@ def main() -> None:
         began = time.perf_counter()
         found = diagnose(X=X[:128], W_Q=W[0], W_K=W[1], W_V=W[2], output=output, **given)
         taken.append(time.perf_counter() - began)
-    print(f"{found.tried} combinations tried: {median(taken):.2f} s in the middle, {max(taken):.2f} s at most")
+    print(
+        f"{found.tried} combinations tried: {median(taken):.2f} s in the middle, {max(taken):.2f} s at most"
+    )
 
 
 if __name__ == "__main__":

@@ -17,9 +17,16 @@ NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 
 def fitted(figure: dict, fit: dict) -> dict:
     """The figure as the board fits it into its place: its size, its ticks, and numbers only where legible."""
-    layout = figure["layout"] | fit["size"] | {axis: figure["layout"][axis] | fit[axis] for axis in ("xaxis", "yaxis")}
+    layout = (
+        figure["layout"]
+        | fit["size"]
+        | {axis: figure["layout"][axis] | fit[axis] for axis in ("xaxis", "yaxis")}
+    )
     del layout["title"]
-    data = [t | fit["trace"] | {"showscale": t["showscale"] and fit["showscale"]} for t in figure["data"]]
+    data = [
+        t | fit["trace"] | {"showscale": t["showscale"] and fit["showscale"]}
+        for t in figure["data"]
+    ]
     return {"data": data, "layout": layout}
 
 
@@ -39,6 +46,12 @@ elif asked["draw"] == "charts":
     for row in (panes[:4], panes[4:]):
         for place, pane in zip(st.columns(len(row)), row, strict=True):
             figure = fitted(pane["figure"], fits[pane["name"]])
-            place.plotly_chart(figure, key=pane["name"], theme=None, width="content", config={"displayModeBar": False})
+            place.plotly_chart(
+                figure,
+                key=pane["name"],
+                theme=None,
+                width="content",
+                config={"displayModeBar": False},
+            )
 else:
     st.html(f"<p id='seed'>{seed}</p>")

@@ -59,12 +59,18 @@ def directory() -> bytes:
 def cases() -> dict[str, tuple[str, bytes]]:
     square = RNG.standard_normal((512, 512))
     vectors = "\n".join(
-        f"w{k} " + " ".join(f"{v:.5f}" for v in row) for k, row in enumerate(RNG.standard_normal((18_000, 50)))
+        f"w{k} " + " ".join(f"{v:.5f}" for v in row)
+        for k, row in enumerate(RNG.standard_normal((18_000, 50)))
     )
-    header = json.dumps({f"t{k}": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for k in range(4096)}).encode()
+    header = json.dumps(
+        {f"t{k}": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for k in range(4096)}
+    ).encode()
     return {
         "512 × 512, CSV": ("a.csv", rows(square, ",")),
-        "512 × 512, printed": ("a.txt", b"[[" + b"]\n[".join(rows(square, " ").split(b"\n")) + b"]]"),
+        "512 × 512, printed": (
+            "a.txt",
+            b"[[" + b"]\n[".join(rows(square, " ").split(b"\n")) + b"]]",
+        ),
         "512 × 512, JSON": ("a.json", json.dumps(square.tolist()).encode()),
         "512 × 512, .npy": ("a.npy", saved(lambda f, a: np.save(f, a), a=square)),
         "18,000 word vectors of 50": ("a.vec", vectors.encode()),
@@ -77,7 +83,7 @@ def cases() -> dict[str, tuple[str, bytes]]:
         "1.2 million quoted cells": ("a.csv", b'"a",' * 1_190_000 + b"1"),
         "8 million quotation marks": ("a.csv", b'"' * 8_000_000),
         "5.8 MB of emoji": ("a.csv", "😀,".encode() * 1_150_000),
-    }  # fmt: skip
+    }
 
 
 def read(name: str, content: bytes) -> None:

@@ -20,7 +20,9 @@ from attention.pages.server import lifespan, routes
 
 script, *options = sys.argv[1:]
 profile = cProfile.Profile() if "--profile" in options else None
-finished: list[tuple[float, float]] = []  # of each run: milliseconds by the clock, and of the processor
+finished: list[
+    tuple[float, float]
+] = []  # of each run: milliseconds by the clock, and of the processor
 processor = time.process_time()
 untimed = ScriptRunner._run_script
 
@@ -52,4 +54,8 @@ def profiled(request: Request) -> PlainTextResponse:
 
 
 ScriptRunner._run_script = timed
-app = st.App(script, routes=[*routes, Route("/clock/runs", runs), Route("/clock/profile", profiled)], lifespan=lifespan)
+app = st.App(
+    script,
+    routes=[*routes, Route("/clock/runs", runs), Route("/clock/profile", profiled)],
+    lifespan=lifespan,
+)

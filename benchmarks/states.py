@@ -12,6 +12,9 @@ D = 8
 def rolled(tokens: int, seed: int = 0) -> Settings:
     """X (tokens × 8) and three weights (8 × 8), all rolled, so that they fit into a link; a look-ahead mask."""
     matrices = {"X": Matrix.rolled((tokens, D), Recipe("normal", seed))}
-    matrices |= {name: Matrix.rolled((D, D), Recipe("xavier", k)) for k, name in enumerate(("W_Q", "W_K", "W_V"), 1)}
+    matrices |= {
+        name: Matrix.rolled((D, D), Recipe("xavier", k))
+        for k, name in enumerate(("W_Q", "W_K", "W_V"), 1)
+    }
     words = tuple(f"w{i}" for i in range(1, tokens + 1))
     return check(replace(EXAMPLES[FIRST].build(), tokens=words, matrices=matrices, mask="causal"))

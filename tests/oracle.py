@@ -20,19 +20,36 @@ def attend(Q, K, V, allowed=None, bias=None, scale=None, softmax=True) -> dict[s
     """Every stage of one sequence and one head, as nested lists."""
     n_q, n_k = len(Q), len(K)
     scale = 1 / math.sqrt(len(Q[0])) if scale is None else scale
-    see = [[True if allowed is None else bool(allowed[i][j]) for j in range(n_k)] for i in range(n_q)]
+    see = [
+        [True if allowed is None else bool(allowed[i][j]) for j in range(n_k)] for i in range(n_q)
+    ]
     scores = [[dot(q, k) for k in K] for q in Q]
     scaled = [[score * scale for score in row] for row in scores]
     masked = [
-        [scaled[i][j] + (0 if bias is None else float(bias[i][j])) if see[i][j] else -math.inf for j in range(n_k)]
+        [
+            scaled[i][j] + (0 if bias is None else float(bias[i][j])) if see[i][j] else -math.inf
+            for j in range(n_k)
+        ]
         for i in range(n_q)
     ]
-    weights = [share(row, seen) if softmax else raw(row, seen) for row, seen in zip(masked, see, strict=True)]
+    weights = [
+        share(row, seen) if softmax else raw(row, seen)
+        for row, seen in zip(masked, see, strict=True)
+    ]
     output = [
-        [math.fsum(w * float(V[j][c]) for j, w in enumerate(row) if see[i][j]) for c in range(len(V[0]))]
+        [
+            math.fsum(w * float(V[j][c]) for j, w in enumerate(row) if see[i][j])
+            for c in range(len(V[0]))
+        ]
         for i, row in enumerate(weights)
     ]
-    return {"scores": scores, "scaled": scaled, "masked": masked, "weights": weights, "output": output}
+    return {
+        "scores": scores,
+        "scaled": scaled,
+        "masked": masked,
+        "weights": weights,
+        "output": output,
+    }
 
 
 def share(row, seen) -> list[float]:
@@ -50,4 +67,6 @@ def raw(row, seen) -> list[float]:
 def agree(trace, oracle, tolerance=1e-12) -> None:
     """Every stage of the trace equals the oracle's; infinities stand at the same places."""
     for name, expected in oracle.items():
-        np.testing.assert_allclose(getattr(trace, name), expected, rtol=tolerance, atol=tolerance, err_msg=name)
+        np.testing.assert_allclose(
+            getattr(trace, name), expected, rtol=tolerance, atol=tolerance, err_msg=name
+        )

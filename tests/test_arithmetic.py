@@ -24,7 +24,9 @@ CASES = {
     ),
     "hidden row": replace(EXAMPLES["four-words"].build(), mask="causal", padding=(0,)),
     "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal", padding=(0,)),
-    "crossed": replace(inputs.set_memory(EXAMPLES["three-widths"].build(), True), mask="causal_lower_right"),
+    "crossed": replace(
+        inputs.set_memory(EXAMPLES["three-widths"].build(), True), mask="causal_lower_right"
+    ),
     "large": EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.full((4, 4), -1e12))),
     "small": EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.full((4, 4), 1e-300))),
     "item 9": replace(EXAMPLES["batch"].build(), item=9, context=True),
@@ -122,18 +124,32 @@ def test_a_weight_shows_max_exp_sum_and_quotient():
         "= 0.5761",
     ]
     assert cell(shown("softmax"), "weights", 1, 1) == ["this key is hidden", "the weight is 0"]
-    assert cell(shown("hidden row"), "weights", 0, 1) == ["every key of this query is hidden", "the weight is 0"]
+    assert cell(shown("hidden row"), "weights", 0, 1) == [
+        "every key of this query is hidden",
+        "the weight is 0",
+    ]
 
 
 def test_an_output_leaves_the_hidden_keys_out():
-    assert cell(shown("hidden row"), "output", 1, 0) == ["weights = [1]", "values = [5]", "1·5", "= 5", "= 5"]
-    assert cell(shown("hidden row"), "output", 0, 0) == ["every key of this query is hidden", "the output is 0"]
+    assert cell(shown("hidden row"), "output", 1, 0) == [
+        "weights = [1]",
+        "values = [5]",
+        "1·5",
+        "= 5",
+        "= 5",
+    ]
+    assert cell(shown("hidden row"), "output", 0, 0) == [
+        "every key of this query is hidden",
+        "the output is 0",
+    ]
 
 
 def test_a_joined_cell_says_which_head_it_is_copied_from():
     now = shown("W_O")
     said = [cell(now, "joined", 0, j)[0] for j in range(4)]
-    assert said == [f"column {column} of head {head}, copied" for head in (1, 2) for column in (1, 2)]
+    assert said == [
+        f"column {column} of head {head}, copied" for head in (1, 2) for column in (1, 2)
+    ]
 
 
 def test_an_input_is_an_input():
@@ -162,7 +178,10 @@ def test_the_walk_of_every_query_equals_the_matrix_form(name):
             np.testing.assert_allclose(
                 getattr(w, stage), row, rtol=1e-12, atol=1e-13 * max(reach, 1e-16), err_msg=stage
             )
-        gaps = [np.abs(getattr(w, stage) - now.stages[stage][i]).max() for stage in ("weights", "output")]
+        gaps = [
+            np.abs(getattr(w, stage) - now.stages[stage][i]).max()
+            for stage in ("weights", "output")
+        ]
         assert w.difference == max(gaps)
 
 
@@ -170,12 +189,16 @@ def test_the_steps_of_a_walk_lead_into_each_other():
     now = shown("random-qkv")
     w = walk(now, 2)
     for j in range(4):
-        assert w.products[j].tolist() == [q * k for q, k in zip(w.query, now.stages["K"][j], strict=True)]
+        assert w.products[j].tolist() == [
+            q * k for q, k in zip(w.query, now.stages["K"][j], strict=True)
+        ]
         assert w.scores[j] == pytest.approx(math.fsum(w.products[j]), rel=1e-14)
         assert w.scaled[j] == w.scores[j] * now.scale
     assert w.masked[3] == -math.inf
     assert w.highest == max(w.masked)
-    assert w.exponentials.tolist() == pytest.approx([math.exp(m - w.highest) for m in w.masked], rel=1e-15)
+    assert w.exponentials.tolist() == pytest.approx(
+        [math.exp(m - w.highest) for m in w.masked], rel=1e-15
+    )
     assert w.total == pytest.approx(math.fsum(w.exponentials), rel=1e-15)
     assert w.weights.tolist() == [e / w.total for e in w.exponentials]
     np.testing.assert_array_equal(
@@ -186,5 +209,10 @@ def test_the_steps_of_a_walk_lead_into_each_other():
 
 def test_a_walk_that_sees_no_key_ends_in_zeros():
     w = walk(shown("hidden row"), 0)
-    assert (w.weights.tolist(), w.output.tolist(), w.total, w.difference) == ([0] * 4, [0] * 4, 0, 0)
+    assert (w.weights.tolist(), w.output.tolist(), w.total, w.difference) == (
+        [0] * 4,
+        [0] * 4,
+        0,
+        0,
+    )
     assert math.isnan(w.highest)

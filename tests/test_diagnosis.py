@@ -7,7 +7,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from attention import causal, diagnose, multi_head_attention, scaled_dot_product_attention, self_attention
+from attention import (
+    causal,
+    diagnose,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    self_attention,
+)
 from attention.deviations import DEVIATIONS, Bench
 from attention.diagnosis import checked
 
@@ -24,11 +30,16 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
     if "X" in given:
         X, turn = given["X"], "nd,kd->nk" if "weights: transposed" in wrong else "nd,dk->nk"
         other = given.get("memory", X)
-        Q, K, V = (np.einsum(turn, M, given[name]) for M, name in ((X, "W_Q"), (other, "W_K"), (other, "W_V")))
+        Q, K, V = (
+            np.einsum(turn, M, given[name])
+            for M, name in ((X, "W_Q"), (other, "W_K"), (other, "W_V"))
+        )
     else:
         Q, K, V = given["Q"], given["K"], given["V"]
     h, g = given.get("heads", 1), given.get("kv_heads", given.get("heads", 1))
-    Q, K, V = (f16(cut(M, count, "split: reshaped" in wrong)) for M, count in ((Q, h), (K, g), (V, g)))
+    Q, K, V = (
+        f16(cut(M, count, "split: reshaped" in wrong)) for M, count in ((Q, h), (K, g), (V, g))
+    )
     chosen = [k % g if "groups: tiled" in wrong else k // (h // g) for k in range(h)]
     weights, outputs = [], []
     for k in range(h):
@@ -67,7 +78,9 @@ LEAKING = {
 
 def careful(shares, value):
     """The weighted sum over the keys that have a weight."""
-    keys = [np.flatnonzero(row) if np.isfinite(row).all() else np.arange(len(row)) for row in shares]
+    keys = [
+        np.flatnonzero(row) if np.isfinite(row).all() else np.arange(len(row)) for row in shares
+    ]
     return np.array([row[k] @ value[k] for row, k in zip(shares, keys, strict=True)])
 
 
@@ -110,7 +123,10 @@ def share(scaled, given, wrong, f16):
     scaled = f16(scaled)
     columns = "axis: queries" in wrong
     lines, seen = (scaled.T, see.T) if columns else (scaled, see)
-    rows = [softmax(line, "hiding: NaN" in wrong and not s.any()) for line, s in zip(lines, seen, strict=True)]
+    rows = [
+        softmax(line, "hiding: NaN" in wrong and not s.any())
+        for line, s in zip(lines, seen, strict=True)
+    ]
     shares = np.array(rows).T if columns else np.array(rows)
     return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
 
@@ -138,24 +154,46 @@ def systems() -> dict[str, dict]:
     hidden[4, :2] = True
     return {
         "one head": {"Q": normal(6, 6), "K": normal(6, 6), "V": normal(6, 6)},
-        "look-ahead, more keys": {"Q": normal(3, 5), "K": normal(5, 5), "V": normal(5, 5), "allowed": causal(3, 5)},
+        "look-ahead, more keys": {
+            "Q": normal(3, 5),
+            "K": normal(5, 5),
+            "V": normal(5, 5),
+            "allowed": causal(3, 5),
+        },
         "heads, mask and cap": {
-            "X": normal(6, 8), "W_Q": normal(8, 8), "W_K": normal(8, 8), "W_V": normal(8, 8),
-            "heads": 2, "allowed": hidden, "softcap": 3.0,
+            "X": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 8),
+            "W_V": normal(8, 8),
+            "heads": 2,
+            "allowed": hidden,
+            "softcap": 3.0,
         },
         "shared heads": {
-            "X": normal(6, 10), "W_Q": normal(10, 12), "W_K": normal(10, 6), "W_V": normal(10, 6),
-            "heads": 4, "kv_heads": 2, "allowed": hidden,
+            "X": normal(6, 10),
+            "W_Q": normal(10, 12),
+            "W_K": normal(10, 6),
+            "W_V": normal(10, 6),
+            "heads": 4,
+            "kv_heads": 2,
+            "allowed": hidden,
         },
         "second sequence, own scale": {
-            "X": normal(3, 4), "memory": normal(5, 4), "W_Q": normal(4, 4), "W_K": normal(4, 4), "W_V": normal(4, 4),
-            "scale": 0.3, "allowed": causal(3, 5, 1),
+            "X": normal(3, 4),
+            "memory": normal(5, 4),
+            "W_Q": normal(4, 4),
+            "W_K": normal(4, 4),
+            "W_V": normal(4, 4),
+            "scale": 0.3,
+            "allowed": causal(3, 5, 1),
         },
         "NaN at a hidden key": {
-            "Q": normal(3, 2), "K": normal(4, 2), "V": np.where(np.arange(4)[:, None] == 3, nan, normal(4, 2)),
+            "Q": normal(3, 2),
+            "K": normal(4, 2),
+            "V": np.where(np.arange(4)[:, None] == 3, nan, normal(4, 2)),
             "allowed": np.broadcast_to([True, True, True, False], (3, 4)),
         },
-    }  # fmt: skip
+    }
 
 
 SYSTEMS = systems()
@@ -166,7 +204,9 @@ def planted(count: int):
         bench = Bench(checked(**given))
         for wrong in combinations(bench.applicable, count):
             if len({d.slot for d in wrong}) == count and bench.run(wrong) is not None:
-                yield pytest.param(name, wrong, id=f"{name}: {' and '.join(d.option for d in wrong) or 'nothing'}")
+                yield pytest.param(
+                    name, wrong, id=f"{name}: {' and '.join(d.option for d in wrong) or 'nothing'}"
+                )
 
 
 def applied(given, deviations):
@@ -174,7 +214,10 @@ def applied(given, deviations):
 
 
 def same(one, other, rounding) -> bool:
-    return all(np.allclose(a, b, rtol=rounding, atol=rounding, equal_nan=True) for a, b in zip(one, other, strict=True))
+    return all(
+        np.allclose(a, b, rtol=rounding, atol=rounding, equal_nan=True)
+        for a, b in zip(one, other, strict=True)
+    )
 
 
 def test_every_deviation_has_room_in_one_of_the_systems():
@@ -184,7 +227,9 @@ def test_every_deviation_has_room_in_one_of_the_systems():
 
 @pytest.mark.parametrize("what", ["output", "both"])
 @pytest.mark.parametrize(("system", "wrong"), [p for count in (0, 1, 2) for p in planted(count)])
-def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(system, wrong, what):
+def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(
+    system, wrong, what
+):
     given = SYSTEMS[system]
     output, weights = applied(given, wrong)
     weights = weights if given.get("heads", 1) > 1 else weights[0]
@@ -198,7 +243,11 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     rounding = (
         2e-3 if NAMES["precision: float16"] in wrong else 1e-6
     )  # numbers stored in half precision hide its arithmetic
-    alike = [each for each, again in zip(sets, theirs_again, strict=True) if same([again], [output], rounding)]
+    alike = [
+        each
+        for each, again in zip(sets, theirs_again, strict=True)
+        if same([again], [output], rounding)
+    ]
     assert alike, str(found)  # by the other hand's arithmetic too the two are one
     if len(sets[0]) < 2 and sets[0] < set(wrong):
         assert set(wrong) - sets[0] <= set(found.unseen)
@@ -218,7 +267,8 @@ def written(how):
 
 
 @pytest.mark.parametrize(
-    ("how", "digits"), [("float64", 15), ("float32", 7), ("float16", 3), ("four decimals", 4), ("two decimals", 2)]
+    ("how", "digits"),
+    [("float64", 15), ("float32", 7), ("float16", 3), ("four decimals", 4), ("two decimals", 2)],
 )
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_right_numbers_are_declared_right_however_they_were_written_down(system, how, digits):
@@ -233,8 +283,12 @@ def test_right_numbers_are_declared_right_however_they_were_written_down(system,
 def test_attention_computed_in_float32_is_right():
     rng = np.random.default_rng(3)
     Q, K, V = rng.standard_normal((3, 2, 40, 16))
-    trace = scaled_dot_product_attention(*(3 * M.astype("f4") for M in (Q, K, V)), allowed=causal(40, 40))
-    found = diagnose(3 * Q, 3 * K, 3 * V, allowed=causal(40, 40), output=trace.output, weights=trace.weights)
+    trace = scaled_dot_product_attention(
+        *(3 * M.astype("f4") for M in (Q, K, V)), allowed=causal(40, 40)
+    )
+    found = diagnose(
+        3 * Q, 3 * K, 3 * V, allowed=causal(40, 40), output=trace.output, weights=trace.weights
+    )
     assert found.correct, str(found)
 
 
@@ -259,7 +313,9 @@ def test_w_o_is_applied_before_the_outputs_are_compared():
     assert diagnose(**given, heads=2, output=trace.projected).correct
     assert [
         d.option
-        for d in diagnose(**given, heads=2, output=self_attention(X, *W[:3], heads=2, W_O=W[3], scale=1).projected)
+        for d in diagnose(
+            **given, heads=2, output=self_attention(X, *W[:3], heads=2, W_O=W[3], scale=1).projected
+        )
         .explanations[0]
         .deviations
     ] == ["none"]
@@ -272,11 +328,20 @@ def test_a_mask_that_hides_nothing_cannot_reveal_how_it_is_applied():
     given = SYSTEMS["one head"] | {"allowed": np.ones((6, 6), bool)}
     found = diagnose(**given, output=applied(given, ())[0])
     assert found.correct
-    assert {d.option for d in found.unseen} == {"ignored", "NaN", "filled", "−1e9 added", "0/1 added", "after softmax"}
+    assert {d.option for d in found.unseen} == {
+        "ignored",
+        "NaN",
+        "filled",
+        "−1e9 added",
+        "0/1 added",
+        "after softmax",
+    }
 
 
 def test_explanations_that_fit_equally_well_are_all_named():
-    given = SYSTEMS["look-ahead, more keys"] | {"allowed": np.zeros((3, 5), bool)}  # every row is hidden
+    given = SYSTEMS["look-ahead, more keys"] | {
+        "allowed": np.zeros((3, 5), bool)
+    }  # every row is hidden
     found = diagnose(**given, output=applied(given, (NAMES["mask: ignored"],))[0])
     assert {tuple(d.option for d in e.deviations) for e in found.explanations} == {
         ("inverted",),
@@ -294,10 +359,14 @@ def test_explanations_that_fit_equally_well_are_all_named():
 def test_noise_is_not_explained_away(system, dtype, size):
     rng = np.random.default_rng(11)
     output, _ = applied(SYSTEMS[system], ())
-    found = diagnose(**SYSTEMS[system], output=(output + size * rng.standard_normal(output.shape)).astype(dtype))
+    found = diagnose(
+        **SYSTEMS[system], output=(output + size * rng.standard_normal(output.shape)).astype(dtype)
+    )
     assert found.explanations == ()
     assert not found.correct
-    assert str(found).startswith("None of the known deviations explains these numbers, nor do any two of them (")
+    assert str(found).startswith(
+        "None of the known deviations explains these numbers, nor do any two of them ("
+    )
     assert found.closest.error > size / 10
 
 
@@ -316,7 +385,9 @@ def test_how_large_the_values_are_excuses_nothing(scales):
     output, _ = applied(given, ())
     assert diagnose(**given, output=output).correct
     wrong = applied(given, (NAMES["scale: none"],))[0]
-    assert [d.option for d in diagnose(**given, output=wrong).explanations[0].deviations] == ["none"]
+    assert [d.option for d in diagnose(**given, output=wrong).explanations[0].deviations] == [
+        "none"
+    ]
     noisy = output * (1 + 0.01 * np.random.default_rng(1).standard_normal(output.shape))
     assert diagnose(**given, output=noisy).explanations == ()
 
@@ -328,16 +399,27 @@ def test_a_mistake_that_hardly_shows_is_found_where_the_numbers_are_exact():
     assert [d.option for d in found.explanations[0].deviations] == ["none"]
 
 
-@pytest.mark.parametrize("system", ["look-ahead, more keys", "heads, mask and cap", "second sequence, own scale"])
+@pytest.mark.parametrize(
+    "system", ["look-ahead, more keys", "heads, mask and cap", "second sequence, own scale"]
+)
 def test_weights_printed_with_powers_of_ten_are_right(system):
     _, weights = applied(SYSTEMS[system], ())
     weights = weights if SYSTEMS[system].get("heads") else weights[0]
-    assert diagnose(**SYSTEMS[system], weights=[[[float(f"{x:.4e}") for x in row] for row in M] for M in weights] if weights.ndim == 3
-                    else [[float(f"{x:.4e}") for x in row] for row in weights]).correct  # fmt: skip
+    assert diagnose(
+        **SYSTEMS[system],
+        weights=[[[float(f"{x:.4e}") for x in row] for row in M] for M in weights]
+        if weights.ndim == 3
+        else [[float(f"{x:.4e}") for x in row] for row in weights],
+    ).correct
 
 
 def test_a_few_exact_numbers_are_not_taken_for_rounded_ones():
-    found = diagnose(np.eye(2) * 0.14**0.5, np.eye(2) * 2 * 0.14**0.5, np.eye(2), weights=[[0.5, 0.5], [0.5, 0.5]])
+    found = diagnose(
+        np.eye(2) * 0.14**0.5,
+        np.eye(2) * 2 * 0.14**0.5,
+        np.eye(2),
+        weights=[[0.5, 0.5], [0.5, 0.5]],
+    )
     assert not found.correct
 
 
@@ -372,7 +454,9 @@ def test_a_bench_is_freed_when_it_is_let_go():
 
 @pytest.mark.parametrize("more", ["scale: none", "scale: d_k", "axis: queries", "order: swapped"])
 @pytest.mark.parametrize("row", ["hiding: NaN", "hiding: filled"])
-def test_an_inverted_look_ahead_mask_and_another_mistake_are_found_whatever_becomes_of_the_empty_row(more, row):
+def test_an_inverted_look_ahead_mask_and_another_mistake_are_found_whatever_becomes_of_the_empty_row(
+    more, row
+):
     given = {name: M[:5] for name, M in SYSTEMS["one head"].items()} | {"allowed": causal(5, 5)}
     given |= {"K": SYSTEMS["one head"]["K"][:5], "V": SYSTEMS["one head"]["V"][:5]}
     wrong = {NAMES["mask: inverted"], NAMES[row], NAMES[more]}
@@ -390,7 +474,9 @@ def test_float16_printed_with_four_decimals_is_called_half_precision():
     scaled = (2 * Q @ K.T) * np.float16(0.25)
     grown = np.exp(scaled - scaled.max(-1, keepdims=True))
     output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f8").round(4)
-    assert [d.option for d in diagnose(2 * Q, K, V, output=output).explanations[0].deviations] == ["float16"]
+    assert [d.option for d in diagnose(2 * Q, K, V, output=output).explanations[0].deviations] == [
+        "float16"
+    ]
 
 
 def test_of_two_answers_each_is_said_how_far_it_is_off():
@@ -399,7 +485,9 @@ def test_of_two_answers_each_is_said_how_far_it_is_off():
     found = diagnose(**given, output=output, weights=weights[0][::-1])
     apart = np.abs(weights[0][::-1] - weights[0]).max()
     said = str(found).split(" Next to right attention, ")[1]
-    assert re.fullmatch(rf"the output by up to (0|\d\S*e-1\d) and the weights by up to {apart:.3g}\.", said)
+    assert re.fullmatch(
+        rf"the output by up to (0|\d\S*e-1\d) and the weights by up to {apart:.3g}\.", said
+    )
 
 
 def test_one_wrong_number_among_right_ones_is_not_explained_away():
@@ -431,10 +519,15 @@ def test_the_first_stage_that_differs_and_its_differences_are_shown():
     np.testing.assert_allclose(found.difference, scores - scores / np.sqrt(6), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("wrong", "stage"), [("order: swapped", "K"), ("product: untransposed", "scores"), ("axis: queries", "weights")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "stage"),
+    [("order: swapped", "K"), ("product: untransposed", "scores"), ("axis: queries", "weights")],
+)
 def test_each_deviation_shows_first_where_it_acts(wrong, stage):
     given = SYSTEMS["one head"]
-    assert diagnose(**given, output=applied(given, (NAMES[wrong],))[0]).explanations[0].stage == stage
+    assert (
+        diagnose(**given, output=applied(given, (NAMES[wrong],))[0]).explanations[0].stage == stage
+    )
 
 
 def test_the_answer_is_a_sentence_with_the_fix():
@@ -455,24 +548,88 @@ ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        (ONE, ValueError, "neither output nor weights is given; give the numbers of the other code."),
-        ({"Q": ONE["Q"], "output": [[1.0]]}, ValueError, "K and V is missing; give Q, K and V, or X, W_Q, W_K and W_V."),
-        (ONE | {"output": np.ones((2, 4))}, ValueError, "output: the shape is (2, 4); (2, 5) is wanted for these inputs."),
-        (ONE | {"weights": np.ones((4, 2))}, ValueError, "weights: the shape is (4, 2); (2, 4) is wanted for these inputs."),
-        (ONE | {"output": [[1.0], [2.0, 3.0]]}, ValueError, "output has rows of different lengths; every row needs the same."),
-        (ONE | {"K": np.ones((4, 2)), "output": np.ones((2, 5))}, ValueError, "Q has 3 columns and K has 2; both need the same d_k."),
-        (ONE | {"heads": 2, "output": np.ones((2, 5))}, ValueError, "Q has 3 columns; they cannot be split into 2 heads of equal width."),
-        (ONE | {"heads": 2.0, "output": [[1.0]]}, ValueError, "heads is 2.0; a whole number from 1 is wanted."),
-        (ONE | {"kv_heads": 0, "output": [[1.0]]}, ValueError, "kv_heads is 0; a whole number from 1 is wanted."),
-        (ONE | {"kv_heads": 2, "output": [[1.0]]}, ValueError, "kv_heads is 2 and heads is 1; several heads of queries share one of keys and values."),
-        (ONE | {"X": [[1.0]], "W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]}, ValueError, "both X and Q, K or V are given; give one of the two."),
-        (ONE | {"bias": 1}, TypeError, "there is no argument bias; Q, K, V, X, W_Q, W_K, W_V, W_O, memory, heads, kv_heads, allowed, scale, softcap are known."),
-        (ONE | {"allowed": [[True], [True, False]]}, ValueError, "allowed has rows of different lengths; every row needs the same."),
-        ({"Q": np.ones((4, 3, 2)), "K": np.ones((2, 3, 2)), "V": np.ones((3, 2))}, ValueError, "K has shape (2, 3, 2) and V (3, 2); both need the same heads."),
-        (ONE | {"scale": -1, "output": np.ones((2, 5))}, ValueError, "scale is -1; a positive number is wanted."),
-        (ONE | {"allowed": np.ones((3, 3), bool), "output": np.ones((2, 5))}, ValueError, "allowed has shape (3, 3), which does not fit the scores (2, 4)."),
+        (
+            ONE,
+            ValueError,
+            "neither output nor weights is given; give the numbers of the other code.",
+        ),
+        (
+            {"Q": ONE["Q"], "output": [[1.0]]},
+            ValueError,
+            "K and V is missing; give Q, K and V, or X, W_Q, W_K and W_V.",
+        ),
+        (
+            ONE | {"output": np.ones((2, 4))},
+            ValueError,
+            "output: the shape is (2, 4); (2, 5) is wanted for these inputs.",
+        ),
+        (
+            ONE | {"weights": np.ones((4, 2))},
+            ValueError,
+            "weights: the shape is (4, 2); (2, 4) is wanted for these inputs.",
+        ),
+        (
+            ONE | {"output": [[1.0], [2.0, 3.0]]},
+            ValueError,
+            "output has rows of different lengths; every row needs the same.",
+        ),
+        (
+            ONE | {"K": np.ones((4, 2)), "output": np.ones((2, 5))},
+            ValueError,
+            "Q has 3 columns and K has 2; both need the same d_k.",
+        ),
+        (
+            ONE | {"heads": 2, "output": np.ones((2, 5))},
+            ValueError,
+            "Q has 3 columns; they cannot be split into 2 heads of equal width.",
+        ),
+        (
+            ONE | {"heads": 2.0, "output": [[1.0]]},
+            ValueError,
+            "heads is 2.0; a whole number from 1 is wanted.",
+        ),
+        (
+            ONE | {"kv_heads": 0, "output": [[1.0]]},
+            ValueError,
+            "kv_heads is 0; a whole number from 1 is wanted.",
+        ),
+        (
+            ONE | {"kv_heads": 2, "output": [[1.0]]},
+            ValueError,
+            "kv_heads is 2 and heads is 1; several heads of queries share one of keys and values.",
+        ),
+        (
+            ONE | {"X": [[1.0]], "W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]},
+            ValueError,
+            "both X and Q, K or V are given; give one of the two.",
+        ),
+        (
+            ONE | {"bias": 1},
+            TypeError,
+            "there is no argument bias; Q, K, V, X, W_Q, W_K, W_V, W_O, memory, heads, kv_heads, allowed, scale, softcap are known.",
+        ),
+        (
+            ONE | {"allowed": [[True], [True, False]]},
+            ValueError,
+            "allowed has rows of different lengths; every row needs the same.",
+        ),
+        (
+            {"Q": np.ones((4, 3, 2)), "K": np.ones((2, 3, 2)), "V": np.ones((3, 2))},
+            ValueError,
+            "K has shape (2, 3, 2) and V (3, 2); both need the same heads.",
+        ),
+        (
+            ONE | {"scale": -1, "output": np.ones((2, 5))},
+            ValueError,
+            "scale is -1; a positive number is wanted.",
+        ),
+        (
+            ONE | {"allowed": np.ones((3, 3), bool), "output": np.ones((2, 5))},
+            ValueError,
+            "allowed has shape (3, 3), which does not fit the scores (2, 4).",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(given, kind, message):
     with pytest.raises(kind) as caught:
         diagnose(**given)

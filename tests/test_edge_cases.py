@@ -41,13 +41,17 @@ def three(n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):
 
 def in_two_heads(Q, K, V, **options):
     """The same arrays side by side, so that each of two heads sees them."""
-    return multi_head_attention(*(np.concatenate((M, M), axis=-1) for M in (Q, K, V)), heads=2, **options)
+    return multi_head_attention(
+        *(np.concatenate((M, M), axis=-1) for M in (Q, K, V)), heads=2, **options
+    )
 
 
 def half(name):
     """float16, or bfloat16 from its package."""
     return (
-        pytest.importorskip("ml_dtypes", reason="bfloat16 is a type of ml_dtypes").bfloat16 if name == "bf16" else name
+        pytest.importorskip("ml_dtypes", reason="bfloat16 is a type of ml_dtypes").bfloat16
+        if name == "bf16"
+        else name
     )
 
 
@@ -68,7 +72,9 @@ def refusal(kind, call) -> str:
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("base", [1e4, -1e4])
 def test_scores_of_ten_thousand_a_gap_of_one_apart_give_0_7311_to_float_precision(dtype, base):
-    K = np.array([[2 * base + 2, 0, 0, 0], [2 * base, 0, 0, 0]], dtype)  # halved by the scale: no rounding at all
+    K = np.array(
+        [[2 * base + 2, 0, 0, 0], [2 * base, 0, 0, 0]], dtype
+    )  # halved by the scale: no rounding at all
     trace = scaled_dot_product_attention(np.eye(1, 4, dtype=dtype), K, np.eye(2, dtype=dtype))
     assert trace.scaled.tolist() == [[base + 1, base]]
     np.testing.assert_allclose(trace.weights, GAP_OF_ONE, rtol=4 * np.finfo(dtype).eps)
@@ -190,7 +196,9 @@ def test_nan_in_a_visible_key_shows_in_the_rows_that_see_it_and_changes_no_bit_o
     trace = scaled_dot_product_attention(Q, K, V, allowed=see)
     assert np.isnan(trace.weights).tolist() == [[False] * 4, [True, True, True, False], [False] * 4]
     assert np.isnan(trace.output).tolist() == [[False] * 2, [True] * 2, [False] * 2]
-    assert bits(trace.weights[::2], trace.output[::2]) == bits(clean.weights[::2], clean.output[::2])
+    assert bits(trace.weights[::2], trace.output[::2]) == bits(
+        clean.weights[::2], clean.output[::2]
+    )
 
 
 def test_a_score_of_infinity_is_nan_in_its_row_and_one_of_minus_infinity_a_weight_of_zero():
@@ -199,7 +207,9 @@ def test_a_score_of_infinity_is_nan_in_its_row_and_one_of_minus_infinity_a_weigh
     trace = scaled_dot_product_attention(Q, K, V, allowed=see)
     assert np.isnan(trace.weights[0]).all()  # ∞ − ∞
     e = math.exp(-2.5)
-    np.testing.assert_allclose(trace.weights[1:], [[0, e / (1 + e), 1 / (1 + e)], [0, 1 / (1 + e), e / (1 + e)]])
+    np.testing.assert_allclose(
+        trace.weights[1:], [[0, e / (1 + e), 1 / (1 + e)], [0, 1 / (1 + e), e / (1 + e)]]
+    )
 
 
 @pytest.mark.parametrize("poison", POISONS)
@@ -235,7 +245,9 @@ def test_a_finite_bias_of_minus_1e9_is_not_a_mask():
     assert not trace.hidden_rows.any()
     agree(trace, attend(Q, K, V, bias=bias))
     plain = scaled_dot_product_attention(Q, K, V)
-    np.testing.assert_allclose(trace.weights[0], plain.weights[0], atol=1e-6)  # softmax(scores − c) = softmax(scores)
+    np.testing.assert_allclose(
+        trace.weights[0], plain.weights[0], atol=1e-6
+    )  # softmax(scores − c) = softmax(scores)
     assert (trace.weights[0] != 0.25).all()
 
 
@@ -254,7 +266,16 @@ def test_in_float32_a_bias_of_minus_1e9_swallows_the_scores_of_its_row_and_still
 
 # ---- nothing at all ---------------------------------------------------------------------------------
 
-EMPTY = [((0,), 3, 4), ((), 0, 4), ((), 3, 0), ((), 0, 0), ((0,), 0, 4), ((0,), 3, 0), ((2, 0), 1, 1), ((2,), 3, 0)]
+EMPTY = [
+    ((0,), 3, 4),
+    ((), 0, 4),
+    ((), 3, 0),
+    ((), 0, 0),
+    ((0,), 0, 4),
+    ((0,), 3, 0),
+    ((2, 0), 1, 1),
+    ((2,), 3, 0),
+]
 EMPTY_OPTIONS = {
     "plain": lambda n_q, n_k: {},
     "allowed": lambda n_q, n_k: {"allowed": np.ones((n_q, n_k), bool)},
@@ -270,8 +291,14 @@ EMPTY_OPTIONS = {
 @pytest.mark.parametrize("option", EMPTY_OPTIONS)
 @pytest.mark.parametrize(("lead", "n_q", "n_k"), EMPTY)
 def test_nothing_to_do_is_done(lead, n_q, n_k, option, heads):
-    Q, K, V = np.ones((*lead, n_q, 5), "f4"), np.ones((*lead, n_k, 5), "f4"), np.full((*lead, n_k, 2), nan, "f4")
-    trace = (in_two_heads if heads else scaled_dot_product_attention)(Q, K, V, **EMPTY_OPTIONS[option](n_q, n_k))
+    Q, K, V = (
+        np.ones((*lead, n_q, 5), "f4"),
+        np.ones((*lead, n_k, 5), "f4"),
+        np.full((*lead, n_k, 2), nan, "f4"),
+    )
+    trace = (in_two_heads if heads else scaled_dot_product_attention)(
+        Q, K, V, **EMPTY_OPTIONS[option](n_q, n_k)
+    )
     lead = (*lead, heads) if heads else lead
     for name in ("scores", "scaled", "masked", "weights", "allowed"):
         assert getattr(trace, name).shape == (*lead, n_q, n_k), name
@@ -314,7 +341,9 @@ def test_a_float_type_comes_out_as_it_went_in_at_every_stage(dtype, option, pois
     Q, K, V = three(dtype=half(dtype))
     V[3] += poison
     trace = scaled_dot_product_attention(Q, K, V, **OPTIONS[option])
-    expected = np.dtype("f4" if dtype in ("f2", "bf16") else dtype)  # half precision is computed in float32
+    expected = np.dtype(
+        "f4" if dtype in ("f2", "bf16") else dtype
+    )  # half precision is computed in float32
     stages = (*STAGES, "capped") if "softcap" in option else STAGES
     assert {name: getattr(trace, name).dtype for name in stages} == dict.fromkeys(stages, expected)
     assert trace.context.dtype == expected
@@ -340,7 +369,9 @@ def test_of_mixed_types_the_widest_float_is_that_of_every_stage(Q, K, V, expecte
     trace = scaled_dot_product_attention(*matrices, softcap=2)
     assert {getattr(trace, name).dtype for name in (*STAGES, "capped")} == {np.dtype(expected)}
     wide = scaled_dot_product_attention(*(M.astype("f8") for M in matrices), softcap=2)
-    np.testing.assert_allclose(trace.output, wide.output, rtol=1e-5 if expected == "f4" else 0, atol=1e-6)
+    np.testing.assert_allclose(
+        trace.output, wide.output, rtol=1e-5 if expected == "f4" else 0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "i8", "u8", "?"])
@@ -388,10 +419,15 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 def test_the_layout_in_memory_does_not_matter(layout):
-    Q, K, V = (np.rint(3 * M) for M in three(6, 9, 4, 5))  # of whole numbers, so the order of a sum changes nothing
+    Q, K, V = (
+        np.rint(3 * M) for M in three(6, 9, 4, 5)
+    )  # of whole numbers, so the order of a sum changes nothing
     lay, allowed, bias = LAYOUTS[layout], draw((6, 9), 4) > -0.5, draw((6, 9), 5)
     laid = [lay(M) for M in (Q, K, V, allowed, bias)]
-    plain = [np.array(M, dtype, order="C") for M, dtype in zip(laid, ("f8", "f8", "f8", bool, "f8"), strict=True)]
+    plain = [
+        np.array(M, dtype, order="C")
+        for M, dtype in zip(laid, ("f8", "f8", "f8", bool, "f8"), strict=True)
+    ]
     one = scaled_dot_product_attention(*laid[:3], allowed=laid[3], bias=laid[4])
     two = scaled_dot_product_attention(*plain[:3], allowed=plain[3], bias=plain[4])
     for name in ("scores", "scaled", "masked", "weights", "allowed"):
@@ -433,7 +469,10 @@ def test_the_trace_shares_no_memory_with_the_masks_of_the_caller(call):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("mask", [[[1, 0], [1, 1]], [[0, 0], [0, 0]]])
 def test_a_mask_of_0_and_1_is_not_taken_for_a_boolean_one(dtype, mask):
-    message = refusal(TypeError, lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, allowed=np.array(mask, dtype)))
+    message = refusal(
+        TypeError,
+        lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, allowed=np.array(mask, dtype)),
+    )
     assert message == (
         f"allowed holds {dtype}; booleans are wanted, True where a query may look at a key"
         " (write `mask == 1` or `mask == 0`)."
@@ -443,8 +482,14 @@ def test_a_mask_of_0_and_1_is_not_taken_for_a_boolean_one(dtype, mask):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
 @pytest.mark.parametrize("mask", [[[1, 0], [1, 1]], [[1, 1], [1, 1]], 1])
 def test_a_mask_of_0_and_1_is_not_added_as_a_bias(dtype, mask):
-    message = refusal(ValueError, lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, bias=np.array(mask, dtype)))
-    assert message == "bias holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+    message = refusal(
+        ValueError,
+        lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, bias=np.array(mask, dtype)),
+    )
+    assert (
+        message
+        == "bias holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
@@ -471,8 +516,20 @@ def problem_of(*lead, n_q, n_k=4):
 
 AMBIGUOUS = {  # the call, Q K V, the shape of the mask, the scores it is held against, what the first axis could be
     "rank 2": (scaled_dot_product_attention, problem_of(2, n_q=2), (2, 4), (2, 2, 4), "queries"),
-    "rank 3": (scaled_dot_product_attention, problem_of(2, 2, n_q=3), (2, 3, 4), (2, 2, 3, 4), "heads"),
-    "rank 2 for rank 4": (scaled_dot_product_attention, problem_of(2, 3, n_q=2), (2, 4), (2, 3, 2, 4), "queries"),
+    "rank 3": (
+        scaled_dot_product_attention,
+        problem_of(2, 2, n_q=3),
+        (2, 3, 4),
+        (2, 2, 3, 4),
+        "heads",
+    ),
+    "rank 2 for rank 4": (
+        scaled_dot_product_attention,
+        problem_of(2, 3, n_q=2),
+        (2, 4),
+        (2, 3, 2, 4),
+        "queries",
+    ),
     "rank 2, before heads": (in_two_heads, problem_of(2, n_q=2), (2, 4), (2, 2, 4), "queries"),
 }
 
@@ -502,7 +559,9 @@ def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(nam
     call, matrices, shape, _, _ = AMBIGUOUS[case]
     mask = draw(shape, 7) > 0
     ways = re.search(r"say which by (.+) or (.+)\.$", told(name, case)).groups()
-    batch, other = (call(*matrices, **as_argument(name, eval(way, {name: mask}))).allowed for way in ways)
+    batch, other = (
+        call(*matrices, **as_argument(name, eval(way, {name: mask}))).allowed for way in ways
+    )
     for b in range(2):
         assert (batch[b] == mask[b]).all()
         assert (other[b] == mask).all()
@@ -519,7 +578,9 @@ def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(nam
         ((2,), 2, (4,)),
     ],
 )
-def test_a_mask_short_of_an_axis_serves_the_whole_batch_where_only_that_can_be_meant(lead, n_q, shape):
+def test_a_mask_short_of_an_axis_serves_the_whole_batch_where_only_that_can_be_meant(
+    lead, n_q, shape
+):
     mask = draw(shape, 7) > 0
     trace = scaled_dot_product_attention(*problem_of(*lead, n_q=n_q), allowed=mask)
     for b in range(lead[0]):
@@ -527,7 +588,9 @@ def test_a_mask_short_of_an_axis_serves_the_whole_batch_where_only_that_can_be_m
 
 
 @pytest.mark.parametrize("name", ["allowed", "bias"])
-def test_a_mask_of_queries_and_keys_serves_every_head_also_where_there_are_as_many_heads_as_queries(name):
+def test_a_mask_of_queries_and_keys_serves_every_head_also_where_there_are_as_many_heads_as_queries(
+    name,
+):
     mask = np.array([[True, False, True, True], [False, True, False, True]])
     trace = in_two_heads(*problem_of(n_q=2), **as_argument(name, mask))
     assert trace.allowed.tolist() == [mask.tolist()] * 2
@@ -543,7 +606,14 @@ def test_a_mask_of_each_item_serves_every_head_also_where_there_are_as_many_head
 # ---- refusals ---------------------------------------------------------------------------------------
 
 ONE = np.ones((1, 1))
-NOT_POSITIVE = [(0, "0"), (-2.5, "-2.5"), (nan, "nan"), (inf, "inf"), ("big", "'big'"), ([1, 2], "[1, 2]")]
+NOT_POSITIVE = [
+    (0, "0"),
+    (-2.5, "-2.5"),
+    (nan, "nan"),
+    (inf, "inf"),
+    ("big", "'big'"),
+    ([1, 2], "[1, 2]"),
+]
 REFUSALS = [
     *(
         (
@@ -570,9 +640,18 @@ REFUSALS = [
         )
         for past, new in [((3, 4), (1, 5)), ((2, 3, 4), (1, 4)), ((2, 3, 4), (3, 3, 4))]
     ),
-    (lambda: sliding_window(3, 3, before=-1), "before is -1; 0 or more is wanted, or None for no bound."),
-    (lambda: sliding_window(3, 3, 0, after=-2), "after is -2; 0 or more is wanted, or None for no bound."),
-    (lambda: lengthened(np.ones((2, 5), bool), 3), "the mask has 5 columns; there are only 3 keys."),
+    (
+        lambda: sliding_window(3, 3, before=-1),
+        "before is -1; 0 or more is wanted, or None for no bound.",
+    ),
+    (
+        lambda: sliding_window(3, 3, 0, after=-2),
+        "after is -2; 0 or more is wanted, or None for no bound.",
+    ),
+    (
+        lambda: lengthened(np.ones((2, 5), bool), 3),
+        "the mask has 5 columns; there are only 3 keys.",
+    ),
     (
         lambda: in_two_heads(np.eye(2), np.eye(2), np.eye(2), allowed=[[True], [True, False]]),
         "allowed has rows of different lengths; every row needs the same.",
@@ -587,7 +666,10 @@ def test_what_does_not_fit_is_refused_with_a_sentence(call, message):
 
 def test_leading_axes_that_do_not_broadcast_are_refused_with_a_sentence_also_before_heads():
     message = refusal(ValueError, lambda: in_two_heads(np.ones((2, 1, 2)), np.ones((3, 1, 2)), ONE))
-    assert re.fullmatch(r"the leading axes \(2, .*\) of Q, \(3, .*\) of K and \(.*\) of V do not broadcast\.", message)
+    assert re.fullmatch(
+        r"the leading axes \(2, .*\) of Q, \(3, .*\) of K and \(.*\) of V do not broadcast\.",
+        message,
+    )
 
 
 # ---- softcap ----------------------------------------------------------------------------------------
@@ -600,10 +682,21 @@ def test_the_stages_under_a_softcap_equal_plain_loops(cap):
     trace = scaled_dot_product_attention(4 * Q, K, V, allowed=see, bias=bias, softcap=cap)
     scaled = attend(4 * Q, K, V)["scaled"]
     capped = [[cap * math.tanh(x / cap) for x in row] for row in scaled]
-    masked = [[capped[i][j] + bias[i, j] if see[i, j] else -inf for j in range(4)] for i in range(3)]
+    masked = [
+        [capped[i][j] + bias[i, j] if see[i, j] else -inf for j in range(4)] for i in range(3)
+    ]
     weights = [share(*pair) for pair in zip(masked, see, strict=True)]
     output = [[dot(row, V[:, c]) for c in range(2)] for row in weights]
-    agree(trace, {"scaled": scaled, "capped": capped, "masked": masked, "weights": weights, "output": output})
+    agree(
+        trace,
+        {
+            "scaled": scaled,
+            "capped": capped,
+            "masked": masked,
+            "weights": weights,
+            "output": output,
+        },
+    )
 
 
 def test_without_a_softcap_there_is_no_capped_stage():
@@ -631,7 +724,9 @@ def test_a_capped_score_never_exceeds_the_softcap_and_keeps_its_sign(cap, dtype)
     assert (capped[1] == -capped[0]).all()
 
 
-@pytest.mark.parametrize(("dtype", "smallest", "largest"), [("f4", 1e-36, 1e-5), ("f8", 1e-305, 1e-9)])
+@pytest.mark.parametrize(
+    ("dtype", "smallest", "largest"), [("f4", 1e-36, 1e-5), ("f8", 1e-305, 1e-9)]
+)
 @pytest.mark.parametrize("cap", [1, 7, 30, 50])
 def test_a_softcap_leaves_tiny_scores_as_they_are_to_a_few_ulps(cap, dtype, smallest, largest):
     K = np.geomspace(smallest, largest, 200).astype(dtype)[:, None]
@@ -728,7 +823,9 @@ def test_a_lengthened_mask_hides_the_keys_it_does_not_mention(shape, n_k, dtype)
 
 
 def test_a_mask_of_integers_0_and_1_is_not_lengthened_into_a_bias():
-    with pytest.raises(ValueError, match="^the mask holds only the integers 0 and 1, like a mask; give allowed="):
+    with pytest.raises(
+        ValueError, match="^the mask holds only the integers 0 and 1, like a mask; give allowed="
+    ):
         lengthened([[1, 0]], 3)
 
 
@@ -750,7 +847,9 @@ def test_heads_first_moves_each_head_before_its_tokens_and_is_its_own_inverse():
 @pytest.mark.parametrize("lead", [(), (2,)])
 def test_repeated_heads_stand_in_the_order_0_0_1_1(lead):
     M = draw((*lead, 2, 3, 5))
-    assert np.array_equal(repeat_heads(M, 4), np.stack([M[..., h, :, :] for h in (0, 0, 1, 1)], axis=-3))
+    assert np.array_equal(
+        repeat_heads(M, 4), np.stack([M[..., h, :, :] for h in (0, 0, 1, 1)], axis=-3)
+    )
     assert np.array_equal(repeat_heads(M, 2), M)
 
 
@@ -762,7 +861,9 @@ def test_each_head_of_grouped_attention_attends_to_its_own_group(groups):
     for h in range(4):
         group = h * groups // 4
         for name, expected in attend(Q[h], K[group], V[group], see).items():
-            np.testing.assert_allclose(getattr(trace, name)[h], expected, rtol=1e-12, atol=1e-14, err_msg=name)
+            np.testing.assert_allclose(
+                getattr(trace, name)[h], expected, rtol=1e-12, atol=1e-14, err_msg=name
+            )
 
 
 def test_a_cache_extended_token_by_token_holds_them_in_their_order():
@@ -805,8 +906,16 @@ def problems(draw_from):
         return draw_from(arrays(dtype, (rows, columns), elements=cells, fill=st.nothing()))
 
     Q, K, V = matrix(n_q, d_k), matrix(n_k, d_k), matrix(n_k, d_v)
-    allowed = matrix(n_q, n_k, st.booleans(), bool) if draw_from(st.booleans()) else np.ones((n_q, n_k), bool)
-    bias = matrix(n_q, n_k, CELLS | st.just(-inf)) if draw_from(st.booleans()) else np.zeros((n_q, n_k))
+    allowed = (
+        matrix(n_q, n_k, st.booleans(), bool)
+        if draw_from(st.booleans())
+        else np.ones((n_q, n_k), bool)
+    )
+    bias = (
+        matrix(n_q, n_k, CELLS | st.just(-inf))
+        if draw_from(st.booleans())
+        else np.zeros((n_q, n_k))
+    )
     return Q, K, V, allowed, bias
 
 
@@ -848,12 +957,17 @@ def test_weights_of_scores_of_any_size_are_within_a_few_ulps_of_60_digits(proble
             grown = [d.exp() for d in differences]
             for found, d, g in zip(weights[see].tolist(), differences, grown, strict=True):
                 exact = g / sum(grown)
-                assert abs(Decimal(found) - exact) <= exact * (abs(d) + 2 * len(row) + 18) * u + 8 * tiny
+                assert (
+                    abs(Decimal(found) - exact)
+                    <= exact * (abs(d) + 2 * len(row) + 18) * u + 8 * tiny
+                )
             assert (weights[~see] == 0).all()
 
 
 @given(problems())
-def test_outputs_of_values_of_any_size_are_exact_sums_of_what_is_seen_to_the_bound_of_a_floating_sum(problem):
+def test_outputs_of_values_of_any_size_are_exact_sums_of_what_is_seen_to_the_bound_of_a_floating_sum(
+    problem,
+):
     Q, K, V, allowed, bias = problem
     V[~(allowed & (bias > -inf)).any(axis=0)] = nan  # at the keys that nobody sees
     trace = scaled_dot_product_attention(Q, K, V, allowed=allowed, bias=bias)

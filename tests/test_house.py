@@ -14,7 +14,10 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     "inputs": ({"maths"}, {"numpy"}),
     "exports": ({"maths", "inputs"}, {"numpy", "pandas", "kaleido", "choreographer"}),
     "figures": ({"maths", "inputs"}, {"numpy", "plotly"}),
-    "pages": ({"maths", "inputs", "exports", "figures"}, {"numpy", "pandas", "plotly", "streamlit", "starlette"}),
+    "pages": (
+        {"maths", "inputs", "exports", "figures"},
+        {"numpy", "pandas", "plotly", "streamlit", "starlette"},
+    ),
 }
 
 
@@ -32,7 +35,11 @@ def imports(path: Path, package: tuple[str, ...]):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, (base, node.module)))
             yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names if module.split(".")[0] == "attention")
+            yield from (
+                f"{module}.{alias.name}"
+                for alias in node.names
+                if module.split(".")[0] == "attention"
+            )
 
 
 def violations(house: Path) -> list[str]:
@@ -57,7 +64,9 @@ def violations(house: Path) -> list[str]:
 def loads(code: str, where: Path) -> set[str]:
     """The heavy packages that a fresh interpreter has loaded after this code."""
     report = f"import sys; sys.path.insert(0, {str(where)!r})\n{code}\nprint(*({HEAVY!r} & set(sys.modules)))"
-    ran = subprocess.run([sys.executable, "-I", "-c", report], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", report], capture_output=True, text=True, timeout=60
+    )
     assert ran.returncode == 0, ran.stderr
     return set(ran.stdout.split())
 
@@ -81,7 +90,8 @@ def test_no_file_imports_from_above():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "may"), [("maths", set()), ("inputs", set()), ("exports", {"pandas"}), ("figures", {"plotly"})]
+    ("wanted", "may"),
+    [("maths", set()), ("inputs", set()), ("exports", {"pandas"}), ("figures", {"plotly"})],
 )
 def test_a_fresh_interpreter_that_imports_a_room_loads_nothing_heavier_than_allowed(wanted, may):
     assert loads(import_all(HOUSE, wanted), HOUSE.parent) <= may
@@ -89,7 +99,11 @@ def test_a_fresh_interpreter_that_imports_a_room_loads_nothing_heavier_than_allo
 
 def test_the_public_names_come_without_anything_heavy():
     assert (
-        loads("from attention import *\nassert scaled_dot_product_attention and self_attention", HOUSE.parent) == set()
+        loads(
+            "from attention import *\nassert scaled_dot_product_attention and self_attention",
+            HOUSE.parent,
+        )
+        == set()
     )
 
 
@@ -141,9 +155,21 @@ PLANTED = [
     ("inputs/links.py", "from ..figures import heatmap", "inputs/links imports attention.figures"),
     ("inputs/links.py", "import pandas", "inputs/links imports pandas"),
     ("figures/heatmap.py", "from streamlit import html", "figures/heatmap imports streamlit"),
-    ("figures/heatmap.py", "import attention.exports.tables", "figures/heatmap imports attention.exports.tables"),
-    ("exports/tables.py", "import plotly.graph_objects", "exports/tables imports plotly.graph_objects"),
-    ("exports/tables.py", "from attention.pages.state import current", "exports/tables imports attention.pages.state"),
+    (
+        "figures/heatmap.py",
+        "import attention.exports.tables",
+        "figures/heatmap imports attention.exports.tables",
+    ),
+    (
+        "exports/tables.py",
+        "import plotly.graph_objects",
+        "exports/tables imports plotly.graph_objects",
+    ),
+    (
+        "exports/tables.py",
+        "from attention.pages.state import current",
+        "exports/tables imports attention.pages.state",
+    ),
     ("inputs/links.py", "import requests", "inputs/links imports requests"),
 ]
 
@@ -154,7 +180,9 @@ def test_a_planted_import_is_found(other_house, file, line, expected):
     assert expected in violations(other_house)
 
 
-@pytest.mark.parametrize("line", ["import pandas", "from importlib import import_module; import_module('pandas')"])
+@pytest.mark.parametrize(
+    "line", ["import pandas", "from importlib import import_module; import_module('pandas')"]
+)
 def test_a_planted_import_is_found_by_the_fresh_interpreter(other_house, line):
     (other_house / "trace.py").write_text(line + "\n")
     assert "pandas" in loads(import_all(other_house, "maths"), other_house.parent)

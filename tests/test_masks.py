@@ -40,7 +40,10 @@ def test_no_mask_hides_nothing():
 def test_padding_hides_a_key_from_every_query_of_its_item():
     allowed = causal(3, 3) & padding([[True, True, False], [False, True, True]])
     assert allowed.shape == (2, 3, 3)
-    assert allowed.astype(int).tolist() == [[[1, 0, 0], [1, 1, 0], [1, 1, 0]], [[0, 0, 0], [0, 1, 0], [0, 1, 1]]]
+    assert allowed.astype(int).tolist() == [
+        [[1, 0, 0], [1, 1, 0], [1, 1, 0]],
+        [[0, 0, 0], [0, 1, 0], [0, 1, 1]],
+    ]
 
 
 def test_the_four_token_look_ahead_mask_is_the_printed_one():

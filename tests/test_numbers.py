@@ -56,11 +56,14 @@ def test_the_text_reads_back_to_the_digits_it_shows(value, digits):
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_the_exact_text_reads_back_bit_for_bit(value):
-    assert np.float64(float(exact(value))).tobytes() == np.float64(value).tobytes() or math.isnan(value)
+    assert np.float64(float(exact(value))).tobytes() == np.float64(value).tobytes() or math.isnan(
+        value
+    )
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(3.0, "3"), (-0.0, "-0"), (0.1, "0.1"), (1e300, "1e+300"), (-math.inf, "-inf")]
+    ("value", "text"),
+    [(3.0, "3"), (-0.0, "-0"), (0.1, "0.1"), (1e300, "1e+300"), (-math.inf, "-inf")],
 )
 def test_the_exact_text_is_the_shortest(value, text):
     assert exact(value) == text

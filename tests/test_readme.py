@@ -12,13 +12,18 @@ def test_the_table_of_frameworks_is_that_of_the_package():
     table = README.split("## How frameworks differ")[1]
     for c in CONVENTIONS.values():
         star = "" if c.ran else " *"
-        assert f"| {c.title} ({c.version}){star} | {c.true_means} | {c.hidden_row} | {c.causal} | {c.scale} |" in table
+        assert (
+            f"| {c.title} ({c.version}){star} | {c.true_means} | {c.hidden_row} | {c.causal} | {c.scale} |"
+            in table
+        )
     assert table.split("\n\n")[1].count("\n") == len(CONVENTIONS) + 2
 
 
 def test_its_python_runs_and_prints_what_it_says(capsys):
     exec("\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL)), {})
     printed = " ".join(capsys.readouterr().out.split())
-    promised = README.split("print(attention.diagnose(Q, K, V, output=mine))\n```")[1].split("\n\n")[1]
+    promised = README.split("print(attention.diagnose(Q, K, V, output=mine))\n```")[1].split(
+        "\n\n"
+    )[1]
     digits = re.compile(r"\d+ digits")  # the last one is the machine's
     assert digits.sub("digits", " ".join(promised.split())) in digits.sub("digits", printed)

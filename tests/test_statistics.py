@@ -22,7 +22,9 @@ def test_variance_is_the_population_variance_of_the_visible_cells(cells):
     values, visible = zip(*cells, strict=True)
     seen = [v for v, s in cells if s]
     found = variance([values], [visible])
-    assert (math.isnan(found) and not seen) or found == pytest.approx(population_variance(seen), rel=1e-9, abs=1e-9)
+    assert (math.isnan(found) and not seen) or found == pytest.approx(
+        population_variance(seen), rel=1e-9, abs=1e-9
+    )
 
 
 def test_variance_leaves_out_what_is_not_finite():
@@ -60,7 +62,9 @@ def test_entropy_is_zero_for_one_key_and_the_logarithm_for_all_alike():
 @given(st.lists(st.floats(0.001, 10), min_size=1, max_size=6))
 def test_entropy_is_minus_the_sum_of_w_log_w(parts):
     weights = [p / math.fsum(parts) for p in parts]
-    assert entropy([weights])[0] == pytest.approx(-math.fsum(w * math.log(w) for w in weights), abs=1e-12)
+    assert entropy([weights])[0] == pytest.approx(
+        -math.fsum(w * math.log(w) for w in weights), abs=1e-12
+    )
 
 
 def test_a_hidden_row_has_entropy_zero_and_largest_weight_zero():

@@ -78,7 +78,10 @@ def test_permuting_the_keys_permutes_the_weights_and_leaves_the_output(problem, 
 def test_integer_scores_are_exact_fractions():
     Q, K, V = [[3, -7, 2]], [[1, 2, 5], [-4, 1, 1]], [[1], [2]]
     trace = scaled_dot_product_attention(Q, K, V)
-    exact = [[sum(Fraction(q) * Fraction(k) for q, k in zip(row, key, strict=True)) for key in K] for row in Q]
+    exact = [
+        [sum(Fraction(q) * Fraction(k) for q, k in zip(row, key, strict=True)) for key in K]
+        for row in Q
+    ]
     assert trace.scores.tolist() == [[float(cell) for cell in row] for row in exact]
 
 
@@ -90,7 +93,9 @@ def test_float64_is_within_a_few_ulps_of_long_double():
     grown = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
     weights = grown / grown.sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(trace.weights, weights.astype(float), rtol=1e-14)
-    np.testing.assert_allclose(trace.output, (weights[..., None] * v).sum(axis=-2).astype(float), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        trace.output, (weights[..., None] * v).sum(axis=-2).astype(float), rtol=0, atol=1e-14
+    )
 
 
 # ---- the record -------------------------------------------------------------------------------------
@@ -120,7 +125,9 @@ def test_context_is_the_sum_of_the_outputs_over_the_tokens():
 
 
 def test_true_means_may_look():
-    trace = scaled_dot_product_attention([[1.0]], [[1.0], [1.0]], [[10.0], [20.0]], allowed=[[True, False]])
+    trace = scaled_dot_product_attention(
+        [[1.0]], [[1.0], [1.0]], [[10.0], [20.0]], allowed=[[True, False]]
+    )
     assert trace.weights.tolist() == [[1, 0]]
     assert trace.output.tolist() == [[10]]
     assert trace.masked.tolist() == [[1, -inf]]
@@ -146,7 +153,9 @@ def test_a_bias_of_minus_infinity_hides_like_the_mask():
 
 def test_mask_and_bias_hide_together():
     see, bias = [[True, False, True]], [[-inf, 0.0, 2.0]]
-    trace = scaled_dot_product_attention([[0.0]], [[1.0]] * 3, [[1.0], [2.0], [3.0]], allowed=see, bias=bias)
+    trace = scaled_dot_product_attention(
+        [[0.0]], [[1.0]] * 3, [[1.0], [2.0], [3.0]], allowed=see, bias=bias
+    )
     assert trace.weights.tolist() == [[0, 0, 1]]
     assert trace.masked.tolist() == [[-inf, -inf, 2]]
 
@@ -154,7 +163,9 @@ def test_mask_and_bias_hide_together():
 def test_a_bias_too_low_for_float32_hides_instead_of_making_nan():
     Q, K, V = (M.astype("f4") for M in three())
     with np.errstate(all="raise"):  # the cast of −1e300 to float32 is the package's own affair
-        trace = scaled_dot_product_attention(Q, K, V, bias=[[-1e300] * 4, [0, -1e300, 0, 0], [0] * 4])
+        trace = scaled_dot_product_attention(
+            Q, K, V, bias=[[-1e300] * 4, [0, -1e300, 0, 0], [0] * 4]
+        )
     assert trace.weights[0].tolist() == [0] * 4
     assert trace.weights[1, 1] == 0
     assert trace.hidden_rows.tolist() == [True, False, False]
@@ -165,7 +176,9 @@ def test_a_hidden_score_far_above_the_visible_ones_does_not_move_them(hidden_sco
     trace = scaled_dot_product_attention(
         [[1.0]], [[hidden_score], [1.0], [2.0]], np.eye(3), allowed=[False, True, True]
     )
-    np.testing.assert_allclose(trace.weights, [[0, 1 / (1 + math.e), math.e / (1 + math.e)]], rtol=1e-14)
+    np.testing.assert_allclose(
+        trace.weights, [[0, 1 / (1 + math.e), math.e / (1 + math.e)]], rtol=1e-14
+    )
 
 
 def test_one_row_of_allowed_serves_every_query():
@@ -182,7 +195,9 @@ def test_the_scale_is_applied_once_to_the_scores(d_k):
     Q, K, V = three(d_k=d_k)
     trace = scaled_dot_product_attention(Q, K, V)
     assert trace.scale == 1 / math.sqrt(d_k)
-    assert trace.scaled.tolist() == [[cell * (1 / math.sqrt(d_k)) for cell in row] for row in trace.scores.tolist()]
+    assert trace.scaled.tolist() == [
+        [cell * (1 / math.sqrt(d_k)) for cell in row] for row in trace.scores.tolist()
+    ]
     agree(trace, attend(Q, K, V))
 
 
@@ -194,14 +209,19 @@ def test_a_scale_given_replaces_one_over_root_d_k():
 
 def test_without_softmax_the_masked_scores_are_the_weights_and_hidden_ones_are_zero():
     see = np.array([[True, False], [True, True]])
-    trace = scaled_dot_product_attention([[2], [-3]], [[4], [5]], [[1], [10]], allowed=see, scale=1, softmax=False)
+    trace = scaled_dot_product_attention(
+        [[2], [-3]], [[4], [5]], [[1], [10]], allowed=see, scale=1, softmax=False
+    )
     assert trace.weights.tolist() == [[8, 0], [-12, -15]]
     assert trace.output.tolist() == [[8], [-162]]
 
 
 def test_float32_weights_are_those_of_float64_to_float32_precision():
     Q, K, V = three(8, 9, 64, 4)
-    one, two = scaled_dot_product_attention(Q, K, V), scaled_dot_product_attention(*(M.astype("f4") for M in (Q, K, V)))
+    one, two = (
+        scaled_dot_product_attention(Q, K, V),
+        scaled_dot_product_attention(*(M.astype("f4") for M in (Q, K, V))),
+    )
     np.testing.assert_allclose(two.weights, one.weights, rtol=2e-5)
     np.testing.assert_allclose(two.output, one.output, atol=2e-6)
 
@@ -224,7 +244,8 @@ LEADS = [
 @pytest.mark.parametrize("leads", LEADS)
 def test_any_leading_axes_broadcast(leads, masked):
     Q, K, V = (
-        draw((*lead, *shape), k) for k, (lead, shape) in enumerate(zip(leads, [(3, 5), (4, 5), (4, 2)], strict=True))
+        draw((*lead, *shape), k)
+        for k, (lead, shape) in enumerate(zip(leads, [(3, 5), (4, 5), (4, 2)], strict=True))
     )
     lead = np.broadcast_shapes(*leads)
     allowed = None
@@ -234,7 +255,9 @@ def test_any_leading_axes_broadcast(leads, masked):
         allowed[..., 0] = False
     trace = scaled_dot_product_attention(Q, K, V, allowed=allowed)
     assert trace.output.shape == (*lead, 3, 2)
-    q, k, v, w, z = (np.broadcast_to(M, (*lead, *M.shape[-2:])) for M in (Q, K, V, trace.weights, trace.output))
+    q, k, v, w, z = (
+        np.broadcast_to(M, (*lead, *M.shape[-2:])) for M in (Q, K, V, trace.weights, trace.output)
+    )
     see = None if allowed is None else np.broadcast_to(allowed, (*lead, 3, 4))
     for at in np.ndindex(lead):
         alone = attend(q[at], k[at], v[at], None if see is None else see[at])
@@ -246,20 +269,36 @@ def test_any_leading_axes_broadcast(leads, masked):
 
 TWO = np.ones((2, 2))
 REFUSALS = [
-    ({"Q": [[1, 2], [3]]}, ValueError, "Q has rows of different lengths; every row needs the same."),
+    (
+        {"Q": [[1, 2], [3]]},
+        ValueError,
+        "Q has rows of different lengths; every row needs the same.",
+    ),
     ({"K": [["a", "b"]]}, TypeError, "K holds <U1; real numbers are wanted."),
     ({"V": TWO * 1j}, TypeError, "V holds complex128; real numbers are wanted."),
     ({"V": [[None, 1]] * 2}, TypeError, "V holds object; real numbers are wanted."),
     ({"Q": [1, 2]}, ValueError, "Q has shape (2,); (tokens, features) is wanted."),
     ({"K": np.ones((2, 3))}, ValueError, "Q has 2 columns and K has 3; both need the same d_k."),
-    ({"Q": np.ones((2, 0)), "K": np.ones((2, 0))}, ValueError, "Q and K have no columns; d_k needs to be at least 1."),
-    ({"V": np.ones((3, 2))}, ValueError, "K has 2 rows and V has 3; there is one value for each key."),
+    (
+        {"Q": np.ones((2, 0)), "K": np.ones((2, 0))},
+        ValueError,
+        "Q and K have no columns; d_k needs to be at least 1.",
+    ),
+    (
+        {"V": np.ones((3, 2))},
+        ValueError,
+        "K has 2 rows and V has 3; there is one value for each key.",
+    ),
     (
         {"Q": np.ones((2, 2, 2)), "K": np.ones((3, 2, 2))},
         ValueError,
         "the leading axes (2,) of Q, (3,) of K and () of V do not broadcast.",
     ),
-    ({"allowed": np.ones((3, 2), bool)}, ValueError, "allowed has shape (3, 2), which does not fit the scores (2, 2)."),
+    (
+        {"allowed": np.ones((3, 2), bool)},
+        ValueError,
+        "allowed has shape (3, 2), which does not fit the scores (2, 2).",
+    ),
     (
         {"allowed": np.ones((5, 2, 2), bool)},
         ValueError,
@@ -270,9 +309,21 @@ REFUSALS = [
         ValueError,
         "allowed has rows of different lengths; every row needs the same.",
     ),
-    ({"bias": [[True, False]] * 2}, TypeError, "bias holds bool; numbers to add to the scores are wanted."),
-    ({"bias": np.ones((2, 3))}, ValueError, "bias has shape (2, 3), which does not fit the scores (2, 2)."),
-    ({"bias": [[1], [1, 2]]}, ValueError, "bias has rows of different lengths; every row needs the same."),
+    (
+        {"bias": [[True, False]] * 2},
+        TypeError,
+        "bias holds bool; numbers to add to the scores are wanted.",
+    ),
+    (
+        {"bias": np.ones((2, 3))},
+        ValueError,
+        "bias has shape (2, 3), which does not fit the scores (2, 2).",
+    ),
+    (
+        {"bias": [[1], [1, 2]]},
+        ValueError,
+        "bias has rows of different lengths; every row needs the same.",
+    ),
     ({"scale": 0}, ValueError, "scale is 0; a positive number is wanted."),
     ({"scale": -0.5}, ValueError, "scale is -0.5; a positive number is wanted."),
     ({"scale": nan}, ValueError, "scale is nan; a positive number is wanted."),

@@ -7,7 +7,11 @@ import pytest
 
 from attention import variance as maths
 
-FOURTH_MOMENT = {"normal": 3.0, "uniform": 9 / 5, "signs": 1.0}  # E[x⁴] for variance 1, from textbooks
+FOURTH_MOMENT = {
+    "normal": 3.0,
+    "uniform": 9 / 5,
+    "signs": 1.0,
+}  # E[x⁴] for variance 1, from textbooks
 
 
 def five_errors(distribution, d_k, samples):
@@ -35,13 +39,18 @@ def test_uniform_stays_within_root_three_and_signs_are_only_minus_one_and_one():
 def test_a_score_is_the_sum_of_the_products_of_its_own_query_and_key(distribution):
     queries, keys, d_k, seed = 3, 2, 5, 11
     found = maths.draw_scores(distribution, d_k, seed, queries, keys)
-    q_rng, k_rng = np.random.default_rng([seed, d_k, keys, 0]), np.random.default_rng([seed, d_k, keys, 1])
+    q_rng, k_rng = (
+        np.random.default_rng([seed, d_k, keys, 0]),
+        np.random.default_rng([seed, d_k, keys, 1]),
+    )
     draw = maths.DISTRIBUTIONS[distribution]
     for i in range(queries):
         query = [float(draw((), q_rng)) for _ in range(d_k)]
         for j in range(keys):
             key = [float(draw((), k_rng)) for _ in range(d_k)]
-            assert found[i, j] == pytest.approx(math.fsum(a * b for a, b in zip(query, key, strict=True)), abs=1e-12)
+            assert found[i, j] == pytest.approx(
+                math.fsum(a * b for a, b in zip(query, key, strict=True)), abs=1e-12
+            )
 
 
 @pytest.mark.parametrize("distribution", maths.DISTRIBUTIONS)
@@ -72,7 +81,9 @@ def test_the_same_arguments_give_the_same_scores_and_another_seed_gives_others()
 
 
 def test_more_queries_leave_the_first_ones_as_they_are():
-    assert np.array_equal(maths.draw_scores("signs", 9, 1, 100)[:10], maths.draw_scores("signs", 9, 1, 10))
+    assert np.array_equal(
+        maths.draw_scores("signs", 9, 1, 100)[:10], maths.draw_scores("signs", 9, 1, 10)
+    )
 
 
 def test_a_higher_ladder_keeps_the_points_that_were_there():
@@ -89,7 +100,13 @@ def test_scores_at_different_d_k_are_independent():
 
 @pytest.mark.parametrize(
     ("d_k", "steps"),
-    [(1, (1,)), (2, (1, 2)), (3, (1, 2, 3)), (64, (1, 2, 4, 8, 16, 32, 64)), (100, (1, 2, 4, 8, 16, 32, 64, 100))],
+    [
+        (1, (1,)),
+        (2, (1, 2)),
+        (3, (1, 2, 3)),
+        (64, (1, 2, 4, 8, 16, 32, 64)),
+        (100, (1, 2, 4, 8, 16, 32, 64, 100)),
+    ],
 )
 def test_the_ladder_doubles_and_ends_at_the_chosen_d_k(d_k, steps):
     assert maths.ladder(d_k) == steps
@@ -159,7 +176,9 @@ def test_the_middle_row_is_a_sampled_one_with_as_many_sharper_as_flatter():
     row = maths.middle_row("normal", 64, 7, 101)
     place = next(i for i in range(101) if np.array_equal(raw[i], row[0]))
     assert np.array_equal(scaled[place], row[1])
-    assert sum(r.max() > row[0].max() for r in raw) == sum(r.max() < row[0].max() for r in raw) == 50
+    assert (
+        sum(r.max() > row[0].max() for r in raw) == sum(r.max() < row[0].max() for r in raw) == 50
+    )
     assert row.sum(axis=1) == pytest.approx([1, 1])
 
 
@@ -177,8 +196,15 @@ def test_a_histogram_counts_every_score_once(distribution, d_k):
 def test_every_bin_of_whole_scores_has_room_for_as_many_of_them(d_k):
     _, edges = maths.histogram(maths.draw_scores("signs", d_k, 0, 1000))
     possible = np.arange(-d_k, d_k + 1, 2)
-    rooms = [sum((low < possible) & (possible < high)) for low, high in zip(edges, edges[1:], strict=False)]
-    inside = [room for room, low, high in zip(rooms, edges, edges[1:], strict=False) if -d_k <= low and high <= d_k]
+    rooms = [
+        sum((low < possible) & (possible < high))
+        for low, high in zip(edges, edges[1:], strict=False)
+    ]
+    inside = [
+        room
+        for room, low, high in zip(rooms, edges, edges[1:], strict=False)
+        if -d_k <= low and high <= d_k
+    ]
     assert not np.isin(edges, possible).any()
     assert len(set(inside)) <= 1
 
@@ -207,7 +233,10 @@ def test_the_short_rule_applies_where_the_means_are_0():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("gauss", 4, 0, 5), "there is no distribution 'gauss'; choose one of normal, uniform, signs."),
+        (
+            ("gauss", 4, 0, 5),
+            "there is no distribution 'gauss'; choose one of normal, uniform, signs.",
+        ),
         (("normal", 0, 0, 5), "d_k is 0; a whole number from 1 on is wanted."),
         (("normal", 4, 0, 0), "queries is 0; a whole number from 1 on is wanted."),
         (("normal", 4, 0, 5, 0), "keys is 0; a whole number from 1 on is wanted."),

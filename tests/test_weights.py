@@ -28,7 +28,9 @@ def test_identity_is_one_on_the_diagonal():
     assert initialise("identity", (2, 3), 0).tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
-@pytest.mark.parametrize(("low", "high", "expected"), [(0, 3, {0, 1, 2}), (-1, 1, {-1, 0}), (0.2, 2.5, {1, 2})])
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(0, 3, {0, 1, 2}), (-1, 1, {-1, 0}), (0.2, 2.5, {1, 2})]
+)
 def test_integers_are_whole_and_reach_every_number_of_their_range(low, high, expected):
     assert set(initialise("integers", (20, 20), 1, low, high).ravel()) == expected
 
@@ -58,11 +60,26 @@ REFUSALS = [
         ("gauss", (2, 2), 0),
         "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal, xavier.",
     ),
-    (("uniform", (2, 2), 0, 3, 3), "the range 3 … 3 is empty; the first number needs to be the smaller one."),
-    (("integers", (2, 2), 0, 3, 1), "the range 3 … 1 is empty; the first number needs to be the smaller one."),
-    (("integers", (2, 2), 0, 0.2, 0.8), "the range 0.2 … 0.8 is empty; the first number needs to be the smaller one."),
-    (("integers", (2, 2), 0, math.nan, 3), "the range nan … 3 is empty; the first number needs to be the smaller one."),
-    (("uniform", (2, 2), 0, 0, math.inf), "the range 0 … inf is empty; the first number needs to be the smaller one."),
+    (
+        ("uniform", (2, 2), 0, 3, 3),
+        "the range 3 … 3 is empty; the first number needs to be the smaller one.",
+    ),
+    (
+        ("integers", (2, 2), 0, 3, 1),
+        "the range 3 … 1 is empty; the first number needs to be the smaller one.",
+    ),
+    (
+        ("integers", (2, 2), 0, 0.2, 0.8),
+        "the range 0.2 … 0.8 is empty; the first number needs to be the smaller one.",
+    ),
+    (
+        ("integers", (2, 2), 0, math.nan, 3),
+        "the range nan … 3 is empty; the first number needs to be the smaller one.",
+    ),
+    (
+        ("uniform", (2, 2), 0, 0, math.inf),
+        "the range 0 … inf is empty; the first number needs to be the smaller one.",
+    ),
 ]
 
 

@@ -22,17 +22,31 @@ def to_python(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
 
 def to_notebook(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     """The same as a Jupyter notebook (nbformat 4.5): a heading and a cell for each part."""
-    cells = [_cell(0, "markdown", f"# {plain(title)}\n\nScaled dot-product attention, recomputed with NumPy alone.")]
+    cells = [
+        _cell(
+            0,
+            "markdown",
+            f"# {plain(title)}\n\nScaled dot-product attention, recomputed with NumPy alone.",
+        )
+    ]
     for k, (heading, code) in enumerate(sections(settings, trace), 1):
         cells += [_cell(2 * k - 1, "markdown", f"## {heading}"), _cell(2 * k, "code", code)]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return json.dumps({"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1).encode()
+    return json.dumps(
+        {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1
+    ).encode()
 
 
 def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
     """Heading and code of each part, in order. Of a batch, the item that is looked at."""
-    found = [("The inputs", _inputs(settings, trace)), ("Queries, keys and values", _projections(settings))]
-    found += [("The stages", _stages(settings)), ("The numbers that were on the page", _expected(settings, trace))]
+    found = [
+        ("The inputs", _inputs(settings, trace)),
+        ("Queries, keys and values", _projections(settings)),
+    ]
+    found += [
+        ("The stages", _stages(settings)),
+        ("The numbers that were on the page", _expected(settings, trace)),
+    ]
     check = "for name, matrix in expected.items():\n    np.testing.assert_allclose(globals()[name], matrix, rtol=1e-9, atol=1e-12, err_msg=name)"
     return [*found, ("They are the same", check + '\nprint("every stage matches")')]
 
@@ -43,8 +57,12 @@ def _inputs(s: Settings, trace: AttentionTrace) -> str:
     if s.memory_tokens:
         lines.append(f"memory_tokens = {_words(s.memory_tokens)}")
     for name, matrix in s.matrices.items():
-        lines.append(f"{name} = {_array(matrix.values if name.startswith('W_') else matrix.values[item])}")
-    lines.append(f"allowed = {_array(allowed(s).astype(int))} == 1  # True where query i may look at key j")
+        lines.append(
+            f"{name} = {_array(matrix.values if name.startswith('W_') else matrix.values[item])}"
+        )
+    lines.append(
+        f"allowed = {_array(allowed(s).astype(int))} == 1  # True where query i may look at key j"
+    )
     return "\n".join([*lines, f"scale = {trace.scale!r}", f"heads = {s.heads}"])
 
 
@@ -52,7 +70,9 @@ def _projections(s: Settings) -> str:
     source = "memory" if s.memory_tokens else "X"
     lines = [] if s.typed_qkv else ["Q = X @ W_Q", f"K = {source} @ W_K", f"V = {source} @ W_V"]
     if s.heads > 1:
-        lines.append("Q, K, V = (M.reshape(len(M), heads, -1).swapaxes(0, 1) for M in (Q, K, V))  # (heads, n, d)")
+        lines.append(
+            "Q, K, V = (M.reshape(len(M), heads, -1).swapaxes(0, 1) for M in (Q, K, V))  # (heads, n, d)"
+        )
     return "\n".join(lines) or "# Q, K and V are given"
 
 
@@ -73,7 +93,11 @@ def _stages(s: Settings) -> str:
         lines.append("weights = np.where(np.isinf(masked), 0, masked)  # softmax is off")
     lines.append("output = weights @ V")
     if s.heads > 1 or "W_O" in s.matrices:
-        lines.append("joined = output" if s.heads == 1 else "joined = output.swapaxes(0, 1).reshape(len(tokens), -1)")
+        lines.append(
+            "joined = output"
+            if s.heads == 1
+            else "joined = output.swapaxes(0, 1).reshape(len(tokens), -1)"
+        )
     if "W_O" in s.matrices:
         lines.append("projected = joined @ W_O")
     if s.context:
@@ -86,13 +110,22 @@ def _expected(s: Settings, trace: AttentionTrace) -> str:
     wanted = {name: getattr(trace, name) for name in COMPUTED if name != "context" or s.context}
     if s.heads == 1 and "W_O" not in s.matrices:
         wanted.pop("joined")
-    lines = [f"    {name!r}: {_array(values[item])}," for name, values in wanted.items() if values is not None]
+    lines = [
+        f"    {name!r}: {_array(values[item])},"
+        for name, values in wanted.items()
+        if values is not None
+    ]
     return "\n".join(["expected = {", *lines, "}"])
 
 
 def _array(values: np.ndarray) -> str:
     """The shortest text that NumPy reads back bit for bit."""
-    text = json.dumps(values.tolist()).replace("Infinity", "inf").replace("NaN", "nan").replace("], [", "],\n    [")
+    text = (
+        json.dumps(values.tolist())
+        .replace("Infinity", "inf")
+        .replace("NaN", "nan")
+        .replace("], [", "],\n    [")
+    )
     return f"np.array({text})"
 
 
@@ -106,5 +139,10 @@ def _quiet(text: str) -> str:
 
 
 def _cell(number: int, kind: str, source: str) -> dict:
-    cell = {"cell_type": kind, "id": f"part-{number}", "metadata": {}, "source": source.splitlines(keepends=True)}
+    cell = {
+        "cell_type": kind,
+        "id": f"part-{number}",
+        "metadata": {},
+        "source": source.splitlines(keepends=True),
+    }
     return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})

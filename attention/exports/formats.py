@@ -42,39 +42,101 @@ class Format:
 def _report(shown: Shown) -> bytes:
     s = shown.settings
     facts = {
-        "tokens": ", ".join(s.tokens), "heads": str(s.heads), "scale": repr(shown.trace.scale), "mask": s.mask,
+        "tokens": ", ".join(s.tokens),
+        "heads": str(s.heads),
+        "scale": repr(shown.trace.scale),
+        "mask": s.mask,
         "softmax": "on" if s.softmax else "off",
-    }  # fmt: skip
-    facts |= {f"{name} was rolled" if m.recipe else name: m.remark or (str(m.recipe) if m.recipe else "as given")
-              for name, m in s.matrices.items()}  # fmt: skip
+    }
+    facts |= {
+        f"{name} was rolled" if m.recipe else name: m.remark
+        or (str(m.recipe) if m.recipe else "as given")
+        for name, m in s.matrices.items()
+    }
     script = code.to_python(s, shown.trace, shown.title).decode()
     return to_report(
-        shown.view, shown.panes(), title=shown.title, facts=facts, code=script, digits=s.digits, plotly=shown.plotly()
+        shown.view,
+        shown.panes(),
+        title=shown.title,
+        facts=facts,
+        code=script,
+        digits=s.digits,
+        plotly=shown.plotly(),
     )
 
 
 FORMATS = {
-    "csv": Format("CSV, a line for each cell", "cells.csv", "text/csv", "Tidy: stage, row, column, labels, value; exact",
-                  lambda shown: tables.to_csv(shown.view)),
-    "matrices": Format("CSV, matrices", "matrices.csv", "text/csv", "One block for each stage; exact",
-                       lambda shown: text.to_matrices(shown.view)),
-    "npz": Format("NPZ for NumPy", "stages.npz", "application/octet-stream", "Every stage with its batch and head axes; exact",
-                  lambda shown: tables.to_npz(shown.settings, shown.trace)),
-    "json": Format("JSON", "stages.json", "application/json", "Every stage with its labels; exact",
-                   lambda shown: text.to_json(shown.view)),
-    "latex": Format("LaTeX", "stages.tex", "text/x-tex", "A bmatrix for each stage, rounded as on the page",
-                    lambda shown: text.to_latex(shown.view, shown.settings.digits)),
-    "markdown": Format("Markdown", "stages.md", "text/markdown", "A table for each stage, rounded as on the page",
-                       lambda shown: text.to_markdown(shown.view, shown.settings.digits)),
-    "python": Format("Python script", "recompute.py", "text/x-python", "Recomputes every stage with NumPy alone, and checks it",
-                     lambda shown: code.to_python(shown.settings, shown.trace, shown.title)),
-    "notebook": Format("Jupyter notebook", "recompute.ipynb", "application/x-ipynb+json", "The same, cell by cell",
-                       lambda shown: code.to_notebook(shown.settings, shown.trace, shown.title)),
-    "report": Format("HTML report", "report.html", "text/html", "Figures, tables and code in one file; needs no network",
-                     _report),
-    "state": Format("The state as a file", "state.json", "application/json", "Open it here to see this page again",
-                    lambda shown: to_file(shown.settings)),
-}  # fmt: skip
+    "csv": Format(
+        "CSV, a line for each cell",
+        "cells.csv",
+        "text/csv",
+        "Tidy: stage, row, column, labels, value; exact",
+        lambda shown: tables.to_csv(shown.view),
+    ),
+    "matrices": Format(
+        "CSV, matrices",
+        "matrices.csv",
+        "text/csv",
+        "One block for each stage; exact",
+        lambda shown: text.to_matrices(shown.view),
+    ),
+    "npz": Format(
+        "NPZ for NumPy",
+        "stages.npz",
+        "application/octet-stream",
+        "Every stage with its batch and head axes; exact",
+        lambda shown: tables.to_npz(shown.settings, shown.trace),
+    ),
+    "json": Format(
+        "JSON",
+        "stages.json",
+        "application/json",
+        "Every stage with its labels; exact",
+        lambda shown: text.to_json(shown.view),
+    ),
+    "latex": Format(
+        "LaTeX",
+        "stages.tex",
+        "text/x-tex",
+        "A bmatrix for each stage, rounded as on the page",
+        lambda shown: text.to_latex(shown.view, shown.settings.digits),
+    ),
+    "markdown": Format(
+        "Markdown",
+        "stages.md",
+        "text/markdown",
+        "A table for each stage, rounded as on the page",
+        lambda shown: text.to_markdown(shown.view, shown.settings.digits),
+    ),
+    "python": Format(
+        "Python script",
+        "recompute.py",
+        "text/x-python",
+        "Recomputes every stage with NumPy alone, and checks it",
+        lambda shown: code.to_python(shown.settings, shown.trace, shown.title),
+    ),
+    "notebook": Format(
+        "Jupyter notebook",
+        "recompute.ipynb",
+        "application/x-ipynb+json",
+        "The same, cell by cell",
+        lambda shown: code.to_notebook(shown.settings, shown.trace, shown.title),
+    ),
+    "report": Format(
+        "HTML report",
+        "report.html",
+        "text/html",
+        "Figures, tables and code in one file; needs no network",
+        _report,
+    ),
+    "state": Format(
+        "The state as a file",
+        "state.json",
+        "application/json",
+        "Open it here to see this page again",
+        lambda shown: to_file(shown.settings),
+    ),
+}
 
 
 IMAGES = {"stages.svg": "svg", "stages.pdf": "pdf"}

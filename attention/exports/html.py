@@ -54,7 +54,11 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
         if not view.softmax
         else "All weights are 0.",
         f"Multiply each value with its weight and add up: {_vector(w.output, digits)}. The matrix form has the same row"
-        + (" to the last digit." if w.difference == 0 else f", up to {number(w.difference, 1)} of rounding."),
+        + (
+            " to the last digit."
+            if w.difference == 0
+            else f", up to {number(w.difference, 1)} of rounding."
+        ),
     ]
 
 
@@ -69,7 +73,16 @@ def _mask_sentence(view: View, w: Walk, seen: int) -> str:
 
 def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
     """One line for each key, one column for each step; the first ``steps`` of them are filled."""
-    heads = ["key", "query · key", "score", "scaled", "masked", "exp(· − max)", "weight", "weight × value"]
+    heads = [
+        "key",
+        "query · key",
+        "score",
+        "scaled",
+        "masked",
+        "exp(· − max)",
+        "weight",
+        "weight × value",
+    ]
     needs = [0, 1, 1, 2, 3, 4, 5, 6]
     lines = []
     for j, key in enumerate(view.labels["keys"]):
@@ -98,7 +111,9 @@ def statistics_table(view: View, digits: int) -> str:
     """Variance of Q, K, scores and scaled."""
     shown = [(name, view.stages[name]) for name in ("Q", "K", "scores", "scaled")]
     lines = [line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
-    visible = view.allowed if view.bias is None else view.allowed & (view.bias == 0)  # −1e9 is no score
+    visible = (
+        view.allowed if view.bias is None else view.allowed & (view.bias == 0)
+    )  # −1e9 is no score
     spread = variance(view.stages["masked"], visible)
     lines.append(line(["masked, visible cells", number(spread, max(digits, 4))]))
     return table("numbers", ["stage", "variance"], lines)
@@ -113,9 +128,13 @@ def rows_table(view: View, digits: int) -> str:
     for i, token in enumerate(view.labels["queries"]):
         seen = int(view.allowed[i].sum())
         at = view.labels["keys"][tops[i]] if seen else "none"
-        spread = number(entropies[i], digits) if view.softmax else "–"  # raw weights are no distribution
+        spread = (
+            number(entropies[i], digits) if view.softmax else "–"
+        )  # raw weights are no distribution
         lines.append(line([token, spread, number(peaks[i], digits), at, str(seen)]))
-    return table("numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines)
+    return table(
+        "numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines
+    )
 
 
 def _terms(q, k, digits):

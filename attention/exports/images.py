@@ -57,7 +57,9 @@ def draw(figure: dict, form: str) -> bytes:
 
 def _drawn_apart(figure: dict, form: str) -> bytes:
     """Drawn in a process of its own: Kaleido's timeout begins when the browser answers, and some never do."""
-    with TemporaryDirectory(prefix="attention_", ignore_cleanup_errors=True) as folder:  # a killed browser leaves files
+    with TemporaryDirectory(
+        prefix="attention_", ignore_cleanup_errors=True
+    ) as folder:  # a killed browser leaves files
         paths = os.pathsep.join(filter(None, (str(_HOUSE), os.environ.get("PYTHONPATH"))))
         process = subprocess.Popen(
             [sys.executable, "-m", "attention.exports.images", form],
@@ -90,7 +92,9 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _failed(why: str) -> NoImage:
-    return NoImage(f"Chrome or Chromium could not draw the figure ({why}); try again, or take the SVG.")
+    return NoImage(
+        f"Chrome or Chromium could not draw the figure ({why}); try again, or take the SVG."
+    )
 
 
 def _draw_here(figure: dict, form: str) -> bytes:
@@ -99,9 +103,18 @@ def _draw_here(figure: dict, form: str) -> bytes:
     from choreographer.browsers.chromium import Chromium
 
     arguments = Chromium.get_popen_args
-    Chromium.get_popen_args = lambda self: {**arguments(self), "start_new_session": False}  # so that we can end it
-    browser_async.kill = lambda browser: browser.kill()  # its own would end the group, and that is us as well
-    size = {"format": form, "width": figure["layout"]["width"], "height": figure["layout"]["height"]}
+    Chromium.get_popen_args = lambda self: {
+        **arguments(self),
+        "start_new_session": False,
+    }  # so that we can end it
+    browser_async.kill = lambda browser: (
+        browser.kill()
+    )  # its own would end the group, and that is us as well
+    size = {
+        "format": form,
+        "width": figure["layout"]["width"],
+        "height": figure["layout"]["height"],
+    }
     return kaleido.calc_fig_sync(figure, size, kopts={"mathjax": False, "timeout": WAIT})
 
 

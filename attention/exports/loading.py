@@ -13,7 +13,10 @@ COLUMNS, NAMES = 6, 200
 
 def contents(found: dict[str, Entry]) -> str:
     """One line for each array of a file."""
-    lines = [line([shown(name, 60), sides(entry.shape), entry.dtype]) for name, entry in list(found.items())[:NAMES]]
+    lines = [
+        line([shown(name, 60), sides(entry.shape), entry.dtype])
+        for name, entry in list(found.items())[:NAMES]
+    ]
     more = [line([f"… and {len(found) - NAMES:,} more", "", ""])] if len(found) > NAMES else []
     return table("numbers", ["array", "shape", "type"], lines + more)
 
@@ -24,11 +27,25 @@ def preview(role: str, brought: Brought, rows: int = 4) -> str:
     first = values.reshape(-1, *values.shape[-2:])[0]
     beyond = ["…"] * (first.shape[1] > COLUMNS)
     lines = [
-        line([brought.tokens[i] if brought.tokens else str(i + 1), *map(_brief, row[:COLUMNS]), *beyond])
+        line(
+            [
+                brought.tokens[i] if brought.tokens else str(i + 1),
+                *map(_brief, row[:COLUMNS]),
+                *beyond,
+            ]
+        )
         for i, row in enumerate(first[:rows])
     ]
-    lines += [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])] if len(first) > rows else []
-    heads = [f"{role}, {sides(values.shape)}", *map(str, range(1, min(first.shape[1], COLUMNS) + 1)), *beyond]
+    lines += (
+        [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])]
+        if len(first) > rows
+        else []
+    )
+    heads = [
+        f"{role}, {sides(values.shape)}",
+        *map(str, range(1, min(first.shape[1], COLUMNS) + 1)),
+        *beyond,
+    ]
     return table("numbers", heads, lines)
 
 

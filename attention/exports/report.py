@@ -23,7 +23,14 @@ DRAW = """for (const pane of JSON.parse(document.getElementById('panes').textCon
 
 
 def to_report(
-    view: View, panes: list[dict], *, title: str, facts: dict[str, str], code: str, digits: int, plotly: str
+    view: View,
+    panes: list[dict],
+    *,
+    title: str,
+    facts: dict[str, str],
+    code: str,
+    digits: int,
+    plotly: str,
 ) -> bytes:
     """The page as one file.
 
@@ -37,7 +44,10 @@ def to_report(
     Its Content-Security-Policy lets only these two scripts run, by their hashes, and nothing be fetched.
     """
     scripts = [plotly, DRAW]
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
+        for s in scripts
+    )
     policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     data = json.dumps([{"name": pane["name"], "figure": pane["figure"]} for pane in panes])
     parts = [
@@ -67,4 +77,7 @@ def _stage(view: View, pane: dict, digits: int) -> str:
         line([label, *(number(v, digits) for v in row)])
         for label, row in zip(view.rows(name), view.stages[name], strict=True)
     ]
-    return text + f"<details><summary>as a table</summary>{table(name, ['', *view.columns(name)], lines)}</details>"
+    return (
+        text
+        + f"<details><summary>as a table</summary>{table(name, ['', *view.columns(name)], lines)}</details>"
+    )

@@ -21,25 +21,45 @@ def to_csv(view: View) -> bytes:
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back as it was.
     """
     text = io.StringIO()
-    writer = csv.writer(text)  # lines end in \r\n (RFC 4180), so that either of the two is quoted in a label
+    writer = csv.writer(
+        text
+    )  # lines end in \r\n (RFC 4180), so that either of the two is quoted in a label
     writer.writerow(COLUMNS)
     for name, matrix in view.stages.items():
         rows, columns = view.rows(name), view.columns(name)
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
-                writer.writerow((name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j]), exact(value)))
+                writer.writerow(
+                    (name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j]), exact(value))
+                )
     return text.getvalue().encode()
 
 
 def to_npz(settings, trace: AttentionTrace) -> bytes:
     """Every stage with its batch and head axes, the weights as given, and what was allowed."""
     arrays = {name: matrix.values for name, matrix in settings.matrices.items()}
-    for name in ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "allowed", "joined", "projected"):
+    for name in (
+        "Q",
+        "K",
+        "V",
+        "scores",
+        "scaled",
+        "masked",
+        "weights",
+        "output",
+        "allowed",
+        "joined",
+        "projected",
+    ):
         if getattr(trace, name) is not None:
             arrays[name] = getattr(trace, name)
     if settings.context:
         arrays["context"] = trace.context
-    arrays |= {"scale": np.float64(trace.scale), "heads": np.int64(settings.heads), "tokens": np.array(settings.tokens)}
+    arrays |= {
+        "scale": np.float64(trace.scale),
+        "heads": np.int64(settings.heads),
+        "tokens": np.array(settings.tokens),
+    }
     if settings.memory_tokens:
         arrays["memory_tokens"] = np.array(settings.memory_tokens)
     buffer = io.BytesIO()

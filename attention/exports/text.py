@@ -9,7 +9,14 @@ from attention.inputs.tables import disarmed
 from attention.numbers import exact, number
 from attention.stages import STAGES, View
 
-SYMBOLS = {"X": "X", "memory": "Y", "mask": "M", "scores": r"Q K^{\top}", "weights": "A", "output": "Z"}
+SYMBOLS = {
+    "X": "X",
+    "memory": "Y",
+    "mask": "M",
+    "scores": r"Q K^{\top}",
+    "weights": "A",
+    "output": "Z",
+}
 
 
 def to_json(view: View) -> bytes:
@@ -40,7 +47,8 @@ def to_matrices(view: View) -> bytes:
     for name, matrix in view.stages.items():
         lines = [",".join([name, *map(_quoted, view.columns(name))])]
         lines += [
-            ",".join([_quoted(label), *map(exact, row)]) for label, row in zip(view.rows(name), matrix, strict=True)
+            ",".join([_quoted(label), *map(exact, row)])
+            for label, row in zip(view.rows(name), matrix, strict=True)
         ]
         blocks.append("".join(f"{line}\r\n" for line in [*lines, ""]))
     return "".join(blocks).encode()
@@ -55,18 +63,29 @@ def to_latex(view: View, digits: int) -> bytes:
     parts = ["% needs \\usepackage{amsmath}"]
     for name, matrix in view.stages.items():
         rows = " \\\\\n  ".join(" & ".join(_tex(v, digits) for v in row) for row in matrix)
-        most = f"\\setcounter{{MaxMatrixCols}}{{{matrix.shape[1]}}}\n" if matrix.shape[1] > 10 else ""
-        parts.append(f"% {name}\n{most}\\[\n{_symbol(name)} = \\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}\n\\]")
+        most = (
+            f"\\setcounter{{MaxMatrixCols}}{{{matrix.shape[1]}}}\n" if matrix.shape[1] > 10 else ""
+        )
+        parts.append(
+            f"% {name}\n{most}\\[\n{_symbol(name)} = \\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}\n\\]"
+        )
     return ("\n\n".join(parts) + "\n").encode()
 
 
 def _symbol(name: str) -> str:
     letter, _, low = name.partition("_")
-    return SYMBOLS.get(name) or (f"{letter}_{low}" if low else name if len(name) == 1 else rf"\mathrm{{{name}}}")
+    return SYMBOLS.get(name) or (
+        f"{letter}_{low}" if low else name if len(name) == 1 else rf"\mathrm{{{name}}}"
+    )
 
 
 def _tex(value: float, digits: int) -> str:
-    text = number(value, digits).replace("−", "-").replace("∞", r"\infty").replace("NaN", r"\mathrm{NaN}")
+    text = (
+        number(value, digits)
+        .replace("−", "-")
+        .replace("∞", r"\infty")
+        .replace("NaN", r"\mathrm{NaN}")
+    )
     mantissa, _, power = text.partition("e")
     return rf"{mantissa} \cdot 10^{{{power}}}" if power else text
 
@@ -75,7 +94,9 @@ def to_markdown(view: View, digits: int) -> bytes:
     """One table for each stage, rounded to the digits of the page; labels are shown as typed."""
     parts = []
     for name, matrix in view.stages.items():
-        head = f"| | {' | '.join(map(plain, view.columns(name)))} |\n|---|{'---:|' * matrix.shape[1]}"
+        head = (
+            f"| | {' | '.join(map(plain, view.columns(name)))} |\n|---|{'---:|' * matrix.shape[1]}"
+        )
         lines = [
             f"| **{plain(label)}** | {' | '.join(number(v, digits) for v in row)} |"
             for label, row in zip(view.rows(name), matrix, strict=True)

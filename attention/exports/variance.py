@@ -11,12 +11,23 @@ from attention.numbers import exact, number
 from attention.variance import Measured, Point
 
 _MEASURES = [f.name for f in fields(Measured)]
-_HEADS = ["d_k", "kind", "variance", "± (2 standard errors)", "largest weight", "entropy (nats)", "Σ w(1 − w)"]
+_HEADS = [
+    "d_k",
+    "kind",
+    "variance",
+    "± (2 standard errors)",
+    "largest weight",
+    "entropy (nats)",
+    "Σ w(1 − w)",
+]
 
 
 def points_table(points: tuple[Point, ...], digits: int = 4) -> str:
     """Two lines for each d_k: the scores, and the scaled scores."""
-    lines = [line([str(d_k), kind, *(number(v, digits) for v in values)]) for d_k, kind, values in _rows(points)]
+    lines = [
+        line([str(d_k), kind, *(number(v, digits) for v in values)])
+        for d_k, kind, values in _rows(points)
+    ]
     return table("numbers", _HEADS, lines)
 
 
@@ -41,4 +52,8 @@ def explored_table(
 
 
 def _rows(points: tuple[Point, ...]):
-    return [(p.d_k, kind, astuple(m)) for p in points for kind, m in (("scores", p.raw), ("scaled", p.scaled))]
+    return [
+        (p.d_k, kind, astuple(m))
+        for p in points
+        for kind, m in (("scores", p.raw), ("scaled", p.scaled))
+    ]

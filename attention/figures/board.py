@@ -9,19 +9,31 @@ from attention.numbers import number
 from attention.stages import STAGES, View
 
 
-def panes(view: View, *, digits: int = 2, query: int | None = None, cell=None, title: str = "") -> list[dict]:
+def panes(
+    view: View, *, digits: int = 2, query: int | None = None, cell=None, title: str = ""
+) -> list[dict]:
     """One dict for each stage in reading order: ``figure`` and the words that stand around it."""
     limits = colour_limits(view)
-    return [_pane(view, name, limits[name], digits, _marks(view, name, query, cell), title) for name in view.stages]
+    return [
+        _pane(view, name, limits[name], digits, _marks(view, name, query, cell), title)
+        for name in view.stages
+    ]
 
 
 def beside(true: View, *, digits: int = 2, query: int | None = None, title: str = "") -> list[dict]:
     """Weights and output under a true −∞ mask, to stand beside those of a mask that adds −1e9."""
     found = [
-        pane for pane in panes(true, digits=digits, query=query, title=title) if pane["name"] in ("weights", "output")
+        pane
+        for pane in panes(true, digits=digits, query=query, title=title)
+        if pane["name"] in ("weights", "output")
     ]
     for pane in found:
-        pane |= {"name": f"{pane['name']}_inf", "symbol": f"{pane['symbol']} with −∞", "group": "beside", "sources": []}
+        pane |= {
+            "name": f"{pane['name']}_inf",
+            "symbol": f"{pane['symbol']} with −∞",
+            "group": "beside",
+            "sources": [],
+        }
     return found
 
 
@@ -40,10 +52,24 @@ def _pane(view: View, name: str, limits, digits: int, marks, title: str) -> dict
         words={"group": stage.group, "symbol": stage.symbol, **words},
     )
     sources = [(view.source(source), what) for source, what in stage.sources]
-    return found | {"sources": [(source, what) for source, what in sources if source in view.stages]}
+    return found | {
+        "sources": [(source, what) for source, what in sources if source in view.stages]
+    }
 
 
-def pane(name: str, matrix, rows, columns, *, words: dict, limits, digits=2, hidden=None, marks=(), title="") -> dict:
+def pane(
+    name: str,
+    matrix,
+    rows,
+    columns,
+    *,
+    words: dict,
+    limits,
+    digits=2,
+    hidden=None,
+    marks=(),
+    title="",
+) -> dict:
     """One heatmap with the words around it: ``words`` holds its group, symbol, formula and sentence."""
     symbol = " = ".join(filter(None, (words["symbol"], words["formula"])))
     figure = heatmap(
@@ -77,7 +103,10 @@ def describe(view: View, name: str) -> dict[str, str]:
     if name in "QKV" and f"W_{name}" not in view.stages:
         formula = "given"
     if name == "scaled" and not view.divides_by_root:
-        formula, sentence = f"scores × {number(view.scale, 4)}", "The scores, multiplied by the scale you chose."
+        formula, sentence = (
+            f"scores × {number(view.scale, 4)}",
+            "The scores, multiplied by the scale you chose.",
+        )
     if name == "mask" and view.bias is not None:
         formula, sentence = "0 or −1e9", "Added: 0 where allowed, −1e9 elsewhere."
     if name == "masked":

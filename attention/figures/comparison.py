@@ -11,7 +11,14 @@ PALE = 1e-3  # differences are coloured against this share of the numbers at lea
 
 
 def compared(
-    name: str, ours: np.ndarray, theirs: np.ndarray, difference: np.ndarray | None, labels, *, words, digits: int = 2
+    name: str,
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    difference: np.ndarray | None,
+    labels,
+    *,
+    words,
+    digits: int = 2,
 ) -> list[dict]:
     """Panes of two matrices, and of theirs less ours where they have one shape.
 
@@ -27,24 +34,43 @@ def compared(
     keys = ("ours", "theirs", "difference")
     return [
         pane(
-            f"{name}_{key}", matrix, *labels(matrix), limits=limit, digits=digits, hidden=np.isneginf(matrix) if key != "difference" else None,
+            f"{name}_{key}",
+            matrix,
+            *labels(matrix),
+            limits=limit,
+            digits=digits,
+            hidden=np.isneginf(matrix) if key != "difference" else None,
             words={"group": name, "symbol": symbol, "formula": "", "sentence": sentence},
         )
         for key, matrix, limit, (symbol, sentence) in zip(keys, shown, ranges, words, strict=False)
-    ]  # fmt: skip
+    ]
 
 
 def beside(ours, answers, labels: dict, digits: int = 2) -> list[dict]:
     """Weights and output of ours, then of each (name, title, answer): one group of two panes for each."""
     all_of = [("ours", "ours", ours), *answers]
-    limits = {"weights": (0, 1) if max(reach(a.weights) for *_, a in all_of) <= 1 else around_zero(max(reach(a.weights) for *_, a in all_of)),
-              "output": around_zero(max(reach(a.output) for *_, a in all_of))}  # fmt: skip
+    limits = {
+        "weights": (0, 1)
+        if max(reach(a.weights) for *_, a in all_of) <= 1
+        else around_zero(max(reach(a.weights) for *_, a in all_of)),
+        "output": around_zero(max(reach(a.output) for *_, a in all_of)),
+    }
     return [
         pane(
-            f"{stage}_{name}", getattr(answer, stage), labels["queries"], labels[columns], limits=limits[stage], digits=digits,
+            f"{stage}_{name}",
+            getattr(answer, stage),
+            labels["queries"],
+            labels[columns],
+            limits=limits[stage],
+            digits=digits,
             hidden=~ours.allowed if answer is ours and stage == "weights" else None,
-            words={"group": name, "symbol": title if stage == "weights" else "", "formula": "", "sentence": stage},
+            words={
+                "group": name,
+                "symbol": title if stage == "weights" else "",
+                "formula": "",
+                "sentence": stage,
+            },
         )
         for name, title, answer in all_of
         for stage, columns in (("weights", "keys"), ("output", "d_v"))
-    ]  # fmt: skip
+    ]

@@ -59,7 +59,14 @@ def heatmap(
         "zmax": limits[1],
         "colorscale": LIGHT[role],
         "showscale": bar,
-        "colorbar": {"thickness": 5, "x": 1, "xpad": 4, "outlinewidth": 0, "tickfont": {"size": 9}, "nticks": 5},
+        "colorbar": {
+            "thickness": 5,
+            "x": 1,
+            "xpad": 4,
+            "outlinewidth": 0,
+            "tickfont": {"size": 9},
+            "nticks": 5,
+        },
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
@@ -81,13 +88,20 @@ def heatmap(
         if where.any()
     ]
     if text is not None:
-        for trace, where in zip(data, [~(covered | broken), *(w for w in (covered, broken) if w.any())], strict=True):
+        for trace, where in zip(
+            data, [~(covered | broken), *(w for w in (covered, broken) if w.any())], strict=True
+        ):
             shown = text if where.all() else _only(text, where)
             trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
     return {
         "data": data,
         "layout": layout(
-            title={"text": subscripts(escape(title)), "font": {"size": 14}, "x": 0, "xref": "paper"},
+            title={
+                "text": subscripts(escape(title)),
+                "font": {"size": 14},
+                "x": 0,
+                "xref": "paper",
+            },
             xaxis=_axis(columns, side="top"),
             yaxis=_axis(rows, autorange="reversed"),
             shapes=[_frame(*mark, len(columns)) for mark in marks],
@@ -97,7 +111,10 @@ def heatmap(
 
 def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
     """The texts of these cells alone: each trace prints its own, or the numbers would stand there twice."""
-    return [[t if w else "" for t, w in zip(*row, strict=True)] for row in zip(text, where.tolist(), strict=True)]
+    return [
+        [t if w else "" for t, w in zip(*row, strict=True)]
+        for row in zip(text, where.tolist(), strict=True)
+    ]
 
 
 def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
@@ -161,4 +178,12 @@ def _ticks(labels: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
 def _frame(role: str, row: int, column: int | None, width: int) -> dict:
     x0, x1 = (-0.5, width - 0.5) if column is None else (column - 0.5, column + 0.5)
     line = {"color": LIGHT[role], "width": 2 if column is None else 3}
-    return {"type": "rect", "name": role, "x0": x0, "x1": x1, "y0": row - 0.5, "y1": row + 0.5, "line": line}
+    return {
+        "type": "rect",
+        "name": role,
+        "x0": x0,
+        "x1": x1,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": line,
+    }

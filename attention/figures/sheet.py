@@ -28,7 +28,12 @@ MARGIN, GAP = 0.6, 1.4  # em: around the sheet, between panes
 BOLD = 1.08  # times as wide
 HEAD = 1.4  # em: a line of a formula
 TIDY = 1.15  # lines by groups may make a sheet so much taller
-SQUEEZED = ((3, False, 0.6), (5, False, 0.7), (5, True, 0.95), (math.inf, True, 1))  # labels in em, bars, worth
+SQUEEZED = (
+    (3, False, 0.6),
+    (5, False, 0.7),
+    (5, True, 0.95),
+    (math.inf, True, 1),
+)  # labels in em, bars, worth
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,9 @@ def compose(panes: list[dict], sheet: Sheet) -> dict:
     for k, place in enumerate((place for line in lines for place in line), 1):
         _add(figure, place, k, sheet)
         words += _head(place)
-    figure["layout"]["annotations"] = [_annotation(word, sheet, figure["layout"]["height"]) for word in words + note]
+    figure["layout"]["annotations"] = [
+        _annotation(word, sheet, figure["layout"]["height"]) for word in words + note
+    ]
     return figure
 
 
@@ -209,7 +216,11 @@ def wrapped(text: str, room: float, em: float) -> list[str]:
     lines: list[str] = []
     for word in text.split():
         while len(word) > 1 and length(word, em) > room:
-            cut = next(k for k in range(1, len(word)) if k == len(word) - 1 or length(word[: k + 1], em) > room)
+            cut = next(
+                k
+                for k in range(1, len(word))
+                if k == len(word) - 1 or length(word[: k + 1], em) > room
+            )
             lines.append(word[:cut])
             word = word[cut:]
         if lines and length(f"{lines[-1]} {word}", em) <= room:
@@ -244,7 +255,9 @@ def _words(pane: dict) -> str:
 @lru_cache(256)
 def _labels(texts: tuple[str, ...], room: float, em: float) -> tuple[str, ...]:
     """Labels as Plotly draws them, cut to a room."""
-    short = (text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…" for text in texts)
+    short = (
+        text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…" for text in texts
+    )
     return tuple(label(shortened(text, room, SMALL * em)) for text in short)
 
 
@@ -291,7 +304,9 @@ def _squeezed(found: list[Measured], sheet: Sheet, height: float, most: float) -
     em, best = sheet.em, []
     least = SMALLEST * em * max(max(one.rows, one.columns) for one in found)
     for labels, bars, worth in SQUEEZED:
-        cells = _largest(found, sheet, height, Cells(least, 0, labels=labels, bars=bars), max(least, most))
+        cells = _largest(
+            found, sheet, height, Cells(least, 0, labels=labels, bars=bars), max(least, most)
+        )
         lines = _lines(found, cells, sheet)
         best.append((min(height - _tall(lines), 0), worth * min(cells.side, EASY_SIDE * em), lines))
     return max(best, key=lambda one: one[:2])[2]
@@ -310,7 +325,11 @@ def _largest(found, sheet: Sheet, height: float, cells: Cells, most: float) -> C
 
 def _lines(found: list[Measured], cells: Cells, sheet: Sheet) -> list[list[Place]]:
     places = [_place(one, cells, sheet, alone=len(found) == 1) for one in found]
-    groups = [list(g) for _, g in groupby(places, lambda p: p.of.pane["group"])] if cells.apart else [places]
+    groups = (
+        [list(g) for _, g in groupby(places, lambda p: p.of.pane["group"])]
+        if cells.apart
+        else [places]
+    )
     return [line for group in groups for line in _broken(group, sheet.room, sheet.em)]
 
 
@@ -319,25 +338,39 @@ def _place(one: Measured, cells: Cells, sheet: Sheet, alone: bool) -> Place:
     rows = _labels(tuple(one.pane["rows"]), max(room - 0.7 * em, 0), em)
     columns = _labels(tuple(one.pane["columns"]), min(room, 0.3 * sheet.height), em)
     left = _longest(rows, em) + 0.7 * em
-    numbers = one.rows * one.columns <= cells.most and 0 < one.columns * one.number <= sheet.room - left
+    numbers = (
+        one.rows * one.columns <= cells.most and 0 < one.columns * one.number <= sheet.room - left
+    )
     sized = _with_numbers if numbers else _without_numbers
     place = Place(one, rows, columns, *sized(one, cells, sheet.room - left, alone))
     place.upright = place.turned()
     return place
 
 
-def _with_numbers(one: Measured, cells: Cells, room: float, alone: bool) -> tuple[float, float, bool, float]:
+def _with_numbers(
+    one: Measured, cells: Cells, room: float, alone: bool
+) -> tuple[float, float, bool, float]:
     """Width and height of a cell, True, and room for a colour bar, which only a pane alone has beside numbers."""
-    barred = alone and one.columns * one.number + one.bar <= room and one.rows * cells.row >= LOWEST_BAR
+    barred = (
+        alone and one.columns * one.number + one.bar <= room and one.rows * cells.row >= LOWEST_BAR
+    )
     return one.number, cells.row * one.em, True, one.bar if barred else 0
 
 
-def _without_numbers(one: Measured, cells: Cells, room: float, alone: bool) -> tuple[float, float, bool, float]:
+def _without_numbers(
+    one: Measured, cells: Cells, room: float, alone: bool
+) -> tuple[float, float, bool, float]:
     em, least = one.em, SMALLEST * one.em
     side = max(cells.side, least * max(one.rows, one.columns))
-    barred = cells.bars and min(side, LARGEST * em * one.rows) >= LOWEST_BAR * em and one.bar <= 0.4 * room
+    barred = (
+        cells.bars
+        and min(side, LARGEST * em * one.rows) >= LOWEST_BAR * em
+        and one.bar <= 0.4 * room
+    )
     bar = one.bar if barred else 0
-    width, height = (min(max(min(side, room - bar) / n, least), LARGEST * em) for n in (one.columns, one.rows))
+    width, height = (
+        min(max(min(side, room - bar) / n, least), LARGEST * em) for n in (one.columns, one.rows)
+    )
     return min(width, (room - bar) / one.columns), height, False, bar
 
 
@@ -358,7 +391,9 @@ def _broken(places: list[Place], room: float, em: float) -> list[list[Place]]:
 
 
 def _tall(lines: list[list[Place]]) -> float:
-    return sum(_above(line) + max(place.cells[1] for place in line) + 0.9 * line[0].of.em for line in lines)
+    return sum(
+        _above(line) + max(place.cells[1] for place in line) + 0.9 * line[0].of.em for line in lines
+    )
 
 
 def _above(line: list[Place]) -> float:
@@ -374,7 +409,9 @@ def _stretch(lines: list[list[Place]], sheet: Sheet) -> None:
     factor = (4.0 if len(places) == 1 else 1.5) if printed else 1.25
     for line in lines:
         cells = sum(place.cells[0] for place in line)
-        rest = sum(place.width - place.cells[0] for place in line) + GAP * sheet.em * (len(line) - 1)
+        rest = sum(place.width - place.cells[0] for place in line) + GAP * sheet.em * (
+            len(line) - 1
+        )
         factor = min(factor, (sheet.room - rest) / cells)
     for place in places:
         place.cell *= max(factor, 1.0)
@@ -398,7 +435,9 @@ def _starts(line: list[Place], lines: list[list[Place]], sheet: Sheet) -> list[f
     """Where the heatmaps of a line begin: below those of all lines or of equally long ones, if there is room for that."""
     em = sheet.em
     for others in (lines, [other for other in lines if len(other) == len(line)], [line]):
-        widths = [max(o[k].width for o in others if len(o) > k) for k in range(max(map(len, others)))]
+        widths = [
+            max(o[k].width for o in others if len(o) > k) for k in range(max(map(len, others)))
+        ]
         free = sheet.room - sum(widths) - GAP * em * (len(widths) - 1)
         if free >= 0:
             break
@@ -446,15 +485,24 @@ def _layout(sheet: Sheet, height: int) -> dict:
 
 def _add(figure: dict, place: Place, k: int, sheet: Sheet) -> None:
     """A heatmap in its place, with its axes and its marks."""
-    source, layout, axes = place.of.pane["figure"], figure["layout"], {"xaxis": f"x{k}", "yaxis": f"y{k}"}
+    source, layout, axes = (
+        place.of.pane["figure"],
+        figure["layout"],
+        {"xaxis": f"x{k}", "yaxis": f"y{k}"},
+    )
     traces = [_coloured(trace, place, sheet) | axes for trace in source["data"]]
     traces[0] |= {"showscale": place.bar > 0, "colorbar": _colour_bar(place, layout)}
     figure["data"] += traces
     layout |= _axes(place, k, layout)
     for shape in source["layout"]["shapes"] if sheet.framed else ():
         thin = max(min(place.cell, place.height) / 3, 1)
-        line = {"color": PALETTES[sheet.mode][shape["name"]], "width": min(shape["line"]["width"], thin)}
-        layout["shapes"].append(shape | {"xref": axes["xaxis"], "yref": axes["yaxis"], "line": line})
+        line = {
+            "color": PALETTES[sheet.mode][shape["name"]],
+            "width": min(shape["line"]["width"], thin),
+        }
+        layout["shapes"].append(
+            shape | {"xref": axes["xaxis"], "yref": axes["yaxis"], "line": line}
+        )
 
 
 def _axes(place: Place, k: int, layout: dict) -> dict:
@@ -479,7 +527,11 @@ def _shown(place: Place) -> list[int]:
     em, labels = place.of.em, place.column_labels
     halves = [em / 2 if place.upright else _drawn(text, SMALL * em) / 2 for text in labels]
     most = place.cells[0] + MARGIN * em
-    return [j for j in range(0, len(labels), place.column_step) if (j + 0.5) * place.cell + halves[j] <= most]
+    return [
+        j
+        for j in range(0, len(labels), place.column_step)
+        if (j + 0.5) * place.cell + halves[j] <= most
+    ]
 
 
 def _ticks(labels: tuple[str, ...], shown) -> dict:
@@ -500,7 +552,11 @@ def _colour_bar(place: Place, layout: dict) -> dict:
 def _coloured(trace: dict, place: Place, sheet: Sheet) -> dict:
     """A trace in the colours of the sheet, with its numbers or without."""
     palette = PALETTES[sheet.mode]
-    found = {k: v for k, v in trace.items() if k not in ("text", "texttemplate", "textfont", "hovertemplate")}
+    found = {
+        k: v
+        for k, v in trace.items()
+        if k not in ("text", "texttemplate", "textfont", "hovertemplate")
+    }
     found |= {"colorscale": palette[trace["meta"]], "hoverinfo": "skip"}
     if min(place.cell, place.height) < FINEST_GAPS:
         found |= {"xgap": 0, "ygap": 0}
@@ -515,7 +571,10 @@ def _head(place: Place) -> list[Word]:
     one, x = place.of, place.x - place.left
     symbol, formula = one.pane["symbol"], one.pane["formula"]
     if len(one.head) > 1:
-        return [Word(subscripts(escape(line)), x, place.head + k * HEAD * one.em) for k, line in enumerate(one.head)]
+        return [
+            Word(subscripts(escape(line)), x, place.head + k * HEAD * one.em)
+            for k, line in enumerate(one.head)
+        ]
     if BOLD * length(_words(one.pane), one.em) > place.room:
         symbol, formula = shortened(symbol, place.room / BOLD + 0.01, one.em), ""
     bold = f"<b>{subscripts(escape(symbol))}</b>" if symbol else ""
@@ -560,20 +619,30 @@ def _legend(traces: list[dict], sheet: Sheet) -> float:
         max((length(re.sub("<.*?>", "", name), SMALL * sheet.em) for name in names), default=0) + 45
     )  # pixels of line and gaps
     in_a_line = max(int((sheet.room - 6 * sheet.em) / entry), 1)
-    return math.ceil(len(names) / in_a_line) * max(1.4 * sheet.em, 19) + 0.5 * sheet.em if names else 0
+    return (
+        math.ceil(len(names) / in_a_line) * max(1.4 * sheet.em, 19) + 0.5 * sheet.em if names else 0
+    )
 
 
 def _margin(sheet: Sheet, under: float, tall: float) -> dict:
     """Room for labels left, right and below, as much as leaves something for the chart; under it stands the caption."""
     em, wide = sheet.em, sheet.width
-    return {"l": min(5 * em, 0.3 * wide), "r": min(1.2 * em, 0.1 * wide), "b": under + min(4.5 * em, 0.4 * tall)}
+    return {
+        "l": min(5 * em, 0.3 * wide),
+        "r": min(1.2 * em, 0.1 * wide),
+        "b": under + min(4.5 * em, 0.4 * tall),
+    }
 
 
 def _recolour(layout: dict, sheet: Sheet) -> None:
     palette = PALETTES[sheet.mode]
     for name in ("xaxis", "yaxis"):
         axis = layout.get(name, {})
-        axis |= {"gridcolor": palette["grid"], "linecolor": palette["grid"], "zerolinecolor": palette["grid"]}
+        axis |= {
+            "gridcolor": palette["grid"],
+            "linecolor": palette["grid"],
+            "zerolinecolor": palette["grid"],
+        }
         if isinstance(axis.get("title"), dict):
             axis["title"] |= {"font": {"size": sheet.em, "color": palette["ink"]}}
     for shape in layout["shapes"]:

@@ -15,7 +15,9 @@ from attention.variance import N_KEYS, Point, Prediction
 
 SCALED, RAW, MATRIX = LINES[0], LINES[1], LINES[2]
 REFERENCE = "#868c98"  # lines to compare with; readable on both papers
-FURTHEST = 1024  # the d_k axis always ends here, so that points stay in place while the ladder grows
+FURTHEST = (
+    1024  # the d_k axis always ends here, so that points stay in place while the ladder grows
+)
 _DIMENSION = "d<sub>k</sub>"
 
 
@@ -55,9 +57,7 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
         f"Of ln {N_KEYS} = {number(math.log(N_KEYS))} nats, {number(raw.entropy)} are left unscaled,"
         f" {number(scaled.entropy)} scaled. At 0 one key has everything."
     )
-    slope = (
-        f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled. At 0 no gradient comes through."
-    )
+    slope = f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled. At 0 no gradient comes through."
     return [
         _pane("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
         _pane("largest", "Largest weight", top, largest(points)),
@@ -106,13 +106,27 @@ def histogram(counts, edges, d_k: int) -> dict:
     """(b,) counts of the scores between (b + 1,) edges, the same divided by √d_k, and both normal curves dashed."""
     counts, edges = np.asarray(counts), np.asarray(edges, float)
     data = []
-    for name, colour, by, opacity in (("scores", RAW, 1.0, 0.55), ("scaled", SCALED, math.sqrt(d_k), 0.9)):
+    for name, colour, by, opacity in (
+        ("scores", RAW, 1.0, 0.55),
+        ("scaled", SCALED, math.sqrt(d_k), 0.9),
+    ):
         ends, spread = edges / by, math.sqrt(d_k) / by
-        bars = {"type": "bar", "name": name, "x": _middles(ends), "y": counts.tolist(), "width": np.diff(ends).tolist()}
+        bars = {
+            "type": "bar",
+            "name": name,
+            "x": _middles(ends),
+            "y": counts.tolist(),
+            "width": np.diff(ends).tolist(),
+        }
         bars |= {"marker": {"color": colour, "line": {"width": 0}}, "opacity": opacity}
         bars["hovertemplate"] = "around %{x:.3~g}: %{y} samples<extra>" + name + "</extra>"
         x = np.linspace(-4, 4, 81) * spread
-        y = counts.sum() * (ends[1] - ends[0]) * np.exp(-((x / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
+        y = (
+            counts.sum()
+            * (ends[1] - ends[0])
+            * np.exp(-((x / spread) ** 2) / 2)
+            / (spread * math.sqrt(2 * math.pi))
+        )
         curve = _dashed(x.tolist(), y.tolist(), f"normal, variance {d_k if by == 1 else 1}", colour)
         data += [bars, curve]
     xaxis, yaxis = _axis("score"), _axis("samples in a bin")
@@ -166,7 +180,14 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
 def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
     frame = figure["layout"]
     heading = {"text": title.replace("d_k", _DIMENSION), "font": {"size": 17}}
-    heading |= {"x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 14}}
+    heading |= {
+        "x": 0,
+        "xref": "paper",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"t": 14},
+    }
     titled = frame | {"title": heading, "margin": frame["margin"] | {"t": 84}}
     return {
         "name": name,
@@ -201,7 +222,15 @@ def _both(points: tuple[Point, ...], what: str, unscaled: str = "unscaled") -> t
 
 def _dashed(x, y, name: str, colour: str) -> dict:
     line = {"color": colour, "width": 2, "dash": "dash"}
-    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": line, "hoverinfo": "skip"}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": x,
+        "y": y,
+        "line": line,
+        "hoverinfo": "skip",
+    }
 
 
 def _reference(height: float, name: str) -> dict:
@@ -210,12 +239,28 @@ def _reference(height: float, name: str) -> dict:
 
 def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yaxis) -> dict:
     """Lines over a logarithmic d_k, with an upright at the chosen one."""
-    xaxis = _axis(_DIMENSION, type="log", tickvals=[4**p for p in range(6)], range=[-0.06, math.log10(FURTHEST) + 0.06])
+    xaxis = _axis(
+        _DIMENSION,
+        type="log",
+        tickvals=[4**p for p in range(6)],
+        range=[-0.06, math.log10(FURTHEST) + 0.06],
+    )
     chosen = points[-1].d_k
     line = {"color": LIGHT["ink"], "width": 1, "dash": "dot"}
-    upright = {"type": "line", "name": "ink", "x0": chosen, "x1": chosen, "y0": 0, "y1": 1, "yref": "paper"}
+    upright = {
+        "type": "line",
+        "name": "ink",
+        "x0": chosen,
+        "x1": chosen,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+    }
     upright |= {"line": line, "layer": "below"}
-    return {"data": lines, "layout": _layout(xaxis, _axis(title, **yaxis), shapes=[upright], hovermode="x")}
+    return {
+        "data": lines,
+        "layout": _layout(xaxis, _axis(title, **yaxis), shapes=[upright], hovermode="x"),
+    }
 
 
 def _log_ticks(values: list[float]) -> dict:
@@ -226,7 +271,11 @@ def _log_ticks(values: list[float]) -> dict:
     ends = [math.log10(min(values)) - 0.2, math.log10(max(values)) + 0.2]
     if last - first > 5:
         return {"type": "log", "range": ends, "exponentformat": "power", "nticks": 8}
-    return {"type": "log", "range": ends, "tickvals": [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 3)]}
+    return {
+        "type": "log",
+        "range": ends,
+        "tickvals": [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 3)],
+    }
 
 
 def _axis(title: str, **more) -> dict:
@@ -244,7 +293,12 @@ def _axis(title: str, **more) -> dict:
 def _layout(xaxis: dict, yaxis: dict, **more) -> dict:
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     margin = {"l": 52, "r": 14, "t": 12, "b": 44}
-    return layout(**({"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340} | more))
+    return layout(
+        **(
+            {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
+            | more
+        )
+    )
 
 
 def _middles(edges: np.ndarray) -> list[float]:
@@ -258,14 +312,14 @@ def _share(value: float) -> str:
     return f"{number(100 * value, 1 if value > 0.99 or value < 0.1 else 0)}\u00a0%"
 
 
-def explore_sentence(d_k: int, scores: float, rule: Prediction, means: tuple[float, float], count: int) -> str:
+def explore_sentence(
+    d_k: int, scores: float, rule: Prediction, means: tuple[float, float], count: int
+) -> str:
     """Whether the short rule holds for the matrices on Explore, with the numbers that decide it."""
     q, k = (number(mean) for mean in means)
     start = f"d_k · var(Q) · var(K) = {number(rule.centred)}, and the {count} scores have variance {number(scores)}."
     if rule.centred == 0:
-        return (
-            f"{start} A matrix whose entries are all alike has no spread to begin with, so the rule says nothing here."
-        )
+        return f"{start} A matrix whose entries are all alike has no spread to begin with, so the rule says nothing here."
     if not rule.applies:
         return (
             f"{start} The rule does not apply here: it wants means near 0, and those of Q and K are {q} and {k}."

@@ -18,7 +18,9 @@ from attention.inputs.tables import Ambiguous
 from attention.masks import MASKS
 from attention.stages import STAGES
 
-MOST_SCORES = 8 * 128 * 128  # heads × queries × keys, so that all pairs are tried within two seconds
+MOST_SCORES = (
+    8 * 128 * 128
+)  # heads × queries × keys, so that all pairs are tried within two seconds
 PASTED = "pasted"
 
 
@@ -39,9 +41,14 @@ SOURCES = {
 def from_settings(s: Settings) -> dict:
     """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is looked at."""
     if not s.softmax:
-        raise BadInput("softmax is off on Explore; switch it on there to compare with other attention.")
+        raise BadInput(
+            "softmax is off on Explore; switch it on there to compare with other attention."
+        )
     item = s.item if s.batch else ...
-    given = {name: m.values if name.startswith("W_") else m.values[item] for name, m in s.matrices.items()}
+    given = {
+        name: m.values if name.startswith("W_") else m.values[item]
+        for name, m in s.matrices.items()
+    }
     seen = allowed(s)
     return given | {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
 
@@ -71,7 +78,9 @@ def _array(text: str, name: str, where: str) -> Entry:
     try:
         return files.the_one(texts.entries(text, where), name, where)
     except Ambiguous as problem:
-        raise BadInput(f"{problem} Write 0.5 for a half, and a space after a comma that separates.") from None
+        raise BadInput(
+            f"{problem} Write 0.5 for a half, and a space after a comma that separates."
+        ) from None
 
 
 def bench_of(given: dict) -> Bench:
@@ -93,7 +102,9 @@ def shapes(bench: Bench) -> dict[str, str]:
 
 def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     """Read the other code's output, weights or both, and look for what explains them."""
-    found = {name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()}
+    found = {
+        name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()
+    }
     answers = {name: entry.read() for name, entry in found.items()}
     try:
         return search(bench, **answers, decimals=_decimals(" ".join(boxes.values())))
@@ -109,7 +120,9 @@ def from_file(filename: str, content: bytes, name: str) -> str:
     try:
         array = files.the_one(loading.opened(filename, content), name, where).read()
     except Ambiguous as problem:
-        raise BadInput(f"{problem} Save it with points, or put spaces after commas that separate.") from None
+        raise BadInput(
+            f"{problem} Save it with points, or put spaces after commas that separate."
+        ) from None
     if array.dtype == bool:
         raise BadInput(f"{where} holds bool; numbers are wanted.")
     while array.ndim > 2 and len(array) == 1:

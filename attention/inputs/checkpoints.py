@@ -12,7 +12,9 @@ import numpy as np
 class Part(NamedTuple):
     """What a tensor's name says: how it is stored, and which of several equal parts is meant."""
 
-    stored: str | None  # "out_in", as nn.Linear keeps it, "in_out", or None: the name is used for both
+    stored: (
+        str | None
+    )  # "out_in", as nn.Linear keeps it, "in_out", or None: the name is used for both
     index: int = 0
     count: int = 1
 
@@ -24,15 +26,27 @@ class Part(NamedTuple):
 NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
     (re.compile(pattern), parts)
     for pattern, parts in (
-        (r"(?:(?:^|[._])(?:query|q_proj|q_lin)|(?:^|\.)(?:q|wq|to_q))\.weight$", {"W_Q": Part("out_in")}),
-        (r"(?:(?:^|[._])(?:key|k_proj|k_lin)|(?:^|\.)(?:k|wk|to_k))\.weight$", {"W_K": Part("out_in")}),
-        (r"(?:(?:^|[._])(?:value|v_proj|v_lin)|(?:^|\.)(?:v|wv|to_v))\.weight$", {"W_V": Part("out_in")}),
-        (r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin|SelfAttention\.o|attention\.wo)\.weight$", {"W_O": Part("out_in")}),
+        (
+            r"(?:(?:^|[._])(?:query|q_proj|q_lin)|(?:^|\.)(?:q|wq|to_q))\.weight$",
+            {"W_Q": Part("out_in")},
+        ),
+        (
+            r"(?:(?:^|[._])(?:key|k_proj|k_lin)|(?:^|\.)(?:k|wk|to_k))\.weight$",
+            {"W_K": Part("out_in")},
+        ),
+        (
+            r"(?:(?:^|[._])(?:value|v_proj|v_lin)|(?:^|\.)(?:v|wv|to_v))\.weight$",
+            {"W_V": Part("out_in")},
+        ),
+        (
+            r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin|SelfAttention\.o|attention\.wo)\.weight$",
+            {"W_O": Part("out_in")},
+        ),
         (r"attn\.c_proj\.weight$", {"W_O": Part(None)}),
         (r"attn\.c_attn\.weight$", {f"W_{name}": Part(None, k, 3) for k, name in enumerate("QKV")}),
         (r"in_proj_weight$", {f"W_{name}": Part("out_in", k, 3) for k, name in enumerate("QKV")}),
     )
-]  # fmt: skip
+]
 ALIASES = {"mask": "allowed", "memory": "y"}
 
 
@@ -73,9 +87,9 @@ def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
         return known
     found = [name for name in names if role in recognised(name)]
     if layer is not None:  # W_O stands a step higher than the others
-        found = [name for name in found if f"{layer}.".startswith(f"{place(name)}") and place(name)] or [
-            name for name in found if place(name) == layer
-        ]
+        found = [
+            name for name in found if f"{layer}.".startswith(f"{place(name)}") and place(name)
+        ] or [name for name in found if place(name) == layer]
         found.sort(key=lambda name: -len(place(name)))
     return found[0] if found else None
 

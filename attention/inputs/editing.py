@@ -26,7 +26,9 @@ def content(s: Settings, name: str):
     sequence = token_sequence(s, name)
     values = s.matrices[name].values
     values = values[s.item] if values.ndim == 3 else values
-    return getattr(s, sequence) if sequence else None, tuple(tuple(exact(v) for v in row) for row in values)
+    return getattr(s, sequence) if sequence else None, tuple(
+        tuple(exact(v) for v in row) for row in values
+    )
 
 
 def column_labels(s: Settings, name: str, count: int) -> list[str]:
@@ -59,7 +61,9 @@ def edit(s: Settings, name: str, base, found: dict) -> Settings:
     gone = set(found["deleted_rows"])
     left = [k for k in range(len(grid)) if k not in gone]
     values = np.array([[_cell(grid, rows, name, i, j) for j in range(len(rows[0]))] for i in left])
-    if names is not None and (len(left) != len(rows) or found["added_rows"] or tuple(names) != tokens):
+    if names is not None and (
+        len(left) != len(rows) or found["added_rows"] or tuple(names) != tokens
+    ):
         memory = token_sequence(s, name) == "memory_tokens"
         s = set_tokens(s, tuple(names[k] for k in left), [keep[k] for k in left], memory)
     matrix = s.matrices[name]

@@ -24,7 +24,17 @@ class Example:
 EXAMPLES: dict[str, Example] = {}
 FIRST = "four-words"
 OWN = "own"  # what somebody's own numbers stand on
-NUMBERS = ("tokens", "memory_tokens", "heads", "scale", "mask", "padding", "drawn", "fill", "softmax")
+NUMBERS = (
+    "tokens",
+    "memory_tokens",
+    "heads",
+    "scale",
+    "mask",
+    "padding",
+    "drawn",
+    "fill",
+    "softmax",
+)
 
 
 def example(name: str, title: str, notice: str):
@@ -42,7 +52,9 @@ def as_made(s: Settings) -> bool:
     made = EXAMPLES[s.example].build()
     same = all(getattr(s, field) == getattr(made, field) for field in NUMBERS)
     return (
-        same and s.matrices.keys() == made.matrices.keys() and all(made.matrices[n] == m for n, m in s.matrices.items())
+        same
+        and s.matrices.keys() == made.matrices.keys()
+        and all(made.matrices[n] == m for n, m in s.matrices.items())
     )
 
 
@@ -88,8 +100,17 @@ def lookup(name):
 def softmax_alone(name):
     values = {"Q": [[1], [1]], "K": [[1], [2], [1]], "V": np.eye(3)}
     drawn = ((True, True, True), (True, False, True))
-    return _settings(name, ("no mask", "masked"), values, memory_tokens=("k1", "k2", "k3"), scale=1.0, mask=DRAWN,
-                     drawn=drawn, query=1, digits=4)  # fmt: skip
+    return _settings(
+        name,
+        ("no mask", "masked"),
+        values,
+        memory_tokens=("k1", "k2", "k3"),
+        scale=1.0,
+        mask=DRAWN,
+        drawn=drawn,
+        query=1,
+        digits=4,
+    )
 
 
 CUSTOMERS = {
@@ -118,7 +139,9 @@ def customers(name):
 def minus_1e9(name):
     matrices = {key: [M] for key, M in CUSTOMERS.items()}
     drawn = ((True, False, False), (True, True, False), (False, False, False))
-    return _settings(name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill="-1e9", query=2, digits=4)
+    return _settings(
+        name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill="-1e9", query=2, digits=4
+    )
 
 
 @example(
@@ -130,7 +153,9 @@ def minus_1e9(name):
 )
 def random_qkv(name):
     tokens = ("My", "name", "is", "X")
-    return _settings(name, tokens, {"Q": _RANDOM_Q, "K": _RANDOM_K, "V": _RANDOM_V}, mask="causal", query=2)
+    return _settings(
+        name, tokens, {"Q": _RANDOM_Q, "K": _RANDOM_K, "V": _RANDOM_V}, mask="causal", query=2
+    )
 
 
 @example(
@@ -143,7 +168,9 @@ def bare_bones(name):
     X = Matrix.rolled((5, 10), Recipe("normal", 0))
     eye = Matrix.rolled((10, 10), Recipe("identity"))
     tokens = ("x1", "x2", "x3", "x4", "x5")
-    return _settings(name, tokens, {"X": X, "W_Q": eye, "W_K": eye, "W_V": eye}, scale=1.0, softmax=False)
+    return _settings(
+        name, tokens, {"X": X, "W_Q": eye, "W_K": eye, "W_V": eye}, scale=1.0, softmax=False
+    )
 
 
 @example(
@@ -156,7 +183,9 @@ def three_widths(name):
     matrices = {"X": Matrix.rolled((5, 10), Recipe("normal", 0))}
     for seed, (key, d_out) in enumerate({"W_Q": 20, "W_K": 20, "W_V": 25}.items(), 1):
         stored = Recipe("normal", seed).fill((d_out, 10))
-        matrices[key] = Matrix(stored.T, remark=f"stored as (d_out, d_in) = ({d_out}, 10) and transposed")
+        matrices[key] = Matrix(
+            stored.T, remark=f"stored as (d_out, d_in) = ({d_out}, 10) and transposed"
+        )
     return _settings(name, ("x1", "x2", "x3", "x4", "x5"), matrices, context=True)
 
 
@@ -167,7 +196,9 @@ def three_widths(name):
     " between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead or padding mask.",
 )
 def batch(name):
-    rng = np.random.RandomState(42)  # NumPy's legacy generator: the published numbers were drawn from it
+    rng = np.random.RandomState(
+        42
+    )  # NumPy's legacy generator: the published numbers were drawn from it
     Q, K, V = (rng.random_sample((64, 5, 64)) for _ in range(3))
     return _settings(name, ("t1", "t2", "t3", "t4", "t5"), {"Q": Q, "K": K, "V": V}, digits=3)
 
@@ -193,7 +224,9 @@ def sentence(name):
     W_K[3:, 2:] = 3 * np.eye(2)  # … a position matches the one before it
     W_V[0, 0] = W_V[1, 1] = W_V[3, 2] = W_V[4, 3] = 1
     names = {"d_model": ("noun", "verb", "pronoun", "cos", "sin")}
-    return _settings(name, tokens, {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}, heads=2, query=4, names=names)
+    return _settings(
+        name, tokens, {"X": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}, heads=2, query=4, names=names
+    )
 
 
 @example(
@@ -203,25 +236,136 @@ def sentence(name):
 )
 def own(name):
     X = Recipe("integers", 0, 0, 3)
-    weights = {f"W_{letter}": Matrix.rolled((4, 4), Recipe("xavier", k)) for k, letter in enumerate("QKV", 1)}
+    weights = {
+        f"W_{letter}": Matrix.rolled((4, 4), Recipe("xavier", k))
+        for k, letter in enumerate("QKV", 1)
+    }
     return _settings(name, ("w1", "w2", "w3"), {"X": Matrix.rolled((3, 4), X)} | weights)
 
 
 _RANDOM_Q = [
-    [-1.41767666, 0.96908187, -1.00570424, -1.38323781, 1.13465927, 0.79178207, 0.53179063, -0.72936195],
-    [-2.16976431, 0.66542476, -0.99466221, 0.60654108, 1.71870799, -0.41256672, -1.79806925, -0.79852829],
-    [0.89823134, 0.55090139, -0.4092929, 0.13166055, 0.37747643, 0.51839027, -1.41010075, -0.04922471],
-    [0.24826843, 0.5348298, 0.75793618, -0.53615346, -0.19183252, -1.63892969, 0.24689664, 0.87612461],
+    [
+        -1.41767666,
+        0.96908187,
+        -1.00570424,
+        -1.38323781,
+        1.13465927,
+        0.79178207,
+        0.53179063,
+        -0.72936195,
+    ],
+    [
+        -2.16976431,
+        0.66542476,
+        -0.99466221,
+        0.60654108,
+        1.71870799,
+        -0.41256672,
+        -1.79806925,
+        -0.79852829,
+    ],
+    [
+        0.89823134,
+        0.55090139,
+        -0.4092929,
+        0.13166055,
+        0.37747643,
+        0.51839027,
+        -1.41010075,
+        -0.04922471,
+    ],
+    [
+        0.24826843,
+        0.5348298,
+        0.75793618,
+        -0.53615346,
+        -0.19183252,
+        -1.63892969,
+        0.24689664,
+        0.87612461,
+    ],
 ]
 _RANDOM_K = [
-    [1.57491474, -0.86316812, -0.65884679, -0.37227769, -0.37581007, 0.63731469, 0.55250173, -0.23310638],
-    [-1.63494969, -1.30428113, -0.80651226, 0.47716264, 1.13593996, 0.41789594, 0.41580284, -0.18122419],
-    [2.06477795, -1.20794564, -0.94439751, -0.75339707, -0.47730805, -1.76071251, -0.50391215, 0.54014202],
-    [-0.55187274, -0.28083992, 0.11199461, 0.00648734, -1.78380066, 0.48092649, -1.297721, 0.73737651],
+    [
+        1.57491474,
+        -0.86316812,
+        -0.65884679,
+        -0.37227769,
+        -0.37581007,
+        0.63731469,
+        0.55250173,
+        -0.23310638,
+    ],
+    [
+        -1.63494969,
+        -1.30428113,
+        -0.80651226,
+        0.47716264,
+        1.13593996,
+        0.41789594,
+        0.41580284,
+        -0.18122419,
+    ],
+    [
+        2.06477795,
+        -1.20794564,
+        -0.94439751,
+        -0.75339707,
+        -0.47730805,
+        -1.76071251,
+        -0.50391215,
+        0.54014202,
+    ],
+    [
+        -0.55187274,
+        -0.28083992,
+        0.11199461,
+        0.00648734,
+        -1.78380066,
+        0.48092649,
+        -1.297721,
+        0.73737651,
+    ],
 ]
 _RANDOM_V = [
-    [-0.83391383, -1.53728569, -0.62599555, -0.87081994, -0.6608632, -1.30376564, 0.25958102, 1.95478765],
-    [-1.69238889, -0.31480643, 1.4093176, 0.97424845, 0.99885477, -0.55161911, -0.88639875, 0.97593617],
-    [0.5854254, -0.90880531, -0.88819252, -1.15829242, -0.13733918, -0.09430798, 1.76882755, -1.03688959],
-    [1.72302482, -0.18988972, -0.12444181, -1.03273095, 1.45272653, -0.29987363, -0.70815872, 0.18090176],
+    [
+        -0.83391383,
+        -1.53728569,
+        -0.62599555,
+        -0.87081994,
+        -0.6608632,
+        -1.30376564,
+        0.25958102,
+        1.95478765,
+    ],
+    [
+        -1.69238889,
+        -0.31480643,
+        1.4093176,
+        0.97424845,
+        0.99885477,
+        -0.55161911,
+        -0.88639875,
+        0.97593617,
+    ],
+    [
+        0.5854254,
+        -0.90880531,
+        -0.88819252,
+        -1.15829242,
+        -0.13733918,
+        -0.09430798,
+        1.76882755,
+        -1.03688959,
+    ],
+    [
+        1.72302482,
+        -0.18988972,
+        -0.12444181,
+        -1.03273095,
+        1.45272653,
+        -0.29987363,
+        -0.70815872,
+        0.18090176,
+    ],
 ]

@@ -40,7 +40,9 @@ class Entry:
     dtype: str  # "float32", "bfloat16", …, or "text"
     read: Callable[[], np.ndarray]
     rows: tuple[str, ...] = ()  # labels, where it has any
-    pick: Callable[[Sequence[int]], np.ndarray] | None = None  # reads these rows alone, of a long list of word vectors
+    pick: Callable[[Sequence[int]], np.ndarray] | None = (
+        None  # reads these rows alone, of a long list of word vectors
+    )
     remark: str = ""  # what a person should know about how it was understood
 
     @classmethod
@@ -96,7 +98,9 @@ def npy(head: bytes, size: int, whole: Callable[[], bytes], where: str, name: st
     """
     version = head[6:8]
     if version not in VERSIONS:
-        raise BadInput(f"{where}: its .npy version is {version.hex() or 'missing'}; 1.0, 2.0 and 3.0 are read.")
+        raise BadInput(
+            f"{where}: its .npy version is {version.hex() or 'missing'}; 1.0, 2.0 and 3.0 are read."
+        )
     start, header = _header(head)
     if size < start or not header:
         raise BadInput(f"{where}: its .npy header is damaged.")
@@ -118,14 +122,18 @@ def _header(content: bytes) -> tuple[int, re.Match | None]:
     """Where the numbers begin, and what stands before them; None where it is not what NumPy writes."""
     start = 10 if content[6:8] == VERSIONS[0] else 12
     length = int.from_bytes(content[8:start], "little")
-    return start + length, _HEADER.fullmatch(content[start : start + min(length, 10_000)].decode("latin-1"))
+    return start + length, _HEADER.fullmatch(
+        content[start : start + min(length, 10_000)].decode("latin-1")
+    )
 
 
 def _shape(shape: list[int], where: str) -> tuple[int, ...]:
     if len(shape) > MAX_RANK:
         raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
     if math.prod(shape) > MAX_ELEMENTS:
-        raise BadInput(f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are read.")
+        raise BadInput(
+            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are read."
+        )
     return tuple(shape)
 
 
@@ -153,7 +161,9 @@ def _sound(flat: np.ndarray, where: str) -> np.ndarray:
 def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
     wanted = math.prod(shape) * itemsize
     if found != wanted:
-        raise BadInput(f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {found:,} follow.")
+        raise BadInput(
+            f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {found:,} follow."
+        )
 
 
 # ---- .npz ---------------------------------------------------------------------------------------------
@@ -167,7 +177,14 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, struct.error, EOFError):
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        OverflowError,
+        NotImplementedError,
+        struct.error,
+        EOFError,
+    ):
         raise BadInput(f"{where} is a damaged zip file.") from None
     found = {}
     for member in members:
@@ -180,7 +197,9 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
         except BadInput as problem:
             found[name] = _refused(name, problem)
     words = {name: entry.rows for name, entry in found.items() if entry.dtype == WORDS}
-    arrays = {name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS}
+    arrays = {
+        name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS
+    }
     if not arrays:
         raise BadInput(f"{where} holds no array.")
     if all(entry.dtype == REFUSED for entry in arrays.values()):
@@ -199,7 +218,11 @@ def _refused(name: str, problem: BadInput) -> Entry:
 
 def _labelled(entry: Entry, words: dict[str, tuple[str, ...]]) -> Entry:
     """With the tokens this page saves beside its arrays as labels of the rows."""
-    of_keys = "memory_tokens" if entry.name in ("K", "V", "memory") and "memory_tokens" in words else "tokens"
+    of_keys = (
+        "memory_tokens"
+        if entry.name in ("K", "V", "memory") and "memory_tokens" in words
+        else "tokens"
+    )
     fits = (
         len(entry.shape) > 1
         and entry.name in ("X", "memory", "Q", "K", "V")
@@ -273,7 +296,9 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
     """Eight bytes of length, a JSON of names, types, shapes and places, then the numbers."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
-        raise BadInput(f"{where} is no .safetensors file, or cut off: its header does not fit into it.")
+        raise BadInput(
+            f"{where} is no .safetensors file, or cut off: its header does not fit into it."
+        )
     try:
         text = content[8 : 8 + length].decode("utf-8")
         whole(text)
@@ -284,13 +309,17 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
         raise BadInput(f"{where}: its .safetensors header is damaged.") from None
     body = content[8 + length :]
     tensors = (
-        {name: what for name, what in header.items() if name != "__metadata__"} if isinstance(header, dict) else {}
+        {name: what for name, what in header.items() if name != "__metadata__"}
+        if isinstance(header, dict)
+        else {}
     )
     if not tensors:
         raise BadInput(f"{where} holds no tensor.")
     if len(tensors) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
-    return {name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()}
+    return {
+        name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()
+    }
 
 
 _HALF = re.compile(r"(?i)\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]..")
@@ -315,13 +344,17 @@ def _tensor(name: str, what, body: bytes, place: str) -> Entry:
     try:
         kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
         numbers = [*shape, begin, end]
-        sound = all(type(n) is int and 0 <= n < 2**40 for n in numbers) and begin <= end <= len(body)
+        sound = all(type(n) is int and 0 <= n < 2**40 for n in numbers) and begin <= end <= len(
+            body
+        )
     except (TypeError, KeyError, ValueError):
         sound = False
     if not sound:
         raise BadInput(f"{place}: its entry in the header is damaged, or its numbers are cut off.")
     if kind != "BF16" and kind not in TYPES:
-        raise BadInput(f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16, integers and BOOL are read.")
+        raise BadInput(
+            f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16, integers and BOOL are read."
+        )
     itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
     dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
 

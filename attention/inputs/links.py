@@ -35,7 +35,16 @@ MAX_RAW = 400_000  # numbers of one matrix
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
 TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
-_REFUSALS = (BadInput, ValueError, TypeError, KeyError, IndexError, ZeroDivisionError, RecursionError, zlib.error)
+_REFUSALS = (
+    BadInput,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    ZeroDivisionError,
+    RecursionError,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,9 @@ def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
 _INTEGER = Codec(str, _whole)
 _BOOLEAN = Codec(lambda v: str(int(v)), _flag)
 _WORD = Codec(str, str)
-_TOKENS = Codec(lambda v: json.dumps(list(v), ensure_ascii=False, separators=(",", ":"))[1:-1], _tokens)
+_TOKENS = Codec(
+    lambda v: json.dumps(list(v), ensure_ascii=False, separators=(",", ":"))[1:-1], _tokens
+)
 
 CODECS: dict[str, Codec] = {
     "tokens": _TOKENS,
@@ -97,7 +108,10 @@ CODECS: dict[str, Codec] = {
     "heads": _INTEGER,
     "scale": Codec(lambda v: "sqrt" if v is None else exact(v), _scale),
     "mask": _WORD,
-    "padding": Codec(lambda v: ".".join(map(str, v)), lambda t: tuple(_whole(p) for p in t.split(".")) if t else ()),
+    "padding": Codec(
+        lambda v: ".".join(map(str, v)),
+        lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
+    ),
     "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
     "fill": _WORD,
     "softmax": _BOOLEAN,
@@ -151,7 +165,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     notices = []
     name = link.get("example", FIRST)
     if name not in EXAMPLES:
-        notices.append(f"The link asks for an example “{_short(name)}” that does not exist; this is the first one.")
+        notices.append(
+            f"The link asks for an example “{_short(name)}” that does not exist; this is the first one."
+        )
         name = FIRST
     base = EXAMPLES[name].build()
     changes, matrices, unknown = {}, dict(base.matrices), []
@@ -176,7 +192,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     if unknown:
         more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
         were = "were" if len(unknown) > 1 else "was"
-        notices.append(f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over.")
+        notices.append(
+            f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over."
+        )
     return _applied(base, changes, matrices, notices), notices
 
 
@@ -229,7 +247,11 @@ def write_matrix(matrix: Matrix) -> str:
     made = f"{_recipe(matrix)}=" if matrix.recipe else ""
     values = matrix.values
     if values.size > MAX_TYPED:
-        raw = base64.urlsafe_b64encode(zlib.compress(values.astype("<f8").tobytes(), 6)).decode().rstrip("=")
+        raw = (
+            base64.urlsafe_b64encode(zlib.compress(values.astype("<f8").tobytes(), 6))
+            .decode()
+            .rstrip("=")
+        )
         return f"{made}*{'x'.join(map(str, values.shape))}*{raw}"
     batch = values if values.ndim == 3 else values[None]
     text = "!".join(";".join(" ".join(exact(v) for v in row) for row in item) for item in batch)
@@ -276,7 +298,11 @@ def _raw(text: str, name: str) -> Matrix:
     """A large matrix: its shape, then float64 numbers, compressed."""
     shape = re.fullmatch(r"\*(?:(\d{1,2})x)?(\d{1,3})x(\d{1,3})\*([\w-]*)", text, re.ASCII)
     sides = [int(side) for side in shape.groups()[:3] if side] if shape else []
-    if not shape or not all(1 <= side <= MAX_SIDE for side in sides) or (len(sides) == 3 and sides[0] > MAX_BATCH):
+    if (
+        not shape
+        or not all(1 <= side <= MAX_SIDE for side in sides)
+        or (len(sides) == 3 and sides[0] > MAX_BATCH)
+    ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     size = math.prod(sides)
     if size > MAX_RAW:
@@ -324,13 +350,19 @@ def is_file(content: bytes) -> bool:
 def from_file(content: bytes) -> Settings:
     """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is refused whole."""
     try:
-        if content.count(b":") > MAX_COLONS or content.count(b"[") > MAX_COLONS or content.count(b",") > MAX_COMMAS:
+        if (
+            content.count(b":") > MAX_COLONS
+            or content.count(b"[") > MAX_COLONS
+            or content.count(b",") > MAX_COMMAS
+        ):
             raise ValueError
         link = json.loads(content.decode("utf-8"))["link"]
         if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInput("this is not a state file of this page; save one with “The state as a file”.") from None
+        raise BadInput(
+            "this is not a state file of this page; save one with “The state as a file”."
+        ) from None
     settings, notices = read(link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}")

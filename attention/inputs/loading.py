@@ -16,9 +16,17 @@ from attention.inputs.taking import MASK, WEIGHTS, Brought, size
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
 ROLES = {
-    "X": "X, word embeddings", "W_Q": "W_Q", "W_K": "W_K", "W_V": "W_V", "W_O": "W_O, output weights",
-    "memory": "Y, a second sequence", "Q": "Q", "K": "K", "V": "V", MASK: "the mask",
-}  # fmt: skip
+    "X": "X, word embeddings",
+    "W_Q": "W_Q",
+    "W_K": "W_K",
+    "W_V": "W_V",
+    "W_O": "W_O, output weights",
+    "memory": "Y, a second sequence",
+    "Q": "Q",
+    "K": "K",
+    "V": "V",
+    MASK: "the mask",
+}
 SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
 
 
@@ -66,13 +74,17 @@ def axis_of(found: dict[str, Entry]) -> str:
 
 def family_of(names: list[str]) -> str:
     """Whether these look like embeddings and weights, or like Q, K and V."""
-    return "qkv" if all(guess(names, role) for role in "QKV") and not guess(names, "X") else "weights"
+    return (
+        "qkv" if all(guess(names, role) for role in "QKV") and not guess(names, "X") else "weights"
+    )
 
 
 # ---- the settings that follow ---------------------------------------------------------------------------
 
 
-def use(s: Settings, brought: dict[str, Brought], heads: int | None = None) -> tuple[Settings, list[str]]:
+def use(
+    s: Settings, brought: dict[str, Brought], heads: int | None = None
+) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
     X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew; a mask, padding or W_O that no
@@ -80,16 +92,26 @@ def use(s: Settings, brought: dict[str, Brought], heads: int | None = None) -> t
     """
     if not brought:
         raise BadInput("choose what the numbers are to be.")
-    remarks = [f"Now on the board: {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."]
+    remarks = [
+        f"Now on the board: {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."
+    ]
     remarks += [remark for b in brought.values() for remark in b.remarks]
     before = s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
-    s = replace(s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {}))
-    if brought.keys() & {"X", "Q"} and s.tokens == before.tokens and not (brought.get("X") or brought["Q"]).tokens:
+    s = replace(
+        s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {})
+    )
+    if (
+        brought.keys() & {"X", "Q"}
+        and s.tokens == before.tokens
+        and not (brought.get("X") or brought["Q"]).tokens
+    ):
         remarks.append("The rows came without words; those that were there stayed.")
     s = _with_output(s, brought.get("W_O"), remarks)
     s = _with_heads(s, heads or next((b.heads for b in brought.values() if b.heads), None), remarks)
-    keys_came = brought.keys() & ({"K", "V"} if s.typed_qkv else {"memory"} if s.memory_tokens else {"X"})
+    keys_came = brought.keys() & (
+        {"K", "V"} if s.typed_qkv else {"memory"} if s.memory_tokens else {"X"}
+    )
     s = _with_padding(s, MASK in brought or bool(keys_came), remarks)
     s = _with_mask(s, brought.get(MASK), remarks)
     return check(s), list(dict.fromkeys(filter(None, remarks)))
@@ -98,19 +120,34 @@ def use(s: Settings, brought: dict[str, Brought], heads: int | None = None) -> t
 def _projected(s: Settings, brought: dict[str, Brought]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
-        raise BadInput(f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or the other.")
+        raise BadInput(
+            f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or the other."
+        )
     missing = [name for name in "QKV" if name not in brought and not s.typed_qkv]
     if missing:
         raise BadInput(
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; Q, K and V are wanted together."
         )
-    m = {name: Matrix(brought[name].values) if name in brought else s.matrices[name] for name in "QKV"}
+    m = {
+        name: Matrix(brought[name].values) if name in brought else s.matrices[name]
+        for name in "QKV"
+    }
     n_q, n_k = m["Q"].shape[-2], m["K"].shape[-2]
     queries = brought["Q"].tokens if "Q" in brought else ()
-    keys = next((brought[name].tokens for name in "KV" if name in brought and brought[name].tokens), ())
-    crossed = n_q != n_k or bool(keys and queries and keys != queries) or (bool(s.memory_tokens) and s.typed_qkv)
+    keys = next(
+        (brought[name].tokens for name in "KV" if name in brought and brought[name].tokens), ()
+    )
+    crossed = (
+        n_q != n_k
+        or bool(keys and queries and keys != queries)
+        or (bool(s.memory_tokens) and s.typed_qkv)
+    )
     tokens = _tokens(n_q, queries or (() if crossed else keys), s.tokens)
-    memory = _tokens(n_k, keys, s.memory_tokens or (tokens if n_q == n_k else ()), "k") if crossed else ()
+    memory = (
+        _tokens(n_k, keys, s.memory_tokens or (tokens if n_q == n_k else ()), "k")
+        if crossed
+        else ()
+    )
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O"))
 
 
@@ -118,7 +155,9 @@ def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> S
     """X, perhaps a second sequence, and weights."""
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
-            raise BadInput("X is missing: Q, K and V are typed themselves now, so embeddings have to come along.")
+            raise BadInput(
+                "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."
+            )
         if "X" not in brought:
             return s
     m = {name: Matrix(b.values) for name, b in brought.items() if name in ("X", "memory")}
@@ -131,7 +170,10 @@ def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> S
     elif "memory" not in m and memory:
         memory = ()
         remarks.append("The second sequence had no embeddings and was taken away.")
-    elif "memory" in m and (m["memory"].shape[:-2], m["memory"].shape[-1]) != (m["X"].shape[:-2], m["X"].shape[-1]):
+    elif "memory" in m and (m["memory"].shape[:-2], m["memory"].shape[-1]) != (
+        m["X"].shape[:-2],
+        m["X"].shape[-1],
+    ):
         del m["memory"]
         memory = ()
         remarks.append("The second sequence did not fit to X and was taken away.")
@@ -139,7 +181,9 @@ def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> S
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
 
-def _weights(m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Brought], remarks: list[str]) -> dict:
+def _weights(
+    m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Brought], remarks: list[str]
+) -> dict:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled anew."""
     found, rolled, fitted = {}, [], []
     for name in ("W_Q", "W_K", "W_V"):
@@ -162,10 +206,14 @@ def _weights(m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Broug
             found[name] = old if old.shape[1] == width else old.resized(d, width)
             fitted += [name] * (old.shape[1] != width)
         else:
-            found[name] = Matrix.rolled((d, width), (old and old.recipe) or Recipe("xavier", WEIGHTS.index(name) + 1))
+            found[name] = Matrix.rolled(
+                (d, width), (old and old.recipe) or Recipe("xavier", WEIGHTS.index(name) + 1)
+            )
             rolled.append(name)
     if fitted:
-        remarks.append(f"{_were(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room stayed.")
+        remarks.append(
+            f"{_were(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room stayed."
+        )
     if rolled:
         remarks.append(f"{_were(rolled)} rolled anew, because d_model is {d} now.")
     return found
@@ -186,7 +234,9 @@ def _oriented(role: str, b: Brought, d_in: int) -> Matrix:
             f"{role} takes {len(b.values)} numbers in; {d_in} come, the width of what it meets. Bring both together,"
             f" or an input of {len(b.values)} columns first."
         )
-    return Matrix(b.values, remark=next(remark for remark in b.remarks if remark.startswith(f"{role} is ")))
+    return Matrix(
+        b.values, remark=next(remark for remark in b.remarks if remark.startswith(f"{role} is "))
+    )
 
 
 def _with_output(s: Settings, brought: Brought | None, remarks: list[str]) -> Settings:
@@ -197,13 +247,17 @@ def _with_output(s: Settings, brought: Brought | None, remarks: list[str]) -> Se
         return s.with_matrix("W_O", matrix)
     if "W_O" in s.matrices and s.shape("W_O")[0] != width:
         remarks.append("W_O did not fit and was taken away.")
-        return replace(s, matrices={name: matrix for name, matrix in s.matrices.items() if name != "W_O"})
+        return replace(
+            s, matrices={name: matrix for name, matrix in s.matrices.items() if name != "W_O"}
+        )
     return s
 
 
 def _with_heads(s: Settings, heads: int | None, remarks: list[str]) -> Settings:
     if heads and heads not in s.possible_heads:
-        raise BadInput(f"{heads} heads cannot share these columns; choose {', '.join(map(str, s.possible_heads))}.")
+        raise BadInput(
+            f"{heads} heads cannot share these columns; choose {', '.join(map(str, s.possible_heads))}."
+        )
     if heads:
         return replace(s, heads=heads, head=0)
     if s.heads in s.possible_heads:
@@ -224,7 +278,9 @@ def _with_mask(s: Settings, brought: Brought | None, remarks: list[str]) -> Sett
     n_q, n_k = len(s.tokens), len(s.key_tokens)
     if brought is not None:
         if brought.values.shape != (n_q, n_k):
-            raise BadInput(f"the mask is {size(brought.values)}; {n_q} queries × {n_k} keys are wanted.")
+            raise BadInput(
+                f"the mask is {size(brought.values)}; {n_q} queries × {n_k} keys are wanted."
+            )
         return replace(s, mask=DRAWN, drawn=as_drawn(brought.values))
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
         remarks.append("The drawn mask did not fit and was taken away.")
@@ -236,7 +292,9 @@ def _kept(s: Settings, *names: str) -> dict[str, Matrix]:
     return {name: s.matrices[name] for name in names if name in s.matrices}
 
 
-def _tokens(count: int, given: tuple[str, ...], old: tuple[str, ...], letter: str = "w") -> tuple[str, ...]:
+def _tokens(
+    count: int, given: tuple[str, ...], old: tuple[str, ...], letter: str = "w"
+) -> tuple[str, ...]:
     """The labels that came along, or the names there were, or w1, w2, …."""
     if given:
         return given

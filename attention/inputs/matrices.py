@@ -18,11 +18,15 @@ LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four o
 _PRINTED = re.compile(
     r"\s*(?:Parameter containing:\s{0,99})?(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
 )  # what NumPy, JAX, PyTorch and TensorFlow write around the numbers
-_BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")  # two matrices
+_BETWEEN = re.compile(
+    r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n"
+)  # two matrices
 _GAP = re.compile(r"\s*,\s*|\s+")  # two numbers
 _ROW = re.compile(r"\[[^\[\]]*\]")
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")  # one way to match: no backtracking
+_NUMBER = re.compile(
+    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?"
+)  # one way to match: no backtracking
 
 
 class BadInput(ValueError):
@@ -40,22 +44,36 @@ class Recipe:
 
     def __post_init__(self):
         if self.kind not in INITIALISERS:
-            raise BadInput(f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}.")
+            raise BadInput(
+                f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}."
+            )
         if not (0 <= self.seed < 2**32):
-            raise BadInput(f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed.")
+            raise BadInput(
+                f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed."
+            )
         if INITIALISERS[self.kind].ranged:
             if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
-                raise BadInput(f"the range {self.low:g} … {self.high:g} is out of bounds; ±{LIMIT:g} is allowed.")
-            ends = (math.ceil(self.low), math.ceil(self.high)) if self.kind == "integers" else (self.low, self.high)
+                raise BadInput(
+                    f"the range {self.low:g} … {self.high:g} is out of bounds; ±{LIMIT:g} is allowed."
+                )
+            ends = (
+                (math.ceil(self.low), math.ceil(self.high))
+                if self.kind == "integers"
+                else (self.low, self.high)
+            )
             if not ends[0] < ends[1]:
-                raise BadInput(f"the range {self.low:g} … {self.high:g} is empty; the first number must be smaller.")
+                raise BadInput(
+                    f"the range {self.low:g} … {self.high:g} is empty; the first number must be smaller."
+                )
         else:  # these kinds have no range; equal recipes are to compare equal
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)
 
     def fill(self, shape, fresh: bool = False) -> np.ndarray:
         """The values for a shape; ``fresh`` draws others, which share none with those of another shape."""
-        return initialise(self.kind, shape, [self.seed, *shape] if fresh else self.seed, self.low, self.high)
+        return initialise(
+            self.kind, shape, [self.seed, *shape] if fresh else self.seed, self.low, self.high
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +170,9 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     attention.inputs.matrices.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
     """
     if len(text) > MAX_TEXT:
-        raise BadInput(f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read.")
+        raise BadInput(
+            f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read."
+        )
     if "..." in text:
         raise BadInput(
             f"{name}: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."
@@ -162,7 +182,9 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")
     widths = [1 + sum(1 for _ in _GAP.finditer(row)) for row in rows]
     if len(rows) > MAX_SIDE or max(widths) > MAX_SIDE:
-        raise BadInput(f"{name} is {len(rows)} × {max(widths)}; at most {MAX_SIDE} × {MAX_SIDE} fits.")
+        raise BadInput(
+            f"{name} is {len(rows)} × {max(widths)}; at most {MAX_SIDE} × {MAX_SIDE} fits."
+        )
     for r, width in enumerate(widths, 1):
         if width != widths[0]:
             s = "" if width == 1 else "s"
@@ -171,7 +193,10 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
             )
     return np.array(
         [
-            [read_number(c, f"{name}, row {r}, column {k}", finite) for k, c in enumerate(_GAP.split(row), 1)]
+            [
+                read_number(c, f"{name}, row {r}, column {k}", finite)
+                for k, c in enumerate(_GAP.split(row), 1)
+            ]
             for r, row in enumerate(rows, 1)
         ]
     )
@@ -184,7 +209,11 @@ def _split(text: str, name: str) -> list[str]:
         lines, between = _ROW.findall(text), _ROW.sub("", text)
         odd = re.sub(r"[\[\]\s,]+", " ", between).strip()
         if odd or between.count("[") != between.count("]"):
-            what = f"“{odd[:20]}” stands between its rows" if odd else "a bracket is missing; part of it may be cut off"
+            what = (
+                f"“{odd[:20]}” stands between its rows"
+                if odd
+                else "a bracket is missing; part of it may be cut off"
+            )
             raise BadInput(f"{name}: {what}; every number has to be there.")
     else:
         lines = re.split(r"[\n;]|\][\s,]*\[", text)
@@ -208,7 +237,10 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
         return read_matrix(text, name, finite)
     if len(blocks) > MAX_BLOCKS:
         raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")
-    found = [read_matrix(_closed(block), f"{name}, head {k}", finite) for k, block in enumerate(blocks, 1)]
+    found = [
+        read_matrix(_closed(block), f"{name}, head {k}", finite)
+        for k, block in enumerate(blocks, 1)
+    ]
     for k, matrix in enumerate(found, 1):
         if matrix.shape != found[0].shape:
             raise BadInput(
@@ -241,7 +273,9 @@ def write_matrix(values: np.ndarray) -> str:
     return "\n".join(" ".join(exact(v) for v in row) for row in values)
 
 
-def orient(values: np.ndarray, d_in: int, name: str, stored: str = "in_out") -> tuple[np.ndarray, str]:
+def orient(
+    values: np.ndarray, d_in: int, name: str, stored: str = "in_out"
+) -> tuple[np.ndarray, str]:
     """A typed weight matrix as (d_in, d_out), and a sentence on which way round it was read.
 
     A matrix may be typed (d_in, d_out), as in X W, or (d_out, d_in), as in W Xᵀ. Where only one of
@@ -252,11 +286,16 @@ def orient(values: np.ndarray, d_in: int, name: str, stored: str = "in_out") -> 
     """
     rows, columns = values.shape
     if d_in not in (rows, columns):
-        raise BadInput(f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it meets.")
+        raise BadInput(
+            f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it meets."
+        )
     if rows == columns == d_in:
         transpose, note = stored == "out_in", " Both ways fit; you chose this one."
     else:
         transpose, note = rows != d_in, ""
     if transpose:
-        return values.T, f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}"
+        return (
+            values.T,
+            f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}",
+        )
     return values, f"{name} was typed as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"

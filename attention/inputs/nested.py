@@ -8,7 +8,17 @@ from functools import cache
 
 import numpy as np
 
-from attention.inputs.files import ALONE, MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, Entry, once, short, shown, whole
+from attention.inputs.files import (
+    ALONE,
+    MAX_ARRAYS,
+    MAX_ELEMENTS,
+    MAX_RANK,
+    Entry,
+    once,
+    short,
+    shown,
+    whole,
+)
 from attention.inputs.matrices import BadInput, read_number, sides
 
 MOST_NAMES = 100_000  # in one text
@@ -32,35 +42,70 @@ def nested(text: str, where: str, must: bool) -> dict[str, Entry] | None:
         return None
     if isinstance(value, list):
         return {ALONE: _nested(ALONE, value, where)}
-    value = value["stages"] if isinstance(value.get("stages"), dict) else value  # as this page saves them
-    value = {ALONE: value} if "values" in value and value.keys() <= {"values", "rows", "columns"} else value
-    if value and all(isinstance(v, list) and v and not isinstance(v[0], (list, str)) for v in value.values()):
-        return {ALONE: _nested(ALONE, list(value.values()), where, tuple(value))}  # a vector for each word
+    value = (
+        value["stages"] if isinstance(value.get("stages"), dict) else value
+    )  # as this page saves them
+    value = (
+        {ALONE: value}
+        if "values" in value and value.keys() <= {"values", "rows", "columns"}
+        else value
+    )
+    if value and all(
+        isinstance(v, list) and v and not isinstance(v[0], (list, str)) for v in value.values()
+    ):
+        return {
+            ALONE: _nested(ALONE, list(value.values()), where, tuple(value))
+        }  # a vector for each word
     return _members(value, where)
 
 
 def _members(value: dict, where: str) -> dict[str, Entry]:
     """The lists of rows among the members of an object, bare or as ``{"values": …, "rows": labels}``."""
     tokens = _words(value.get("tokens"))
-    records = {name: inner if isinstance(inner, dict) else {"values": inner} for name, inner in value.items()}
-    arrays = {name: r for name, r in records.items() if isinstance(r.get("values"), list) and r["values"][:1] and isinstance(r["values"][0], list)}  # fmt: skip
+    records = {
+        name: inner if isinstance(inner, dict) else {"values": inner}
+        for name, inner in value.items()
+    }
+    arrays = {
+        name: r
+        for name, r in records.items()
+        if isinstance(r.get("values"), list)
+        and r["values"][:1]
+        and isinstance(r["values"][0], list)
+    }
     over = [shown(name, 20) for name in records if name not in arrays and name != "tokens"]
     if not arrays:
         raise BadInput(f"{where} holds no array: an object of names and lists of rows is wanted.")
     if len(arrays) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(arrays):,} arrays; at most {MAX_ARRAYS:,} are read.")
     remark = (
-        f"Passed over, as these are no lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}." if over else ""
+        f"Passed over, as these are no lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}."
+        if over
+        else ""
     )
-    return {name: _nested(name, r["values"], where if name == ALONE else f"{where}, {shown(name)}", _words(r.get("rows")) or tokens, remark)
-            for name, r in arrays.items()}  # fmt: skip
+    return {
+        name: _nested(
+            name,
+            r["values"],
+            where if name == ALONE else f"{where}, {shown(name)}",
+            _words(r.get("rows")) or tokens,
+            remark,
+        )
+        for name, r in arrays.items()
+    }
 
 
 def _words(value) -> tuple[str, ...]:
-    return tuple(value) if isinstance(value, list) and all(isinstance(word, str) for word in value) else ()
+    return (
+        tuple(value)
+        if isinstance(value, list) and all(isinstance(word, str) for word in value)
+        else ()
+    )
 
 
-def _nested(name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = "") -> Entry:
+def _nested(
+    name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
+) -> Entry:
     """Lists of lists as an array; its cells are looked at when it is read, and the lists then let go."""
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
@@ -68,7 +113,9 @@ def _nested(name: str, value: list, where: str, rows: tuple[str, ...] = (), rema
 
     @cache
     def read() -> np.ndarray:
-        found = np.fromiter(_cells(held[0], shape, where, of_truth), bool if of_truth else np.float64).reshape(shape)
+        found = np.fromiter(
+            _cells(held[0], shape, where, of_truth), bool if of_truth else np.float64
+        ).reshape(shape)
         held.clear()
         return found
 
@@ -86,7 +133,9 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
         shape, value = [1, *shape], [value]
     size = sides(shape)
     if len(shape) > MAX_RANK or 0 in shape:
-        raise BadInput(f"{where} has {len(shape)} axes of {size}; two to four axes of 1 or more are read.")
+        raise BadInput(
+            f"{where} has {len(shape)} axes of {size}; two to four axes of 1 or more are read."
+        )
     if math.prod(shape) > MAX_ELEMENTS:
         raise BadInput(f"{where} is {size}; at most {MAX_ELEMENTS:,} numbers are read.")
     return value, shape, level
@@ -104,7 +153,9 @@ def _cells(level, shape: list[int], place: str, of_truth: bool):
         else:
             s = "entry" if isinstance(inner, list) and len(inner) == 1 else "entries"
             found = f"{len(inner)} {s}" if isinstance(inner, list) else f"“{short(str(inner), 24)}”"
-            raise BadInput(f"{here} holds {found}, not {shape[1]} as at first; every {word} needs the same.")
+            raise BadInput(
+                f"{here} holds {found}, not {shape[1]} as at first; every {word} needs the same."
+            )
 
 
 def _cell(inner, here: str, of_truth: bool) -> float | bool:
@@ -112,5 +163,9 @@ def _cell(inner, here: str, of_truth: bool) -> float | bool:
         return inner
     if isinstance(inner, (list, dict, bool)) or of_truth:
         found = {list: "a list", dict: "an object"}.get(type(inner)) or json.dumps(inner)
-        raise BadInput(f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is wanted.")
-    return read_number("" if inner is None else repr(inner) if isinstance(inner, float) else inner, here, False)
+        raise BadInput(
+            f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is wanted."
+        )
+    return read_number(
+        "" if inner is None else repr(inner) if isinstance(inner, float) else inner, here, False
+    )

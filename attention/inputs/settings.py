@@ -41,11 +41,15 @@ class Settings:
     scale: float | None = None  # what scores are multiplied by; None is 1/√d_k
     mask: str = "none"  # a name in MASKS, or DRAWN
     padding: tuple[int, ...] = ()  # keys hidden from every query
-    drawn: tuple[tuple[bool, ...], ...] = ()  # (n_q, n_k), True = may look; used where mask is DRAWN
+    drawn: tuple[
+        tuple[bool, ...], ...
+    ] = ()  # (n_q, n_k), True = may look; used where mask is DRAWN
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool = True
     context: bool = False  # also show the sum of the outputs
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # of the dimensions
+    names: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict, compare=False
+    )  # of the dimensions
 
     item: int = 0
     head: int = 0
@@ -115,7 +119,9 @@ def _rebuild(fields):
 def allowed(settings: Settings) -> np.ndarray:
     """(n_q, n_k), True where the query may look at the key: the mask and the padding together."""
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
-    base = np.array(settings.drawn, bool) if settings.mask == DRAWN else MASKS[settings.mask](n_q, n_k)
+    base = (
+        np.array(settings.drawn, bool) if settings.mask == DRAWN else MASKS[settings.mask](n_q, n_k)
+    )
     return base.reshape(n_q, n_k) & real_keys(settings)
 
 
@@ -129,33 +135,50 @@ def real_keys(settings: Settings) -> np.ndarray:
 def check(settings: Settings) -> Settings:
     """The settings, with views pulled back inside what is there; or a sentence on what does not fit."""
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
-    for word, tokens in (("token", settings.tokens), ("token of the second sequence", settings.memory_tokens)):
+    for word, tokens in (
+        ("token", settings.tokens),
+        ("token of the second sequence", settings.memory_tokens),
+    ):
         if len(tokens) > MAX_TOKENS:
-            raise BadInput(f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit.")
+            raise BadInput(
+                f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit."
+            )
         for i, token in enumerate(tokens, 1):
             if not token.strip():
                 raise BadInput(f"{word} {i} has no name; type a word.")
             if any(unicodedata.category(c) in ("Cc", "Cs") for c in token):
-                raise BadInput(f"{word} {i} holds a line break or another character that cannot be shown.")
+                raise BadInput(
+                    f"{word} {i} holds a line break or another character that cannot be shown."
+                )
             if len(token) > MAX_TOKEN_LENGTH:
-                raise BadInput(f"{word} {i} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit.")
+                raise BadInput(
+                    f"{word} {i} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit."
+                )
     if not n_q:
         raise BadInput("the table is empty; at least one token is needed.")
     if settings.mask != DRAWN and settings.mask not in MASKS:
-        raise BadInput(f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}.")
+        raise BadInput(
+            f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}."
+        )
     if settings.scale is not None and not (0 < settings.scale <= 1e6):
         raise BadInput(f"the scale is {settings.scale:g}; a positive number up to 1e6 is wanted.")
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
     if settings.distribution not in DISTRIBUTIONS:
         known = ", ".join(DISTRIBUTIONS)
-        raise BadInput(f"there is no distribution “{settings.distribution}” to sample from; choose one of {known}.")
+        raise BadInput(
+            f"there is no distribution “{settings.distribution}” to sample from; choose one of {known}."
+        )
     if not 0 <= settings.sample_seed < 2**32:
-        raise BadInput(f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are allowed.")
+        raise BadInput(
+            f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are allowed."
+        )
     _check_shapes(settings, n_q, n_k)
     if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
         rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
-        raise BadInput(f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted.")
+        raise BadInput(
+            f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
+        )
     if any(not 0 <= k < n_k for k in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
     return replace(
@@ -171,10 +194,16 @@ def check(settings: Settings) -> Settings:
 
 def _check_matrices(s: Settings) -> None:
     """Refuse matrices that do not belong together: one too many or too few, other batches, numbers out of bounds."""
-    wanted = {"Q", "K", "V"} if s.typed_qkv else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
+    wanted = (
+        {"Q", "K", "V"}
+        if s.typed_qkv
+        else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
+    )
     given = set(s.matrices) - {"W_O"}
     if given != wanted:
-        raise BadInput(f"the matrices {', '.join(sorted(wanted))} are wanted; {', '.join(sorted(given))} came.")
+        raise BadInput(
+            f"the matrices {', '.join(sorted(wanted))} are wanted; {', '.join(sorted(given))} came."
+        )
     numbers = sum(matrix.values.size for matrix in s.matrices.values())
     if numbers > MAX_NUMBERS:
         raise BadInput(f"these matrices hold {numbers:,} numbers; at most {MAX_NUMBERS:,} fit.")
@@ -186,16 +215,27 @@ def _check_matrices(s: Settings) -> None:
         if tuple(lead) != batch:
             raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
         if not np.abs(matrix.values).max(initial=0) <= LIMIT:
-            raise BadInput(f"{name} holds numbers beyond ±{LIMIT:g}, which this page does not take.")
+            raise BadInput(
+                f"{name} holds numbers beyond ±{LIMIT:g}, which this page does not take."
+            )
 
 
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     _check_matrices(s)
     if s.typed_qkv:
-        wanted = {"Q": (n_q, s.shape("K")[1]), "K": (n_k, s.shape("K")[1]), "V": (n_k, s.shape("V")[1])}
+        wanted = {
+            "Q": (n_q, s.shape("K")[1]),
+            "K": (n_k, s.shape("K")[1]),
+            "V": (n_k, s.shape("V")[1]),
+        }
     else:
         d = s.shape("X")[1]
-        wanted = {"X": (n_q, d), "memory": (n_k, d), "W_Q": (d, s.shape("W_K")[1]), "W_K": (d, s.shape("W_K")[1])}
+        wanted = {
+            "X": (n_q, d),
+            "memory": (n_k, d),
+            "W_Q": (d, s.shape("W_K")[1]),
+            "W_K": (d, s.shape("W_K")[1]),
+        }
         wanted["W_V"] = (d, s.shape("W_V")[1])
     width = wanted["V" if s.typed_qkv else "W_V"][1]
     for name, matrix in s.matrices.items():
@@ -246,7 +286,9 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
     return replace(s, matrices=m)
 
 
-def set_tokens(s: Settings, tokens: tuple[str, ...], keep: list[int | None], memory: bool = False) -> Settings:
+def set_tokens(
+    s: Settings, tokens: tuple[str, ...], keep: list[int | None], memory: bool = False
+) -> Settings:
     """Give the sequence new tokens; ``keep[i]`` is the old row that row i goes on with, None for a new one.
 
     Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row is 0 and may look at all.
@@ -255,19 +297,27 @@ def set_tokens(s: Settings, tokens: tuple[str, ...], keep: list[int | None], mem
     if not tokens:
         raise BadInput("the table is empty; at least one token is needed.")
     if len(tokens) > MAX_TOKENS:
-        raise BadInput(f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit.")
+        raise BadInput(
+            f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit."
+        )
     queries, keys = not memory, memory or not crossed
     names = ("memory", "K", "V") if memory else ("X", "Q") if crossed else ("X", "Q", "K", "V")
     matrices = {n: _rows(m, keep) if n in names else m for n, m in s.matrices.items()}
     changes = {"memory_tokens" if memory else "tokens": tokens, "matrices": matrices}
     if keys:
-        changes["padding"] = tuple(i for i, old in enumerate(keep) if old in s.padding and old is not None)
+        changes["padding"] = tuple(
+            i for i, old in enumerate(keep) if old in s.padding and old is not None
+        )
     if s.mask == DRAWN:
         drawn = np.array(s.drawn, bool)
         for axis, follows in enumerate((queries, keys)):
             if follows:
-                parts = [np.take(drawn, [o], axis) if o is not None else np.ones_like(np.take(drawn, [0], axis))
-                         for o in keep]  # fmt: skip
+                parts = [
+                    np.take(drawn, [o], axis)
+                    if o is not None
+                    else np.ones_like(np.take(drawn, [0], axis))
+                    for o in keep
+                ]
                 drawn = np.concatenate(parts, axis)
         changes["drawn"] = as_drawn(drawn)
     return replace(s, cell=None, **changes)
@@ -288,19 +338,28 @@ def as_drawn(mask: np.ndarray) -> tuple[tuple[bool, ...], ...]:
 
 def set_mask(s: Settings, mask: str) -> Settings:
     """Choose a mask; a drawn one begins with what is allowed now."""
-    return replace(s, mask=mask, drawn=as_drawn(allowed(replace(s, padding=()))) if mask == DRAWN else ())
+    return replace(
+        s, mask=mask, drawn=as_drawn(allowed(replace(s, padding=()))) if mask == DRAWN else ()
+    )
 
 
 def set_memory(s: Settings, on: bool) -> Settings:
     """Begin cross-attention with a copy of the sequence as its second one, or end it."""
     m = dict(s.matrices)
     if on:
-        return replace(s, memory_tokens=s.tokens, matrices=m if s.typed_qkv else m | {"memory": m["X"]}, cell=None)
+        return replace(
+            s,
+            memory_tokens=s.tokens,
+            matrices=m if s.typed_qkv else m | {"memory": m["X"]},
+            cell=None,
+        )
     m.pop("memory", None)
     n = len(s.tokens)
     if s.typed_qkv:
         m["K"], m["V"] = m["K"].resized(n, m["K"].shape[-1]), m["V"].resized(n, m["V"].shape[-1])
-    s = replace(s, memory_tokens=(), matrices=m, padding=tuple(k for k in s.padding if k < n), cell=None)
+    s = replace(
+        s, memory_tokens=(), matrices=m, padding=tuple(k for k in s.padding if k < n), cell=None
+    )
     return set_mask(s, "none") if s.mask == DRAWN else s
 
 
@@ -337,7 +396,10 @@ def start_from(s: Settings, qkv: bool, trace) -> Settings:
         Q, K, V = (item(s.matrices[name].values) for name in "QKV")
         m = {"X": Matrix(np.eye(n_q, n_q + n_k)), "memory": Matrix(np.eye(n_k, n_q + n_k, n_q))}
         m["W_Q"] = Matrix(np.vstack([Q, np.zeros((n_k, Q.shape[1]))]))
-        m |= {f"W_{name}": Matrix(np.vstack([np.zeros((n_q, M.shape[1])), M])) for name, M in (("K", K), ("V", V))}
+        m |= {
+            f"W_{name}": Matrix(np.vstack([np.zeros((n_q, M.shape[1])), M]))
+            for name, M in (("K", K), ("V", V))
+        }
     else:
         m = {"X": Matrix(np.eye(len(s.tokens)))}
         m |= {f"W_{name}": Matrix(item(s.matrices[name].values)) for name in "QKV"}

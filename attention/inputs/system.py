@@ -18,7 +18,12 @@ TUTORIAL_FILL = -1e9
 def run(settings: Settings) -> AttentionTrace:
     """Every stage of the settings' attention, with batch and head axes."""
     m = {name: matrix.values for name, matrix in settings.matrices.items()}
-    options = {"heads": settings.heads, "W_O": m.get("W_O"), "scale": settings.scale, "softmax": settings.softmax}
+    options = {
+        "heads": settings.heads,
+        "W_O": m.get("W_O"),
+        "scale": settings.scale,
+        "softmax": settings.softmax,
+    }
     visible = allowed(settings)
     visible = visible[None] if settings.batch else visible  # the same for every item
     if settings.fill == "-1e9":
@@ -37,10 +42,21 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
     bias = np.where(allowed(settings), 0.0, TUTORIAL_FILL) if settings.fill == "-1e9" else None
     stages = {}
     for name in STAGES:
-        values = _mask(visible, bias) if name == "mask" else _stage(settings, trace, name, item, head)
+        values = (
+            _mask(visible, bias) if name == "mask" else _stage(settings, trace, name, item, head)
+        )
         if values is not None:
             stages[name] = values
-    return View(stages, labels(settings), visible, trace.scale, bias, settings.softmax, settings.head, settings.heads)
+    return View(
+        stages,
+        labels(settings),
+        visible,
+        trace.scale,
+        bias,
+        settings.softmax,
+        settings.head,
+        settings.heads,
+    )
 
 
 def _chosen(settings: Settings) -> tuple[int | None, int | None]:

@@ -32,7 +32,10 @@ CORNERS = {
     "token_id",
     "unnamed: 0",
 }  # heads of a column of labels
-COMMAS = {"decimal": "decimal: 0,5 is a half", "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand"}
+COMMAS = {
+    "decimal": "decimal: 0,5 is a half",
+    "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand",
+}
 _DECIMAL = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d{1,4})?")  # 0,5 or 1.234,5
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234.5
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
@@ -55,7 +58,11 @@ class Lines(NamedTuple):
     def cells(self, line: str) -> list[str]:
         if self.separator == LOOSE:
             return [cell for cell in re.split(r"[ ]*,[ ]*|[ ]+", line.strip()) if cell]
-        return [cell.strip() for cell in line.split(self.separator)] if self.separator else line.split()
+        return (
+            [cell.strip() for cell in line.split(self.separator)]
+            if self.separator
+            else line.split()
+        )
 
     def first(self, line) -> str:
         return line.split(None, 1)[0] if self.separator is None else self.cells(line)[0]
@@ -67,7 +74,11 @@ class Lines(NamedTuple):
         """A cell as numbers are written here: without a decimal comma, or commas between thousands."""
         if "," in cell and self.decimal and _DECIMAL.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
-        return cell.replace(",", "") if "," in cell and not self.decimal and _THOUSANDS.fullmatch(cell) else cell
+        return (
+            cell.replace(",", "")
+            if "," in cell and not self.decimal and _THOUSANDS.fullmatch(cell)
+            else cell
+        )
 
 
 def tables(text: str, where: str, comma: str | None) -> dict[str, Entry]:
@@ -89,13 +100,20 @@ def tables(text: str, where: str, comma: str | None) -> dict[str, Entry]:
     first, *others = found.values()
     if any(entry.rows != first.rows for entry in others):
         return {ALONE: _table(ALONE, text, 1, where, comma)}  # one table with an empty line in it
-    return {ALONE: _stacked(list(found.values()))} if len({e.shape for e in found.values()}) == 1 else found
+    return (
+        {ALONE: _stacked(list(found.values()))}
+        if len({e.shape for e in found.values()}) == 1
+        else found
+    )
 
 
 def _stacked(blocks: list[Entry]) -> Entry:
     """Blocks of one shape, as NumPy and spreadsheets show several heads or items."""
     remarks = dict.fromkeys(
-        [*(entry.remark for entry in blocks), f"{len(blocks)} blocks of one shape were put one behind the other."]
+        [
+            *(entry.remark for entry in blocks),
+            f"{len(blocks)} blocks of one shape were put one behind the other.",
+        ]
     )
     stacked = Entry.of(ALONE, np.stack([entry.read() for entry in blocks]), blocks[0].rows)
     return replace(stacked, remark=" ".join(filter(None, remarks)))
@@ -122,7 +140,9 @@ def _blocks(text: str) -> list[tuple[int, str]]:
     return parts if several else [(1, text)]
 
 
-def _table(name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False) -> Entry:
+def _table(
+    name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False
+) -> Entry:
     """Rows of numbers, with or without a row of heads, a column of labels, or the two counts word2vec begins with."""
     lines = _lines(text, start, where, comma)
     remarks = ["The commas are decimal."] if lines.decimal else []
@@ -139,16 +159,25 @@ def _table(name: str, text: str, start: int, where: str, comma: str | None, corn
         remarks.append(f"The first line says {declared[0]:,} words; here are {count:,}.")
     if not head and first == "0" and _counting(lines.cells(lines.numbered[0][1])) and "." in text:
         remarks.append("The first line reads 0, 1, …; if it names the columns, take it away.")
-    labelled = bool(declared) or corner or (head and (first.lower() in CORNERS or short_head)) or _is_labelled(lines)
+    labelled = (
+        bool(declared)
+        or corner
+        or (head and (first.lower() in CORNERS or short_head))
+        or _is_labelled(lines)
+    )
     width = declared[1] if declared else _width(lines, labelled, where)
     _check_widths(lines, labelled, width, where)
     if not labelled and count * width > MAX_ELEMENTS:
-        raise BadInput(f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read.")
+        raise BadInput(
+            f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read."
+        )
     rows = tuple(_label(lines, line, width) for _, line in lines.numbered) if labelled else ()
 
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
-            raise BadInput(f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read at once.")
+            raise BadInput(
+                f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read at once."
+            )
         return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
 
     return Entry(
@@ -168,7 +197,10 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     if not lines:
         raise BadInput(f"{where} is empty; numbers are wanted.")
     for number, line in lines:
-        if len(line) > 2 * MAX_ELEMENTS and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS:
+        if (
+            len(line) > 2 * MAX_ELEMENTS
+            and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS
+        ):
             raise BadInput(
                 f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,} are read."
             )
@@ -182,7 +214,9 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
         separator = _comma(lines, where, comma)
         decimal = separator is None
     else:
-        decimal = separator is not None and "," in text and _is_decimal(lines, separator, where, comma)
+        decimal = (
+            separator is not None and "," in text and _is_decimal(lines, separator, where, comma)
+        )
     if separator in ("\t", ";", ",") and '"' in text:
         lines.clear()  # they take as much room as those that follow
         lines = _quoted(text, start, separator, where)
@@ -197,7 +231,9 @@ def _separator(lines, text: str) -> str | None:
     sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
 
     def everywhere(mark: str) -> bool:
-        return all(mark in line for line in sample) or all(line.endswith(mark) for line in sample[:-1])
+        return all(mark in line for line in sample) or all(
+            line.endswith(mark) for line in sample[:-1]
+        )
 
     marks = [mark for mark in "\t;," if mark in text]
     return next(filter(everywhere, marks), next(iter(marks), None))
@@ -236,7 +272,9 @@ def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int
                 found.append((start + reader.line_num - 1, UNQUOTED.join(row)))
     except csv.Error:
         line = start + reader.line_num - 1
-        raise BadInput(f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell.") from None
+        raise BadInput(
+            f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell."
+        ) from None
     if not found:
         raise BadInput(f"{where} is empty; numbers are wanted.")
     return found
@@ -267,7 +305,10 @@ def _comma(lines, where: str, comma: str | None) -> str | None:
 
 def _trailing(fields: list[str]) -> int:
     """How many fields at the end of a line are numbers, decimal commas allowed."""
-    return next((k for k, f in enumerate(reversed(fields)) if not (is_number(f) or _DECIMAL.fullmatch(f))), len(fields))
+    return next(
+        (k for k, f in enumerate(reversed(fields)) if not (is_number(f) or _DECIMAL.fullmatch(f))),
+        len(fields),
+    )
 
 
 def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
@@ -283,7 +324,9 @@ def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
     unsure = next(((k, cell) for k, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
     if not unsure or any("." in cell for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
         return False
-    if comma is None and all(cell.count(",") == 1 for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
+    if comma is None and all(
+        cell.count(",") == 1 for _, cell in cells() if _THOUSANDS.fullmatch(cell)
+    ):
         raise Ambiguous(_question(where, *unsure, "thousands"))
     return comma == "decimal"
 
@@ -323,12 +366,18 @@ def _is_head(lines: Lines) -> bool:
     if lines.separator is None and len(below[0]) == len(names) + 1 and _counting(names):
         return True
     cells = [cell for row in below for cell in row[1:] or row]
-    return not any(map(lines.is_number, names)) and 2 * sum(map(lines.is_number, cells)) > len(cells)
+    return not any(map(lines.is_number, names)) and 2 * sum(map(lines.is_number, cells)) > len(
+        cells
+    )
 
 
 def _counting(cells: list[str]) -> bool:
     """Whether they are 0, 1, 2, … or 1, 2, 3, …, as tables number their columns."""
-    return bool(cells) and cells[0] in ("0", "1") and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
+    return (
+        bool(cells)
+        and cells[0] in ("0", "1")
+        and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
+    )
 
 
 def _has_no_corner(lines: Lines) -> bool:
@@ -350,7 +399,9 @@ def _width(lines: Lines, labelled: bool, where: str) -> int:
     cells = lines.cells(line)
     width = len(cells) - labelled
     if labelled and lines.separator is None:
-        width = next((k for k, cell in enumerate(reversed(cells)) if not lines.is_number(cell)), width)
+        width = next(
+            (k for k, cell in enumerate(reversed(cells)) if not lines.is_number(cell)), width
+        )
     if width < 1:
         raise BadInput(f"{where}, line {number} holds no number.")
     return width
@@ -367,7 +418,9 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
             continue
         if found != width:
             s = "" if found == 1 else "s"
-            raise BadInput(f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line {first}.")
+            raise BadInput(
+                f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line {first}."
+            )
 
 
 def _label(lines: Lines, line, width: int) -> str:
@@ -379,7 +432,10 @@ def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
     number, line = lines.numbered[k]
     label, cells = _parted(lines.cells(line), width)
     places = enumerate(cells, len(label) + 1)
-    return [read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False) for j, cell in places]
+    return [
+        read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False)
+        for j, cell in places
+    ]
 
 
 def disarmed(label: str) -> str:

@@ -16,7 +16,10 @@ from attention.inputs.settings import MAX_TOKENS
 
 MASK = "mask"
 WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
-AXES = {"batch": "items of a batch", "heads": "heads"}  # what the axis before the rows of Q, K and V counts
+AXES = {
+    "batch": "items of a batch",
+    "heads": "heads",
+}  # what the axis before the rows of Q, K and V counts
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ class Brought:
     values: np.ndarray
     tokens: tuple[str, ...] = ()
     stored: str = "in_out"
-    name: str = ""  # of the tensor, where it says which weight this is; the values are (in, out) then
+    name: str = (
+        ""  # of the tensor, where it says which weight this is; the values are (in, out) then
+    )
     heads: int | None = None  # where they stood beside each other in an axis of their own
     remarks: tuple[str, ...] = ()
 
@@ -83,7 +88,11 @@ def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
 def _ranked(found: Brought, role: str, place: str, axis: str) -> Brought:
     """With as many axes as the input has: two, or a batch in front; heads beside each other."""
     values = found.values
-    if role == MASK and values.ndim > 2 and (values == values.reshape(-1, *values.shape[-2:])[0]).all():
+    if (
+        role == MASK
+        and values.ndim > 2
+        and (values == values.reshape(-1, *values.shape[-2:])[0]).all()
+    ):
         values = values.reshape(-1, *values.shape[-2:])[0]  # the same for every item and head
     most, remarks, heads = 2 if role in (*WEIGHTS, MASK) else 3, found.remarks, None
     if role in "QKV" and axis == "heads" and values.ndim > 2:
@@ -92,7 +101,9 @@ def _ranked(found: Brought, role: str, place: str, axis: str) -> Brought:
         remarks = (*remarks, f"{role} has three axes: taken as a batch of {len(values)}.")
     if not 2 <= values.ndim <= most or not values.size:
         wanted_axes = "two axes are" if most == 2 else "two axes, or three with a batch, are"
-        raise BadInput(f"{place} is {size(values)}; {wanted_axes} wanted for {role}. Cut it to that.")
+        raise BadInput(
+            f"{place} is {size(values)}; {wanted_axes} wanted for {role}. Cut it to that."
+        )
     return replace(found, values=values, heads=heads, remarks=remarks)
 
 
@@ -102,10 +113,17 @@ def _turned(found: Brought, name: str, role: str, how: tuple[str, str]) -> Broug
     way = "(out, in), and transposed" if turn else "(in, out)"
     part = f", of which {cut.strip('[] ')} was cut" if cut.strip() else ""
     told = f"{role} is {shown(name, 60)}{part}, {by} stored as {way}."
-    return replace(found, values=found.values.T if turn else found.values, name=name, remarks=(*found.remarks, told))
+    return replace(
+        found,
+        values=found.values.T if turn else found.values,
+        name=name,
+        remarks=(*found.remarks, told),
+    )
 
 
-def gather(found: dict[str, Entry], picks: dict[str, tuple[str, Asked]], where: str) -> dict[str, Brought]:
+def gather(
+    found: dict[str, Entry], picks: dict[str, tuple[str, Asked]], where: str
+) -> dict[str, Brought]:
     """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to take it."""
     brought = {role: take(found[name], role, where, asked) for role, (name, asked) in picks.items()}
     biases = left_out(found, [name for name, _ in picks.values()])
@@ -120,16 +138,22 @@ def gather(found: dict[str, Entry], picks: dict[str, tuple[str, Asked]], where: 
 def _mask(found: Brought, true_means: str, place: str) -> Brought:
     values = found.values.astype(np.float64)
     said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
-    return Brought(as_allowed(values, true_means, place), remarks=(*found.remarks, f"The mask: {said}."))
+    return Brought(
+        as_allowed(values, true_means, place), remarks=(*found.remarks, f"The mask: {said}.")
+    )
 
 
 def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """The rows of a table that are wanted, in that order; of any other array all of it."""
     if words.strip():
         chosen = wanted(entry, words, place)
-        return entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :], tuple(entry.rows[k] for k in chosen)
+        return entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :], tuple(
+            entry.rows[k] for k in chosen
+        )
     if entry.pick and entry.shape[0] > MAX_TOKENS:
-        raise BadInput(f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS}.")
+        raise BadInput(
+            f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS}."
+        )
     return entry.read(), entry.rows
 
 
@@ -170,7 +194,9 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
     """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are understood."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     if len(parts) > values.ndim:
-        raise BadInput(f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}.")
+        raise BadInput(
+            f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}."
+        )
     index = []
     for axis, part in enumerate(parts):
         found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
@@ -179,9 +205,15 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
                 f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
             )
         one, start, end = found.groups()
-        picked = int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])
-        if (picked if one else picked.stop - 1) >= values.shape[axis] or (not one and picked.start >= picked.stop):
-            raise BadInput(f"the slice {part} lies outside of {place}, which is {size(values)}; places count from 0.")
+        picked = (
+            int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])
+        )
+        if (picked if one else picked.stop - 1) >= values.shape[axis] or (
+            not one and picked.start >= picked.stop
+        ):
+            raise BadInput(
+                f"the slice {part} lies outside of {place}, which is {size(values)}; places count from 0."
+            )
         index.append(picked)
     return values[tuple(index)]
 

@@ -17,8 +17,15 @@ from attention.inputs.tables import tables
 
 MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
 MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
-BOUNDS = (("\n", MAX_ELEMENTS, "lines"), ("\r", MAX_ELEMENTS, "lines"), (",", MAX_COMMAS, "commas"), ("\t", MAX_COMMAS, "tabs"),
-          (";", MAX_ELEMENTS, "semicolons"), ("[", MAX_BRACKETS, "brackets"), ("{", MAX_BRACKETS, "brackets"))  # fmt: skip
+BOUNDS = (
+    ("\n", MAX_ELEMENTS, "lines"),
+    ("\r", MAX_ELEMENTS, "lines"),
+    (",", MAX_COMMAS, "commas"),
+    ("\t", MAX_COMMAS, "tabs"),
+    (";", MAX_ELEMENTS, "semicolons"),
+    ("[", MAX_BRACKETS, "brackets"),
+    ("{", MAX_BRACKETS, "brackets"),
+)
 _NAMED = re.compile(
     r"(?m)^[ \t]{0,9}([A-Za-z_]\w{0,39})[ \t]{0,9}[=:][ \t]{0,9}(?=(?:[A-Za-z][\w.]{0,40}\(\s{0,9})?\[)"
 )
@@ -27,12 +34,16 @@ _BRACKETS = re.compile(
 )  # a printout begins so
 _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"#[^\n]*")
-_CODE = re.compile(r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$")  # lines that hold no numbers
+_CODE = re.compile(
+    r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$"
+)  # lines that hold no numbers
 _TAIL = re.compile(
     r"(?:[\s,;)>]|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type)\s?=\s?(?:'[^'\n]*'|<[^>\n]*>|\([^)\n]*\)|[\w.:]+))*"
 )
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
-_TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]{}]*")  # rows in other brackets: Python's tuples, C's initialisers
+_TUPLES = re.compile(
+    r"[\d\s.,eE+\-()\[\]{}]*"
+)  # rows in other brackets: Python's tuples, C's initialisers
 _SQUARE = str.maketrans("(){}", "[][]")
 
 
@@ -70,13 +81,19 @@ def _bounded(text: str, where: str) -> str:
         if text.count(mark) > most:
             raise BadInput(f"{where} has {text.count(mark):,} {word}; at most {most:,} are read.")
     if "\x00" in text:
-        raise BadInput(f"{where}, character {text.index(chr(0)) + 1} is a zero byte; this is no text.")
+        raise BadInput(
+            f"{where}, character {text.index(chr(0)) + 1} is a zero byte; this is no text."
+        )
     return text
 
 
 def _counted(text: str) -> str:
     """True and False as 1 and 0, where no number stands beside them."""
-    return text if re.search(r"\d", text) else _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", text)
+    return (
+        text
+        if re.search(r"\d", text)
+        else _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", text)
+    )
 
 
 def _printout(text: str, where: str) -> np.ndarray:
@@ -115,7 +132,9 @@ def _printed(parts: list[str], where: str) -> dict[str, Entry]:
             continue
         found[name] = Entry.of(name, _printout(text, f"{where}, {name}"))
         if len(found) > MAX_ARRAYS:
-            raise BadInput(f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read.")
+            raise BadInput(
+                f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read."
+            )
     if not found:
         raise BadInput(f"{where} holds words and no numbers.")
     return {

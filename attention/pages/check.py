@@ -14,7 +14,9 @@ from attention.masks import MASKS
 from attention.pages import board, parts, sheet, state
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
-MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {inputs.PASTED: "pasted, as 0 and 1"}
+MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {
+    inputs.PASTED: "pasted, as 0 and 1"
+}
 RIGHT = "none: right numbers"
 EXPLAINED = ("As it should be.", "With what was found.", "Explained less ours.")
 GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
@@ -34,40 +36,81 @@ def count(label: str, name: str, default, **options) -> float | None:
 
 def pasted(source: str) -> dict:
     """The boxes to paste inputs into, and what stands in them."""
-    for name, place in zip(inputs.SOURCES[source].names, st.columns(len(inputs.SOURCES[source].names)), strict=True):
+    for name, place in zip(
+        inputs.SOURCES[source].names, st.columns(len(inputs.SOURCES[source].names)), strict=True
+    ):
         with place:
             box(name, name, 120, "1 0 2\n0 1 1")
     places = st.columns([1, 1, 1, 1.6, 1.4], vertical_alignment="bottom")
     with places[0]:
-        heads = count("Heads", "heads", 1, min_value=1, max_value=64, step=1, help="Q, K and V hold them side by side")
+        heads = count(
+            "Heads",
+            "heads",
+            1,
+            min_value=1,
+            max_value=64,
+            step=1,
+            help="Q, K and V hold them side by side",
+        )
     with places[1]:
         kv_heads = count(
-            "of keys and values", "kv_heads", None, min_value=1, max_value=64, step=1, placeholder="as many"
+            "of keys and values",
+            "kv_heads",
+            None,
+            min_value=1,
+            max_value=64,
+            step=1,
+            placeholder="as many",
         )
     with places[2]:
-        softcap = count("Soft cap", "softcap", None, min_value=1e-6, max_value=1e6, placeholder="none")
+        softcap = count(
+            "Soft cap", "softcap", None, min_value=1e-6, max_value=1e6, placeholder="none"
+        )
     with places[3]:
-        mask = state.own(st.selectbox, "Mask", "check_mask_kind", "none", options=list(MASK_LABELS),
-                         format_func=MASK_LABELS.__getitem__)  # fmt: skip
+        mask = state.own(
+            st.selectbox,
+            "Mask",
+            "check_mask_kind",
+            "none",
+            options=list(MASK_LABELS),
+            format_func=MASK_LABELS.__getitem__,
+        )
     parts.note("The scale is 1/√d_k.")
     true_means = "may look"
     if mask == inputs.PASTED:
         with places[4]:
-            true_means = state.own(st.segmented_control, "1 means", "check_true", true_means, required=True,
-                                   options=list(POLARITIES))  # fmt: skip
+            true_means = state.own(
+                st.segmented_control,
+                "1 means",
+                "check_true",
+                true_means,
+                required=True,
+                options=list(POLARITIES),
+            )
         box("Mask: a row for each query, a column for each key", "mask", 100, "1 0\n1 1")
     names = (*inputs.SOURCES[source].names, "mask")
     if not all(text(name).strip() for name in inputs.SOURCES[source].names):
-        raise BadInput(f"paste {', '.join(inputs.SOURCES[source].names)} above; the same as your code gets.")
-    return inputs.pasted(source, {name: text(name) for name in names}, mask=mask, true_means=true_means,
-                         heads=heads, kv_heads=kv_heads, softcap=softcap)  # fmt: skip
+        raise BadInput(
+            f"paste {', '.join(inputs.SOURCES[source].names)} above; the same as your code gets."
+        )
+    return inputs.pasted(
+        source,
+        {name: text(name) for name in names},
+        mask=mask,
+        true_means=true_means,
+        heads=heads,
+        kv_heads=kv_heads,
+        softcap=softcap,
+    )
 
 
 def from_explore(s: Settings) -> dict:
     given = inputs.from_settings(s)
     seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
-    parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore: {scale}, {seen}. Change it there.")
+    parts.note(
+        f"“{EXAMPLES[s.example].title}” as it stands on Explore: {scale}, {seen}. Change it there."
+    )
     return given
 
 
@@ -84,16 +127,36 @@ def answers(bench) -> dict[str, str]:
             )
     left, right = st.columns(2, vertical_alignment="bottom")
     with left, st.expander("From a file"):
-        file = st.file_uploader("Numbers in a text file, or arrays", type=SUFFIXES, key="check_file",
-                                max_upload_size=8, on_change=state.touched)  # fmt: skip
+        file = st.file_uploader(
+            "Numbers in a text file, or arrays",
+            type=SUFFIXES,
+            key="check_file",
+            max_upload_size=8,
+            on_change=state.touched,
+        )
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
-                st.button(f"It is {label.lower()}", key=f"check_use_{name}", disabled=file is None,
-                          on_click=lambda name=name: opened(name, file))  # fmt: skip
+                st.button(
+                    f"It is {label.lower()}",
+                    key=f"check_use_{name}",
+                    disabled=file is None,
+                    on_click=lambda name=name: opened(name, file),
+                )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
-        state.own(st.selectbox, "No numbers at hand? Plant a mistake", "check_plant", RIGHT, options=list(mistakes))
-        st.button("Put its output into the box", key="check_planted", on_click=plant, args=(bench, mistakes))
+        state.own(
+            st.selectbox,
+            "No numbers at hand? Plant a mistake",
+            "check_plant",
+            RIGHT,
+            options=list(mistakes),
+        )
+        st.button(
+            "Put its output into the box",
+            key="check_planted",
+            on_click=plant,
+            args=(bench, mistakes),
+        )
     return {name: text(name) for name in ANSWERS}
 
 
@@ -117,7 +180,9 @@ def opened(name: str, file) -> None:
 
 def verdict(found: Diagnosis) -> None:
     """What was found, in sentences."""
-    parts.say("understood" if found.correct else "flag" if found.explanations else "refused", str(found))
+    parts.say(
+        "understood" if found.correct else "flag" if found.explanations else "refused", str(found)
+    )
     if found.unseen:
         parts.say(
             "plain",
@@ -137,13 +202,25 @@ def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:
         EXPLAINED,
     )
     rows = [differing] if name else []
-    rows += [(name, f"{name}_given", (ours, theirs, difference), (f"{name}, ours", ANSWERS[name].lower()), GIVEN)
-             for name, (theirs, ours, difference) in found.answers.items()]  # fmt: skip
+    rows += [
+        (
+            name,
+            f"{name}_given",
+            (ours, theirs, difference),
+            (f"{name}, ours", ANSWERS[name].lower()),
+            GIVEN,
+        )
+        for name, (theirs, ours, difference) in found.answers.items()
+    ]
     panes = []
     for stage, group, matrices, symbols, sentences in rows:
-        picked = [M[min(head, len(M) - 1)] if M is not None and M.ndim == 3 else M for M in matrices]
+        picked = [
+            M[min(head, len(M) - 1)] if M is not None and M.ndim == 3 else M for M in matrices
+        ]
         words = list(zip((*symbols, "difference"), sentences, strict=True))
-        panes += compared(group, *picked, lambda M, stage=stage: inputs.axes(stage, M.shape, s), words=words)
+        panes += compared(
+            group, *picked, lambda M, stage=stage: inputs.axes(stage, M.shape, s), words=words
+        )
     for pane in panes:
         pane["filename"] = f"attention_check_{pane['name']}"
     return panes
@@ -155,8 +232,15 @@ parts.opening(
     " alone and in pairs, and says which of them gives exactly your numbers."
 )
 parts.sentences(*state.sentences())
-source = state.own(st.segmented_control, "The inputs of both sides", "check_source", "explore", required=True,
-                   options=list(inputs.SOURCES), format_func=lambda name: inputs.SOURCES[name].label)  # fmt: skip
+source = state.own(
+    st.segmented_control,
+    "The inputs of both sides",
+    "check_source",
+    "explore",
+    required=True,
+    options=list(inputs.SOURCES),
+    format_func=lambda name: inputs.SOURCES[name].label,
+)
 try:
     bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
     given = answers(bench)
@@ -167,8 +251,15 @@ try:
         head = min(state.kept("check_head", 0), heads - 1)
         state.keep("check_head", head)
         if heads > 1:
-            state.own(st.segmented_control, "Head", "check_head", 0, options=range(heads), required=True,
-                      format_func=lambda h: str(h + 1))  # fmt: skip
+            state.own(
+                st.segmented_control,
+                "Head",
+                "check_head",
+                0,
+                options=range(heads),
+                required=True,
+                format_func=lambda h: str(h + 1),
+            )
         panes = panes_of(found, head, s if source == "explore" else None)
         board.show("check_board", panes)
         if panes:

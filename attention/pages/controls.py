@@ -35,7 +35,9 @@ SWITCHES = {
     "output_weights": Switch("W\\_O", lambda s: "W_O" in s.matrices, inputs.set_output_weights),
     "context": Switch("Σ output", lambda s: s.context, lambda s, on: replace(s, context=on)),
     "typed_qkv": Switch(
-        "Q, K, V typed themselves", lambda s: s.typed_qkv, lambda s, on: inputs.start_from(s, on, run(s))
+        "Q, K, V typed themselves",
+        lambda s: s.typed_qkv,
+        lambda s, on: inputs.start_from(s, on, run(s)),
     ),
 }
 
@@ -43,9 +45,22 @@ SWITCHES = {
 def rail(s: Settings) -> None:
     """All controls, in the sidebar."""
     with st.sidebar:
-        state.bound(st.selectbox, "Example", "example", s.example, state.example,
-                    options=list(EXAMPLES), format_func=lambda name: EXAMPLES[name].title)  # fmt: skip
-        st.button("Reset", key="reset", on_click=state.reset, width="stretch", help="Back to the example as it was")
+        state.bound(
+            st.selectbox,
+            "Example",
+            "example",
+            s.example,
+            state.example,
+            options=list(EXAMPLES),
+            format_func=lambda name: EXAMPLES[name].title,
+        )
+        st.button(
+            "Reset",
+            key="reset",
+            on_click=state.reset,
+            width="stretch",
+            help="Back to the example as it was",
+        )
         _view(s)
         _attention(s)
         _shapes(s)
@@ -57,39 +72,96 @@ def _field(name: str):
 
 
 def _choice(label: str, name: str, value, labels: dict, apply=None, **options) -> None:
-    state.bound(st.selectbox, label, name, value, apply or _field(name), options=list(labels),
-                format_func=labels.__getitem__, **options)  # fmt: skip
+    state.bound(
+        st.selectbox,
+        label,
+        name,
+        value,
+        apply or _field(name),
+        options=list(labels),
+        format_func=labels.__getitem__,
+        **options,
+    )
 
 
 def _view(s: Settings) -> None:
     tokens = distinct(s.tokens)
-    state.bound(st.selectbox, "Query", "query", s.query, _field("query"), options=range(len(tokens)),
-                format_func=lambda i: tokens[min(i, len(tokens) - 1)], help="Highlighted in every stage and walked below")  # fmt: skip
+    state.bound(
+        st.selectbox,
+        "Query",
+        "query",
+        s.query,
+        _field("query"),
+        options=range(len(tokens)),
+        format_func=lambda i: tokens[min(i, len(tokens) - 1)],
+        help="Highlighted in every stage and walked below",
+    )
     if s.heads > 1:
-        state.bound(st.segmented_control, "Head", "head", s.head, lambda s, h: replace(s, head=s.head if h is None else h),
-                    options=range(s.heads), format_func=lambda h: str(h + 1))  # fmt: skip
+        state.bound(
+            st.segmented_control,
+            "Head",
+            "head",
+            s.head,
+            lambda s, h: replace(s, head=s.head if h is None else h),
+            options=range(s.heads),
+            format_func=lambda h: str(h + 1),
+        )
     if s.batch > 1:
-        state.bound(st.number_input, "Batch item", "item", s.item + 1, lambda s, i: replace(s, item=i - 1, cell=None),
-                    min_value=1, max_value=s.batch, step=1)  # fmt: skip
-    state.bound(st.slider, "Digits", "digits", s.digits, _field("digits"), min_value=0, max_value=10)
+        state.bound(
+            st.number_input,
+            "Batch item",
+            "item",
+            s.item + 1,
+            lambda s, i: replace(s, item=i - 1, cell=None),
+            min_value=1,
+            max_value=s.batch,
+            step=1,
+        )
+    state.bound(
+        st.slider, "Digits", "digits", s.digits, _field("digits"), min_value=0, max_value=10
+    )
 
 
 def _attention(s: Settings) -> None:
     kind = "sqrt" if s.scale is None else "none" if s.scale == 1 else "number"
     _choice("Scale", "scale_kind", kind, SCALES, _set_scale)
     if kind == "number":
-        state.bound(st.number_input, "Scores are multiplied by", "scale", s.scale, _field("scale"), min_value=1e-6,
-                    max_value=1e6, step=0.05, format="%.6g")  # fmt: skip
+        state.bound(
+            st.number_input,
+            "Scores are multiplied by",
+            "scale",
+            s.scale,
+            _field("scale"),
+            min_value=1e-6,
+            max_value=1e6,
+            step=0.05,
+            format="%.6g",
+        )
     _choice("Mask", "mask", s.mask, MASK_LABELS, _set_mask)
     keys = distinct(s.key_tokens)
-    state.bound(st.multiselect, "Padding: hide these keys", "padding", list(s.padding),
-                lambda s, chosen: replace(s, padding=tuple(sorted(chosen))), options=range(len(keys)),
-                format_func=lambda k: keys[min(k, len(keys) - 1)], placeholder="none")  # fmt: skip
+    state.bound(
+        st.multiselect,
+        "Padding: hide these keys",
+        "padding",
+        list(s.padding),
+        lambda s, chosen: replace(s, padding=tuple(sorted(chosen))),
+        options=range(len(keys)),
+        format_func=lambda k: keys[min(k, len(keys) - 1)],
+        placeholder="none",
+    )
     if s.fill != "-inf" or not inputs.allowed(s).all():
         _choice("Hidden cells get", "fill", s.fill, FILLS)
     on = [name for name, switch in SWITCHES.items() if switch.is_on(s)]
-    state.bound(st.pills, "Parts, on or off", "parts", on, _switch, options=list(SWITCHES), selection_mode="multi",
-                format_func=lambda name: SWITCHES[name].label)  # fmt: skip
+    state.bound(
+        st.pills,
+        "Parts, on or off",
+        "parts",
+        on,
+        _switch,
+        options=list(SWITCHES),
+        selection_mode="multi",
+        format_func=lambda name: SWITCHES[name].label,
+    )
 
 
 def _switch(s: Settings, on: list[str]) -> Settings:
@@ -106,15 +178,29 @@ def _set_mask(s: Settings, mask: str) -> Settings:
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:
-    return replace(s, scale={"sqrt": None, "none": 1.0, "number": s.d_k**-0.5 if s.d_k > 1 else 0.5}[kind])
+    return replace(
+        s, scale={"sqrt": None, "none": 1.0, "number": s.d_k**-0.5 if s.d_k > 1 else 0.5}[kind]
+    )
 
 
 def _shapes(s: Settings) -> None:
     sizes = {"d_model": s.d_model, "d_k": s.d_k, "d_v": s.d_v}
     for name, size in sizes.items():
         if size is not None:
-            state.bound(st.slider, name.replace("_", "\\_"), name, size,
-                        lambda s, value, name=name: inputs.set_dimension(s, name, value),
-                        min_value=1, max_value=max(MOST_STEPS, size))  # fmt: skip
-    _choice("Heads", "heads", s.heads, {h: str(h) for h in s.possible_heads},
-            lambda s, h: replace(s, heads=h, head=0, cell=None), help="They divide the columns of the weights")  # fmt: skip
+            state.bound(
+                st.slider,
+                name.replace("_", "\\_"),
+                name,
+                size,
+                lambda s, value, name=name: inputs.set_dimension(s, name, value),
+                min_value=1,
+                max_value=max(MOST_STEPS, size),
+            )
+    _choice(
+        "Heads",
+        "heads",
+        s.heads,
+        {h: str(h) for h in s.possible_heads},
+        lambda s, h: replace(s, heads=h, head=0, cell=None),
+        help="They divide the columns of the weights",
+    )

@@ -20,7 +20,9 @@ from attention.weights import INITIALISERS
 MASK, DATA = "mask", "data"
 MOST_CELLS = 16_384  # in a table to type in; more would hold up the browser
 NAMES = {"memory": "Y", DATA: ":material/upload: your data"}
-SEEDS = {name: seed for seed, name in enumerate(MATRICES)}  # each begins with its own: equal seeds roll equal matrices
+SEEDS = {
+    name: seed for seed, name in enumerate(MATRICES)
+}  # each begins with its own: equal seeds roll equal matrices
 
 
 def editable(s: Settings) -> list[str]:
@@ -70,8 +72,12 @@ def _numbers(s: Settings, name: str) -> None:
         return
     key, (tokens, rows) = state.table(name, editing.content(s, name))
     titles = editing.column_labels(s, name, len(rows[0]))
-    frame = pd.DataFrame([list(row) for row in rows], columns=[f"c{k}" for k in range(len(rows[0]))], dtype=object)
-    config = {f"c{k}": st.column_config.TextColumn(title, width=64) for k, title in enumerate(titles)}
+    frame = pd.DataFrame(
+        [list(row) for row in rows], columns=[f"c{k}" for k in range(len(rows[0]))], dtype=object
+    )
+    config = {
+        f"c{k}": st.column_config.TextColumn(title, width=64) for k, title in enumerate(titles)
+    }
     if tokens is not None:
         frame.insert(0, "token", list(tokens))
         config["token"] = st.column_config.TextColumn("token", width=90)
@@ -80,16 +86,27 @@ def _numbers(s: Settings, name: str) -> None:
         frame.index = list(given) if len(given) == len(rows) else range(1, len(rows) + 1)
         config["_index"] = st.column_config.Column(disabled=True)
     remark = s.matrices[name].remark
-    st.caption(parts.plain(f"{name}, {len(rows)} × {len(rows[0])}" + (f" · {remark}" if remark else "")))
+    st.caption(
+        parts.plain(f"{name}, {len(rows)} × {len(rows[0])}" + (f" · {remark}" if remark else ""))
+    )
     st.data_editor(frame, key=key, column_config=config, hide_index=tokens is not None, width="stretch",
                    num_rows="dynamic" if tokens is not None else "fixed", on_change=_commit, args=(name, key))  # fmt: skip
     if tokens is not None:
-        st.button("Add a token", key=f"add_{name}", on_click=state.change, args=(lambda s: editing.add_token(s, name),))
+        st.button(
+            "Add a token",
+            key=f"add_{name}",
+            on_click=state.change,
+            args=(lambda s: editing.add_token(s, name),),
+        )
 
 
 def _commit(name: str, key: str) -> None:
     base, found = state.edits(name, key)
-    if not state.change(lambda s: editing.edit(s, name, base, found)) or found["added_rows"] or found["deleted_rows"]:
+    if (
+        not state.change(lambda s: editing.edit(s, name, base, found))
+        or found["added_rows"]
+        or found["deleted_rows"]
+    ):
         state.reopen(name)
     else:
         state.table_is(name, editing.content(state.current(), name))
@@ -105,21 +122,33 @@ def _roll(s: Settings, name: str) -> None:
         kind = state.own(st.selectbox, "Choose or roll", f"kind_{name}", recipe.kind, options=list(INITIALISERS),
                          format_func=lambda kind: INITIALISERS[kind].label)  # fmt: skip
     with second:
-        seed = state.own(st.number_input, "Seed", f"seed_{name}", recipe.seed, min_value=0, max_value=2**32 - 1, step=1)
+        seed = state.own(
+            st.number_input,
+            "Seed",
+            f"seed_{name}",
+            recipe.seed,
+            min_value=0,
+            max_value=2**32 - 1,
+            step=1,
+        )
     ends = float(recipe.low), float(recipe.high)
     if INITIALISERS[kind].ranged:
         first, second = st.columns(2)
         with first:
             low = state.own(st.number_input, "From", f"low_{name}", ends[0], step=1.0, format="%g")
         with second:
-            high = state.own(st.number_input, "To, not included", f"high_{name}", ends[1], step=1.0, format="%g")
+            high = state.own(
+                st.number_input, "To, not included", f"high_{name}", ends[1], step=1.0, format="%g"
+            )
         ends = low, high
     buttons = st.columns(2)
     word = "Use identity" if kind == "identity" else "Roll"
     buttons[0].button(word, key=f"roll_{name}", type="primary", on_click=_rolled, args=(name, kind, seed, *ends),
                       width="stretch")  # fmt: skip
     if name == "X":
-        buttons[1].button("One-hot", key="one_hot", on_click=state.change, args=(inputs.one_hot,), width="stretch")
+        buttons[1].button(
+            "One-hot", key="one_hot", on_click=state.change, args=(inputs.one_hot,), width="stretch"
+        )
 
 
 def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
@@ -142,9 +171,15 @@ def _mask(s: Settings) -> None:
     queries, keys = distinct(s.tokens), distinct(s.key_tokens)
     key, base = state.table(MASK, (queries, keys, allowed))
     frame = pd.DataFrame(base[2], index=list(queries), columns=[f"c{k}" for k in range(len(keys))])
-    config = {f"c{k}": st.column_config.CheckboxColumn(token, width=80) for k, token in enumerate(keys)}
-    st.caption("Ticked: the query (row) may look at the key (column). A change makes this the drawn mask.")
-    st.data_editor(frame, key=key, column_config=config, width="content", on_change=_commit_mask, args=(key,))
+    config = {
+        f"c{k}": st.column_config.CheckboxColumn(token, width=80) for k, token in enumerate(keys)
+    }
+    st.caption(
+        "Ticked: the query (row) may look at the key (column). A change makes this the drawn mask."
+    )
+    st.data_editor(
+        frame, key=key, column_config=config, width="content", on_change=_commit_mask, args=(key,)
+    )
 
 
 def _commit_mask(key: str) -> None:

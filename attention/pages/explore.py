@@ -27,7 +27,11 @@ now = view(s, trace)
 
 def picked(value) -> None:
     """A click on the board; the browser is not trusted with more than two indices that exist."""
-    stage, i, j = (value.get(k) for k in ("stage", "i", "j")) if isinstance(value, dict) else (None, None, None)
+    stage, i, j = (
+        (value.get(k) for k in ("stage", "i", "j"))
+        if isinstance(value, dict)
+        else (None, None, None)
+    )
     inside = (
         isinstance(stage, str)
         and stage in now.stages
@@ -49,8 +53,11 @@ def edit(name) -> None:
 
 def flags() -> list[str]:
     """What a person should know about these numbers."""
-    found = [f"Query “{now.labels['queries'][i]}” sees no key: its weights and its output are 0."
-             for i in range(len(s.tokens)) if not now.allowed[i].any()]  # fmt: skip
+    found = [
+        f"Query “{now.labels['queries'][i]}” sees no key: its weights and its output are 0."
+        for i in range(len(s.tokens))
+        if not now.allowed[i].any()
+    ]
     if len(s.key_tokens) == 1 and s.softmax:
         found.append("There is one key, so every weight is 1; add a token to see attention choose.")
     return found
@@ -85,8 +92,17 @@ if s.fill == "-1e9":
 for pane in panes:
     pane["edit"] = pane["name"] in s.matrices
     pane["picks"] = pane["name"] in now.stages
-    pane["filename"] = f"attention_{s.example}_{pane['name']}" + (f"_head{s.head + 1}" if head else "")
-board.show("board", panes, formula=figures.formula(now), remark=" · ".join(sizes), on_picked=picked, on_edit=edit)
+    pane["filename"] = f"attention_{s.example}_{pane['name']}" + (
+        f"_head{s.head + 1}" if head else ""
+    )
+board.show(
+    "board",
+    panes,
+    formula=figures.formula(now),
+    remark=" · ".join(sizes),
+    on_picked=picked,
+    on_edit=edit,
+)
 for sentence in flags():
     parts.say("flag", sentence)
 
@@ -102,8 +118,16 @@ def the_cell() -> None:
 
 
 def the_walk() -> None:
-    steps = state.own(st.segmented_control, "Steps shown", "steps", 6, options=range(1, 7), required=True,
-                      format_func=lambda k: f"{k} {tables.STEPS[k - 1]}", label_visibility="collapsed")  # fmt: skip
+    steps = state.own(
+        st.segmented_control,
+        "Steps shown",
+        "steps",
+        6,
+        options=range(1, 7),
+        required=True,
+        format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
+        label_visibility="collapsed",
+    )
     st.html(tables.walk(now, walk(now, s.query), s.tokens[s.query], s.digits, steps))
 
 
@@ -117,14 +141,23 @@ def the_exports() -> None:
     shown = Shown(s, trace, now, title, lambda: panes, plotly_source)
     with st.container(horizontal=True):
         for key, found in FORMATS.items():
-            st.download_button(found.label, lambda found=found: found.write(shown), f"{name}_{found.filename}", found.mime,
-                               on_click="ignore", key=f"take_{key}", help=found.help)  # fmt: skip
+            st.download_button(
+                found.label,
+                lambda found=found: found.write(shown),
+                f"{name}_{found.filename}",
+                found.mime,
+                on_click="ignore",
+                key=f"take_{key}",
+                help=found.help,
+            )
     parts.note(
         "The address of this page holds all settings, unless a box above says that they do not fit. A saved state opens again"
         " under “your data” above. The menu ⋯ of a stage copies its numbers."
     )
     st.subheader("A figure", anchor=False)
-    chosen = sheet.section(panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else "")
+    chosen = sheet.section(
+        panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
+    )
     st.subheader("All of it", anchor=False)
     if st.button("Build a zip of everything", key="build_zip", on_click=state.touched):
         bar = st.progress(0.0)
@@ -132,7 +165,13 @@ def the_exports() -> None:
             bar.progress(done, f"Writing {what} …")
         bar.empty()
         st.download_button(
-            "Save the zip", content, f"{name}.zip", "application/zip", on_click="ignore", key="zip", type="primary"
+            "Save the zip",
+            content,
+            f"{name}.zip",
+            "application/zip",
+            on_click="ignore",
+            key="zip",
+            type="primary",
         )
 
 
@@ -148,5 +187,14 @@ below = {
     "Take it away": the_exports,
     "The code": the_code,
 }
-below[state.own(st.segmented_control, "Below the board", "below", CELL, options=list(below), required=True,
-                label_visibility="collapsed")]()  # fmt: skip
+below[
+    state.own(
+        st.segmented_control,
+        "Below the board",
+        "below",
+        CELL,
+        options=list(below),
+        required=True,
+        label_visibility="collapsed",
+    )
+]()

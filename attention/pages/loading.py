@@ -21,7 +21,12 @@ from attention.pages import parts, state
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
-CHOICES = {"words": "", "cut": "", "stored": AS_IT_IS.stored, "true": AS_IT_IS.true_means}  # for one array
+CHOICES = {
+    "words": "",
+    "cut": "",
+    "stored": AS_IT_IS.stored,
+    "true": AS_IT_IS.true_means,
+}  # for one array
 Picks = dict[str, tuple[str, Asked]]
 
 
@@ -29,11 +34,26 @@ def panel(s: Settings) -> None:
     """The box and the file on the left; on the right what they hold, and what becomes of it."""
     left, right = st.columns([2, 3], gap="large")
     with left:
-        text = state.own(st.text_area, "Paste numbers", "load_text", "", height=170, max_chars=2_000_000,
-                         placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors")  # fmt: skip
-        st.button("Read it", key="load_read", on_click=state.touched)  # leaving the box is what hands the text over
-        file = st.file_uploader("or open a file", type=loading.SUFFIXES, key="load_file", max_upload_size=8,
-                                help="Text as UTF-8, arrays, or a state saved under “Take it away”", on_change=state.touched)  # fmt: skip
+        text = state.own(
+            st.text_area,
+            "Paste numbers",
+            "load_text",
+            "",
+            height=170,
+            max_chars=2_000_000,
+            placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors",
+        )
+        st.button(
+            "Read it", key="load_read", on_click=state.touched
+        )  # leaving the box is what hands the text over
+        file = st.file_uploader(
+            "or open a file",
+            type=loading.SUFFIXES,
+            key="load_file",
+            max_upload_size=8,
+            help="Text as UTF-8, arrays, or a state saved under “Take it away”",
+            on_change=state.touched,
+        )
     with right:
         try:
             if file is not None:
@@ -42,7 +62,9 @@ def panel(s: Settings) -> None:
                 _content(s, PASTED, text.encode())
             else:
                 forget()
-                parts.note("Nothing changes until you have seen what was understood and pressed “Use these numbers”.")
+                parts.note(
+                    "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
+                )
         except BadInput as problem:
             parts.say("refused", state.capital(str(problem)))
 
@@ -56,7 +78,9 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     """What one text or file holds."""
     if links.is_file(content):
         parts.note("This is a saved state of this page.")
-        st.button("Open it", key="open_file", type="primary", on_click=state.open_file, args=(content,))
+        st.button(
+            "Open it", key="open_file", type="primary", on_click=state.open_file, args=(content,)
+        )
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
     if state.kept("load_mark", None) != mark:
@@ -74,13 +98,23 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     if said:
         parts.note(f"What comes with them: {' '.join(said)}")
     st.button(
-        "Use these numbers", key="load_use", type="primary", disabled=not brought, on_click=_use, args=(brought, heads)
+        "Use these numbers",
+        key="load_use",
+        type="primary",
+        disabled=not brought,
+        on_click=_use,
+        args=(brought, heads),
     )
 
 
 def _start(mark: bytes) -> None:
     """Forget all that was chosen for another text or file."""
-    for name, value in (("load_mark", mark), ("load_comma", None), ("load_found", None), ("load_picks", None)):
+    for name, value in (
+        ("load_mark", mark),
+        ("load_comma", None),
+        ("load_found", None),
+        ("load_picks", None),
+    ):
         state.keep(name, value)
     for role in (*ROLES, "QKV"):
         for choice, value in CHOICES.items():
@@ -93,7 +127,9 @@ def _guess(s: Settings, mark: bytes, found: dict[str, Entry]) -> None:
     state.keep("load_layer", next(iter(layers(found)), None))
     state.keep("load_family", loading.family_of(list(found)))
     state.keep("load_axis", loading.axis_of(found))
-    state.keep("load_role", state.kept("load_for", None) or loading.likely(*next(iter(found.items())), s))
+    state.keep(
+        "load_role", state.kept("load_for", None) or loading.likely(*next(iter(found.items())), s)
+    )
     state.keep("load_for", None)
 
 
@@ -112,7 +148,14 @@ def _arrays(where: str, content: bytes) -> dict[str, Entry]:
     if isinstance(found, Ambiguous) or comma:
         if isinstance(found, Ambiguous):
             parts.say("flag", state.capital(str(found)))
-        state.own(st.segmented_control, "The comma", "load_comma", None, options=list(COMMAS), format_func=COMMAS.get)
+        state.own(
+            st.segmented_control,
+            "The comma",
+            "load_comma",
+            None,
+            options=list(COMMAS),
+            format_func=COMMAS.get,
+        )
     if isinstance(found, BadInput):
         raise BadInput("choose one of the two above.") if isinstance(found, Ambiguous) else found
     return found
@@ -121,8 +164,14 @@ def _arrays(where: str, content: bytes) -> dict[str, Entry]:
 def _single(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(found.items()))
-    role = state.own(st.selectbox, f"These are {sides(entry.shape)} numbers. Use them as", "load_role", "X", options=list(ROLES),
-                     format_func=ROLES.__getitem__)  # fmt: skip
+    role = state.own(
+        st.selectbox,
+        f"These are {sides(entry.shape)} numbers. Use them as",
+        "load_role",
+        "X",
+        options=list(ROLES),
+        format_func=ROLES.__getitem__,
+    )
     return {role: (name, _asked(role, entry))}, _heads(s, {role})
 
 
@@ -131,8 +180,15 @@ def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     with st.expander(f"{len(found):,} arrays"):
         st.html(tables.contents(found))
     known, layer = layers(found), None
-    family = state.own(st.segmented_control, "They are", "load_family", "weights", options=list(FAMILY_LABELS), required=True,
-                       format_func=FAMILY_LABELS.__getitem__)  # fmt: skip
+    family = state.own(
+        st.segmented_control,
+        "They are",
+        "load_family",
+        "weights",
+        options=list(FAMILY_LABELS),
+        required=True,
+        format_func=FAMILY_LABELS.__getitem__,
+    )
     if len(known) > 1 and family == "weights":
         layer = state.own(st.selectbox, "Layer", "load_layer", known[0], options=known)
     if state.kept("load_picks", None) != (family, layer):
@@ -143,8 +199,15 @@ def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     for role in loading.FAMILIES[family]:
         left, right = st.columns([3, 2])
         with left:
-            name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), placeholder="leave as it is",
-                             format_func=lambda name: f"{name}   {sides(found[name].shape)}")  # fmt: skip
+            name = state.own(
+                st.selectbox,
+                ROLES[role].replace("_", "\\_"),
+                f"load_pick_{role}",
+                None,
+                options=list(found),
+                placeholder="leave as it is",
+                format_func=lambda name: f"{name}   {sides(found[name].shape)}",
+            )
         if name is not None:
             with right:
                 picks[role] = (name, _asked(role, found[name], first=not picks.keys() & set("QKV")))
@@ -156,32 +219,77 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
     joined = state.kept("load_axis", "batch") == "heads" and roles & set("QKV")
     if joined or not roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
         return None
-    return state.own(st.number_input, "Heads that share the columns", "load_heads", None, min_value=1, max_value=MAX_DIMENSION, step=1,
-                     placeholder=f"as now, {s.heads}")  # fmt: skip
+    return state.own(
+        st.number_input,
+        "Heads that share the columns",
+        "load_heads",
+        None,
+        min_value=1,
+        max_value=MAX_DIMENSION,
+        step=1,
+        placeholder=f"as now, {s.heads}",
+    )
 
 
 def _asked(role: str, entry: Entry, first: bool = True) -> Asked:
     """How the array is to be taken, where there is a choice. Q, K and V are cut alike, and asked about once."""
     group = "QKV" if role in "QKV" else role
-    chosen = {choice: state.kept(f"load_{choice}_{group}", value) for choice, value in CHOICES.items()}
+    chosen = {
+        choice: state.kept(f"load_{choice}_{group}", value) for choice, value in CHOICES.items()
+    }
     axis = state.kept("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
     with st.container(horizontal=True):
         if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
-            most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS}" if entry.shape[0] > MAX_TOKENS else ""
-            chosen["words"] = state.own(st.text_input, f"Words wanted{most}, in their order", f"load_words_{role}", "",
-                                        placeholder=" ".join(entry.rows[:4]))  # fmt: skip
+            most = (
+                f" of {entry.shape[0]:,}, at most {MAX_TOKENS}"
+                if entry.shape[0] > MAX_TOKENS
+                else ""
+            )
+            chosen["words"] = state.own(
+                st.text_input,
+                f"Words wanted{most}, in their order",
+                f"load_words_{role}",
+                "",
+                placeholder=" ".join(entry.rows[:4]),
+            )
         elif first and (entry.dtype != "text" or len(entry.shape) > 2):
-            chosen["cut"] = state.own(st.text_input, f"Slice of {sides(entry.shape)}", f"load_cut_{group}", "", placeholder="such as 0, :, 0:64; counted from 0",
-                                      help="Layer, head or rows, as NumPy writes it; of a tensor with several weights, of this one's part")  # fmt: skip
+            chosen["cut"] = state.own(
+                st.text_input,
+                f"Slice of {sides(entry.shape)}",
+                f"load_cut_{group}",
+                "",
+                placeholder="such as 0, :, 0:64; counted from 0",
+                help="Layer, head or rows, as NumPy writes it; of a tensor with several weights, of this one's part",
+            )
         if group == "QKV" and first and len(entry.shape) > 2:
-            axis = state.own(st.segmented_control, "The axis before the rows counts", "load_axis", "batch", options=list(AXES), required=True,
-                             format_func=AXES.__getitem__)  # fmt: skip
+            axis = state.own(
+                st.segmented_control,
+                "The axis before the rows counts",
+                "load_axis",
+                "batch",
+                options=list(AXES),
+                required=True,
+                format_func=AXES.__getitem__,
+            )
         if role in WEIGHTS and entry.shape[-1:] == entry.shape[-2:-1] and _is_open(role, entry):
-            chosen["stored"] = state.own(st.segmented_control, "It is stored as", f"load_stored_{role}", AS_IT_IS.stored, options=list(STORED),
-                                         format_func=STORED.__getitem__, required=True)  # fmt: skip
+            chosen["stored"] = state.own(
+                st.segmented_control,
+                "It is stored as",
+                f"load_stored_{role}",
+                AS_IT_IS.stored,
+                options=list(STORED),
+                format_func=STORED.__getitem__,
+                required=True,
+            )
         if role == MASK:
-            chosen["true"] = state.own(st.segmented_control, "1 or True means", f"load_true_{MASK}", AS_IT_IS.true_means, options=list(POLARITIES),
-                                       required=True)  # fmt: skip
+            chosen["true"] = state.own(
+                st.segmented_control,
+                "1 or True means",
+                f"load_true_{MASK}",
+                AS_IT_IS.true_means,
+                options=list(POLARITIES),
+                required=True,
+            )
     return Asked(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
 
 

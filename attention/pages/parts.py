@@ -38,8 +38,11 @@ def note(sentence: str) -> None:
 def address() -> None:
     """Put the settings into the address, and say where they do not fit."""
     if not state.write_address():
-        say("flag", "These matrices do not fit into a link of 2,000 characters, so the address holds only a mark of them, which this server"
-            " understands for a while. “Take it away” on Explore saves the state as a file that another person can open there, under “your data”.")  # fmt: skip
+        say(
+            "flag",
+            "These matrices do not fit into a link of 2,000 characters, so the address holds only a mark of them, which this server"
+            " understands for a while. “Take it away” on Explore saves the state as a file that another person can open there, under “your data”.",
+        )
 
 
 @cache

@@ -31,7 +31,11 @@ def plotly_source() -> str:
 def plotly_js(request: Request) -> Response:
     """plotly.js, compressed where the browser reads gzip (1.4 MB instead of 4.7)."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")
-    headers = {"Cache-Control": "public, max-age=86400", "Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff"}
+    headers = {
+        "Cache-Control": "public, max-age=86400",
+        "Vary": "Accept-Encoding",
+        "X-Content-Type-Options": "nosniff",
+    }
     if compressed:
         headers["Content-Encoding"] = "gzip"
     return Response(_plotly(compressed), media_type="text/javascript", headers=headers)

@@ -16,7 +16,9 @@ from attention.inputs.settings import SAMPLING, Settings, check
 
 MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload
 _NOTHING = object()
-_UNTOLD: OrderedDict[str, Settings] = OrderedDict()  # by the mark in their address; the oldest go first
+_UNTOLD: OrderedDict[str, Settings] = (
+    OrderedDict()
+)  # by the mark in their address; the oldest go first
 _LOCK = Lock()
 
 
@@ -31,7 +33,9 @@ class Visit:
     address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
     arrived: bool = True  # whether the browser has taken over the address this page wrote
     changed: bool = False  # whether a control began this run
-    kept: dict = field(default_factory=dict)  # values of the page alone, such as which panel is open
+    kept: dict = field(
+        default_factory=dict
+    )  # values of the page alone, such as which panel is open
     menus: dict = field(default_factory=dict)  # the labels each menu showed last
     tables: dict = field(default_factory=dict)  # what each table opened with
 
@@ -95,7 +99,9 @@ def change(act: Callable[[Settings], Settings]) -> bool:
     visit.changed, visit.notices, visit.remarks = True, [], []
     try:
         settings = check(act(visit.settings))
-        visit.settings = replace(settings, cell=links.existing_cell(settings)) if settings.cell else settings
+        visit.settings = (
+            replace(settings, cell=links.existing_cell(settings)) if settings.cell else settings
+        )
     except BadInput as problem:
         refuse(str(problem))
         return False
@@ -147,7 +153,9 @@ def bound(widget, label: str, name: str, value, apply, **options):
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
     every move and comes back as it was after a visit to another page.
     """
-    return _keyed(widget, label, name, value, lambda moved: change(lambda s: apply(s, moved)), options)
+    return _keyed(
+        widget, label, name, value, lambda moved: change(lambda s: apply(s, moved)), options
+    )
 
 
 def own(widget, label: str, name: str, default, **options):
@@ -159,11 +167,19 @@ def own(widget, label: str, name: str, default, **options):
 
 def _keyed(widget, label, name, value, move, options):
     key, menus = f"set_{name}", _visit().menus
-    menu = [options["format_func"](option) for option in options["options"]] if "format_func" in options else None
+    menu = (
+        [options["format_func"](option) for option in options["options"]]
+        if "format_func" in options
+        else None
+    )
     if st.session_state.get(key, _NOTHING) != value or menus.get(name) != menu:
-        st.session_state[key] = value  # also where only the labels changed: the browser holds the old one
+        st.session_state[key] = (
+            value  # also where only the labels changed: the browser holds the old one
+        )
     menus[name] = menu
-    return widget(label, key=key, on_change=_moved, args=(key, move, options.get("options")), **options)
+    return widget(
+        label, key=key, on_change=_moved, args=(key, move, options.get("options")), **options
+    )
 
 
 def _moved(key: str, move, options) -> None:
@@ -234,7 +250,9 @@ def write_address() -> bool:
     link, whole = links.address(visit.settings)
     if not whole:
         _remember(link["partial"], visit.settings)
-    if address != link and (address or link != {"example": FIRST}):  # the bare address is the first example
+    if address != link and (
+        address or link != {"example": FIRST}
+    ):  # the bare address is the first example
         st.query_params.from_dict(link)
     visit.address = link if address or link != {"example": FIRST} else {}
     return whole

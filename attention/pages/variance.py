@@ -25,7 +25,9 @@ def field(name):
 def steps(label, name, options, **more) -> None:
     """A slider over chosen steps; a value between them, from a link, becomes a step of its own."""
     value = getattr(s, name)
-    state.bound(st.select_slider, label, name, value, field(name), options=sorted({*options, value}), **more)
+    state.bound(
+        st.select_slider, label, name, value, field(name), options=sorted({*options, value}), **more
+    )
 
 
 parts.opening(
@@ -34,18 +36,38 @@ parts.opening(
 )
 parts.sentences(*state.sentences())
 
-first, second, third, fourth = st.columns([3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom")
+first, second, third, fourth = st.columns(
+    [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
+)
 with first:
     steps("d\\_k, up to", "sample_d_k", D_KS)
 with second:
     steps("Samples at each d\\_k", "samples", SAMPLES, format_func="{:,}".format)
 with third:
-    state.bound(st.segmented_control, "Entries of q and k", "distribution", s.distribution, field("distribution"),
-                options=list(maths.DISTRIBUTIONS), format_func=lambda name: maths.DISTRIBUTIONS[name].label, required=True, width="stretch",
-                help="Each has mean 0 and variance 1")  # fmt: skip
+    state.bound(
+        st.segmented_control,
+        "Entries of q and k",
+        "distribution",
+        s.distribution,
+        field("distribution"),
+        options=list(maths.DISTRIBUTIONS),
+        format_func=lambda name: maths.DISTRIBUTIONS[name].label,
+        required=True,
+        width="stretch",
+        help="Each has mean 0 and variance 1",
+    )
 with fourth:
-    state.bound(st.number_input, "Seed", "sample_seed", s.sample_seed, field("sample_seed"), min_value=0,
-                max_value=2**32 - 1, step=1, help="The same seed gives the same samples")  # fmt: skip
+    state.bound(
+        st.number_input,
+        "Seed",
+        "sample_seed",
+        s.sample_seed,
+        field("sample_seed"),
+        min_value=0,
+        max_value=2**32 - 1,
+        step=1,
+        help="The same seed gives the same samples",
+    )
 
 asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples
 points = maths.measure_all(*asked)
@@ -77,14 +99,18 @@ rule = maths.predict(stages["Q"], stages["K"])
 means = {name: float(matrix.mean()) for name, matrix in stages.items()}
 measured = {name: variance(matrix) for name, matrix in stages.items()}
 predicted = {"scores": rule.centred, "scaled": rule.centred * now.scale**2}
-sentence = figures.explore_sentence(s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size)
+sentence = figures.explore_sentence(
+    s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size
+)
 left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
 with left:
     charts.append(explored := figures.explored_pane(measured, predicted, sentence))
     board.show("explored", [explored])
 with right:
     st.html(exports.explored_table(means, measured, predicted, max(s.digits, 2)))
-    st.caption("Population variance (ddof 0) over every entry; change the matrices on Explore and come back.")
+    st.caption(
+        "Population variance (ddof 0) over every entry; change the matrices on Explore and come back."
+    )
 
 with st.expander("The numbers behind these charts"):
     st.html(exports.points_table(points))
@@ -92,7 +118,13 @@ with st.expander("The numbers behind these charts"):
         f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
         f" {s.samples:,} scores; the weights are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
     )
-    st.download_button("CSV", lambda: exports.to_csv(points), "attention_variance.csv", "text/csv", on_click="ignore",
-                       key="variance_csv")  # fmt: skip
+    st.download_button(
+        "CSV",
+        lambda: exports.to_csv(points),
+        "attention_variance.csv",
+        "text/csv",
+        on_click="ignore",
+        key="variance_csv",
+    )
 sheet.offer(charts, "attention_why")
 parts.address()

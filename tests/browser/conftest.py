@@ -36,7 +36,9 @@ def address():
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
     command += [f"--server.port={port}", "--server.address=127.0.0.1"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     url = f"http://127.0.0.1:{port}/"
     try:
         for _ in range(300):
@@ -57,7 +59,9 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield chromium
         chromium.close()
 
@@ -90,7 +94,9 @@ class Dashboard:
         self.page.wait_for_function(script, arg=arg)
 
     def stages(self) -> list[str]:
-        return self.page.eval_on_selector_all(".board-pane", "nodes => nodes.map(n => n.dataset.stage)")
+        return self.page.eval_on_selector_all(
+            ".board-pane", "nodes => nodes.map(n => n.dataset.stage)"
+        )
 
     def numbers(self, stage: str) -> np.ndarray:
         """What Plotly holds for a stage, in the browser. Hidden cells are NaN."""
@@ -153,9 +159,13 @@ class Dashboard:
     def type_into(self, row: int, column: int, text: str) -> None:
         """Type into the open table; column 0 is the first one of the table."""
         table = self.page.locator(".st-key-editor .dvn-scroller").first
-        chosen = self.page.locator(f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]")
+        chosen = self.page.locator(
+            f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]"
+        )
         for _ in range(10):  # a table that opens anew forgets what was pressed meanwhile
-            self.page.keyboard.press("Escape")  # a cell that was opened by mistake would cover the table
+            self.page.keyboard.press(
+                "Escape"
+            )  # a cell that was opened by mistake would cover the table
             table.click(position={"x": 60, "y": 52})
             for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
                 self.page.keyboard.press(key)
@@ -210,7 +220,9 @@ def visit(browser, address):
 
     def visitor(width=1440, height=900, scheme="light", **options) -> Dashboard:
         viewport = {"width": width, "height": height}
-        context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True, **options)
+        context = browser.new_context(
+            viewport=viewport, color_scheme=scheme, accept_downloads=True, **options
+        )
         opened.append((context, Dashboard(context.new_page(), address)))
         return opened[-1][1]
 

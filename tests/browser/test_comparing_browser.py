@@ -32,14 +32,21 @@ def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, 
 
 def test_conventions_hands_the_mask_over_as_asked(visit):
     dashboard = visit().open("conventions", example="random-qkv", mask="causal")
-    for label, handed in (("as a boolean array", "array"), ("as the framework's look-ahead switch", "switch")):
+    for label, handed in (
+        ("as a boolean array", "array"),
+        ("as the framework's look-ahead switch", "switch"),
+    ):
         if handed == "switch":
             dashboard.after(
-                lambda: dashboard.page.get_by_text("as the framework's look-ahead switch", exact=True).click()
+                lambda: dashboard.page.get_by_text(
+                    "as the framework's look-ahead switch", exact=True
+                ).click()
             )
         _, compared = conventions.compare(settings_of("random-qkv", "causal"), handed)
         theirs = next(c.answer for c in compared if c.name == "torch_mha")
-        assert np.array_equal(dashboard.numbers("weights_torch_mha"), theirs.weights, equal_nan=True), label
+        assert np.array_equal(
+            dashboard.numbers("weights_torch_mha"), theirs.weights, equal_nan=True
+        ), label
 
 
 def checking(visit, **link):
@@ -69,15 +76,24 @@ def test_right_numbers_of_every_example_are_declared_right(visit, example):
 
 
 def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
-    dashboard, bench = checking(visit, example="sentence", mask="causal"), bench_of("sentence", "causal")
+    dashboard, bench = (
+        checking(visit, example="sentence", mask="causal"),
+        bench_of("sentence", "causal"),
+    )
     dashboard.page.locator(".st-key-set_check_plant input").fill("the heads are split")
     dashboard.page.keyboard.press("Enter")
     dashboard.page.locator(".st-key-check_planted button").click()
-    dashboard.page.get_by_text("The heads are split by a reshape without a transpose. With that,").wait_for()
+    dashboard.page.get_by_text(
+        "The heads are split by a reshape without a transpose. With that,"
+    ).wait_for()
     dashboard.page.wait_for_selector(".board[data-tag]")
     wrong = next(d for d in bench.applicable if d.slot == "split")
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
-    dashboard.after(lambda: dashboard.page.locator(".st-key-set_check_head").get_by_text("2", exact=True).click())
+    dashboard.after(
+        lambda: (
+            dashboard.page.locator(".st-key-set_check_head").get_by_text("2", exact=True).click()
+        )
+    )
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][1])
 
 
@@ -85,7 +101,10 @@ def test_what_cannot_be_read_is_refused_in_a_sentence_and_stays_in_the_box(visit
     dashboard = checking(visit)
     fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
     dashboard.page.get_by_text("Your weights, line 1 holds no number").wait_for()
-    assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == "<img src=x onerror=alert(1)>"
+    assert (
+        dashboard.page.locator(".st-key-set_check_weights textarea").input_value()
+        == "<img src=x onerror=alert(1)>"
+    )
 
 
 @pytest.mark.parametrize("kind", ["txt", "npy"])
@@ -99,7 +118,9 @@ def test_numbers_come_from_a_file(visit, tmp_path, kind):
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     dashboard.page.locator(".st-key-check_use_weights button:enabled").click()
-    dashboard.page.get_by_text(f"These numbers are right, to {16 if kind == 'npy' else 8} digits.").wait_for()
+    dashboard.page.get_by_text(
+        f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
+    ).wait_for()
 
 
 def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
@@ -115,11 +136,15 @@ def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
 
 
-def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(visit, browser, tmp_path):
+def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(
+    visit, browser, tmp_path
+):
     dashboard = visit().open(example="sentence", mask="causal")
     dashboard.tab("Take it away")
     dashboard.page.get_by_role("button", name="Build a zip of everything").click()
-    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="Save the zip").click())
+    name, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="Save the zip").click()
+    )
     assert name == "attention_sentence.zip"
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         archive.extract("report.html", tmp_path)
@@ -131,7 +156,9 @@ def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(visit
     page.wait_for_selector("#plot-output .hm image", state="attached")
     settings = settings_of("sentence", "causal")
     for stage in ("X", "scores", "output"):
-        shown = page.evaluate("s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage)
+        shown = page.evaluate(
+            "s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage
+        )
         assert np.array_equal(shown, view(settings, run(settings)).stages[stage]), stage
     assert problems == []
     context.close()

@@ -68,7 +68,10 @@ def test_a_pasted_numpy_printout_becomes_the_example(visit):
     dashboard = visit().open()
     with np.printoptions(precision=17, floatmode="unique"):
         dashboard.paste(repr(X))
-    assert dashboard.page.locator(".st-key-editor table.numbers td").first.inner_text() == f"{X[0, 0]:.6g}…"
+    assert (
+        dashboard.page.locator(".st-key-editor table.numbers td").first.inner_text()
+        == f"{X[0, 0]:.6g}…"
+    )
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.use()
     agrees(dashboard, X=X, **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
@@ -83,11 +86,17 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
     dashboard.page.locator(".st-key-editor table.numbers", has_text="X, 5 × 6").wait_for()
     dashboard.use()
     rows = {line.split()[0]: [float(n) for n in line.split()[1:]] for line in GLOVE.splitlines()}
-    assert dashboard.numbers("X").tolist() == [rows[word] for word in ("the", "cat", "sat", "the", ".")]
+    assert dashboard.numbers("X").tolist() == [
+        rows[word] for word in ("the", "cat", "sat", "the", ".")
+    ]
     ticks = dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").all_text_contents()
     assert ticks == ["the (1)", "cat", "sat", "the (2)", "."]
     assert "W_Q, W_K and W_V were rolled anew, because d_model is 6 now." in dashboard.notice()
-    agrees(dashboard, X=dashboard.numbers("X"), **{f"W_{name}": dashboard.numbers(f"W_{name}") for name in "QKV"})
+    agrees(
+        dashboard,
+        X=dashboard.numbers("X"),
+        **{f"W_{name}": dashboard.numbers(f"W_{name}") for name in "QKV"},
+    )
 
 
 def test_a_pasted_spreadsheet_range_becomes_the_example(visit):
@@ -127,7 +136,9 @@ def test_an_npz_becomes_the_example(visit):
 
 def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(visit):
     names = {"W_Q": "query", "W_K": "key", "W_V": "value"}
-    layers = [{role: RNG.standard_normal((6, 4)).astype(np.float32) for role in names} for _ in range(2)]
+    layers = [
+        {role: RNG.standard_normal((6, 4)).astype(np.float32) for role in names} for _ in range(2)
+    ]
     tensors = {
         f"bert.encoder.layer.{k}.attention.self.{names[role]}.weight": W
         for k, layer in enumerate(layers)
@@ -138,9 +149,13 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     dashboard.upload("model.safetensors", safetensors(**tensors))
     dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 4 × 6").wait_for()
     dashboard.choose("set_load_layer", "bert.encoder.layer.1.attention.self")
-    dashboard.page.locator(".st-key-editor p.notice", has_text="The formula here has no bias").wait_for()
+    dashboard.page.locator(
+        ".st-key-editor p.notice", has_text="The formula here has no bias"
+    ).wait_for()
     dashboard.use()
-    agrees(dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()})
+    agrees(
+        dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()}
+    )
     said = dashboard.notice()
     assert (
         "W_Q is bert.encoder.layer.1.attention.self.query.weight, by its name stored as (out, in), and transposed."
@@ -173,7 +188,11 @@ BAD = [
     ),
     ("late.txt", b"caf\xe9 1 2", "late.txt is no UTF-8 text: byte 4 is 0xe9; save it as UTF-8."),
     ("../../x.npy", b"\x93NUMPY\x01\x00", "x.npy: its .npy header is damaged."),
-    ("<img src=x onerror=alert(1)>.npz", b"PK\x03\x04", "<img src=x onerror=alert(1)>.npz is a damaged zip file."),
+    (
+        "<img src=x onerror=alert(1)>.npz",
+        b"PK\x03\x04",
+        "<img src=x onerror=alert(1)>.npz is a damaged zip file.",
+    ),
 ]
 
 
@@ -224,17 +243,24 @@ def test_every_format_is_downloaded_and_equal(mine):
     dashboard.tab("Take it away")
 
     def taken(label):
-        return dashboard.download(lambda: dashboard.page.get_by_role("button", name=label, exact=True).click())
+        return dashboard.download(
+            lambda: dashboard.page.get_by_role("button", name=label, exact=True).click()
+        )
 
     name, content = taken("CSV, a line for each cell")
     assert name == "attention_own_cells.csv"
     rows = list(csv.DictReader(io.StringIO(content.decode(), newline="")))
     for stage, matrix in now.stages.items():
-        assert [float(row["value"]) for row in rows if row["stage"] == stage] == matrix.ravel().tolist()
+        assert [
+            float(row["value"]) for row in rows if row["stage"] == stage
+        ] == matrix.ravel().tolist()
     with np.load(io.BytesIO(taken("NPZ for NumPy")[1]), allow_pickle=False) as arrays:
         assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
     stages = json.loads(taken("JSON")[1])["stages"]
-    assert all(np.array_equal(np.array(stages[n]["values"], float), matrix) for n, matrix in now.stages.items())
+    assert all(
+        np.array_equal(np.array(stages[n]["values"], float), matrix)
+        for n, matrix in now.stages.items()
+    )
     assert links.from_file(taken("The state as a file")[1]) == settings
     space = {}
     exec(taken("Python script")[1].decode(), space)
@@ -242,17 +268,27 @@ def test_every_format_is_downloaded_and_equal(mine):
     for cell in json.loads(taken("Jupyter notebook")[1])["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), space)
-    latex = re.findall(r"\\begin\{bmatrix\}\n(.*?)\n\\end\{bmatrix\}", taken("LaTeX")[1].decode(), re.DOTALL)
+    latex = re.findall(
+        r"\\begin\{bmatrix\}\n(.*?)\n\\end\{bmatrix\}", taken("LaTeX")[1].decode(), re.DOTALL
+    )
     markdown = taken("Markdown")[1].decode().split("### ")[1:]
     for body, table, matrix in zip(latex, markdown, now.stages.values(), strict=True):
         printed = [[number(value, settings.digits) for value in row] for row in matrix]
-        plain = [[text.replace("−", "-").replace("∞", r"\infty") for text in row] for row in printed]
+        plain = [
+            [text.replace("−", "-").replace("∞", r"\infty") for text in row] for row in printed
+        ]
         powers = [[re.sub(r"e(-?\d+)$", r" \\cdot 10^{\1}", text) for text in row] for row in plain]
         assert [[cell.strip() for cell in row.split("&")] for row in body.split(r"\\")] == powers
-        assert [line.strip("| ").split(" | ")[1:] for line in table.splitlines() if line.startswith("| **")] == printed
+        assert [
+            line.strip("| ").split(" | ")[1:]
+            for line in table.splitlines()
+            if line.startswith("| **")
+        ] == printed
 
 
-def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(mine, browser, tmp_path):
+def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
+    mine, browser, tmp_path
+):
     dashboard, settings = mine
     dashboard.tab("Take it away")
     _, content = dashboard.download(
@@ -286,11 +322,14 @@ def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, 
         if name.endswith("csv"):
             other.use()
         else:
-            other.after(lambda other=other: other.page.get_by_role("button", name="Open it").click())
+            other.after(
+                lambda other=other: other.page.get_by_role("button", name="Open it").click()
+            )
         for stage in ("X", "W_Q", "W_K", "W_V", "scores"):
             assert np.array_equal(other.numbers(stage), dashboard.numbers(stage)), (name, stage)
         ticks = [
-            d.page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents() for d in (other, dashboard)
+            d.page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents()
+            for d in (other, dashboard)
         ]
         assert ticks[0] == ticks[1] == ["the", "cat", "sat", "."]
 
@@ -315,7 +354,9 @@ def test_a_figure_is_saved_at_its_size_with_title_caption_and_marks(mine):
             )
         )
 
-    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="Save as SVG").click())
+    name, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="Save as SVG").click()
+    )
     assert name == "attention_own_stages.svg"
     root = ElementTree.fromstring(content)
     assert root.get("width") == "8.6cm"
@@ -324,15 +365,21 @@ def test_a_figure_is_saved_at_its_size_with_title_caption_and_marks(mine):
     now = view(settings, run(settings))
     assert {number(value, 2) for value in now.stages["scores"].ravel()} <= set(texts)
     styles = " ".join(node.get("style", "") for node in root.iter(SVG + "path"))
-    assert "stroke: rgb(212, 0, 106)" in styles and "stroke: rgb(17, 24, 39)" in styles  # query and cell
+    assert (
+        "stroke: rgb(212, 0, 106)" in styles and "stroke: rgb(17, 24, 39)" in styles
+    )  # query and cell
 
-    name, picture = dashboard.download(lambda: dashboard.page.get_by_role("button", name="Save as PNG").click())
+    name, picture = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="Save as PNG").click()
+    )
     assert picture[:8] == b"\x89PNG\r\n\x1a\n" and picture[37:41] == b"pHYs"
     pixels, per_metre = int.from_bytes(picture[16:20]), int.from_bytes(picture[41:45])
     assert pixels == 3 * 325
     assert pixels / per_metre * 100 == pytest.approx(8.6, abs=0.02)
 
-    pypdf = pytest.importorskip("pypdf", reason="the package pypdf is not installed (tests/requirements.txt)")
+    pypdf = pytest.importorskip(
+        "pypdf", reason="the package pypdf is not installed (tests/requirements.txt)"
+    )
     dashboard.page.get_by_role("button", name="Make a PDF").click()
     button = dashboard.page.get_by_role("button", name="Save the PDF")
     button.wait_for(timeout=90_000)
@@ -371,10 +418,17 @@ def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):
     now = view(replace(settings, fill="-inf"), run(replace(settings, fill="-inf")))
     for stage in ("masked", "weights"):
         dashboard.tool(stage, "Copy numbers")
-        dashboard.page.locator(".board [aria-live]", has_text=f"The numbers of {stage} were copied.").wait_for(
-            state="attached"
+        dashboard.page.locator(
+            ".board [aria-live]", has_text=f"The numbers of {stage} were copied."
+        ).wait_for(state="attached")
+        rows = list(
+            csv.reader(
+                io.StringIO(dashboard.page.evaluate("navigator.clipboard.readText()")),
+                delimiter="\t",
+            )
         )
-        rows = list(csv.reader(io.StringIO(dashboard.page.evaluate("navigator.clipboard.readText()")), delimiter="\t"))
         assert rows[0] == ["", *now.columns(stage)]
         assert [row[0] for row in rows[1:]] == list(now.rows(stage))
-        assert np.array_equal(np.array([[float(cell) for cell in row[1:]] for row in rows[1:]]), now.stages[stage])
+        assert np.array_equal(
+            np.array([[float(cell) for cell in row[1:]] for row in rows[1:]]), now.stages[stage]
+        )

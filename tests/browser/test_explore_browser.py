@@ -55,7 +55,9 @@ def test_every_example_shows_the_numbers_of_the_package(visit, example):
 
 def test_the_first_view_holds_formula_and_stages_up_to_the_weights(visit):
     dashboard = visit().open()
-    assert "softmax( Q Kᵀ / √dk ) V" in dashboard.page.locator(".board-formula").inner_text().replace("\n", "")
+    assert "softmax( Q Kᵀ / √dk ) V" in dashboard.page.locator(
+        ".board-formula"
+    ).inner_text().replace("\n", "")
     for stage in ("X", "W_Q", "Q", "scores", "scaled", "masked", "weights"):
         box = dashboard.page.locator(f".board-pane[data-stage={stage}]").bounding_box()
         assert box["y"] + box["height"] <= 900, stage
@@ -89,7 +91,9 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     assert dashboard.printed("masked")[0][1:] == ["−∞", "−∞", "−∞"]
 
     dashboard.click("scores", 0, 3)
-    trace = self_attention(X, *(settings.matrices[f"W_{n}"].values for n in "QKV"), allowed=np.tri(4, dtype=bool))
+    trace = self_attention(
+        X, *(settings.matrices[f"W_{n}"].values for n in "QKV"), allowed=np.tri(4, dtype=bool)
+    )
     assert dashboard.cell()[-1] == f"= {trace.scores[0, 3]:.2f}"
 
     name, picture = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
@@ -99,7 +103,10 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
 
     name, drawing = dashboard.download(lambda: dashboard.tool("scores", "Download SVG"))
     assert name == "attention_four-words_scores.svg"
-    texts = [node.text for node in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
+    texts = [
+        node.text
+        for node in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")
+    ]
     assert f"{trace.scores[0, 3]:.2f}" in texts
 
     dashboard.tab("Take it away")
@@ -113,7 +120,9 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
         values = [float(row["value"]) for row in rows if row["stage"] == stage]
         assert values == matrix.ravel().tolist(), stage
 
-    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="NPZ for NumPy").click())
+    name, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="NPZ for NumPy").click()
+    )
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
 
@@ -137,7 +146,9 @@ def test_view_only_controls_change_no_number(visit):
     before = {stage: dashboard.numbers(stage) for stage in dashboard.stages()}
 
     def same():
-        assert all(np.array_equal(dashboard.numbers(stage), matrix) for stage, matrix in before.items())
+        assert all(
+            np.array_equal(dashboard.numbers(stage), matrix) for stage, matrix in before.items()
+        )
 
     slider = dashboard.page.locator(".st-key-set_digits input")
     slider.focus()
@@ -161,9 +172,13 @@ def test_hovering_a_score_marks_its_query_and_its_key(visit):
     dashboard.hover("scores", 1, 3)
     assert dashboard.page.locator(".board-tip").inner_text().split() == ["w2", "·", "w4", "45"]
     for stage, row in (("Q", 1), ("K", 3)):
-        box = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-mark").first.bounding_box()
+        box = dashboard.page.locator(
+            f".board-pane[data-stage={stage}] .board-mark"
+        ).first.bounding_box()
         x, y = dashboard.place(stage, row, 0)
-        assert box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]
+        assert (
+            box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]
+        )
         assert box["height"] < 40 < box["width"]
 
 
@@ -203,13 +218,18 @@ def test_the_board_works_with_the_keyboard_alone(visit):
     assert dashboard.page.locator(".board [aria-live]").inner_text() == "weights, w2, w2: 1.4e−6"
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
     dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
-    assert dashboard.page.evaluate("document.activeElement.closest('.board-pane').dataset.stage") == "weights"
+    assert (
+        dashboard.page.evaluate("document.activeElement.closest('.board-pane').dataset.stage")
+        == "weights"
+    )
 
 
 def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
     dashboard = visit().open()
     for stage in dashboard.stages():
-        alternative = dashboard.page.locator(f".board-pane[data-stage={stage}] [role=img]").get_attribute("aria-label")
+        alternative = dashboard.page.locator(
+            f".board-pane[data-stage={stage}] [role=img]"
+        ).get_attribute("aria-label")
         assert "4 rows, 4 columns. Smallest" in alternative
     dashboard.tool("scores", "Show as table")
     table = dashboard.page.locator(".board-pane[data-stage=scores] table")
@@ -223,11 +243,19 @@ def test_bad_input_is_one_sentence_and_keeps_what_was_there(visit):
     dashboard = visit().open()
     dashboard.edit("X")
     dashboard.type_into(1, 1, "abc")
-    assert "X, row 2, column 1 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted." in dashboard.notice()
+    assert (
+        "X, row 2, column 1 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted."
+        in dashboard.notice()
+    )
     agrees(dashboard, EXAMPLES["four-words"].build())
     dashboard.after(lambda: dashboard.type_into(1, 1, "7"))
     assert dashboard.page.locator(".said").count() == 0
-    assert dashboard.numbers("X").tolist() == [[0, 1, 1, 2], [7, 0, 0, 2], [1, 1, 0, 2], [2, 1, 1, 1]]
+    assert dashboard.numbers("X").tolist() == [
+        [0, 1, 1, 2],
+        [7, 0, 0, 2],
+        [1, 1, 0, 2],
+        [2, 1, 1, 1],
+    ]
 
 
 def test_renaming_tokens_leaves_menus_and_numbers_in_order(visit):
@@ -277,7 +305,10 @@ def test_hostile_tokens_stay_text(visit):
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
     assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1
-    assert dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(1).text_content() == "<b>b</b>"
+    assert (
+        dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(1).text_content()
+        == "<b>b</b>"
+    )
 
 
 def test_a_saved_state_opens_for_another_visitor_exactly(visit):
@@ -285,7 +316,9 @@ def test_a_saved_state_opens_for_another_visitor_exactly(visit):
     dashboard.edit("Q").after(lambda: dashboard.type_into(0, 1, "0.125"))
     dashboard.tab("Take it away")
     assert "do not fit into a link" in dashboard.notice()
-    name, content = dashboard.download(lambda: dashboard.page.get_by_role("button", name="The state as a file").click())
+    name, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="The state as a file").click()
+    )
     assert name == "attention_batch_state.json"
     other = visit().open()
     other.upload(name, content)
@@ -306,7 +339,11 @@ def test_a_broken_state_is_one_sentence_and_changes_nothing(visit):
 def test_each_tick_of_the_mask_grid_hides_or_shows_one_cell(visit):
     dashboard = visit().open()
     dashboard.edit("mask")
-    dashboard.after(lambda: dashboard.page.locator(".st-key-editor .dvn-scroller").click(position={"x": 85, "y": 52}))
+    dashboard.after(
+        lambda: dashboard.page.locator(".st-key-editor .dvn-scroller").click(
+            position={"x": 85, "y": 52}
+        )
+    )
     hidden = np.isnan(dashboard.numbers("weights"))
     assert np.argwhere(hidden).tolist() == [[0, 0]]
     assert dashboard.printed("mask")[0][:2] == ["−∞", "0"]
@@ -331,7 +368,9 @@ def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit
     dashboard.wait_for(f"first => {TAG} === first", first)
 
     dashboard.open(example="batch")
-    dashboard.edit("Q").after(lambda: dashboard.page.get_by_role("button", name="Roll", exact=True).click())
+    dashboard.edit("Q").after(
+        lambda: dashboard.page.get_by_role("button", name="Roll", exact=True).click()
+    )
     rolled = dashboard.tag()
     dashboard.menu("set_mask", "look-ahead (causal)")
     dashboard.page.go_back()
@@ -343,27 +382,53 @@ def test_a_pane_that_comes_makes_its_neighbours_fit(visit):
     dashboard.menu("set_mask", "look-ahead (causal)")
     for stage in ("scores", "scaled", "mask", "masked", "weights", "output"):
         pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
-        drawn = dashboard.page.locator(f".board-pane[data-stage={stage}] .main-svg").first.bounding_box()
+        drawn = dashboard.page.locator(
+            f".board-pane[data-stage={stage}] .main-svg"
+        ).first.bounding_box()
         assert abs(pane["width"] - drawn["width"]) < 2, stage
 
 
 def own(tokens: list[str]) -> dict[str, str]:
     """The link of a system of one's own with these tokens, eight wide, under a causal mask."""
-    rolled = {"X": f"normal,1,{len(tokens)}x8", "W_Q": "xavier,1,8x4", "W_K": "xavier,2,8x4", "W_V": "xavier,3,8x4"}
-    return {"example": "own", "tokens": ",".join(f'"{token}"' for token in tokens), "mask": "causal", **rolled}
+    rolled = {
+        "X": f"normal,1,{len(tokens)}x8",
+        "W_Q": "xavier,1,8x4",
+        "W_K": "xavier,2,8x4",
+        "W_V": "xavier,3,8x4",
+    }
+    return {
+        "example": "own",
+        "tokens": ",".join(f'"{token}"' for token in tokens),
+        "mask": "causal",
+        **rolled,
+    }
 
 
 EIGHT = ["the", "cat", "sat", "on", "the", "mat", "by", "it"]
-LONG = ["antidisestablishmentarianism", "🙂👩‍👩‍👧", "שלום", "<i>counterrevolutionaries</i>", "a", "b"]
+LONG = [
+    "antidisestablishmentarianism",
+    "🙂👩‍👩‍👧",
+    "שלום",
+    "<i>counterrevolutionaries</i>",
+    "a",
+    "b",
+]
 
 
 @pytest.mark.parametrize("width", [390, 1440, 1920])
 def test_eight_tokens_show_every_number_and_every_label(visit, width):
     dashboard = visit(width=width).open(**own(EIGHT))
-    for stage, count in {"X": 64, "W_Q": 32, "Q": 32, **dict.fromkeys(("scores", "masked", "weights"), 64)}.items():
+    for stage, count in {
+        "X": 64,
+        "W_Q": 32,
+        "Q": 32,
+        **dict.fromkeys(("scores", "masked", "weights"), 64),
+    }.items():
         sizes = drawn(dashboard, stage)
         assert len(sizes) == count and min(sizes) >= 8, stage
-    labels = dashboard.page.locator(".board-pane[data-stage=scores] .xtick text").all_text_contents()
+    labels = dashboard.page.locator(
+        ".board-pane[data-stage=scores] .xtick text"
+    ).all_text_contents()
     assert labels == ["the (1)", "cat", "sat", "on", "the (2)", "mat", "by", "it"]
     assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
 
@@ -386,7 +451,9 @@ def test_long_labels_leave_two_thirds_of_a_pane_to_the_cells(visit, width):
         columns = len(dashboard.numbers(stage)[0])
         assert (right - left) / 3 * columns > 0.6 * pane["width"], stage
         assert len(drawn(dashboard, stage)) == 6 * columns, stage
-    label = dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(3).text_content()
+    label = (
+        dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").nth(3).text_content()
+    )
     assert label.startswith("<i>counter") and label.endswith("…")
     dashboard.hover("scores", 0, 0)
     assert "antidisestablishmentarianism" in dashboard.page.locator(".board-tip").inner_text()
@@ -399,16 +466,16 @@ def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(visit):
         assert pane.locator(".colorbar").count() == 1, stage
         assert dashboard.place(stage, 0, 19)[0] - dashboard.place(stage, 0, 0)[0] > 200, stage
     for stage in ("mask", "X", "Q", "output"):
-        assert dashboard.page.locator(f".board-pane[data-stage={stage}] .colorbar").count() == 0, stage
+        assert dashboard.page.locator(f".board-pane[data-stage={stage}] .colorbar").count() == 0, (
+            stage
+        )
     for stage in ("X", "Q", "output"):
         assert len(drawn(dashboard, stage)) == dashboard.numbers(stage).size, stage
 
 
 def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
     dashboard = visit(width=1920).open(**own(EIGHT))
-    lines = (
-        "() => new Set([...document.querySelectorAll('[data-group=attention] .board-pane')].map(n => n.offsetTop)).size"
-    )
+    lines = "() => new Set([...document.querySelectorAll('[data-group=attention] .board-pane')].map(n => n.offsetTop)).size"
     before = dashboard.page.evaluate(lines)
     dashboard.page.set_viewport_size({"width": 1100, "height": 900})
     dashboard.wait_for(f"before => ({lines})() > before", before)

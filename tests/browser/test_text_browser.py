@@ -27,7 +27,13 @@ ALIVE = """() => [...document.querySelectorAll(
     '[onerror], [onload], [onmouseover], [src="x"], [href*="evil"], [data*="evil"], iframe, object, embed, math, .katex')]
     .map(node => node.outerHTML.slice(0, 200)).concat([...document.querySelectorAll('b, strong, em, code')]
     .filter(node => ['b', 'm', 'c'].includes(node.textContent)).map(node => node.outerHTML))"""
-TABS = ("The chosen cell", "One query, step by step", "Spread and sharpness", "Take it away", "The code")
+TABS = (
+    "The chosen cell",
+    "One query, step by step",
+    "Spread and sharpness",
+    "Take it away",
+    "The code",
+)
 
 
 def assert_ticks(page, stage: str) -> None:
@@ -35,7 +41,9 @@ def assert_ticks(page, stage: str) -> None:
     ticks = page.locator(f".board-pane[data-stage={stage}] .ytick text").all_text_contents()
     assert len(ticks) == len(HOSTILE)
     for tick, token in zip(ticks, HOSTILE, strict=True):
-        assert tick == token or (tick.endswith("…") and len(tick) > 3 and token.startswith(tick[:-1]))
+        assert tick == token or (
+            tick.endswith("…") and len(tick) > 3 and token.startswith(tick[:-1])
+        )
 
 
 @pytest.fixture
@@ -58,7 +66,9 @@ def stranger(visit, address):
         "X": ";".join(["1 0 2 1"] * len(HOSTILE)),
         "mask": "causal",
     }
-    dashboard.calm = lambda: (dashboard.page.wait_for_timeout(200), dashboard.page.evaluate(ALIVE))[1]
+    dashboard.calm = lambda: (dashboard.page.wait_for_timeout(200), dashboard.page.evaluate(ALIVE))[
+        1
+    ]
     yield dashboard
     assert happened == []
     assert dashboard.calm() == []
@@ -99,7 +109,10 @@ def test_the_other_pages_show_them_as_text(stranger, path):
         page.keyboard.press("Control+Enter")
         assert "<img/src=x/onerror=aler…" in stranger.notice()
     if path == "conventions":
-        assert HOSTILE[0] in page.locator("table.words").first.inner_text() or page.locator(".board-pane").count()
+        assert (
+            HOSTILE[0] in page.locator("table.words").first.inner_text()
+            or page.locator(".board-pane").count()
+        )
 
 
 def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
@@ -114,7 +127,9 @@ def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
         before = page.locator(".sheet").get_attribute("data-tag")
         page.get_by_label(label, exact=True).fill(" ".join(HOSTILE[:8]))
         page.keyboard.press("Control+Enter")
-        page.wait_for_function("t => document.querySelector('.sheet').dataset.tag !== t", arg=before)
+        page.wait_for_function(
+            "t => document.querySelector('.sheet').dataset.tag !== t", arg=before
+        )
     _, drawing = stranger.download(lambda: page.get_by_role("button", name="Save as SVG").click())
     assert stranger.calm() == []
     page.goto("about:blank")

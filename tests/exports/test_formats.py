@@ -27,9 +27,15 @@ from attention.inputs.system import run, view
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
-    "W_O, hidden row": replace(inputs.set_output_weights(SENTENCE, True), head=1, mask="causal_lower_right", padding=(0,), context=True),
+    "W_O, hidden row": replace(
+        inputs.set_output_weights(SENTENCE, True),
+        head=1,
+        mask="causal_lower_right",
+        padding=(0,),
+        context=True,
+    ),
     "crossed, all hidden": replace(inputs.set_memory(FOUR, True), padding=tuple(range(4))),
-}  # fmt: skip
+}
 HOSTILE = (
     '<b>"x"</b>',
     "$x$ %{y}",
@@ -46,7 +52,14 @@ def shown(settings, title="A title") -> Shown:
     settings = check(settings)
     trace = run(settings)
     now = view(settings, trace)
-    return Shown(settings, trace, now, title, lambda: board.panes(now), lambda: "window.Plotly = { newPlot () {} }")
+    return Shown(
+        settings,
+        trace,
+        now,
+        title,
+        lambda: board.panes(now),
+        lambda: "window.Plotly = { newPlot () {} }",
+    )
 
 
 def hostile() -> Shown:
@@ -77,7 +90,9 @@ def test_the_csv_of_matrices_reads_back_bit_for_bit(name):
         block = [*block, row] if row else (blocks.append(block) or [])
     assert [rows[0][0] for rows in blocks] == list(s.view.stages)
     for rows, matrix in zip(blocks, s.view.stages.values(), strict=True):
-        assert np.array_equal(np.array([[float(c) for c in row[1:]] for row in rows[1:]]), matrix, equal_nan=True)
+        assert np.array_equal(
+            np.array([[float(c) for c in row[1:]] for row in rows[1:]]), matrix, equal_nan=True
+        )
 
 
 @pytest.mark.parametrize("digits", [0, 3])
@@ -92,16 +107,24 @@ def test_latex_and_markdown_hold_the_rounded_numbers(name, digits):
         rows = [[_number(c) for c in row.split("&")] for row in body.split("\\\\")]
         lines = [line.split(" | ")[1:] for line in table.splitlines() if line.startswith("| **")]
         assert np.shape(rows) == np.shape(lines) == matrix.shape
-        printed = np.array([[_number(c.strip(" |").replace("−", "-")) for c in row] for row in lines])
+        printed = np.array(
+            [[_number(c.strip(" |").replace("−", "-")) for c in row] for row in lines]
+        )
         for read in (np.array(rows), printed):
             near = np.isclose(
-                read, matrix, rtol=0.6 * 10.0 ** -max(digits - 1, 0), atol=0.51 * 10.0**-digits, equal_nan=True
+                read,
+                matrix,
+                rtol=0.6 * 10.0 ** -max(digits - 1, 0),
+                atol=0.51 * 10.0**-digits,
+                equal_nan=True,
             )
             assert (near | (read == matrix)).all()
 
 
 def _number(text: str) -> float:
-    text = text.strip().replace(r"\infty", "inf").replace(r"\mathrm{NaN}", "nan").replace("∞", "inf")
+    text = (
+        text.strip().replace(r"\infty", "inf").replace(r"\mathrm{NaN}", "nan").replace("∞", "inf")
+    )
     mantissa, _, power = text.replace(r" \cdot 10^{", "e").rstrip("}").partition("e")
     return float(f"{mantissa}e{power}" if power else mantissa)
 
@@ -112,7 +135,11 @@ def test_the_script_runs_with_numpy_alone_and_checks_every_stage(name, tmp_path)
     script = tmp_path / "recompute.py"
     script.write_bytes(code.to_python(s.settings, s.trace, s.title))
     ran = subprocess.run(
-        [sys.executable, "-I", "-W", "error", script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-I", "-W", "error", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert (ran.stdout, ran.stderr) == ("every stage matches\n", "")
 
@@ -136,7 +163,9 @@ def test_the_notebook_runs_cell_by_cell(name, capsys):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), space)
     assert capsys.readouterr().out == "every stage matches\n"
-    assert np.allclose(space["weights"], s.trace.weights[s.settings.item] if s.settings.batch else s.trace.weights)
+    assert np.allclose(
+        space["weights"], s.trace.weights[s.settings.item] if s.settings.batch else s.trace.weights
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -154,7 +183,9 @@ def zipped(s: Shown) -> tuple[list, dict[str, bytes]]:
 
 def test_the_zip_holds_every_format_and_says_how_far_it_is(monkeypatch):
     monkeypatch.setattr(images, "missing", lambda: None)
-    monkeypatch.setattr(images, "draw", lambda figure, form: f"{form} {figure['layout']['width']}".encode())
+    monkeypatch.setattr(
+        images, "draw", lambda figure, form: f"{form} {figure['layout']['width']}".encode()
+    )
     s = shown(SENTENCE)
     steps, files = zipped(s)
     assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
@@ -215,7 +246,9 @@ def test_the_report_fetches_nothing_and_runs_only_its_own_two_scripts():
     found = Tags(FORMATS["report"].write(shown(SENTENCE)))
     assert not [a for a in found.attributes if a[1] in ("src", "href", "action", "srcset")]
     assert found.tags.count("script") == 3  # data, plotly.js, and the few lines that draw
-    policy = next(value for _, name, value in found.attributes if name == "content" and "default-src" in value)
+    policy = next(
+        value for _, name, value in found.attributes if name == "content" and "default-src" in value
+    )
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
     assert "unsafe-eval" not in policy

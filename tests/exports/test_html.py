@@ -58,7 +58,9 @@ def test_the_walk_table_has_a_line_for_each_key_with_the_numbers_of_the_stages(n
         assert [line[0] for line in body] == list(now.labels["keys"])
         assert {len(line) for line in (head, *body, foot)} == {8}
         for j, line in enumerate(body):
-            expected = [now.stages[stage][i, j] for stage in ("scores", "scaled", "masked", "weights")]
+            expected = [
+                now.stages[stage][i, j] for stage in ("scores", "scaled", "masked", "weights")
+            ]
             for text, value in zip([line[2], line[3], line[4], line[6]], expected, strict=True):
                 assert close(text, value, digits), (text, value)
         assert foot[0] == "sum"
@@ -68,7 +70,9 @@ def close(text: str, value: float, digits: int) -> bool:
     """The text is that of the value, or of one that differs from it in its last bits only."""
     if text == number(value, digits):
         return True
-    return math.isclose(float(text.replace("−", "-").replace("∞", "inf")), value, rel_tol=1e-9, abs_tol=1e-12)
+    return math.isclose(
+        float(text.replace("−", "-").replace("∞", "inf")), value, rel_tol=1e-9, abs_tol=1e-12
+    )
 
 
 @pytest.mark.parametrize("steps", range(1, 7))
@@ -99,15 +103,23 @@ def test_the_sentences_of_the_walk_have_its_numbers():
         "Subtract the largest, 42.50, and take exp; they add up to Σ = 1.00.",
         "Divide by Σ: these are the weights, and together they make 1.",
     ]
-    assert last.startswith("Multiply each value with its weight and add up: [5.00, 7.00, 5.00, 5.00]. The matrix form")
+    assert last.startswith(
+        "Multiply each value with its weight and add up: [5.00, 7.00, 5.00, 5.00]. The matrix form"
+    )
 
 
 def test_the_sentences_say_what_the_mask_did():
     now = shown("random-qkv")
-    assert walk_sentences(now, walk(now, 1), "name", 2)[2] == "Mask: 2 of 4 keys stay visible; the others become −∞."
+    assert (
+        walk_sentences(now, walk(now, 1), "name", 2)[2]
+        == "Mask: 2 of 4 keys stay visible; the others become −∞."
+    )
     now = shown("minus-1e9")
     sentences = [walk_sentences(now, walk(now, i), "c", 2)[2] for i in range(3)]
-    assert sentences[2] == "Mask: 3 of 3 keys get −1e9 added; that hides them only beside one without it."
+    assert (
+        sentences[2]
+        == "Mask: 3 of 3 keys get −1e9 added; that hides them only beside one without it."
+    )
 
 
 def test_the_sentences_of_a_hidden_row_claim_nothing_that_is_not_done():
@@ -123,7 +135,10 @@ def test_the_sentences_of_raw_attention_take_no_exp():
     now = shown("bare-bones")
     sentences = walk_sentences(now, walk(now, 0), "x1", 2)
     assert sentences[1] == "Scale: multiply by 1."
-    assert sentences[3:5] == ["Softmax is off: exp is not taken.", "The weights are the masked scores themselves."]
+    assert sentences[3:5] == [
+        "Softmax is off: exp is not taken.",
+        "The weights are the masked scores themselves.",
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -147,7 +162,12 @@ def population_variance(values) -> float:
 
 def test_the_variances_of_random_q_k_v_are_the_printed_ones():
     found = {line[0]: line[1] for line in Reader(statistics_table(shown("random-qkv"), 2)).rows[1:]}
-    assert [found[stage] for stage in ("Q", "K", "scores", "scaled")] == ["0.9439", "0.8519", "7.9681", "0.9960"]
+    assert [found[stage] for stage in ("Q", "K", "scores", "scaled")] == [
+        "0.9439",
+        "0.8519",
+        "7.9681",
+        "0.9960",
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -26,9 +26,13 @@ def sheet(**more) -> dict:
 @drawn
 @pytest.mark.parametrize("width", [8.6, 25.4])
 def test_the_pdf_is_one_page_of_the_chosen_width_and_holds_the_numbers(width):
-    pypdf = pytest.importorskip("pypdf", reason="the package pypdf is not installed (tests/requirements.txt)")
+    pypdf = pytest.importorskip(
+        "pypdf", reason="the package pypdf is not installed (tests/requirements.txt)"
+    )
     (page,) = pypdf.PdfReader(
-        io.BytesIO(images.draw(sheet(width_cm=width, height_cm=40, title="Four <b>words</b>"), "pdf"))
+        io.BytesIO(
+            images.draw(sheet(width_cm=width, height_cm=40, title="Four <b>words</b>"), "pdf")
+        )
     ).pages
     assert float(page.mediabox.width) / 72 * 2.54 == pytest.approx(width, abs=0.03)
     words = page.extract_text().split()
@@ -61,7 +65,9 @@ def test_without_kaleido_it_says_so(fresh, monkeypatch):
 
 
 def test_without_a_browser_it_says_so(fresh, monkeypatch):
-    chromium = pytest.importorskip("choreographer.browsers.chromium", reason="Kaleido is not installed")
+    chromium = pytest.importorskip(
+        "choreographer.browsers.chromium", reason="Kaleido is not installed"
+    )
 
     def nowhere(*, skip_local):
         raise RuntimeError
@@ -95,11 +101,16 @@ def alive(word: str) -> bool:
 
 def test_a_browser_that_fails_becomes_one_sentence(browser):
     browser("exit 3")
-    with pytest.raises(images.NoImage, match=r"^Chrome or Chromium could not draw the figure \(\w+\); try again, or"):
+    with pytest.raises(
+        images.NoImage,
+        match=r"^Chrome or Chromium could not draw the figure \(\w+\); try again, or",
+    ):
         images.draw(SMALL, "pdf")
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are counted in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/cmdline").exists(), reason="processes are counted in /proc"
+)
 def test_a_browser_that_hangs_is_ended_with_all_it_started(browser, monkeypatch, tmp_path):
     browser(f"touch {tmp_path}/started; sleep 3917")
     monkeypatch.setattr(images, "WAIT", 4)

@@ -21,7 +21,9 @@ from attention.stages import View
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
-    "W_O, head 2": replace(inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True),
+    "W_O, head 2": replace(
+        inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
+    ),
     "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
     "large and small": FOUR.with_matrix("X", Matrix(np.array([[1e12, -1e-300, 5e-324, -0.0]] * 4))),
 }
@@ -58,17 +60,26 @@ def test_minus_infinity_is_written_so():
 
 def one_cell(row: str, column: str) -> list[str]:
     """The line of a stage with a single cell and these labels."""
-    now = View({"scores": np.array([[0.1]])}, {"queries": (row,), "keys": (column,)}, np.ones((1, 1), bool), 1.0)
+    now = View(
+        {"scores": np.array([[0.1]])},
+        {"queries": (row,), "keys": (column,)},
+        np.ones((1, 1), bool),
+        1.0,
+    )
     _, line = lines(to_csv(now))
     return line
 
 
-@pytest.mark.parametrize("label", ["a,b", 'say "hi"', "two\nlines", "a\rb", "a\r\nb", ";", " x ", "ä→", "", "\u2028"])
+@pytest.mark.parametrize(
+    "label", ["a,b", 'say "hi"', "two\nlines", "a\rb", "a\r\nb", ";", " x ", "ä→", "", "\u2028"]
+)
 def test_a_label_comes_back_as_it_was(label):
     assert one_cell(label, label) == ["scores", "1", "1", label, label, "0.1"]
 
 
-@pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x")', "'", "'=1"])
+@pytest.mark.parametrize(
+    "label", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("x")', "'", "'=1"]
+)
 def test_a_label_that_a_spreadsheet_would_run_gets_an_apostrophe(label):
     assert one_cell(label, "k") == ["scores", "1", "1", "'" + label, "k", "0.1"]
 
@@ -87,7 +98,12 @@ def test_the_labels_are_those_of_the_axes():
     settings = check(replace(FOUR, tokens=("the", "cat", "the", "dog")))
     body = lines(to_csv(view(settings, run(settings))))
     assert [line[3] for line in body if line[0] == "scores"][:5] == ["the (1)"] * 4 + ["cat"]
-    assert [line[4] for line in body if line[0] == "scores"][:4] == ["the (1)", "cat", "the (2)", "dog"]
+    assert [line[4] for line in body if line[0] == "scores"][:4] == [
+        "the (1)",
+        "cat",
+        "the (2)",
+        "dog",
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -115,5 +131,7 @@ def test_the_npz_holds_every_stage_with_its_batch_and_heads_and_no_pickle(name):
 def test_the_npz_alone_is_enough_to_compute_the_output_again(name):
     settings = check(CASES[name])
     with np.load(io.BytesIO(to_npz(settings, run(settings))), allow_pickle=False) as file:
-        np.testing.assert_allclose(file["weights"] @ file["V"], file["output"], rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(
+            file["weights"] @ file["V"], file["output"], rtol=1e-12, atol=1e-300
+        )
         np.testing.assert_array_equal(file["scores"] * file["scale"], file["scaled"])

@@ -19,7 +19,9 @@ from attention.stages import STAGES
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
-    "W_O, head 2": replace(inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True),
+    "W_O, head 2": replace(
+        inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
+    ),
     "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
     "hidden row": replace(FOUR, mask="causal", padding=(0,)),
     "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal"),
@@ -47,7 +49,10 @@ def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
         visible = ~np.isnan(unpack(main["z"]))
         assert unpack(main["z"])[visible].tobytes() == matrix[visible].tobytes()
         hidden = hidden_cells(now, pane["name"])
-        assert visible.tolist() == (np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden).tolist()
+        assert (
+            visible.tolist()
+            == (np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden).tolist()
+        )
         figure = go.Figure(pane["figure"])
         assert figure.data[0].z == main["z"]  # the typed array goes through as it is
         json.dumps(pane, allow_nan=False)
@@ -65,7 +70,10 @@ def test_each_cell_carries_its_number_once(name, digits):
 
 
 def test_only_the_mask_has_no_colour_bar():
-    bars = {pane["name"]: any(t["showscale"] for t in pane["figure"]["data"]) for pane in panes(shown("crossed"))}
+    bars = {
+        pane["name"]: any(t["showscale"] for t in pane["figure"]["data"])
+        for pane in panes(shown("crossed"))
+    }
     assert [name for name, bar in bars.items() if not bar] == ["mask"]
 
 
@@ -87,7 +95,11 @@ def test_minus_1e9_is_grey_and_does_not_wreck_the_colour_range():
     now = shown("minus-1e9")
     low, high = colour_limits(now)["masked"]
     assert high == -low < 1
-    assert hidden_cells(now, "masked").tolist() == [[False, True, True], [False, False, True], [True, True, True]]
+    assert hidden_cells(now, "masked").tolist() == [
+        [False, True, True],
+        [False, False, True],
+        [True, True, True],
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -108,7 +120,9 @@ def test_stages_that_are_compared_share_their_limits(name):
 
 def test_a_stage_of_zeros_has_limits_of_its_own():
     s = inputs.one_hot(FOUR)
-    zeros = {name: matrix for name, matrix in s.matrices.items()} | {"W_V": type(s.matrices["X"])(np.zeros((4, 4)))}
+    zeros = {name: matrix for name, matrix in s.matrices.items()} | {
+        "W_V": type(s.matrices["X"])(np.zeros((4, 4)))
+    }
     s = replace(s, matrices=zeros)
     assert colour_limits(view(s, run(s)))["V"] == (-1, 1)
 
@@ -124,7 +138,9 @@ def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name
             if np.isfinite(matrix[i, j]) and (hidden is None or not hidden[i, j])
         ]
         text = pane["alt"]
-        assert text.startswith(f"{pane['symbol']}: {matrix.shape[0]} rows, {matrix.shape[1]} columns.")
+        assert text.startswith(
+            f"{pane['symbol']}: {matrix.shape[0]} rows, {matrix.shape[1]} columns."
+        )
         if cells:
             (low, *_), (high, *_) = min(cells), max(cells)
             assert f"Smallest {number(low, 3)} at " in text
@@ -152,7 +168,10 @@ def test_the_chosen_query_is_framed_in_every_stage_with_a_row_for_it_and_the_cel
 
 def test_the_words_are_true_for_the_settings():
     assert describe(shown("four-words"), "masked")["sentence"] == "No mask: nothing is hidden."
-    assert describe(shown("minus-1e9"), "masked")["sentence"] == "Hidden keys get −1e9 added, as tutorials do."
+    assert (
+        describe(shown("minus-1e9"), "masked")["sentence"]
+        == "Hidden keys get −1e9 added, as tutorials do."
+    )
     assert describe(shown("crossed"), "K")["formula"] == "Y W_K"
     assert describe(shown("crossed"), "Q")["formula"] == "X W_Q"
     assert describe(shown("random-qkv"), "Q")["formula"] == "given"
@@ -192,4 +211,7 @@ def test_hostile_tokens_do_not_come_alive_on_any_pane():
         assert "<img" not in layout
         assert "<b>" not in layout
         assert "$x$" not in layout
-        assert pane["rows"] in (HOSTILE, tuple(map(str, range(1, 5))))  # as typed; whoever shows them escapes them
+        assert pane["rows"] in (
+            HOSTILE,
+            tuple(map(str, range(1, 5))),
+        )  # as typed; whoever shows them escapes them

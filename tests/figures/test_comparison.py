@@ -19,7 +19,12 @@ def axes(matrix):
 
 def drawn(ours, theirs, difference, name="scores"):
     return compared(
-        name, np.array(ours), np.array(theirs), None if difference is None else np.array(difference), axes, words=WORDS
+        name,
+        np.array(ours),
+        np.array(theirs),
+        None if difference is None else np.array(difference),
+        axes,
+        words=WORDS,
     )
 
 
@@ -45,7 +50,10 @@ def test_minus_infinity_is_hidden_but_an_infinite_difference_is_broken():
 
 
 def test_two_shapes_have_no_difference():
-    assert [pane["name"] for pane in drawn([[1.0]], [[1.0, 2.0]], None)] == ["scores_ours", "scores_theirs"]
+    assert [pane["name"] for pane in drawn([[1.0]], [[1.0, 2.0]], None)] == [
+        "scores_ours",
+        "scores_theirs",
+    ]
 
 
 @pytest.mark.parametrize("name", ["torch_mha", "keras_attention", "tutorial"])
@@ -54,7 +62,12 @@ def test_each_framework_is_a_group_of_weights_and_output_with_its_own_numbers(na
     ours = scaled_dot_product_attention(Q, K, V, allowed=[[True, False], [True, False]])
     theirs = answer(name, Q, K, V, mask=ours.allowed)
     panes = beside(ours, [(name, "Theirs", theirs)], LABELS)
-    assert [pane["name"] for pane in panes] == ["weights_ours", "output_ours", f"weights_{name}", f"output_{name}"]
+    assert [pane["name"] for pane in panes] == [
+        "weights_ours",
+        "output_ours",
+        f"weights_{name}",
+        f"output_{name}",
+    ]
     assert [pane["group"] for pane in panes] == ["ours", "ours", name, name]
     for pane in panes:
         go.Figure(pane["figure"])
@@ -67,5 +80,7 @@ def test_each_framework_is_a_group_of_weights_and_output_with_its_own_numbers(na
 def test_nan_is_drawn_as_broken():
     ours = scaled_dot_product_attention([[1.0]], [[1.0]], [[1.0]], allowed=[[True]])
     theirs = answer("torch_mha", [[1.0]], [[1.0]], [[1.0]], mask=[[True]])
-    panes = beside(ours, [("torch_mha", "nn", theirs)], {"queries": ("a",), "keys": ("a",), "d_v": ("1",)})
+    panes = beside(
+        ours, [("torch_mha", "nn", theirs)], {"queries": ("a",), "keys": ("a",), "d_v": ("1",)}
+    )
     assert [t["meta"] for t in panes[2]["figure"]["data"]] == ["share", "broken"]

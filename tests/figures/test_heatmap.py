@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attention.figures.heatmap import LABEL_LENGTH, MOST_LABELS, MOST_TEXTS, cells, heatmap, label, pack
+from attention.figures.heatmap import (
+    LABEL_LENGTH,
+    MOST_LABELS,
+    MOST_TEXTS,
+    cells,
+    heatmap,
+    label,
+    pack,
+)
 from attention.figures.theme import DARK, LIGHT, PALETTES
 from attention.numbers import number
 
@@ -20,11 +28,15 @@ from attention.numbers import number
 def unpack(z) -> np.ndarray:
     """The numbers of a typed array, as plotly.js reads them."""
     shape = [int(side) for side in z["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(z["bdata"]), dtype={"f8": "<f8"}[z["dtype"]]).reshape(shape)
+    return np.frombuffer(base64.b64decode(z["bdata"]), dtype={"f8": "<f8"}[z["dtype"]]).reshape(
+        shape
+    )
 
 
 def draw(matrix, **options):
-    rows, columns = ([f"{word}{k}" for k in range(side)] for word, side in zip("rc", matrix.shape, strict=True))
+    rows, columns = (
+        [f"{word}{k}" for k in range(side)] for word, side in zip("rc", matrix.shape, strict=True)
+    )
     return heatmap(matrix, tuple(rows), tuple(columns), **{"limits": (-1, 1), **options})
 
 
@@ -43,7 +55,14 @@ def test_z_holds_the_matrix_bit_for_bit(matrix):
 
 
 @pytest.mark.parametrize(
-    "lay", [np.asfortranarray, lambda M: M[::-1], lambda M: M.T, lambda M: M.astype("f4"), lambda M: M.astype(int)]
+    "lay",
+    [
+        np.asfortranarray,
+        lambda M: M[::-1],
+        lambda M: M.T,
+        lambda M: M.astype("f4"),
+        lambda M: M.astype(int),
+    ],
 )
 def test_the_layout_in_memory_does_not_matter(lay):
     matrix = lay(np.arange(6.0).reshape(2, 3))
@@ -78,33 +97,60 @@ def test_a_large_matrix_is_drawn_without_texts():
     assert "text" not in draw(np.ones((side, side + 1)))["data"][0]
 
 
-@pytest.mark.parametrize(("limits", "role"), [((0, 1), "share"), ((-3, 3), "diverging"), ((-1, 1), "diverging")])
+@pytest.mark.parametrize(
+    ("limits", "role"), [((0, 1), "share"), ((-3, 3), "diverging"), ((-1, 1), "diverging")]
+)
 def test_the_limits_are_those_asked_for_and_choose_the_scale(limits, role):
     main = draw(np.eye(2), limits=limits)["data"][0]
-    assert (main["zmin"], main["zmax"], main["meta"], main["colorscale"]) == (*limits, role, LIGHT[role])
+    assert (main["zmin"], main["zmax"], main["meta"], main["colorscale"]) == (
+        *limits,
+        role,
+        LIGHT[role],
+    )
 
 
 def test_a_heatmap_has_a_slim_colour_bar_unless_none_is_wanted():
-    assert draw(np.eye(2))["data"][0]["showscale"] and draw(np.eye(2))["data"][0]["colorbar"]["thickness"] < 8
+    assert (
+        draw(np.eye(2))["data"][0]["showscale"]
+        and draw(np.eye(2))["data"][0]["colorbar"]["thickness"] < 8
+    )
     assert not draw(np.eye(2), bar=False)["data"][0]["showscale"]
 
 
 def test_marks_frame_a_row_or_a_cell():
-    row, cell = draw(np.ones((3, 4)), marks=(("query", 1, None), ("cell", 2, 3)))["layout"]["shapes"]
+    row, cell = draw(np.ones((3, 4)), marks=(("query", 1, None), ("cell", 2, 3)))["layout"][
+        "shapes"
+    ]
     assert [row[k] for k in ("name", "x0", "x1", "y0", "y1")] == ["query", -0.5, 3.5, 0.5, 1.5]
     assert [cell[k] for k in ("name", "x0", "x1", "y0", "y1")] == ["cell", 2.5, 3.5, 1.5, 2.5]
 
 
 # ---- labels -----------------------------------------------------------------------------------------
 
-HOSTILE = ["<b>x</b>", "<img src=x onerror=alert(1)>", "%{z}", "$x$", "a" * 40, "&lt;", '"quoted"', "it's", "1", "2024-01-01", "", "</text>", "<a href='javascript:0'>"]  # fmt: skip
+HOSTILE = [
+    "<b>x</b>",
+    "<img src=x onerror=alert(1)>",
+    "%{z}",
+    "$x$",
+    "a" * 40,
+    "&lt;",
+    '"quoted"',
+    "it's",
+    "1",
+    "2024-01-01",
+    "",
+    "</text>",
+    "<a href='javascript:0'>",
+]
 
 
 @pytest.mark.parametrize("token", HOSTILE)
 def test_a_token_is_shown_as_typed_and_never_as_markup_or_formula(token):
     text = label(token)
     assert not set("<>$") & set(text)
-    assert html.unescape(text) == (token if len(token) <= LABEL_LENGTH else token[: LABEL_LENGTH - 1] + "…")
+    assert html.unescape(text) == (
+        token if len(token) <= LABEL_LENGTH else token[: LABEL_LENGTH - 1] + "…"
+    )
 
 
 @given(st.text(max_size=50))
@@ -119,13 +165,23 @@ def test_any_label_reads_back_and_holds_only_entities_plotly_knows(token):
 def test_axes_are_numbers_with_labels_so_that_tokens_do_not_merge_or_turn_into_dates():
     figure = heatmap(np.ones((2, 3)), ("1", "2024-01-01"), ("the", "the", "<b>"), limits=(0, 1))
     x, y = figure["layout"]["xaxis"], figure["layout"]["yaxis"]
-    assert (x["tickmode"], x["tickvals"], x["ticktext"]) == ("array", [0, 1, 2], ["the", "the", "&lt;b&gt;"])
-    assert (y["tickvals"], y["ticktext"], y["autorange"]) == ([0, 1], ["1", "2024-01-01"], "reversed")
+    assert (x["tickmode"], x["tickvals"], x["ticktext"]) == (
+        "array",
+        [0, 1, 2],
+        ["the", "the", "&lt;b&gt;"],
+    )
+    assert (y["tickvals"], y["ticktext"], y["autorange"]) == (
+        [0, 1],
+        ["1", "2024-01-01"],
+        "reversed",
+    )
 
 
 @pytest.mark.parametrize("n", [1, MOST_LABELS, MOST_LABELS + 1, 64, 200])
 def test_labels_are_thinned_evenly_and_stay_at_their_places(n):
-    axis = heatmap(np.ones((1, n)), ("q",), tuple(map(str, range(n))), limits=(0, 1))["layout"]["xaxis"]
+    axis = heatmap(np.ones((1, n)), ("q",), tuple(map(str, range(n))), limits=(0, 1))["layout"][
+        "xaxis"
+    ]
     assert len(axis["tickvals"]) <= MOST_LABELS
     assert axis["ticktext"] == [str(place) for place in axis["tickvals"]]
 
@@ -160,9 +216,13 @@ def contrast(one: str, two: str) -> float:
 
 def between(scale, at: float) -> str:
     """The colour of a scale at one place, mixed as plotly.js does."""
-    (a, left), (b, right) = next(pair for pair in zip(scale, scale[1:], strict=False) if pair[0][0] <= at <= pair[1][0])
+    (a, left), (b, right) = next(
+        pair for pair in zip(scale, scale[1:], strict=False) if pair[0][0] <= at <= pair[1][0]
+    )
     t = (at - a) / (b - a)
-    mixed = (round((1 - t) * int(left[k : k + 2], 16) + t * int(right[k : k + 2], 16)) for k in (1, 3, 5))
+    mixed = (
+        round((1 - t) * int(left[k : k + 2], 16) + t * int(right[k : k + 2], 16)) for k in (1, 3, 5)
+    )
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 

@@ -27,8 +27,11 @@ SHEETS = [
 ]
 WIDE = replace(EXAMPLES["four-words"].build(), tokens=("antidisestablishment",) * 4)
 CASES = {name: e.build() for name, e in EXAMPLES.items()} | {
-    "masked, W_O": replace(inputs.set_output_weights(EXAMPLES["sentence"].build(), True), mask="causal"), "long labels": WIDE,
-}  # fmt: skip
+    "masked, W_O": replace(
+        inputs.set_output_weights(EXAMPLES["sentence"].build(), True), mask="causal"
+    ),
+    "long labels": WIDE,
+}
 
 
 def panes(settings, **more):
@@ -38,14 +41,19 @@ def panes(settings, **more):
 
 def values(trace) -> np.ndarray:
     z = trace["z"]
-    return np.frombuffer(base64.b64decode(z["bdata"]), "<f8").reshape([int(n) for n in z["shape"].split(", ")])
+    return np.frombuffer(base64.b64decode(z["bdata"]), "<f8").reshape(
+        [int(n) for n in z["shape"].split(", ")]
+    )
 
 
 def boxes(figure):
     """The cells of each heatmap, in pixels from the upper left: (left, top, right, bottom)."""
     width, height = figure["layout"]["width"], figure["layout"]["height"]
     for k in range(1, len([key for key in figure["layout"] if key.startswith("xaxis")]) + 1):
-        (x0, x1), (y0, y1) = figure["layout"][f"xaxis{k}"]["domain"], figure["layout"][f"yaxis{k}"]["domain"]
+        (x0, x1), (y0, y1) = (
+            figure["layout"][f"xaxis{k}"]["domain"],
+            figure["layout"][f"yaxis{k}"]["domain"],
+        )
         yield x0 * width, (1 - y1) * height, x1 * width, (1 - y0) * height
 
 
@@ -61,7 +69,9 @@ def test_every_stage_stands_on_the_sheet_with_its_own_numbers(case, sheet):
         shown = values(trace)
         assert np.array_equal(shown[~np.isnan(shown)], matrix[~np.isnan(shown)]), name
         hidden = board.hidden_cells(now, name)
-        assert np.array_equal(np.isnan(shown), np.zeros(matrix.shape, bool) if hidden is None else hidden), name
+        assert np.array_equal(
+            np.isnan(shown), np.zeros(matrix.shape, bool) if hidden is None else hidden
+        ), name
 
 
 def seen(text: str) -> str:
@@ -82,7 +92,10 @@ def words(figure):
             y = top + (value + 0.5) * (bottom - top) / (rows["range"][0] + 0.5)
             yield left - off - length(seen(text), size), y - size / 2, left - off, y + size / 2
         for value, text in zip(columns["tickvals"], columns["ticktext"], strict=True):
-            x, long = left + (value + 0.5) * (right - left) / (columns["range"][1] + 0.5), length(seen(text), size)
+            x, long = (
+                left + (value + 0.5) * (right - left) / (columns["range"][1] + 0.5),
+                length(seen(text), size),
+            )
             wide, tall = (size, long) if columns["tickangle"] else (long, size)
             yield x - wide / 2, top - off - tall, x + wide / 2, top - off
 
@@ -115,7 +128,9 @@ def check_sheet(drawn, sheet):
                 and trace["colorbar"]["x"] + trace["colorbar"]["thickness"] / layout["width"] < 1
             )
     if layout["height"] > sheet.height_cm * CM:  # only where nothing can be smaller
-        k, most = max(enumerate(max(len(p["rows"]), len(p["columns"])) for p in drawn), key=lambda one: one[1])
+        k, most = max(
+            enumerate(max(len(p["rows"]), len(p["columns"])) for p in drawn), key=lambda one: one[1]
+        )
         left, top, right, bottom = cells[k]
         rows, columns = len(drawn[k]["rows"]), len(drawn[k]["columns"])
         assert min((right - left) / columns, (bottom - top) / rows) <= 1.3 * SMALLEST * em
@@ -138,7 +153,11 @@ EXTREMES = [
 
 
 def grown(n: int, word="w"):
-    settings = EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.random.default_rng(0).normal(size=(n, 4))))
+    settings = (
+        EXAMPLES["four-words"]
+        .build()
+        .with_matrix("X", Matrix(np.random.default_rng(0).normal(size=(n, 4))))
+    )
     return replace(settings, tokens=tuple(f"{word}{k}" for k in range(n)), mask="causal")
 
 
@@ -147,7 +166,12 @@ def shaped(*shapes, label="d"):
     for k, (rows, columns) in enumerate(shapes):
         matrix = np.random.default_rng(k).normal(size=(rows, columns))
         labels = [tuple(f"{label}{i + 1}" for i in range(n)) for n in (rows, columns)]
-        text = {"group": "g", "symbol": f"M_{'ABCDEFG'[k]}", "formula": "what it is", "sentence": ""}
+        text = {
+            "group": "g",
+            "symbol": f"M_{'ABCDEFG'[k]}",
+            "formula": "what it is",
+            "sentence": "",
+        }
         drawn.append(board.pane(f"m{k}", matrix, *labels, words=text, limits=(-3, 3)))
     return drawn
 
@@ -197,8 +221,12 @@ def test_a_pane_alone_keeps_its_formula_however_narrow():
     _, drawn = panes(EXAMPLES["four-words"].build())
     for pane in drawn:
         for sheet in (Sheet(4, 9), Sheet(4, 30), Sheet()):
-            texts = " ".join(seen(note["text"]) for note in compose([pane], sheet)["layout"]["annotations"])
-            assert texts.replace(" ", "") == re.sub("[ _]", "", f"{pane['symbol']}={pane['formula']}")
+            texts = " ".join(
+                seen(note["text"]) for note in compose([pane], sheet)["layout"]["annotations"]
+            )
+            assert texts.replace(" ", "") == re.sub(
+                "[ _]", "", f"{pane['symbol']}={pane['formula']}"
+            )
 
 
 def test_labels_are_thinned_by_the_room_there_is():
@@ -214,8 +242,13 @@ def test_the_query_and_the_chosen_cell_are_framed_and_colours_are_those_of_the_p
     _, drawn = panes(EXAMPLES["four-words"].build(), cell=("scores", 1, 2))
     figure = compose(drawn, Sheet(mode=mode))
     palette = PALETTES[mode]
-    frames = [(s["name"], s["line"]["color"], s["xref"][0] + s["yref"][0]) for s in figure["layout"]["shapes"]]
-    assert frames.count(("query", palette["query"], "xy")) == 7  # X, Q and the five stages of the attention
+    frames = [
+        (s["name"], s["line"]["color"], s["xref"][0] + s["yref"][0])
+        for s in figure["layout"]["shapes"]
+    ]
+    assert (
+        frames.count(("query", palette["query"], "xy")) == 7
+    )  # X, Q and the five stages of the attention
     assert frames.count(("cell", palette["cell"], "xy")) == 1
     cell = next(s for s in figure["layout"]["shapes"] if s["name"] == "cell")
     assert (cell["x0"], cell["y0"], cell["xref"]) == (1.5, 0.5, "x8")
@@ -224,13 +257,19 @@ def test_the_query_and_the_chosen_cell_are_framed_and_colours_are_those_of_the_p
 
 
 def test_numbers_that_do_not_fit_give_way_to_a_colour_bar():
-    settings = EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.random.default_rng(0).normal(size=(40, 4))))
+    settings = (
+        EXAMPLES["four-words"]
+        .build()
+        .with_matrix("X", Matrix(np.random.default_rng(0).normal(size=(40, 4))))
+    )
     settings = replace(settings, tokens=tuple(f"w{k}" for k in range(40)))
     _, drawn = panes(settings)
     figure = compose(drawn, Sheet(8.6, 8, height_cm=200))
     traces = {
         pane["name"]: t
-        for pane, t in zip(drawn, [t for t in figure["data"] if t["meta"] in ("share", "diverging")], strict=True)
+        for pane, t in zip(
+            drawn, [t for t in figure["data"] if t["meta"] in ("share", "diverging")], strict=True
+        )
     }
     assert "text" not in traces["weights"] and traces["weights"]["showscale"]
     assert "text" in traces["X"] and not traces["X"]["showscale"]
@@ -260,7 +299,9 @@ def test_texts_end_in_any_room(text, room):
     assert length(short, 12) <= max(room, 0)
 
 
-@pytest.mark.parametrize("text", ["", "one", "word " * 50, "x" * 500, "漢字" * 100, "a\n\nb", "🙂" * 70])
+@pytest.mark.parametrize(
+    "text", ["", "one", "word " * 50, "x" * 500, "漢字" * 100, "a\n\nb", "🙂" * 70]
+)
 def test_wrapped_lines_fit_and_lose_no_letter(text):
     lines = wrapped(text, 300, 12)
     assert all(length(line, 12) <= 300 for line in lines)
@@ -290,4 +331,7 @@ def test_charts_are_set_at_the_same_sizes(sheet):
         assert len(figure["data"]) == len(chart["figure"]["data"])
         margin = figure["layout"]["margin"]
         assert margin["l"] + margin["r"] < 0.5 * figure["layout"]["width"]
-        assert min(margin.values()) >= 0 and margin["t"] + margin["b"] < figure["layout"]["height"] - 10
+        assert (
+            min(margin.values()) >= 0
+            and margin["t"] + margin["b"] < figure["layout"]["height"] - 10
+        )

@@ -17,7 +17,10 @@ ASKED = ("normal", 100, 3, 200)
 POINTS = maths.measure_all(*ASKED)
 COUNTS, EDGES = maths.histogram(maths.draw_scores(*ASKED))
 ROW = maths.middle_row(*ASKED)
-MEASURED, PREDICTED = {"Q": 1.0, "K": 2.0, "scores": 30.0, "scaled": 7.5}, {"scores": 8.0, "scaled": 2.0}
+MEASURED, PREDICTED = (
+    {"Q": 1.0, "K": 2.0, "scores": 30.0, "scaled": 7.5},
+    {"scores": 8.0, "scaled": 2.0},
+)
 PANES = [
     *figures.spread_panes(POINTS, COUNTS, EDGES),
     *figures.softmax_panes(POINTS, ROW),
@@ -90,7 +93,9 @@ def test_the_error_bars_are_the_margins():
 
 
 def test_the_histogram_shows_the_counts_twice_and_the_second_time_squeezed():
-    scores, scaled = (traces(figures.histogram(COUNTS, EDGES, 100))[name] for name in ("scores", "scaled"))
+    scores, scaled = (
+        traces(figures.histogram(COUNTS, EDGES, 100))[name] for name in ("scores", "scaled")
+    )
     assert list(scores.y) == list(scaled.y) == COUNTS.tolist()
     for bars, by in ((scores, 1), (scaled, 10)):
         left = np.array(bars.x) - np.array(bars.width) / 2
@@ -120,22 +125,37 @@ def test_the_matrices_on_explore_are_dots_and_theory_is_an_open_diamond():
     assert theory.marker.symbol == "diamond-open"
 
 
-@pytest.mark.parametrize(("value", "type_"), [(0.0, None), (1e-9, "log"), (1e60, "log"), (30.0, "log")])
+@pytest.mark.parametrize(
+    ("value", "type_"), [(0.0, None), (1e-9, "log"), (1e60, "log"), (30.0, "log")]
+)
 def test_the_axis_of_explore_is_logarithmic_unless_something_is_zero(value, type_):
     axis = go.Figure(figures.explored({**MEASURED, "Q": value}, PREDICTED)).layout.xaxis
     assert axis.type == type_
     if type_:
-        assert axis.range[0] < math.log10(min(value, 2)) and axis.range[1] > math.log10(max(value, 30))
+        assert axis.range[0] < math.log10(min(value, 2)) and axis.range[1] > math.log10(
+            max(value, 30)
+        )
 
 
 def test_the_sentences_name_the_numbers_of_the_chosen_d_k():
     words = {pane["name"]: pane["sentence"] for pane in PANES}
     raw, scaled = POINTS[-1].raw, POINTS[-1].scaled
-    assert f"200 scores have variance {raw.variance:.2f} ± {raw.margin:.2f}; theory says 100." in words["variances"]
-    assert f"Scaled: {scaled.variance:.2f} ± {scaled.margin:.2f}; theory says 1" in words["variances"]
-    assert f"{math.sqrt(raw.variance):.2f} for the scores, {math.sqrt(scaled.variance):.2f}" in words["histogram"]
+    assert (
+        f"200 scores have variance {raw.variance:.2f} ± {raw.margin:.2f}; theory says 100."
+        in words["variances"]
+    )
+    assert (
+        f"Scaled: {scaled.variance:.2f} ± {scaled.margin:.2f}; theory says 1" in words["variances"]
+    )
+    assert (
+        f"{math.sqrt(raw.variance):.2f} for the scores, {math.sqrt(scaled.variance):.2f}"
+        in words["histogram"]
+    )
     assert f"Key {ROW[0].argmax() + 1} takes" in words["row"]
-    assert f"{100 * raw.largest:.0f}\u00a0% unscaled, {100 * scaled.largest:.0f}\u00a0% scaled" in words["largest"]
+    assert (
+        f"{100 * raw.largest:.0f}\u00a0% unscaled, {100 * scaled.largest:.0f}\u00a0% scaled"
+        in words["largest"]
+    )
     assert f"{raw.entropy:.2f} are left unscaled, {scaled.entropy:.2f} scaled" in words["entropy"]
     assert f"{raw.slope:.2f} unscaled, {scaled.slope:.2f} scaled" in words["slope"]
 
@@ -143,13 +163,17 @@ def test_the_sentences_name_the_numbers_of_the_chosen_d_k():
 def test_a_weight_just_short_of_everything_is_not_said_to_be_100_percent():
     row = np.zeros((2, 16))
     row[:, 0], row[:, 1] = 0.99999, 0.00001
-    assert "takes over 99.9\u00a0% of this query" in figures.softmax_panes(POINTS, row)[0]["sentence"]
+    assert (
+        "takes over 99.9\u00a0% of this query" in figures.softmax_panes(POINTS, row)[0]["sentence"]
+    )
 
 
 def test_at_d_k_1_the_page_says_that_the_scale_changes_nothing():
     points = maths.measure_all("normal", 1, 0, 50)
     counts, edges = maths.histogram(maths.draw_scores("normal", 1, 0, 50))
-    assert figures.spread_panes(points, counts, edges)[1]["sentence"].startswith("At d_k = 1 the scale is 1")
+    assert figures.spread_panes(points, counts, edges)[1]["sentence"].startswith(
+        "At d_k = 1 the scale is 1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,7 +186,9 @@ def test_at_d_k_1_the_page_says_that_the_scale_changes_nothing():
 )
 def test_the_sentence_on_explore_says_whether_the_rule_applies(Q, K, words):
     Q, K = np.array(Q), np.array(K)
-    sentence = figures.explore_sentence(2, (Q @ K.T).var(), maths.predict(Q, K), (Q.mean(), K.mean()), 1)
+    sentence = figures.explore_sentence(
+        2, (Q @ K.T).var(), maths.predict(Q, K), (Q.mean(), K.mean()), 1
+    )
     assert words in sentence
 
 
@@ -189,14 +215,18 @@ def test_the_table_has_every_plotted_number():
     parser.feed(exports.points_table(POINTS, 4))
     head, *rows = parser.rows
     assert head[:3] == ["d_k", "kind", "variance"]
-    assert [(row[0], row[1]) for row in rows] == [(str(p.d_k), k) for p in POINTS for k in ("scores", "scaled")]
+    assert [(row[0], row[1]) for row in rows] == [
+        (str(p.d_k), k) for p in POINTS for k in ("scores", "scaled")
+    ]
     assert rows[-2][2:] == [f"{v:.4f}" for v in vars(POINTS[-1].raw).values()]
 
 
 def test_the_csv_reads_back_as_the_same_numbers():
     rows = list(csv.DictReader(io.StringIO(exports.to_csv(POINTS).decode())))
     assert len(rows) == 2 * len(POINTS)
-    for row, (point, kind) in zip(rows, [(p, k) for p in POINTS for k in ("raw", "scaled")], strict=True):
+    for row, (point, kind) in zip(
+        rows, [(p, k) for p in POINTS for k in ("raw", "scaled")], strict=True
+    ):
         assert int(row["d_k"]) == point.d_k
         for name, value in vars(getattr(point, kind)).items():
             assert float(row[name]) == value

@@ -67,12 +67,23 @@ def test_nan_is_a_number_in_an_answer():
 
 def test_pasted_inputs_are_those_of_explore():
     X, *W = (m.values for m in EXAMPLES["four-words"].build().matrices.values())
-    texts = {name: str(M.tolist()) for name, M in zip(("X", "W_Q", "W_K", "W_V"), (X, *W), strict=True)}
+    texts = {
+        name: str(M.tolist()) for name, M in zip(("X", "W_Q", "W_K", "W_V"), (X, *W), strict=True)
+    }
     there = inputs.bench_of(inputs.pasted("weights", texts, **USUAL))
     np.testing.assert_allclose(there.right["output"], self_attention(X, *W).output, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("text", "true_means"), [("1 0\n1 1", "may look"), ("False True\nFalse False", "hide"), ("[[0, 1], [0, 0]]", "hide"), ("[[0., -inf], [0, 0]]", "hide"), ("true false; true true", "may look")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "true_means"),
+    [
+        ("1 0\n1 1", "may look"),
+        ("False True\nFalse False", "hide"),
+        ("[[0, 1], [0, 0]]", "hide"),
+        ("[[0., -inf], [0, 0]]", "hide"),
+        ("true false; true true", "may look"),
+    ],
+)
 def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
     texts = {"Q": "1\n2", "K": "1\n2", "V": "1\n2", "mask": text}
     given = inputs.pasted("qkv", texts, **USUAL | {"mask": "pasted", "true_means": true_means})
@@ -83,14 +94,38 @@ def test_a_pasted_mask_is_read_in_its_own_polarity(text, true_means):
     ("texts", "options", "message"),
     [
         ({}, {}, "Q is empty; numbers are wanted."),
-        ({"Q": "1 x", "K": "1", "V": "1"}, {}, "Q, line 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
-        ({"Q": "nan", "K": "1", "V": "1"}, {}, "Q, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed."),
-        ({"Q": "1 2", "K": "1", "V": "1"}, {}, "Q has 2 columns and K has 1; both need the same d_k."),
-        ({"Q": "1 2", "K": "1 2", "V": "1"}, {"heads": 3}, "Q has 2 columns; they cannot be split into 3 heads of equal width."),
-        ({"Q": "1", "K": "1", "V": "1", "mask": "1 2"}, {"mask": "pasted"}, "mask, row 1, column 2 holds 2; 0 and 1, or True and False, are allowed."),
-        ({"Q": "1", "K": "1", "V": "1", "mask": "1 1"}, {"mask": "pasted"}, "the mask has shape (1, 2), which does not fit the scores (1, 1)."),
+        (
+            {"Q": "1 x", "K": "1", "V": "1"},
+            {},
+            "Q, line 1, column 2 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        ),
+        (
+            {"Q": "nan", "K": "1", "V": "1"},
+            {},
+            "Q, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed.",
+        ),
+        (
+            {"Q": "1 2", "K": "1", "V": "1"},
+            {},
+            "Q has 2 columns and K has 1; both need the same d_k.",
+        ),
+        (
+            {"Q": "1 2", "K": "1 2", "V": "1"},
+            {"heads": 3},
+            "Q has 2 columns; they cannot be split into 3 heads of equal width.",
+        ),
+        (
+            {"Q": "1", "K": "1", "V": "1", "mask": "1 2"},
+            {"mask": "pasted"},
+            "mask, row 1, column 2 holds 2; 0 and 1, or True and False, are allowed.",
+        ),
+        (
+            {"Q": "1", "K": "1", "V": "1", "mask": "1 1"},
+            {"mask": "pasted"},
+            "the mask has shape (1, 2), which does not fit the scores (1, 1).",
+        ),
     ],
-)  # fmt: skip
+)
 def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, message):
     with pytest.raises(BadInput) as refused:
         inputs.bench_of(inputs.pasted("qkv", texts, **USUAL | options))
@@ -102,7 +137,10 @@ def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, messag
     [
         ("1 2\n3", "your output, line 2 has 1 number; 2 are wanted, as in line 1."),
         ("1 2", "your output: the shape is (1, 2); (4, 4) is wanted for these inputs."),
-        ("<b>", "your output, line 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        (
+            "<b>",
+            "your output, line 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        ),
     ],
 )
 def test_answers_that_do_not_fit_are_refused_in_a_sentence(text, message):
@@ -150,7 +188,10 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
     there = bench("sentence")
     for name in ("output", "weights"):
         array = there.right[name].astype(dtype)
-        for filename, content in (("a.npy", npy(array)), ("a.npz", saved(**{name: array, "other": array[:1]}))):
+        for filename, content in (
+            ("a.npy", npy(array)),
+            ("a.npz", saved(**{name: array, "other": array[:1]})),
+        ):
             text = inputs.from_file(filename, content, name)
             assert np.array_equal(read_matrices(text, name), array.astype("f8"))
             assert inputs.explain(there, {name: text}).correct
@@ -158,9 +199,13 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
 
 @pytest.mark.parametrize(
     ("filename", "content"),
-    [("a.csv", ",k1,k2\nq1,0.5,1e-3\nq2,-1,2\n"), ("a.tsv", "q1\t0,5\t0,001\nq2\t-1\t2\n"), ("a.json", '{"output": [[0.5, 0.001], [-1, 2]], "x": [[1]]}'),
-     ("a.txt", "tensor([[ 5.0000e-01,  1.0000e-03],\n        [-1.0000e+00,  2.0000e+00]])")],
-)  # fmt: skip
+    [
+        ("a.csv", ",k1,k2\nq1,0.5,1e-3\nq2,-1,2\n"),
+        ("a.tsv", "q1\t0,5\t0,001\nq2\t-1\t2\n"),
+        ("a.json", '{"output": [[0.5, 0.001], [-1, 2]], "x": [[1]]}'),
+        ("a.txt", "tensor([[ 5.0000e-01,  1.0000e-03],\n        [-1.0000e+00,  2.0000e+00]])"),
+    ],
+)
 def test_tables_json_and_printouts_are_read_as_everywhere(filename, content):
     assert inputs.from_file(filename, content.encode(), "output") == "0.5 0.001\n-1 2"
 
@@ -175,9 +220,13 @@ def test_a_row_of_column_numbers_is_named_where_the_shape_is_wrong():
 
 
 def test_a_comma_that_can_mean_two_things_is_refused_with_a_way_out():
-    with pytest.raises(BadInput, match="is the comma decimal, or does it separate numbers. Save it with points"):
+    with pytest.raises(
+        BadInput, match="is the comma decimal, or does it separate numbers. Save it with points"
+    ):
         inputs.from_file("a.txt", b"0,5 1,5", "output")
-    with pytest.raises(BadInput, match="Write 0.5 for a half, and a space after a comma that separates.$"):
+    with pytest.raises(
+        BadInput, match="Write 0.5 for a half, and a space after a comma that separates.$"
+    ):
         inputs.explain(bench(), {"output": "0,5 1,5"})
 
 
@@ -189,7 +238,11 @@ def test_a_text_file_is_its_text_without_a_byte_order_mark():
     ("filename", "content", "message"),
     [
         ("a.txt", b"1 \xff", "a.txt is no UTF-8 text: byte 3 is 0xff; save it as UTF-8."),
-        ("a.npz", saved(a=np.ones(2), b=np.ones(2)), "a.npz holds 2 arrays, and none named output: a, b."),
+        (
+            "a.npz",
+            saved(a=np.ones(2), b=np.ones(2)),
+            "a.npz holds 2 arrays, and none named output: a, b.",
+        ),
         (
             "a.npy",
             npy(np.ones(3)),
@@ -200,7 +253,11 @@ def test_a_text_file_is_its_text_without_a_byte_order_mark():
             npy(np.ones((600, 600))),
             "a.npy: the shape is (600, 600); two or three axes and at most 131,072 numbers are read here.",
         ),
-        ("../a.npy", b"\x93NUMPY", "a.npy: its .npy version is missing; 1.0, 2.0 and 3.0 are read."),
+        (
+            "../a.npy",
+            b"\x93NUMPY",
+            "a.npy: its .npy version is missing; 1.0, 2.0 and 3.0 are read.",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(filename, content, message):

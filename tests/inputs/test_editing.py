@@ -25,7 +25,10 @@ def test_a_typed_cell_is_kept_to_the_bit_and_alone():
     s = edit(before, "X", edited_rows={0: {"c1": "0.1"}, 2: {"token": "cat"}})
     assert s.matrices["X"].values[0, 1] == 0.1
     assert s.tokens == ("w1", "w2", "cat", "w4")
-    assert np.delete(s.matrices["X"].values.ravel(), 1).tolist() == np.delete(before.matrices["X"].values, 1).tolist()
+    assert (
+        np.delete(s.matrices["X"].values.ravel(), 1).tolist()
+        == np.delete(before.matrices["X"].values, 1).tolist()
+    )
     assert all(s.matrices[name] is before.matrices[name] for name in ("W_Q", "W_K", "W_V"))
 
 
@@ -48,13 +51,19 @@ def test_a_deleted_row_takes_its_token_padding_and_mask_with_it():
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        ({"edited_rows": {1: {"c2": "abc"}}}, "X, row 2, column 3 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        (
+            {"edited_rows": {1: {"c2": "abc"}}},
+            "X, row 2, column 3 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        ),
         ({"edited_rows": {1: {"c2": None}}}, "X, row 2, column 3 is empty; a number is wanted."),
-        ({"edited_rows": {0: {"c0": "1e308"}}}, "X, row 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
+        (
+            {"edited_rows": {0: {"c0": "1e308"}}},
+            "X, row 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed.",
+        ),
         ({"edited_rows": {0: {"token": " "}}}, "token 1 has no name; type a word."),
         ({"deleted_rows": [0, 1, 2, 3]}, "the table is empty; at least one token is needed."),
     ],
-)  # fmt: skip
+)
 def test_a_bad_edit_is_one_sentence(found, sentence):
     with pytest.raises(BadInput) as problem:
         edit(four_words(), "X", **found)
@@ -80,5 +89,8 @@ def test_rolling_draws_with_the_seed_shown_and_then_with_the_next():
     first = editing.roll(four_words(), "W_V", Recipe("normal", 7))
     again = editing.roll(first, "W_V", Recipe("normal", 7))
     for s, seed in ((first, 7), (again, 8)):
-        assert s.matrices["W_V"].values.tolist() == np.random.default_rng(seed).standard_normal((4, 4)).tolist()
+        assert (
+            s.matrices["W_V"].values.tolist()
+            == np.random.default_rng(seed).standard_normal((4, 4)).tolist()
+        )
     assert all(again.matrices[name] is four_words().matrices[name] for name in ("X", "W_Q", "W_K"))

@@ -44,7 +44,9 @@ def test_every_example_equals_plain_loops(name):
         m = now.stages
         if "W_Q" in m:
             for one, weight in (("Q", "W_Q"), ("K", "W_K"), ("V", "W_V")):
-                np.testing.assert_allclose(m[one], product(m["X"].tolist(), m[weight].tolist()), rtol=1e-12, atol=1e-14)
+                np.testing.assert_allclose(
+                    m[one], product(m["X"].tolist(), m[weight].tolist()), rtol=1e-12, atol=1e-14
+                )
         expected = attend(m["Q"], m["K"], m["V"], now.allowed, now.bias, s.scale, s.softmax)
         for stage, values in expected.items():
             np.testing.assert_allclose(m[stage], values, rtol=1e-9, atol=1e-12, err_msg=stage)
@@ -117,14 +119,21 @@ def test_the_entry_that_matches_twice_gets_the_largest_share():
     s = EXAMPLES["lookup"].build()
     trace = run(s)
     wanted = set(s.tokens[0].split()) - {"?"}
-    assert trace.scores[0].tolist() == [len(wanted & set(entry.split())) for entry in s.memory_tokens]
+    assert trace.scores[0].tolist() == [
+        len(wanted & set(entry.split())) for entry in s.memory_tokens
+    ]
     assert s.memory_tokens[int(trace.weights[0].argmax())] == "a c"
     assert (trace.weights > 0).all()  # attention answers with all of them
 
 
 def test_the_look_up_table_hands_over_the_documents_of_its_entries():
     s = EXAMPLES["lookup"].build()
-    documents = {"a b": ["d1", "d2"], "a c": ["d1", "d2", "d3"], "b": ["d1", "d2"], "c d": ["d4", "d5"]}
+    documents = {
+        "a b": ["d1", "d2"],
+        "a c": ["d1", "d2", "d3"],
+        "b": ["d1", "d2"],
+        "c d": ["d4", "d5"],
+    }
     for row, entry in zip(s.matrices["V"].values, s.memory_tokens, strict=True):
         assert [d for d, on in zip(s.names["d_v"], row, strict=True) if on] == documents[entry]
 
@@ -135,14 +144,18 @@ def test_the_look_up_table_hands_over_the_documents_of_its_entries():
 def test_softmax_of_1_2_1_is_as_printed_with_and_without_the_mask():
     trace = trace_of("softmax")
     assert trace.scaled.tolist() == [[1, 2, 1], [1, 2, 1]]
-    np.testing.assert_allclose(trace.weights[0], [0.21194157, 0.57611686, 0.21194157], rtol=FLOAT32)  # from float32
+    np.testing.assert_allclose(
+        trace.weights[0], [0.21194157, 0.57611686, 0.21194157], rtol=FLOAT32
+    )  # from float32
     assert trace.weights[1].tolist() == [0.5, 0, 0.5]
 
 
 def test_three_customers_have_the_printed_output():
     trace = trace_of("customers")
     assert trace.output.shape == (1, 3, 1)
-    np.testing.assert_allclose(trace.output, [[[0.3862987], [0.3944249], [0.39490905]]], atol=FLOAT32)  # from float32
+    np.testing.assert_allclose(
+        trace.output, [[[0.3862987], [0.3944249], [0.39490905]]], atol=FLOAT32
+    )  # from float32
 
 
 def test_with_one_feature_scores_and_scaled_are_equal_and_the_weights_near_a_third():
@@ -152,8 +165,14 @@ def test_with_one_feature_scores_and_scaled_are_equal_and_the_weights_near_a_thi
 
 
 def test_minus_1e9_hides_a_key_only_beside_a_visible_one_and_minus_infinity_always():
-    added, hidden, bare = trace_of("minus-1e9"), trace_of("minus-1e9", fill="-inf"), trace_of("customers")
-    np.testing.assert_allclose(added.weights[0, 2], bare.weights[0, 2], atol=1e-6)  # as if there were no mask
+    added, hidden, bare = (
+        trace_of("minus-1e9"),
+        trace_of("minus-1e9", fill="-inf"),
+        trace_of("customers"),
+    )
+    np.testing.assert_allclose(
+        added.weights[0, 2], bare.weights[0, 2], atol=1e-6
+    )  # as if there were no mask
     assert added.weights[0, 0].tolist() == [1, 0, 0]
     assert hidden.weights[0, 2].tolist() == [0, 0, 0]
     assert hidden.output[0, 2].tolist() == [0]
@@ -185,10 +204,46 @@ PRINTED_WEIGHTS = [
     [0.13138081, 0.07679195, 0.59905383, 0.19277341],
 ]
 PRINTED_OUTPUT = [
-    [-0.83391383, -1.53728569, -0.62599555, -0.87081994, -0.6608632, -1.30376564, 0.25958102, 1.95478765],
-    [-1.66989946, -0.34683165, 1.35599862, 0.9259133, 0.95537523, -0.57132305, -0.85637759, 1.00157908],
-    [-0.33730312, -1.04784459, -0.40208889, -0.69032539, -0.145283, -0.63105062, 0.74843997, 0.43906264],
-    [0.44333257, -0.80717343, -0.53008375, -0.93255716, 0.18765275, -0.32795291, 0.88914442, -0.25451399],
+    [
+        -0.83391383,
+        -1.53728569,
+        -0.62599555,
+        -0.87081994,
+        -0.6608632,
+        -1.30376564,
+        0.25958102,
+        1.95478765,
+    ],
+    [
+        -1.66989946,
+        -0.34683165,
+        1.35599862,
+        0.9259133,
+        0.95537523,
+        -0.57132305,
+        -0.85637759,
+        1.00157908,
+    ],
+    [
+        -0.33730312,
+        -1.04784459,
+        -0.40208889,
+        -0.69032539,
+        -0.145283,
+        -0.63105062,
+        0.74843997,
+        0.43906264,
+    ],
+    [
+        0.44333257,
+        -0.80717343,
+        -0.53008375,
+        -0.93255716,
+        0.18765275,
+        -0.32795291,
+        0.88914442,
+        -0.25451399,
+    ],
 ]
 
 
@@ -196,7 +251,10 @@ def test_random_q_k_v_has_the_printed_stages():
     trace = trace_of("random-qkv")
     np.testing.assert_allclose(trace.scores, PRINTED_SCORES, rtol=0, atol=KNOWN)
     np.testing.assert_allclose(trace.scaled, PRINTED_SCALED, rtol=0, atol=KNOWN)
-    masked = [[v if j <= i else -math.inf for j, v in enumerate(row)] for i, row in enumerate(PRINTED_SCALED)]
+    masked = [
+        [v if j <= i else -math.inf for j, v in enumerate(row)]
+        for i, row in enumerate(PRINTED_SCALED)
+    ]
     np.testing.assert_allclose(trace.masked, masked, rtol=0, atol=KNOWN)
     np.testing.assert_allclose(trace.weights, PRINTED_WEIGHTS, rtol=0, atol=KNOWN)
     np.testing.assert_allclose(trace.output, PRINTED_OUTPUT, rtol=0, atol=KNOWN)
@@ -244,7 +302,9 @@ def test_three_widths_have_their_shapes_and_the_context_adds_up_the_outputs():
     assert (trace.Q.shape, trace.K.shape, trace.V.shape) == ((5, 20), (5, 20), (5, 25))
     assert trace.scale == 1 / math.sqrt(20)
     assert trace.context.shape == (25,)
-    np.testing.assert_allclose(trace.context, [math.fsum(column) for column in trace.output.T], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        trace.context, [math.fsum(column) for column in trace.output.T], rtol=1e-12, atol=1e-14
+    )
     assert s.matrices["W_V"].remark == "stored as (d_out, d_in) = (25, 10) and transposed"
     stored = np.random.default_rng(3).standard_normal((25, 10))
     assert all(s.matrices["W_V"].values[i, j] == stored[j, i] for i in range(10) for j in range(25))
@@ -295,7 +355,10 @@ def test_the_scaled_scores_of_a_row_of_the_batch_lie_within_08_and_its_weights_b
     assert (trace.scaled.max(axis=-1) - trace.scaled.min(axis=-1)).max() < 0.8
     assert 0.12 < trace.weights.min() < trace.weights.max() < 0.31
     assert (
-        0 <= min(M.min() for M in (trace.Q, trace.K, trace.V)) < max(M.max() for M in (trace.Q, trace.K, trace.V)) < 1
+        0
+        <= min(M.min() for M in (trace.Q, trace.K, trace.V))
+        < max(M.max() for M in (trace.Q, trace.K, trace.V))
+        < 1
     )
 
 

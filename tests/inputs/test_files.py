@@ -40,10 +40,14 @@ def safetensors(tensors: dict, body: bytes = b"") -> bytes:
 
 def tensor(array, kind) -> bytes:
     raw = array.tobytes()
-    return safetensors({"W": {"dtype": kind, "shape": list(array.shape), "data_offsets": [0, len(raw)]}}, raw)
+    return safetensors(
+        {"W": {"dtype": kind, "shape": list(array.shape), "data_offsets": [0, len(raw)]}}, raw
+    )
 
 
-@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8", "<i8", ">i4", "|i1", "|u1", "<u2", "|b1"])
+@pytest.mark.parametrize(
+    "dtype", ["<f2", "<f4", "<f8", ">f2", ">f4", ">f8", "<i8", ">i4", "|i1", "|u1", "<u2", "|b1"]
+)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (5,), (), (0, 3)])
 def test_npy_is_read_to_the_bit(dtype, order, shape):
@@ -63,7 +67,8 @@ def test_every_member_of_an_npz_is_an_entry():
 
 
 @pytest.mark.parametrize(
-    ("kind", "dtype"), [("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2"), ("I64", "<i8"), ("U8", "|u1")]
+    ("kind", "dtype"),
+    [("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2"), ("I64", "<i8"), ("U8", "|u1")],
 )
 def test_safetensors_are_read_to_the_bit(kind, dtype):
     array = np.abs(100 * GOOD).astype(dtype)
@@ -93,42 +98,154 @@ def zipped(**members) -> bytes:
 PLACE = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
 BAD = {
     "empty": ("a.npy", b"", "a.npy is empty."),
-    "text": ("a.npy", b"1 2 3", "a.npy is no .npy, .npz or .safetensors file: it does not begin like one."),
-    "too large": ("a.npy", b"\x93NUMPY" + bytes(MAX_FILE), "a.npy has 8,388,614 bytes; at most 8,388,608 are read."),
-    "version": ("a.npy", b"\x93NUMPY\x09\x00", "a.npy: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
-    "object": ("a.npy", npy(np.array([{}], object), allow_pickle=True), "a.npy holds Python objects; floats up to float64, integers and masks of bool are read."),
-    "structured": ("a.npy", npy(np.zeros(2, "f4,f8")), "a.npy holds a structured array; floats up to float64, integers and masks of bool are read."),
-    "complex": ("a.npy", npy(np.zeros(2, "c16")), "a.npy holds complex128; floats up to float64, integers and masks of bool are read."),
-    "dates": ("a.npy", npy(np.zeros(2, "M8[s]")), "a.npy holds datetime64[s]; floats up to float64, integers and masks of bool are read."),
-    "long": ("a.npy", npy(np.zeros(2, "g")), f"a.npy holds {np.dtype('g').name}; floats up to float64, integers and masks of bool are read."),
-    "no boolean": ("a.npy", header("'|b1'", shape="(2,)") + b"\x01\x02", "a.npy says it is bool, and holds bytes other than 0 and 1."),
-    "words": ("a.npy", npy(np.array(["a"])), "a.npy holds text; floats up to float64, integers and masks of bool are read."),
-    "words by an old name": ("a.npy", header("'<a8'", shape="(1,)") + bytes(8), "a.npy holds text; floats up to float64, integers and masks of bool are read."),
-    "cut off": ("a.npy", npy(GOOD)[:-1], "a.npy says it is 3 × 4, which takes 96 bytes; 95 follow."),
-    "longer": ("a.npy", npy(GOOD) + b"x", "a.npy says it is 3 × 4, which takes 96 bytes; 97 follow."),
-    "15 GB": ("a.npy", header(shape="(2000000000,)"), "a.npy is 2000000000, 2,000,000,000 numbers; at most 400,000 are read."),
-    "many axes": ("a.npy", header(shape="(1, 1, 1, 1, 1)") + bytes(8), "a.npy has 5 axes; at most 4 are read."),
-    "pickle": ("a.npy", pickle.dumps(GOOD), "a.npy is no .npy, .npz or .safetensors file: it does not begin like one."),
+    "text": (
+        "a.npy",
+        b"1 2 3",
+        "a.npy is no .npy, .npz or .safetensors file: it does not begin like one.",
+    ),
+    "too large": (
+        "a.npy",
+        b"\x93NUMPY" + bytes(MAX_FILE),
+        "a.npy has 8,388,614 bytes; at most 8,388,608 are read.",
+    ),
+    "version": (
+        "a.npy",
+        b"\x93NUMPY\x09\x00",
+        "a.npy: its .npy version is 0900; 1.0, 2.0 and 3.0 are read.",
+    ),
+    "object": (
+        "a.npy",
+        npy(np.array([{}], object), allow_pickle=True),
+        "a.npy holds Python objects; floats up to float64, integers and masks of bool are read.",
+    ),
+    "structured": (
+        "a.npy",
+        npy(np.zeros(2, "f4,f8")),
+        "a.npy holds a structured array; floats up to float64, integers and masks of bool are read.",
+    ),
+    "complex": (
+        "a.npy",
+        npy(np.zeros(2, "c16")),
+        "a.npy holds complex128; floats up to float64, integers and masks of bool are read.",
+    ),
+    "dates": (
+        "a.npy",
+        npy(np.zeros(2, "M8[s]")),
+        "a.npy holds datetime64[s]; floats up to float64, integers and masks of bool are read.",
+    ),
+    "long": (
+        "a.npy",
+        npy(np.zeros(2, "g")),
+        f"a.npy holds {np.dtype('g').name}; floats up to float64, integers and masks of bool are read.",
+    ),
+    "no boolean": (
+        "a.npy",
+        header("'|b1'", shape="(2,)") + b"\x01\x02",
+        "a.npy says it is bool, and holds bytes other than 0 and 1.",
+    ),
+    "words": (
+        "a.npy",
+        npy(np.array(["a"])),
+        "a.npy holds text; floats up to float64, integers and masks of bool are read.",
+    ),
+    "words by an old name": (
+        "a.npy",
+        header("'<a8'", shape="(1,)") + bytes(8),
+        "a.npy holds text; floats up to float64, integers and masks of bool are read.",
+    ),
+    "cut off": (
+        "a.npy",
+        npy(GOOD)[:-1],
+        "a.npy says it is 3 × 4, which takes 96 bytes; 95 follow.",
+    ),
+    "longer": (
+        "a.npy",
+        npy(GOOD) + b"x",
+        "a.npy says it is 3 × 4, which takes 96 bytes; 97 follow.",
+    ),
+    "15 GB": (
+        "a.npy",
+        header(shape="(2000000000,)"),
+        "a.npy is 2000000000, 2,000,000,000 numbers; at most 400,000 are read.",
+    ),
+    "many axes": (
+        "a.npy",
+        header(shape="(1, 1, 1, 1, 1)") + bytes(8),
+        "a.npy has 5 axes; at most 4 are read.",
+    ),
+    "pickle": (
+        "a.npy",
+        pickle.dumps(GOOD),
+        "a.npy is no .npy, .npz or .safetensors file: it does not begin like one.",
+    ),
     "folders": ("../../etc/a.npy", b"", "a.npy is empty."),
     "zip cut off": ("a.npz", npz(a=GOOD)[:-30], "a.npz is a damaged zip file."),
     "zip without arrays": ("a.npz", zipped(), "a.npz holds no array."),
     "zip of tokens": ("a.npz", npz(tokens=np.array(["a"])), "a.npz holds no array."),
-    "zip of tokens and no numbers": ("a.npz", npz(tokens=np.array(["a"]), b=np.array([["x"]])), "a.npz, b holds text; floats up to float64, integers and masks of bool are read."),
+    "zip of tokens and no numbers": (
+        "a.npz",
+        npz(tokens=np.array(["a"]), b=np.array([["x"]])),
+        "a.npz, b holds text; floats up to float64, integers and masks of bool are read.",
+    ),
     "zip of text": ("a.npz", zipped(**{"b.txt": "hello"}), "a.npz, b.txt is no .npy array."),
     "twice": ("a.npz", zipped(**{"b.npy": npy(GOOD), "b": npy(GOOD)}), "a.npz holds b twice."),
-    "bomb": ("a.npz", zipped(**{"b.npy": header(shape="(9,)") + bytes(50_000_000)}), "a.npz, b takes 50,000,067 bytes; at most 3,212,000 are read."),
-    "no header": ("a.safetensors", b"123", "a.safetensors is no .safetensors file, or cut off: its header does not fit into it."),
-    "long header": ("a.safetensors", (2**62).to_bytes(8, "little"), "a.safetensors is no .safetensors file, or cut off: its header does not fit into it."),
-    "broken header": ("a.safetensors", safetensors(b"{"), "a.safetensors: its .safetensors header is damaged."),
-    "deep header": ("a.safetensors", safetensors(b"[" * 100_000), "a.safetensors: its .safetensors header is damaged."),
+    "bomb": (
+        "a.npz",
+        zipped(**{"b.npy": header(shape="(9,)") + bytes(50_000_000)}),
+        "a.npz, b takes 50,000,067 bytes; at most 3,212,000 are read.",
+    ),
+    "no header": (
+        "a.safetensors",
+        b"123",
+        "a.safetensors is no .safetensors file, or cut off: its header does not fit into it.",
+    ),
+    "long header": (
+        "a.safetensors",
+        (2**62).to_bytes(8, "little"),
+        "a.safetensors is no .safetensors file, or cut off: its header does not fit into it.",
+    ),
+    "broken header": (
+        "a.safetensors",
+        safetensors(b"{"),
+        "a.safetensors: its .safetensors header is damaged.",
+    ),
+    "deep header": (
+        "a.safetensors",
+        safetensors(b"[" * 100_000),
+        "a.safetensors: its .safetensors header is damaged.",
+    ),
     "no tensor": ("a.safetensors", safetensors({}), "a.safetensors holds no tensor."),
-    "name twice": ("a.safetensors", safetensors(b'{"a": 1, "a": 2}'), "a.safetensors: a stands there twice."),
-    "type": ("a.safetensors", safetensors({"W": PLACE | {"dtype": "F8_E4M3"}}, bytes(8)), "a.safetensors, W holds F8_E4M3; F64, F32, F16, BF16, integers and BOOL are read."),
-    "half a character": ("a.safetensors", safetensors(b'{"\\ud800": 1}'), "a.safetensors: \\ud800 is half of a character; the other half is missing."),
-    "outside": ("a.safetensors", safetensors({"W": PLACE}, bytes(7)), "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off."),
-    "negative": ("a.safetensors", safetensors({"W": PLACE | {"shape": [-2]}}, bytes(8)), "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off."),
-    "misdeclared": ("a.safetensors", safetensors({"W": PLACE | {"shape": [3]}}, bytes(8)), "a.safetensors, W says it is 3, which takes 12 bytes; 8 follow."),
-}  # fmt: skip
+    "name twice": (
+        "a.safetensors",
+        safetensors(b'{"a": 1, "a": 2}'),
+        "a.safetensors: a stands there twice.",
+    ),
+    "type": (
+        "a.safetensors",
+        safetensors({"W": PLACE | {"dtype": "F8_E4M3"}}, bytes(8)),
+        "a.safetensors, W holds F8_E4M3; F64, F32, F16, BF16, integers and BOOL are read.",
+    ),
+    "half a character": (
+        "a.safetensors",
+        safetensors(b'{"\\ud800": 1}'),
+        "a.safetensors: \\ud800 is half of a character; the other half is missing.",
+    ),
+    "outside": (
+        "a.safetensors",
+        safetensors({"W": PLACE}, bytes(7)),
+        "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off.",
+    ),
+    "negative": (
+        "a.safetensors",
+        safetensors({"W": PLACE | {"shape": [-2]}}, bytes(8)),
+        "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off.",
+    ),
+    "misdeclared": (
+        "a.safetensors",
+        safetensors({"W": PLACE | {"shape": [3]}}, bytes(8)),
+        "a.safetensors, W says it is 3, which takes 12 bytes; 8 follow.",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -150,11 +267,15 @@ def test_of_several_arrays_the_names_are_told():
 
 
 def test_the_tokens_this_page_saves_are_labels_of_the_rows():
-    found = entries("a.npz", npz(tokens=np.array(["cat", "שלום 🙂", ""]), X=GOOD, W_Q=GOOD, K=GOOD[:2]))
+    found = entries(
+        "a.npz", npz(tokens=np.array(["cat", "שלום 🙂", ""]), X=GOOD, W_Q=GOOD, K=GOOD[:2])
+    )
     assert list(found) == ["X", "W_Q", "K"]
     assert found["X"].rows == ("cat", "שלום 🙂", "")
     assert found["W_Q"].rows == found["K"].rows == ()
-    found = entries("a.npz", npz(tokens=np.array(["a"] * 3), memory_tokens=np.array(["b"] * 3), X=GOOD, K=GOOD))
+    found = entries(
+        "a.npz", npz(tokens=np.array(["a"] * 3), memory_tokens=np.array(["b"] * 3), X=GOOD, K=GOOD)
+    )
     assert (found["X"].rows, found["K"].rows) == (("a",) * 3, ("b",) * 3)
 
 
@@ -162,6 +283,7 @@ def test_an_array_that_cannot_be_read_stands_beside_others_until_it_is_chosen():
     found = entries("a.npz", npz(names=np.array([["x"]]), X=GOOD))
     assert np.array_equal(found["X"].read(), GOOD)
     with pytest.raises(
-        BadInput, match="^a.npz, names holds text; floats up to float64, integers and masks of bool are read.$"
+        BadInput,
+        match="^a.npz, names holds text; floats up to float64, integers and masks of bool are read.$",
     ):
         found["names"].read()

@@ -38,7 +38,9 @@ from attention.weights import INITIALISERS
 
 # ---- there and back ---------------------------------------------------------------------------------
 
-words = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(str.strip)
+words = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(
+    str.strip
+)
 numbers = st.floats(-LIMIT, LIMIT)
 
 
@@ -50,7 +52,9 @@ def matrices(draw, shape, batch=0):
         some = draw(st.lists(numbers, min_size=1, max_size=6))
         return Matrix(np.resize(some, (batch, *shape) if batch else shape))
     low = draw(st.integers(-5, 5) | st.floats(-100, 100))
-    rolled = Matrix.rolled(shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50))))
+    rolled = Matrix.rolled(
+        shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50)))
+    )
     if draw(st.booleans()):
         rolled = Matrix(rolled.edited((0, -1), draw(numbers)).values)
     return rolled
@@ -59,7 +63,11 @@ def matrices(draw, shape, batch=0):
 @st.composite
 def states(draw):
     """Settings with every field drawn at random, and every kind of matrix."""
-    typed, crossed, batch = draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from([0, 0, 1, 2]))
+    typed, crossed, batch = (
+        draw(st.booleans()),
+        draw(st.booleans()),
+        draw(st.sampled_from([0, 0, 1, 2])),
+    )
     tokens = tuple(draw(st.lists(words, min_size=1, max_size=4)))
     memory_tokens = tuple(draw(st.lists(words, min_size=1, max_size=4))) if crossed else ()
     heads = draw(st.integers(1, 2))
@@ -68,7 +76,12 @@ def states(draw):
     if typed:
         shapes = {"Q": (n_q, width_k), "K": (n_k, width_k), "V": (n_k, width_v)}
     else:
-        shapes = {"X": (n_q, d_model), "W_Q": (d_model, width_k), "W_K": (d_model, width_k), "W_V": (d_model, width_v)}
+        shapes = {
+            "X": (n_q, d_model),
+            "W_Q": (d_model, width_k),
+            "W_K": (d_model, width_k),
+            "W_V": (d_model, width_v),
+        }
         shapes |= {"memory": (n_k, d_model)} if crossed else {}
     if draw(st.booleans()):
         shapes["W_O"] = (width_v, draw(st.integers(1, 3)))
@@ -79,7 +92,10 @@ def states(draw):
             example=draw(st.sampled_from(list(EXAMPLES))),
             tokens=tokens,
             memory_tokens=memory_tokens,
-            matrices={name: draw(matrices(shape, 0 if name[0] == "W" else batch)) for name, shape in shapes.items()},
+            matrices={
+                name: draw(matrices(shape, 0 if name[0] == "W" else batch))
+                for name, shape in shapes.items()
+            },
             heads=heads,
             scale=draw(st.none() | st.floats(1e-300, 1e6)),
             mask=mask,
@@ -91,7 +107,9 @@ def states(draw):
             item=draw(st.integers(0, max(batch - 1, 0))),
             head=draw(st.integers(0, heads - 1)),
             query=draw(st.integers(0, n_q - 1)),
-            cell=draw(st.none() | st.just(("scores", n_q - 1, n_k - 1)) | st.just(("output", 0, d_v - 1))),
+            cell=draw(
+                st.none() | st.just(("scores", n_q - 1, n_k - 1)) | st.just(("output", 0, d_v - 1))
+            ),
             digits=draw(st.integers(0, 10)),
             sample_d_k=draw(st.integers(1, 1024)),
             samples=draw(st.integers(10, 10_000)),
@@ -131,7 +149,11 @@ def test_every_field_of_the_settings_travels():
 
 def test_a_link_carries_what_differs_and_nothing_else():
     four = EXAMPLES["four-words"].build()
-    assert write(replace(four, digits=5, mask="causal")) == {"example": "four-words", "digits": "5", "mask": "causal"}
+    assert write(replace(four, digits=5, mask="causal")) == {
+        "example": "four-words",
+        "digits": "5",
+        "mask": "causal",
+    }
     assert write(four.with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("xavier", 7)))) == {
         "example": "four-words",
         "W_Q": "xavier,7,4x4",
@@ -152,7 +174,10 @@ def test_minus_zero_travels():
         .build()
         .with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("identity")).edited((0, 1), -0.0))
     )
-    assert read(write(state))[0].matrices["W_Q"].values.tobytes() == state.matrices["W_Q"].values.tobytes()
+    assert (
+        read(write(state))[0].matrices["W_Q"].values.tobytes()
+        == state.matrices["W_Q"].values.tobytes()
+    )
 
 
 def test_an_edited_batch_fits_no_link_but_its_file():
@@ -219,7 +244,10 @@ def raw(shape: str, content: bytes) -> str:
         (raw("600x2", bytes(9600)), "X is damaged; part of the link may be missing."),
         (raw("64x512x512", b""), "X holds 16,777,216 numbers; at most 400,000 fit."),
         (raw("1x2", np.array([1, np.nan]).tobytes()), "X holds NaN or inf; numbers are wanted."),
-        (raw("1x1", np.array([1.0]).tobytes())[:-6], "X is damaged; part of the link may be missing."),
+        (
+            raw("1x1", np.array([1.0]).tobytes())[:-6],
+            "X is damaged; part of the link may be missing.",
+        ),
         ("=" * 1_000_000, "X is damaged; part of the link may be missing."),
         ("normal,1,2x2=" * 3 + "1 2;3 4", "X is damaged; part of the link may be missing."),
     ],
@@ -243,18 +271,102 @@ def packed(text: str) -> str:
 
 FOUR_BY_FOUR = "1_2_3_4;1_2_3_4;1_2_3_4;1_2_3_4"
 HOSTILE = [
-    "", " ", "none", "0", "1", "-1", "3", "7", "999999999999", "9" * 1000, "nan", "inf", "-inf", "1e999", "1e-999", "0.5", "sqrt",
-    "true", "drawn", "causal", "[", "]", "{}", "null", '"', "a" * 1000, "é", "\x00", "\ud800", "<script>", "%00", "../..",
-    '"a","b","c","d"', '"a"', r'"\ud800","b","c","d"', r'"\u0000","b","c","d"', '"",""', "1,2", '["a"]', '"a"],["b"', "[" * 5000,
-    "1.2.3", "0.1", "-1", "0.0.0", "1000", "1111.1111.1111.1111", "10.01", "11.1", "2",
-    "scores,0,0", "scores,9,9", "scores,-1,0", "X,0,0", "W_O,0,0", "evil,0,0", "scores,0", "scores,0,0,0", ",,", "context,0,0",
-    "normal,1,4x4", "normal,1,999x999", "normal,99999999999,4x4", "integers,1,4x4,5,2", "integers,1,4x4,0.2,0.8", "identity,0,0x4",
-    "identity,0,256x256", "uniform,1,4x4,-1e12,1e12", "uniform,1,4x4,-1e308,1e308", "evil,1,4x4", "normal,1,4x4,nan,nan", "normal,1,64x1",
-    FOUR_BY_FOUR, "!" + FOUR_BY_FOUR, "!" + FOUR_BY_FOUR + "!" + FOUR_BY_FOUR, "!", "!!", "!1!1_2", "1;2_3", "1_2", "!" * 5000,
-    "~", "~A", "~====", "~" + "A" * 999, packed(FOUR_BY_FOUR), packed(FOUR_BY_FOUR)[:-4], packed("\xff"), packed("0" * 5_000_000),
-    packed(("0 " * 256 + ";") * 3000), packed("]" + " " * 1_000_000), packed("1" * 1_000_000 + "x"), packed("!0" * 900_000),
-    packed(";".join(["1e12_1e12_1e12_1e12"] * 4)), ";".join(["-1e12_1e12_1e-300_0"] * 4),
-]  # fmt: skip
+    "",
+    " ",
+    "none",
+    "0",
+    "1",
+    "-1",
+    "3",
+    "7",
+    "999999999999",
+    "9" * 1000,
+    "nan",
+    "inf",
+    "-inf",
+    "1e999",
+    "1e-999",
+    "0.5",
+    "sqrt",
+    "true",
+    "drawn",
+    "causal",
+    "[",
+    "]",
+    "{}",
+    "null",
+    '"',
+    "a" * 1000,
+    "é",
+    "\x00",
+    "\ud800",
+    "<script>",
+    "%00",
+    "../..",
+    '"a","b","c","d"',
+    '"a"',
+    r'"\ud800","b","c","d"',
+    r'"\u0000","b","c","d"',
+    '"",""',
+    "1,2",
+    '["a"]',
+    '"a"],["b"',
+    "[" * 5000,
+    "1.2.3",
+    "0.1",
+    "-1",
+    "0.0.0",
+    "1000",
+    "1111.1111.1111.1111",
+    "10.01",
+    "11.1",
+    "2",
+    "scores,0,0",
+    "scores,9,9",
+    "scores,-1,0",
+    "X,0,0",
+    "W_O,0,0",
+    "evil,0,0",
+    "scores,0",
+    "scores,0,0,0",
+    ",,",
+    "context,0,0",
+    "normal,1,4x4",
+    "normal,1,999x999",
+    "normal,99999999999,4x4",
+    "integers,1,4x4,5,2",
+    "integers,1,4x4,0.2,0.8",
+    "identity,0,0x4",
+    "identity,0,256x256",
+    "uniform,1,4x4,-1e12,1e12",
+    "uniform,1,4x4,-1e308,1e308",
+    "evil,1,4x4",
+    "normal,1,4x4,nan,nan",
+    "normal,1,64x1",
+    FOUR_BY_FOUR,
+    "!" + FOUR_BY_FOUR,
+    "!" + FOUR_BY_FOUR + "!" + FOUR_BY_FOUR,
+    "!",
+    "!!",
+    "!1!1_2",
+    "1;2_3",
+    "1_2",
+    "!" * 5000,
+    "~",
+    "~A",
+    "~====",
+    "~" + "A" * 999,
+    packed(FOUR_BY_FOUR),
+    packed(FOUR_BY_FOUR)[:-4],
+    packed("\xff"),
+    packed("0" * 5_000_000),
+    packed(("0 " * 256 + ";") * 3000),
+    packed("]" + " " * 1_000_000),
+    packed("1" * 1_000_000 + "x"),
+    packed("!0" * 900_000),
+    packed(";".join(["1e12_1e12_1e12_1e12"] * 4)),
+    ";".join(["-1e12_1e12_1e-300_0"] * 4),
+]
 PARAMETERS = ["example", *CODECS, *MATRICES]
 
 
@@ -281,7 +393,11 @@ def test_no_text_in_a_parameter_breaks_the_page(parameter, example):
 
 
 @profile(max_examples=300)
-@given(st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=6))
+@given(
+    st.dictionaries(
+        st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=6
+    )
+)
 def test_no_mixture_of_texts_breaks_the_page(link):
     state, notices = read(link)
     trace, now = stands(state, notices)
@@ -301,7 +417,11 @@ def test_a_real_link_with_a_damaged_place_breaks_nothing(data):
     link = write(data.draw(states()))
     name = data.draw(st.sampled_from(sorted(link)))
     at = data.draw(st.integers(0, len(link[name])))
-    link[name] = link[name][:at] + data.draw(st.text(max_size=3)) + link[name][at + data.draw(st.integers(0, 3)) :]
+    link[name] = (
+        link[name][:at]
+        + data.draw(st.text(max_size=3))
+        + link[name][at + data.draw(st.integers(0, 3)) :]
+    )
     stands(*read(link))
 
 
@@ -318,7 +438,9 @@ def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
     text = packed("0.123456789 2 3 4;5 6 7 8;9 10 11 12;13 14 15 16.123456789")[:-cut]
     state, notices = read({"X": text})
     assert state == EXAMPLES[FIRST].build()
-    assert notices == ["The link's parameter X was passed over: X is damaged; part of the link may be missing."]
+    assert notices == [
+        "The link's parameter X was passed over: X is damaged; part of the link may be missing."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -338,20 +460,44 @@ def test_a_bomb_is_refused(text):
 
 
 NOTICES = [
-    ({"example": "x" * 50}, f"The link asks for an example “{'x' * 39}…” that does not exist; this is the first one."),
+    (
+        {"example": "x" * 50},
+        f"The link asks for an example “{'x' * 39}…” that does not exist; this is the first one.",
+    ),
     ({"colour": "red"}, "The link's parameter “colour” is unknown and was passed over."),
     ({"heads": "two"}, "The link's parameter heads was passed over: a whole number is wanted"),
     ({"softmax": "yes"}, "The link's parameter softmax was passed over: 0 or 1 is wanted"),
     ({"tokens": "a,b"}, "The link's parameter tokens was passed over: it cannot be read"),
-    ({"tokens": "1,2"}, "The link's parameter tokens was passed over: words in quotation marks are wanted"),
-    ({"scale": "big"}, "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5 or 2e-3 is wanted."),
-    ({"X": "evil,1,4x4"}, "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of identity, integers, uniform, normal, xavier."),
-    ({"X": "identity,0,0x4"}, "The link's parameter X was passed over: X is 0 × 4; 1 to 512 are allowed."),
-    ({"X": "!1!1_2"}, "The link's parameter X was passed over: the items of X have different shapes."),
+    (
+        {"tokens": "1,2"},
+        "The link's parameter tokens was passed over: words in quotation marks are wanted",
+    ),
+    (
+        {"scale": "big"},
+        "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5 or 2e-3 is wanted.",
+    ),
+    (
+        {"X": "evil,1,4x4"},
+        "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of identity, integers, uniform, normal, xavier.",
+    ),
+    (
+        {"X": "identity,0,0x4"},
+        "The link's parameter X was passed over: X is 0 × 4; 1 to 512 are allowed.",
+    ),
+    (
+        {"X": "!1!1_2"},
+        "The link's parameter X was passed over: the items of X have different shapes.",
+    ),
     ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
-    ({"heads": "3"}, "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose 1, 2, 4."),
-    ({"padding": "9"}, "The link's parameter padding was passed over: padding names key 10; there are 4 keys."),
-]  # fmt: skip
+    (
+        {"heads": "3"},
+        "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose 1, 2, 4.",
+    ),
+    (
+        {"padding": "9"},
+        "The link's parameter padding was passed over: padding names key 10; there are 4 keys.",
+    ),
+]
 
 
 @pytest.mark.parametrize(("link", "sentence"), NOTICES)
@@ -394,8 +540,21 @@ def test_any_other_file_is_refused(content):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"null", b"3", b'"link"', b"[]", b"{}", b'{"link": 3}', b'{"link": {"heads": 3}}', b'{"link": ["a"]}', b"[" * 100_000, b"1" * 5000, b"\xff\xfe"],
-)  # fmt: skip
+    [
+        b"",
+        b"null",
+        b"3",
+        b'"link"',
+        b"[]",
+        b"{}",
+        b'{"link": 3}',
+        b'{"link": {"heads": 3}}',
+        b'{"link": ["a"]}',
+        b"[" * 100_000,
+        b"1" * 5000,
+        b"\xff\xfe",
+    ],
+)
 def test_json_that_is_no_state_is_refused(content):
     with pytest.raises(BadInput) as refused:
         from_file(content)
@@ -438,9 +597,21 @@ def test_a_state_file_takes_no_memory_it_does_not_need(bomb):
 
 def test_one_bad_parameter_leaves_the_others_in_force():
     X = "1_2_3_4;5_6_7_8;1_1_1_1;0_0_0_1"
-    state, notices = read({"X": X, "mask": "causal", "scale": "0", "distribution": "xyz", "digits": "5"})
-    assert state.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8], [1, 1, 1, 1], [0, 0, 0, 1]]
-    assert (state.mask, state.digits, state.scale, state.distribution) == ("causal", 5, None, "normal")
+    state, notices = read(
+        {"X": X, "mask": "causal", "scale": "0", "distribution": "xyz", "digits": "5"}
+    )
+    assert state.matrices["X"].values.tolist() == [
+        [1, 2, 3, 4],
+        [5, 6, 7, 8],
+        [1, 1, 1, 1],
+        [0, 0, 0, 1],
+    ]
+    assert (state.mask, state.digits, state.scale, state.distribution) == (
+        "causal",
+        5,
+        None,
+        "normal",
+    )
     assert notices == [
         "The link's parameter scale was passed over: the scale is 0; a positive number up to 1e6 is wanted.",
         "The link's parameter distribution was passed over: there is no distribution “xyz” to sample from; choose one of normal, uniform, signs.",
@@ -450,4 +621,6 @@ def test_one_bad_parameter_leaves_the_others_in_force():
 def test_parameters_that_only_make_sense_together_are_named_together():
     state, notices = read({"tokens": '"a","b"', "X": "1_2", "digits": "5"})
     assert (state.tokens, state.digits) == (("w1", "w2", "w3", "w4"), 5)
-    assert notices == ["The link's parameters tokens, X were passed over: X is 1 × 2; 2 × 2 is wanted."]
+    assert notices == [
+        "The link's parameters tokens, X were passed over: X is 1 × 2; 2 × 2 is wanted."
+    ]

@@ -62,7 +62,11 @@ def safetensors(tensors: dict[str, np.ndarray], kind: str = "F32") -> bytes:
     header, body = {"__metadata__": {"format": "pt"}}, b""
     for name, array in tensors.items():
         raw = np.ascontiguousarray(array).tobytes()
-        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [len(body), len(body) + len(raw)]}
+        header[name] = {
+            "dtype": kind,
+            "shape": list(array.shape),
+            "data_offsets": [len(body), len(body) + len(raw)],
+        }
         body += raw
     text = json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + body
@@ -110,9 +114,17 @@ def words(text, cut="") -> Brought:
 
 @pytest.mark.parametrize(
     ("text", "rows"),
-    [("", [0, 1, 2, 3, 4, 5]), ("dog cat", [1, 0]), ("dog, dog,cat,", [1, 1, 0]), ("Catalogue", [2]), (",", [4]), ("dog ,", [1, 4]),
-     ("new york", [5]), ("new york, dog", [5, 1])],
-)  # fmt: skip
+    [
+        ("", [0, 1, 2, 3, 4, 5]),
+        ("dog cat", [1, 0]),
+        ("dog, dog,cat,", [1, 1, 0]),
+        ("Catalogue", [2]),
+        (",", [4]),
+        ("dog ,", [1, 4]),
+        ("new york", [5]),
+        ("new york, dog", [5, 1]),
+    ],
+)
 def test_words_are_taken_in_the_order_typed_as_often_as_typed(text, rows):
     numbers = [[1, 2], [3, 4], [5, 6], [7, 8], [9, 0], [0, 1]]
     labels = ["cat", "dog", "Catalogue", "cat", ",", "new york"]
@@ -167,8 +179,14 @@ def test_a_slice_is_numpys(cut, wanted):
         ("0, 2:2", "the slice 2:2 lies outside of it, which is 2 × 3 × 4; places count from 0."),
         ("-1", "“-1” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
         ("::2", "“::2” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
-        ("0,0", "it is 4 numbers in one axis; two axes, or three with a batch, are wanted for X. Cut it to that."),
-        ("0,0,0", "it is one number; two axes, or three with a batch, are wanted for X. Cut it to that."),
+        (
+            "0,0",
+            "it is 4 numbers in one axis; two axes, or three with a batch, are wanted for X. Cut it to that.",
+        ),
+        (
+            "0,0,0",
+            "it is one number; two axes, or three with a batch, are wanted for X. Cut it to that.",
+        ),
     ],
 )
 def test_a_slice_that_is_not_there_is_explained(cut, message):
@@ -180,9 +198,18 @@ def test_what_does_not_have_the_axes_of_its_role_is_refused():
     assert refused(take, four, "Q", "it") == (
         "it, W is 1 × 1 × 2 × 2; two axes, or three with a batch, are wanted for Q. Cut it to that."
     )
-    assert refused(take, entry(CUBE), "W_Q", "it") == "it is 2 × 3 × 4; two axes are wanted for W_Q. Cut it to that."
-    assert refused(take, entry(np.ones((0, 3))), "W_Q", "it") == "it is 0 × 3; two axes are wanted for W_Q. Cut it to that."  # fmt: skip
-    assert refused(take, entry(CUBE > 0), "mask", "it") == "it is 2 × 3 × 4; two axes are wanted for mask. Cut it to that."  # fmt: skip
+    assert (
+        refused(take, entry(CUBE), "W_Q", "it")
+        == "it is 2 × 3 × 4; two axes are wanted for W_Q. Cut it to that."
+    )
+    assert (
+        refused(take, entry(np.ones((0, 3))), "W_Q", "it")
+        == "it is 0 × 3; two axes are wanted for W_Q. Cut it to that."
+    )
+    assert (
+        refused(take, entry(CUBE > 0), "mask", "it")
+        == "it is 2 × 3 × 4; two axes are wanted for mask. Cut it to that."
+    )
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role != "mask"])
@@ -192,10 +219,14 @@ def test_bool_is_a_mask_and_nothing_else(role):
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e13, "1e+13"), (2**60, "1.15292e+18")]
+    ("value", "shown"),
+    [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e13, "1e+13"), (2**60, "1.15292e+18")],
 )
 def test_a_number_that_is_none_or_too_large_is_located(value, shown):
-    for shape, at, spot in (((2, 3), (1, 2), "row 2, column 3"), ((2, 2, 2), (1, 0, 1), "block 2, row 1, column 2")):
+    for shape, at, spot in (
+        ((2, 3), (1, 2), "row 2, column 3"),
+        ((2, 2, 2), (1, 0, 1), "block 2, row 1, column 2"),
+    ):
         values = np.zeros(shape, np.array(value).dtype)
         values[at] = value
         message = f"it, T, {spot} holds {shown}; numbers from -1e12 to 1e12 are allowed."
@@ -240,7 +271,8 @@ def test_a_mask_of_other_numbers_is_refused():
     message = "it, row 1, column 2 holds 0.50; 0 and 1, or True and False, are allowed."
     assert refused(take, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
     assert (
-        refused(use, four_words(), brought(mask=np.ones((3, 4)))) == "the mask is 3 × 4; 4 queries × 4 keys are wanted."
+        refused(use, four_words(), brought(mask=np.ones((3, 4))))
+        == "the mask is 3 × 4; 4 queries × 4 keys are wanted."
     )
 
 
@@ -301,7 +333,9 @@ def test_a_batch_of_embeddings_is_attended_item_by_item():
     s, _ = use(four_words(), brought(X=X))
     for k, item in enumerate(X):
         alone, _ = use(four_words(), brought(X=item))
-        np.testing.assert_allclose(run(s).output[k], run(alone).output.reshape(run(s).output[k].shape), rtol=1e-12)
+        np.testing.assert_allclose(
+            run(s).output[k], run(alone).output.reshape(run(s).output[k].shape), rtol=1e-12
+        )
 
 
 def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit():
@@ -347,7 +381,9 @@ def test_q_k_and_v_together_are_attended_themselves():
     s, remarks = use(four_words(), brought(Q=Q, K=K, V=V))
     assert (s.tokens, s.memory_tokens) == (("w1", "w2", "w3"), ("k1", "k2", "k3", "k4", "k5"))
     assert remarks == ["Now on the board: Q (3 × 4), K (5 × 4), V (5 × 2)."]
-    np.testing.assert_allclose(np.squeeze(run(s).output), oracle.attend(Q, K, V)["output"], rtol=1e-12)
+    np.testing.assert_allclose(
+        np.squeeze(run(s).output), oracle.attend(Q, K, V)["output"], rtol=1e-12
+    )
     other, _ = use(s, brought(V=normal(5, 2)))
     assert other.matrices["Q"] is s.matrices["Q"]
 
@@ -371,20 +407,64 @@ def typed():
 
 REFUSED = {
     "nothing": (four_words, {}, "choose what the numbers are to be."),
-    "only Q": (four_words, {"Q": np.ones((2, 3))}, "K and V are missing; Q, K and V are wanted together."),
-    "Q and K": (four_words, {"Q": np.ones((2, 3)), "K": np.ones((2, 3))}, "V is missing; Q, K and V are wanted together."),
-    "both": (four_words, QKV | {"X": np.ones((2, 3))}, "X cannot stand beside Q, K and V, which are computed from it; choose one or the other."),
-    "weights alone": (typed, {"W_Q": np.ones((2, 3))}, "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."),
-    "K of another width": (four_words, QKV | {"K": np.ones((2, 4))}, "Q is 2 × 3; 2 × 4 is wanted."),
-    "V of another length": (four_words, QKV | {"V": np.ones((3, 3))}, "V is 3 × 3; 2 × 3 is wanted."),
-    "weight": (four_words, {"W_V": np.ones((3, 5))}, "W_V is 3 × 5; one of its sides has to be 4, the width of what it meets."),
-    "two weights": (four_words, {"W_Q": np.ones((4, 3)), "W_K": np.ones((4, 2))}, "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, cut one head out of each."),
-    "W_O": (four_words, {"W_O": np.ones((3, 5))}, "W_O is 3 × 5; one of its sides has to be 4, the width of what it meets."),
+    "only Q": (
+        four_words,
+        {"Q": np.ones((2, 3))},
+        "K and V are missing; Q, K and V are wanted together.",
+    ),
+    "Q and K": (
+        four_words,
+        {"Q": np.ones((2, 3)), "K": np.ones((2, 3))},
+        "V is missing; Q, K and V are wanted together.",
+    ),
+    "both": (
+        four_words,
+        QKV | {"X": np.ones((2, 3))},
+        "X cannot stand beside Q, K and V, which are computed from it; choose one or the other.",
+    ),
+    "weights alone": (
+        typed,
+        {"W_Q": np.ones((2, 3))},
+        "X is missing: Q, K and V are typed themselves now, so embeddings have to come along.",
+    ),
+    "K of another width": (
+        four_words,
+        QKV | {"K": np.ones((2, 4))},
+        "Q is 2 × 3; 2 × 4 is wanted.",
+    ),
+    "V of another length": (
+        four_words,
+        QKV | {"V": np.ones((3, 3))},
+        "V is 3 × 3; 2 × 3 is wanted.",
+    ),
+    "weight": (
+        four_words,
+        {"W_V": np.ones((3, 5))},
+        "W_V is 3 × 5; one of its sides has to be 4, the width of what it meets.",
+    ),
+    "two weights": (
+        four_words,
+        {"W_Q": np.ones((4, 3)), "W_K": np.ones((4, 2))},
+        "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, cut one head out of each.",
+    ),
+    "W_O": (
+        four_words,
+        {"W_O": np.ones((3, 5))},
+        "W_O is 3 × 5; one of its sides has to be 4, the width of what it meets.",
+    ),
     "memory": (four_words, {"memory": np.ones((2, 3))}, "memory is 2 × 3; 2 × 4 is wanted."),
-    "many tokens": (four_words, {"X": np.ones((65, 4))}, "65 tokens are too many for this page; at most 64 fit."),
+    "many tokens": (
+        four_words,
+        {"X": np.ones((65, 4))},
+        "65 tokens are too many for this page; at most 64 fit.",
+    ),
     "wide": (four_words, {"X": np.ones((2, 513))}, "X has 513 columns; 1 to 512 are allowed."),
-    "mask": (four_words, {"mask": np.ones((4, 5))}, "the mask is 4 × 5; 4 queries × 4 keys are wanted."),
-}  # fmt: skip
+    "mask": (
+        four_words,
+        {"mask": np.ones((4, 5))},
+        "the mask is 4 × 5; 4 queries × 4 keys are wanted.",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -416,18 +496,27 @@ def linear(*names) -> dict:
 
 def bert(k):
     part = f"bert.encoder.layer.{k}.attention."
-    return linear(*(f"{part}self.{name}" for name in ("query", "key", "value")), f"{part}output.dense") | {
+    return linear(
+        *(f"{part}self.{name}" for name in ("query", "key", "value")), f"{part}output.dense"
+    ) | {
         f"{part}output.LayerNorm.weight": normal(D).astype("f4"),
         f"bert.encoder.layer.{k}.output.dense.weight": normal(D, 4 * D).astype("f4"),
     }
 
 
 def distilbert(k):
-    return linear(*(f"transformer.layer.{k}.attention.{name}" for name in ("q_lin", "k_lin", "v_lin", "out_lin")))
+    return linear(
+        *(
+            f"transformer.layer.{k}.attention.{name}"
+            for name in ("q_lin", "k_lin", "v_lin", "out_lin")
+        )
+    )
 
 
 def llama(k):
-    made = linear(*(f"model.layers.{k}.self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj")))
+    made = linear(
+        *(f"model.layers.{k}.self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "o_proj"))
+    )
     return {name: array for name, array in made.items() if name.endswith("weight")}
 
 
@@ -442,21 +531,58 @@ def gpt2(k):
 
 def torch(k):
     part = f"layers.{k}.self_attn."
-    return {f"{part}in_proj_weight": normal(3 * D, D).astype("f4"), f"{part}in_proj_bias": normal(3 * D).astype("f4")} | linear(f"{part}out_proj")  # fmt: skip
+    return {
+        f"{part}in_proj_weight": normal(3 * D, D).astype("f4"),
+        f"{part}in_proj_bias": normal(3 * D).astype("f4"),
+    } | linear(f"{part}out_proj")
 
 
 def separate(q, k, v, o):
     """x Wᵀ for each."""
-    return lambda x, W, at: [oracle.product(x, W[f"{at}{name}.weight"].T) for name in (q, k, v)] + [W[f"{at}{o}.weight"].T]  # fmt: skip
+    return lambda x, W, at: (
+        [oracle.product(x, W[f"{at}{name}.weight"].T) for name in (q, k, v)]
+        + [W[f"{at}{o}.weight"].T]
+    )
 
 
 MODELS = {  # the tensors of a layer; where they stand; the model's own formula
-    "BERT": (bert, "bert.encoder.layer.{}.attention.", separate("self.query", "self.key", "self.value", "output.dense"), True),
-    "DistilBERT": (distilbert, "transformer.layer.{}.attention.", separate("q_lin", "k_lin", "v_lin", "out_lin"), True),
-    "LLaMA": (llama, "model.layers.{}.self_attn.", separate("q_proj", "k_proj", "v_proj", "o_proj"), False),
-    "GPT-2": (gpt2, "h.{}.attn.", lambda x, W, at: [*np.split(np.array(oracle.product(x, W[f"{at}c_attn.weight"])), 3, axis=1), W[f"{at}c_proj.weight"]], True),
-    "nn.MultiheadAttention": (torch, "layers.{}.self_attn.", lambda x, W, at: [oracle.product(x, part.T) for part in np.split(W[f"{at}in_proj_weight"], 3)] + [W[f"{at}out_proj.weight"].T], True),
-}  # fmt: skip
+    "BERT": (
+        bert,
+        "bert.encoder.layer.{}.attention.",
+        separate("self.query", "self.key", "self.value", "output.dense"),
+        True,
+    ),
+    "DistilBERT": (
+        distilbert,
+        "transformer.layer.{}.attention.",
+        separate("q_lin", "k_lin", "v_lin", "out_lin"),
+        True,
+    ),
+    "LLaMA": (
+        llama,
+        "model.layers.{}.self_attn.",
+        separate("q_proj", "k_proj", "v_proj", "o_proj"),
+        False,
+    ),
+    "GPT-2": (
+        gpt2,
+        "h.{}.attn.",
+        lambda x, W, at: [
+            *np.split(np.array(oracle.product(x, W[f"{at}c_attn.weight"])), 3, axis=1),
+            W[f"{at}c_proj.weight"],
+        ],
+        True,
+    ),
+    "nn.MultiheadAttention": (
+        torch,
+        "layers.{}.self_attn.",
+        lambda x, W, at: (
+            [oracle.product(x, part.T) for part in np.split(W[f"{at}in_proj_weight"], 3)]
+            + [W[f"{at}out_proj.weight"].T]
+        ),
+        True,
+    ),
+}
 
 
 @pytest.mark.parametrize("of_layer", [0, 1])
@@ -466,18 +592,26 @@ def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
     tensors = {"embeddings.weight": normal(9, D).astype("f4")} | build(0) | build(1)
     found = opened("model.safetensors", safetensors(tensors))
     assert len(layers(found)) == 2
-    picks = {role: name for role, name in picks_of(found, "weights", layers(found)[of_layer]).items() if name}
+    picks = {
+        role: name
+        for role, name in picks_of(found, "weights", layers(found)[of_layer]).items()
+        if name
+    }
     assert set(picks) == {"W_Q", "W_K", "W_V", "W_O"}
     assert all(f".{of_layer}." in f".{name}" for name in picks.values())
     x = normal(3, D)
-    picked = gather(found, {role: (name, Asked()) for role, name in picks.items()}, "model.safetensors")
+    picked = gather(
+        found, {role: (name, Asked()) for role, name in picks.items()}, "model.safetensors"
+    )
     start, _ = use(replace(four_words(), mask="none"), brought(X=x))
     s, remarks = use(start, picked)
     s = check(replace(s, heads=HEADS))
     Q, K, V, W_O = formula(x, tensors, at.format(of_layer))
     parts = [np.split(np.array(M), HEADS, axis=1) for M in (Q, K, V)]
     joined = np.hstack([oracle.attend(*head)["output"] for head in zip(*parts, strict=True)])
-    np.testing.assert_allclose(np.squeeze(run(s).projected), oracle.product(joined, W_O), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(
+        np.squeeze(run(s).projected), oracle.product(joined, W_O), rtol=1e-10, atol=1e-12
+    )
     said = [remark for remark in remarks if remark.startswith("The formula here has no bias: ")]
     assert len(said) == biased
 
@@ -486,11 +620,15 @@ def test_biases_that_stay_behind_are_said():
     tensors = linear("a.query")
     found = opened("m.safetensors", safetensors(tensors))
     (b,) = gather(found, {"W_Q": ("a.query.weight", Asked())}, "m").values()
-    assert b.remarks[1:] == ("The formula here has no bias: a.query.bias stayed behind, so the numbers differ from the model's.",)  # fmt: skip
+    assert b.remarks[1:] == (
+        "The formula here has no bias: a.query.bias stayed behind, so the numbers differ from the model's.",
+    )
 
 
 def test_a_real_safetensors_file_is_the_same():
-    package = pytest.importorskip("safetensors.numpy", reason="the package safetensors is not installed")
+    package = pytest.importorskip(
+        "safetensors.numpy", reason="the package safetensors is not installed"
+    )
     tensors = bert(0)
     found = opened("m.safetensors", package.save(tensors))
     assert set(found) == set(tensors)
@@ -514,7 +652,9 @@ def test_a_slice_of_a_fused_tensor_is_of_the_part():
     fused = normal(4, 12)
     b = take(entry(fused, "h.0.attn.c_attn.weight"), "W_K", "it", Asked(cut=":, 0:2"))
     assert np.array_equal(b.values, fused[:, 4:6])
-    assert b.remarks == ("W_K is h.0.attn.c_attn.weight, of which :, 0:2 was cut, by its name stored as (in, out).",)
+    assert b.remarks == (
+        "W_K is h.0.attn.c_attn.weight, of which :, 0:2 was cut, by its name stored as (in, out).",
+    )
 
 
 @pytest.mark.parametrize(("stored", "turned"), [("in_out", False), ("out_in", True)])
@@ -536,9 +676,15 @@ def test_a_tensor_that_names_itself_is_not_turned_to_fit():
 
 @pytest.mark.parametrize(
     ("name", "values", "role"),
-    [("W_K", np.ones((2, 2)), "W_K"), ("wk", np.ones((2, 2)), "W_K"), ("h.0.attn.c_proj.weight", np.ones((2, 2)), "W_O"),
-     ("anything", np.ones((2, 2)), "X"), ("X", np.eye(2, dtype=bool), "mask"), ("memory", np.ones((2, 2)), "memory")],
-)  # fmt: skip
+    [
+        ("W_K", np.ones((2, 2)), "W_K"),
+        ("wk", np.ones((2, 2)), "W_K"),
+        ("h.0.attn.c_proj.weight", np.ones((2, 2)), "W_O"),
+        ("anything", np.ones((2, 2)), "X"),
+        ("X", np.eye(2, dtype=bool), "mask"),
+        ("memory", np.ones((2, 2)), "memory"),
+    ],
+)
 def test_a_single_array_is_guessed_by_its_name(name, values, role):
     assert loading.likely(name, entry(values, name), four_words()) == role
     assert loading.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
@@ -565,7 +711,8 @@ def test_a_second_sequence_that_is_typed_keeps_the_first():
 def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
     Q, K, V = normal(2, 3, 4), normal(2, 3, 4), normal(2, 3, 5)
     picks = {
-        role: take(entry(M, role), role, "it", Asked(axis="heads")) for role, M in zip("QKV", (Q, K, V), strict=True)
+        role: take(entry(M, role), role, "it", Asked(axis="heads"))
+        for role, M in zip("QKV", (Q, K, V), strict=True)
     }
     s, _ = use(four_words(), picks)
     assert (s.heads, s.batch, s.d_k, s.d_v) == (2, 0, 4, 5)
@@ -573,7 +720,8 @@ def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
         one, _ = use(four_words(), brought(Q=Q[h], K=K[h], V=V[h]))
         assert np.array_equal(run(s).output[h], run(one).output)
     batch, remarks = use(
-        four_words(), {role: take(entry(M, role), role, "it") for role, M in zip("QKV", (Q, K, V), strict=True)}
+        four_words(),
+        {role: take(entry(M, role), role, "it") for role, M in zip("QKV", (Q, K, V), strict=True)},
     )
     assert (batch.heads, batch.batch) == (1, 2)
     assert "Q has three axes: taken as a batch of 2." in remarks
@@ -584,10 +732,19 @@ def test_what_this_page_saves_as_npz_is_the_same_attention_again(example):
     s = EXAMPLES[example].build()
     found = opened("a.npz", to_npz(s, run(s)))
     family, axis = family_of(list(found)), axis_of(found)
-    picks = {role: (name, Asked(axis=axis)) for role, name in picks_of(found, family, None).items() if name}
-    again, _ = use(EXAMPLES["four-words"].build(), gather(found, picks, "it"), heads=int(found["heads"].read()))
+    picks = {
+        role: (name, Asked(axis=axis))
+        for role, name in picks_of(found, family, None).items()
+        if name
+    }
+    again, _ = use(
+        EXAMPLES["four-words"].build(), gather(found, picks, "it"), heads=int(found["heads"].read())
+    )
     assert again.tokens == s.tokens and again.heads == s.heads
-    ours, theirs = run(replace(again, scale=s.scale, softmax=s.softmax)), run(replace(s, fill="-inf"))
+    ours, theirs = (
+        run(replace(again, scale=s.scale, softmax=s.softmax)),
+        run(replace(s, fill="-inf")),
+    )
     if s.fill == "-inf":
         assert np.array_equal(ours.output, theirs.output)
     assert np.array_equal(ours.Q, theirs.Q) and np.array_equal(ours.V, theirs.V)
@@ -642,11 +799,19 @@ def test_a_batch_that_no_file_could_hold_is_refused():
     message = "65 sequences are too many; at most 64 fit."
     assert refused(use, four_words(), brought(X=normal(65, 3, 4))) == message
     wide = {"X": normal(64, 512)} | {name: normal(512, 512) for name in ("W_Q", "W_K", "W_V")}
-    assert refused(use, four_words(), brought(**wide)) == "these matrices hold 819,200 numbers; at most 700,000 fit."
+    assert (
+        refused(use, four_words(), brought(**wide))
+        == "these matrices hold 819,200 numbers; at most 700,000 fit."
+    )
 
 
 def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
-    wide = {"X": normal(64, 512), "W_Q": normal(512, 512), "W_K": normal(512, 512), "W_V": normal(512, 250)}
+    wide = {
+        "X": normal(64, 512),
+        "W_Q": normal(512, 512),
+        "W_K": normal(512, 512),
+        "W_V": normal(512, 250),
+    }
     s, _ = use(four_words(), brought(**wide))
     content = links.to_file(s)
     assert len(content) < MAX_FILE
@@ -655,7 +820,12 @@ def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
 
 def test_a_word_that_stands_there_twice_is_taken_row_by_row():
     e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[files.ALONE]
-    assert take(e, "X", "it", Asked(words="the cat the the")).values.tolist() == [[1, 2], [3, 4], [5, 6], [5, 6]]
+    assert take(e, "X", "it", Asked(words="the cat the the")).values.tolist() == [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+        [5, 6],
+    ]
     assert take(e, "X", "it", Asked(words="the")).values.tolist() == [[1, 2]]
 
 

@@ -27,7 +27,9 @@ finite = st.floats(-LIMIT, LIMIT)
 def matrices(cells=finite, most=5):
     sides = st.tuples(st.integers(1, most), st.integers(1, most))
     return sides.flatmap(
-        lambda side: st.lists(st.lists(cells, min_size=side[1], max_size=side[1]), min_size=side[0], max_size=side[0])
+        lambda side: st.lists(
+            st.lists(cells, min_size=side[1], max_size=side[1]), min_size=side[0], max_size=side[0]
+        )
     )
 
 
@@ -83,7 +85,10 @@ REFUSED = [
     ("1,,2", "X, row 1, column 2 is empty; a number is wanted."),
     ("1e308", "X, row 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
     ("-1e9999", "X, row 1, column 1 holds -1e9999; numbers from -1e12 to 1e12 are allowed."),
-    ("1" * 30 + "x", "X, row 1, column 1 holds “" + "1" * 23 + "…”; a number such as 3, -0.5 or 2e-3 is wanted."),
+    (
+        "1" * 30 + "x",
+        "X, row 1, column 1 holds “" + "1" * 23 + "…”; a number such as 3, -0.5 or 2e-3 is wanted.",
+    ),
     ("1 " * 513, "X is 1 × 513; at most 512 × 512 fits."),
     ("1\n" * 513, "X is 513 × 1; at most 512 × 512 fits."),
     (" " * 8_388_609, "X: 8,388,609 characters are too many; at most 8,388,608 are read."),
@@ -109,16 +114,21 @@ def test_any_text_is_a_matrix_of_finite_numbers_or_one_sentence(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["]" + " " * 200_000 + "x", "1" * 60_000 + "x", "1" + " " * 200_000 + "x", "] " * 100_000]
+    "text",
+    ["]" + " " * 200_000 + "x", "1" * 60_000 + "x", "1" + " " * 200_000 + "x", "] " * 100_000],
 )
 def test_long_nonsense_is_refused_in_a_moment(text):
     start = time.process_time()
     with pytest.raises(BadInput):
         read_matrix(text, "X")
-    assert time.process_time() - start < 20  # minutes, where a pattern goes back over what it has read
+    assert (
+        time.process_time() - start < 20
+    )  # minutes, where a pattern goes back over what it has read
 
 
-@pytest.mark.parametrize(("text", "value"), [("3", 3), (" -0.5 ", -0.5), ("−2", -2), ("1e12", 1e12), (7, 7), ("-0", 0)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("3", 3), (" -0.5 ", -0.5), ("−2", -2), ("1e12", 1e12), (7, 7), ("-0", 0)]
+)
 def test_a_number_is_read(text, value):
     assert read_number(text, "it") == value
 
@@ -135,7 +145,10 @@ def test_a_typed_matrix_is_read_the_way_that_fits():
     assert np.array_equal(orient(M, 2, "W_Q")[0], M)
     assert np.array_equal(orient(M, 3, "W_Q")[0], [[0, 3], [1, 4], [2, 5]])
     assert orient(M, 2, "W_Q")[1] == "W_Q was typed as (d_in, d_out) = (2, 3), as in X W."
-    assert orient(M, 3, "W_Q")[1] == "W_Q was typed as (d_out, d_in) = (2, 3), as in W Xᵀ, and transposed."
+    assert (
+        orient(M, 3, "W_Q")[1]
+        == "W_Q was typed as (d_out, d_in) = (2, 3), as in W Xᵀ, and transposed."
+    )
 
 
 @pytest.mark.parametrize("stored", ["in_out", "out_in"])
@@ -153,7 +166,10 @@ def test_a_choice_does_not_override_what_fits():
 def test_a_matrix_that_fits_neither_way_is_refused():
     with pytest.raises(BadInput) as refused:
         orient(np.ones((2, 3)), 4, "W_Q")
-    assert str(refused.value) == "W_Q is 2 × 3; one of its sides has to be 4, the width of what it meets."
+    assert (
+        str(refused.value)
+        == "W_Q is 2 × 3; one of its sides has to be 4, the width of what it meets."
+    )
 
 
 # ---- matrices and recipes ---------------------------------------------------------------------------
@@ -199,12 +215,22 @@ def test_a_batch_is_never_rolled():
 
 
 @given(
-    st.integers(1, 4), st.integers(1, 4), st.integers(1, 6), st.integers(1, 6), st.sampled_from([None, *INITIALISERS])
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.integers(1, 6),
+    st.integers(1, 6),
+    st.sampled_from([None, *INITIALISERS]),
 )
-def test_resizing_keeps_the_overlap_and_fills_from_the_recipe_or_with_zeros(n, m, rows, columns, kind):
+def test_resizing_keeps_the_overlap_and_fills_from_the_recipe_or_with_zeros(
+    n, m, rows, columns, kind
+):
     old = Matrix(np.arange(1.0, n * m + 1).reshape(n, m), kind and Recipe(kind, 3))
     new = old.resized(rows, columns)
-    filling = np.zeros((rows, columns)) if kind is None else initialise(kind, (rows, columns), [3, rows, columns])
+    filling = (
+        np.zeros((rows, columns))
+        if kind is None
+        else initialise(kind, (rows, columns), [3, rows, columns])
+    )
     for i in range(rows):
         for j in range(columns):
             assert new.values[i, j] == (old.values[i, j] if i < n and j < m else filling[i, j])
@@ -225,7 +251,10 @@ def test_resizing_a_batch_resizes_every_item():
 
 
 RECIPES = [
-    (("gauss",), "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal, xavier."),
+    (
+        ("gauss",),
+        "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal, xavier.",
+    ),
     (("normal", -1), "the seed is -1; whole numbers from 0 to 4294967295 are allowed."),
     (("normal", 2**32), "the seed is 4294967296; whole numbers from 0 to 4294967295 are allowed."),
     (("uniform", 0, 2, 2), "the range 2 … 2 is empty; the first number must be smaller."),
@@ -265,7 +294,11 @@ def test_every_range_a_recipe_accepts_can_be_drawn(kind, ends):
 def printed(values) -> list[str]:
     with np.printoptions(linewidth=40, threshold=10_000):
         texts = [str(values), repr(values)]
-    return [*texts, str(values.tolist()), texts[1].replace("array(", "tensor(")[:-1] + ", dtype=torch.float64)"]
+    return [
+        *texts,
+        str(values.tolist()),
+        texts[1].replace("array(", "tensor(")[:-1] + ", dtype=torch.float64)",
+    ]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 30), (2, 3, 4), (2, 5, 20), (3, 1, 2)])
@@ -276,17 +309,24 @@ def test_a_printed_array_is_read_by_its_brackets_however_its_lines_are_broken(sh
 
 
 def test_empty_lines_stand_between_matrices():
-    assert read_matrices("1 2\n3 4\n\n5 6\n7 8\n", "x").tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+    assert read_matrices("1 2\n3 4\n\n5 6\n7 8\n", "x").tolist() == [
+        [[1, 2], [3, 4]],
+        [[5, 6], [7, 8]],
+    ]
 
 
 def test_matrices_of_different_shapes_are_refused():
-    with pytest.raises(BadInput, match="^x, head 2 is 1 × 2 and head 1 is 2 × 2; all need the same shape.$"):
+    with pytest.raises(
+        BadInput, match="^x, head 2 is 1 × 2 and head 1 is 2 × 2; all need the same shape.$"
+    ):
         read_matrices("[[[1 2]\n  [3 4]]\n\n [[5 6]]]", "x")
 
 
 def test_nan_and_infinity_are_numbers_only_where_asked():
     assert np.array_equal(
-        read_matrix("nan inf -inf 1", "x", finite=False), [[np.nan, np.inf, -np.inf, 1]], equal_nan=True
+        read_matrix("nan inf -inf 1", "x", finite=False),
+        [[np.nan, np.inf, -np.inf, 1]],
+        equal_nan=True,
     )
     with pytest.raises(BadInput, match="^x, row 1, column 1 holds “nan”"):
         read_matrix("nan", "x")
@@ -299,11 +339,20 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
             "[[1 2]\n ...\n [3 4]]",
             "x: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6).",
         ),
-        ("[[1, 2], [3, 4], [5, 6", "x: “5 6” stands between its rows; every number has to be there."),
-        ("[[1, 2], garbage, [3, 4]]", "x: “garbage” stands between its rows; every number has to be there."),
+        (
+            "[[1, 2], [3, 4], [5, 6",
+            "x: “5 6” stands between its rows; every number has to be there.",
+        ),
+        (
+            "[[1, 2], garbage, [3, 4]]",
+            "x: “garbage” stands between its rows; every number has to be there.",
+        ),
         ("[[1, 2], [3, 4]] 5 6", "x: “5 6” stands between its rows; every number has to be there."),
         ("[[1,2],[3,4]]*0.5", "x: “*0.5” stands between its rows; every number has to be there."),
-        ("[[1, 2], [3, 4]", "x: a bracket is missing; part of it may be cut off; every number has to be there."),
+        (
+            "[[1, 2], [3, 4]",
+            "x: a bracket is missing; part of it may be cut off; every number has to be there.",
+        ),
         ("1\n\n" * 70, "x is 70 matrices; at most 64 are read."),
         ("--inf", "x, row 1, column 1 holds “--inf”; a number such as 3, -0.5 or 2e-3 is wanted."),
     ],
@@ -315,7 +364,10 @@ def test_what_is_left_out_or_left_over_is_refused(text, message):
 
 
 def test_a_byte_order_mark_and_lines_of_windows_do_no_harm():
-    assert read_matrices("\ufeff1 2\r\n3 4\r\n\r\n5 6\r\n7 8", "x").tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+    assert read_matrices("\ufeff1 2\r\n3 4\r\n\r\n5 6\r\n7 8", "x").tolist() == [
+        [[1, 2], [3, 4]],
+        [[5, 6], [7, 8]],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +385,14 @@ def test_other_frameworks_write_other_words_around_their_numbers(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["]]" + " " * 900_000, "]] " * 300_000, "tensor(" + ",a=1" * 100_000, "array(" * 300_000, "[[" * 900_000]
+    "text",
+    [
+        "]]" + " " * 900_000,
+        "]] " * 300_000,
+        "tensor(" + ",a=1" * 100_000,
+        "array(" * 300_000,
+        "[[" * 900_000,
+    ],
 )
 def test_hostile_text_is_refused_without_delay(text):
     with pytest.raises(BadInput):

@@ -40,7 +40,16 @@ def safetensors() -> bytes:
 def session() -> bytes:
     s = EXAMPLES["four-words"].build()
     drawn = tuple(tuple(i >= j for j in range(4)) for i in range(4))
-    s = replace(s, digits=4, mask="drawn", drawn=drawn, padding=(1,), heads=2, scale=0.5, cell=("scores", 1, 2))
+    s = replace(
+        s,
+        digits=4,
+        mask="drawn",
+        drawn=drawn,
+        padding=(1,),
+        heads=2,
+        scale=0.5,
+        cell=("scores", 1, 2),
+    )
     return links.to_file(s.with_matrix("W_V", Matrix(np.eye(4))))
 
 
@@ -62,11 +71,55 @@ TEXTS = {  # of a matrix in a link
 }
 SESSION = session()
 PIECES = [  # what means something in one of these forms
-    *(b"\n", b"\n\n", b"\r", b"\t", b" ", b",", b";", b'"', b"'", b"[", b"]", b"{", b"}", b":", b"=", b".", b"-", b"0", b"9"),
-    *(b"nan", b"-inf", b"1e999", b"1e13", b"...", b"array(", b"X = ", b"null", b"true", b"1,000", b"0,5", b"\x00", b"\xef\xbb\xbf"),
-    *("−".encode(), "…".encode(), "🙂".encode(), "\u2028".encode(), "\u200b".encode(), b"\xff\xfe", b"\xff" * 8, bytes(8), b"9" * 20),
+    *(
+        b"\n",
+        b"\n\n",
+        b"\r",
+        b"\t",
+        b" ",
+        b",",
+        b";",
+        b'"',
+        b"'",
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b":",
+        b"=",
+        b".",
+        b"-",
+        b"0",
+        b"9",
+    ),
+    *(
+        b"nan",
+        b"-inf",
+        b"1e999",
+        b"1e13",
+        b"...",
+        b"array(",
+        b"X = ",
+        b"null",
+        b"true",
+        b"1,000",
+        b"0,5",
+        b"\x00",
+        b"\xef\xbb\xbf",
+    ),
+    *(
+        "−".encode(),
+        "…".encode(),
+        "🙂".encode(),
+        "\u2028".encode(),
+        "\u200b".encode(),
+        b"\xff\xfe",
+        b"\xff" * 8,
+        bytes(8),
+        b"9" * 20,
+    ),
     *(b'"X":', b"~", b"*", b"!", b"_", b"2x2", b"normal,1,2x2", b"PK\x03\x04", b"\x93NUMPY"),
-]  # fmt: skip
+]
 
 
 def mutated(good: bytes, dice: random.Random) -> bytes:

@@ -25,7 +25,9 @@ ROLLED = replace(
     },
     heads=2,
 )
-CROSSED = inputs.set_tokens(inputs.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 3], memory=True)
+CROSSED = inputs.set_tokens(
+    inputs.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 3], memory=True
+)
 VIEWS = {"item", "head", "query", "cell"}
 
 
@@ -58,7 +60,8 @@ def test_one_matrix_is_exchanged_and_the_others_stay_the_same_objects():
 
 
 @pytest.mark.parametrize(
-    ("settings", "heads"), [(FOUR, [1, 2, 4]), (ROLLED, [1, 2, 4]), (BATCH, [1, 2, 4, 8, 16, 32, 64]), (LOOKUP, [1])]
+    ("settings", "heads"),
+    [(FOUR, [1, 2, 4]), (ROLLED, [1, 2, 4]), (BATCH, [1, 2, 4, 8, 16, 32, 64]), (LOOKUP, [1])],
 )
 def test_the_heads_on_offer_divide_both_widths(settings, heads):
     assert settings.possible_heads == heads
@@ -75,8 +78,14 @@ def test_the_heads_on_offer_divide_both_widths(settings, heads):
 @pytest.mark.parametrize("padding", [(), (0,), (0, 2), (0, 1, 2)])
 def test_allowed_joins_the_mask_and_the_padding(mask, padding):
     s = check(replace(CROSSED, mask=mask, padding=padding))  # 4 queries, 3 keys
-    corner = {"none": lambda i, j: True, "causal": lambda i, j: j <= i, "causal_lower_right": lambda i, j: j <= i - 1}
-    assert allowed(s).tolist() == [[corner[mask](i, j) and j not in padding for j in range(3)] for i in range(4)]
+    corner = {
+        "none": lambda i, j: True,
+        "causal": lambda i, j: j <= i,
+        "causal_lower_right": lambda i, j: j <= i - 1,
+    }
+    assert allowed(s).tolist() == [
+        [corner[mask](i, j) and j not in padding for j in range(3)] for i in range(4)
+    ]
 
 
 @pytest.mark.parametrize("mask", ["none", "causal", "causal_lower_right"])
@@ -98,7 +107,10 @@ def test_leaving_a_drawn_mask_forgets_it():
 
 def overlap(before: Matrix, after: Matrix) -> bool:
     rows, columns = (min(a, b) for a, b in zip(before.shape[-2:], after.shape[-2:], strict=True))
-    return before.values[..., :rows, :columns].tobytes() == after.values[..., :rows, :columns].tobytes()
+    return (
+        before.values[..., :rows, :columns].tobytes()
+        == after.values[..., :rows, :columns].tobytes()
+    )
 
 
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, CROSSED, SENTENCE, RANDOM, BATCH, LOOKUP])
@@ -120,7 +132,9 @@ def test_a_dimension_changes_its_matrices_alone_and_keeps_what_fits(settings, na
     assert all(overlap(settings.matrices[key], after.matrices[key]) for key in others)
     if name != "d_model" or not settings.typed_qkv:
         assert getattr(after, name) == size
-    assert all(after.matrices[key].recipe == settings.matrices[key].recipe for key in settings.matrices)
+    assert all(
+        after.matrices[key].recipe == settings.matrices[key].recipe for key in settings.matrices
+    )
 
 
 def test_growing_and_shrinking_back_gives_the_same_numbers():
@@ -139,7 +153,12 @@ def test_a_dimension_out_of_bounds_is_refused(size):
 
 
 def test_rows_padding_and_the_drawn_mask_follow_their_tokens():
-    drawn = ((True, False, True, True), (True, True, False, True), (False, True, True, True), (True, True, True, False))
+    drawn = (
+        (True, False, True, True),
+        (True, True, False, True),
+        (False, True, True, True),
+        (True, True, True, False),
+    )
     s = replace(FOUR, mask=DRAWN, drawn=drawn, padding=(1, 3))
     after = check(inputs.set_tokens(s, ("w4", "new", "w2"), [3, None, 1]))
     assert changed(s, after) == ({"tokens", "drawn", "padding"}, {"X"})
@@ -171,7 +190,10 @@ def test_new_tokens_change_the_rows_of_their_own_sequence_alone(settings, memory
         rows = after.matrices[name].values
         assert (rows[..., 0, :] == 0).all()
         for place, source in enumerate(keep[1:], 1):
-            assert rows[..., place, :].tobytes() == settings.matrices[name].values[..., source, :].tobytes()
+            assert (
+                rows[..., place, :].tobytes()
+                == settings.matrices[name].values[..., source, :].tobytes()
+            )
 
 
 def test_the_tokens_that_stay_keep_their_weights():
@@ -235,7 +257,12 @@ def test_typed_queries_keys_and_values_take_a_second_sequence_as_they_are():
 
 def test_ending_cross_attention_leaves_one_key_for_each_token():
     s = check(inputs.set_memory(LOOKUP, False))
-    assert (s.tokens, s.memory_tokens, s.shape("K"), s.shape("V")) == (("a c ?",), (), (1, 4), (1, 5))
+    assert (s.tokens, s.memory_tokens, s.shape("K"), s.shape("V")) == (
+        ("a c ?",),
+        (),
+        (1, 4),
+        (1, 5),
+    )
     assert s.matrices["K"].values.tolist() == [[1, 1, 0, 0]]
     assert check(inputs.set_memory(CROSSED, False)).key_tokens == CROSSED.tokens
 
@@ -251,7 +278,19 @@ def test_output_weights_begin_as_the_identity_and_go_without_a_trace(settings):
 
 # ---- beginning with Q, K and V, or with embeddings --------------------------------------------------
 
-STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "joined", "projected", "context")
+STAGES = (
+    "Q",
+    "K",
+    "V",
+    "scores",
+    "scaled",
+    "masked",
+    "weights",
+    "output",
+    "joined",
+    "projected",
+    "context",
+)
 X_BATCH = replace(
     FOUR,
     matrices={**FOUR.matrices, "X": Matrix(np.random.default_rng(0).normal(size=(3, 4, 4)))},
@@ -297,7 +336,9 @@ def test_beginning_elsewhere_keeps_the_numbers_of_every_stage(name):
 
 
 def test_numbers_too_large_to_be_typed_do_not_become_an_input():
-    s = FOUR.with_matrix("X", Matrix(np.full((4, 4), 1e12))).with_matrix("W_Q", Matrix(np.full((4, 4), 1e12)))
+    s = FOUR.with_matrix("X", Matrix(np.full((4, 4), 1e12))).with_matrix(
+        "W_Q", Matrix(np.full((4, 4), 1e12))
+    )
     s = check(s)
     with pytest.raises(BadInput) as refused:
         check(inputs.start_from(s, True, run(s)))
@@ -342,16 +383,28 @@ REFUSED = [
     (FOUR, {"tokens": ("a", "b\nc", "c", "d")}, f"token 2 {SHOWN_NOT}"),
     (FOUR, {"tokens": ("\ud800", "b", "c", "d")}, f"token 1 {SHOWN_NOT}"),
     (FOUR, {"tokens": ("a", "b", "c", "x\x00")}, f"token 4 {SHOWN_NOT}"),
-    (CROSSED, {"memory_tokens": ("a", "", "c")}, "token of the second sequence 2 has no name; type a word."),
+    (
+        CROSSED,
+        {"memory_tokens": ("a", "", "c")},
+        "token of the second sequence 2 has no name; type a word.",
+    ),
     (FOUR, {"tokens": ("a",) * 65}, "65 tokens are too many for this page; at most 64 fit."),
     (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
-    (FOUR, {"mask": "some"}, "there is no mask “some”; choose one of none, causal, causal_lower_right, drawn."),
+    (
+        FOUR,
+        {"mask": "some"},
+        "there is no mask “some”; choose one of none, causal, causal_lower_right, drawn.",
+    ),
     (FOUR, {"scale": 0.0}, "the scale is 0; a positive number up to 1e6 is wanted."),
     (FOUR, {"scale": -1.0}, "the scale is -1; a positive number up to 1e6 is wanted."),
     (FOUR, {"scale": float("nan")}, "the scale is nan; a positive number up to 1e6 is wanted."),
     (FOUR, {"fill": "0"}, "hidden cells cannot get “0”; choose -inf or -1e9."),
     (FOUR, {"mask": DRAWN}, "the drawn mask is 0 × 0; 4 queries × 4 keys are wanted."),
-    (FOUR, {"mask": DRAWN, "drawn": ((True,),)}, "the drawn mask is 1 × 1; 4 queries × 4 keys are wanted."),
+    (
+        FOUR,
+        {"mask": DRAWN, "drawn": ((True,),)},
+        "the drawn mask is 1 × 1; 4 queries × 4 keys are wanted.",
+    ),
     (FOUR, {"padding": (0, 4)}, "padding names key 5; there are 4 keys."),
     (FOUR, {"heads": 3}, "3 heads do not divide the columns of the weights; choose 1, 2, 4."),
     (FOUR, {"heads": 0}, "0 heads do not divide the columns of the weights; choose 1, 2, 4."),
@@ -362,12 +415,28 @@ REFUSED = [
     (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 512 are allowed."),
     (FOUR, matrix("W_V", (4, 513)), "W_V has 513 columns; 1 to 512 are allowed."),
     (FOUR, matrix("W_O", (3, 4)), "W_O is 3 × 4; 4 × 4 is wanted."),
-    (FOUR, matrix("X", (4, 4), np.inf), "X holds numbers beyond ±1e+12, which this page does not take."),
-    (FOUR, matrix("X", (4, 4), np.nan), "X holds numbers beyond ±1e+12, which this page does not take."),
+    (
+        FOUR,
+        matrix("X", (4, 4), np.inf),
+        "X holds numbers beyond ±1e+12, which this page does not take.",
+    ),
+    (
+        FOUR,
+        matrix("X", (4, 4), np.nan),
+        "X holds numbers beyond ±1e+12, which this page does not take.",
+    ),
     (FOUR, matrix("W_Q", (2, 4, 4)), "W_Q has shape (2, 4, 4); (4, 4) is wanted."),
-    (FOUR, matrix("memory", (4, 4)), "the matrices W_K, W_Q, W_V, X are wanted; W_K, W_Q, W_V, X, memory came."),
+    (
+        FOUR,
+        matrix("memory", (4, 4)),
+        "the matrices W_K, W_Q, W_V, X are wanted; W_K, W_Q, W_V, X, memory came.",
+    ),
     (FOUR, without("W_K"), "the matrices W_K, W_Q, W_V, X are wanted; W_Q, W_V, X came."),
-    (FOUR, {"memory_tokens": ("a",)}, "the matrices W_K, W_Q, W_V, X, memory are wanted; W_K, W_Q, W_V, X came."),
+    (
+        FOUR,
+        {"memory_tokens": ("a",)},
+        "the matrices W_K, W_Q, W_V, X, memory are wanted; W_K, W_Q, W_V, X came.",
+    ),
     (FOUR, matrix("Q", (4, 4)), "the matrices K, Q, V are wanted; Q, W_K, W_Q, W_V, X came."),
     (BATCH, matrix("K", (5, 64), base=BATCH), "K has shape (5, 64); (64, 5, 64) is wanted."),
     (BATCH, matrix("V", (2, 5, 64), base=BATCH), "V has shape (2, 5, 64); (64, 5, 64) is wanted."),
@@ -376,7 +445,11 @@ REFUSED = [
         {"distribution": "evil"},
         "there is no distribution “evil” to sample from; choose one of normal, uniform, signs.",
     ),
-    (FOUR, {"sample_seed": -1}, "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed."),
+    (
+        FOUR,
+        {"sample_seed": -1},
+        "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed.",
+    ),
 ]
 
 
@@ -389,7 +462,12 @@ def test_what_does_not_fit_is_refused_with_a_sentence(settings, change, message)
 
 def test_more_scores_than_the_page_can_hold_are_refused():
     n, heads = 64, 64
-    m = {"X": Matrix(np.zeros((64, n, 1))), **{w: Matrix(np.zeros((1, heads))) for w in ("W_Q", "W_K", "W_V")}}
+    m = {
+        "X": Matrix(np.zeros((64, n, 1))),
+        **{w: Matrix(np.zeros((1, heads))) for w in ("W_Q", "W_K", "W_V")},
+    }
     with pytest.raises(BadInput) as refused:
         check(replace(FOUR, tokens=("t",) * n, matrices=m, heads=heads))
-    assert str(refused.value) == "16,777,216 scores are too many for this page; at most 2,097,152 fit."
+    assert (
+        str(refused.value) == "16,777,216 scores are too many for this page; at most 2,097,152 fit."
+    )

@@ -55,7 +55,9 @@ def test_each_stage_shown_is_that_of_the_chosen_item_and_head(item, head):
         "W_K": m["W_K"][:, [2 * head, 2 * head + 1]],
         "W_V": m["W_V"][:, [3 * head, 3 * head + 1, 3 * head + 2]],
         **{name: getattr(trace, name)[item, head] for name in ("Q", "K", "V", "scores", "scaled")},
-        "mask": np.array([[0.0 if j <= i + 1 and j != 0 else -math.inf for j in range(4)] for i in range(3)]),
+        "mask": np.array(
+            [[0.0 if j <= i + 1 and j != 0 else -math.inf for j in range(4)] for i in range(3)]
+        ),
         **{name: getattr(trace, name)[item, head] for name in ("masked", "weights", "output")},
         "joined": trace.joined[item],
         "W_O": m["W_O"],
@@ -118,7 +120,12 @@ def test_labels_say_whose_rows_and_columns_they_are():
     assert found["queries"] == ("the (1)", "cat", "the (2)")
     assert found["keys"] == ("a (1)", "b", "a (2)", "c")
     assert found["d_model"] == ("1", "2", "3", "4", "5")
-    assert (len(found["d_k"]), len(found["d_v"]), len(found["h·d_v"]), len(found["d_out"])) == (2, 3, 9, 2)
+    assert (len(found["d_k"]), len(found["d_v"]), len(found["h·d_v"]), len(found["d_out"])) == (
+        2,
+        3,
+        9,
+        2,
+    )
     assert found["sum"] == ("Σ",)
 
 
@@ -145,8 +152,26 @@ def test_repeated_tokens_are_told_apart(tokens, expected):
 
 def test_view_only_settings_change_no_number():
     seen = replace(
-        EVERYTHING, query=2, digits=7, cell=("scores", 1, 1), samples=50, sample_seed=9, distribution="signs"
+        EVERYTHING,
+        query=2,
+        digits=7,
+        cell=("scores", 1, 1),
+        samples=50,
+        sample_seed=9,
+        distribution="signs",
     )
     one, two = run(EVERYTHING), run(seen)
-    for name in ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "joined", "projected"):
+    for name in (
+        "X",
+        "Q",
+        "K",
+        "V",
+        "scores",
+        "scaled",
+        "masked",
+        "weights",
+        "output",
+        "joined",
+        "projected",
+    ):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()

@@ -58,7 +58,12 @@ def test_any_number_in_any_form_comes_back_bit_for_bit(rows):
     pairs = dict(enumerate(rows))
     for separator in (" ", "\t", ",", ";"):
         same(the_one(lines(rows, separator)), rows)
-        same(the_one("\n".join(f"w{k}{separator}{lines([row], separator)}" for k, row in pairs.items())), rows)
+        same(
+            the_one(
+                "\n".join(f"w{k}{separator}{lines([row], separator)}" for k, row in pairs.items())
+            ),
+            rows,
+        )
     same(the_one(lines(rows, "\t", ","), "decimal"), rows)
     same(the_one(json.dumps(rows)), rows)
     same(the_one(json.dumps({f"w{k}": row for k, row in pairs.items()})), rows)
@@ -100,7 +105,9 @@ def test_numpy_prints_and_the_same_numbers_are_read(kind, shape, write):
     array = np.random.default_rng(1).standard_normal(shape).astype(kind)
     with np.printoptions(precision=17, floatmode="unique", threshold=10**6):
         (entry,) = entries(write(array), "it").values()
-    printed = np.array([float(str(value)) for value in array.ravel()])  # float32 0.1 is printed as 0.1
+    printed = np.array(
+        [float(str(value)) for value in array.ravel()]
+    )  # float32 0.1 is printed as 0.1
     same(entry, printed.reshape(shape if len(shape) > 1 else (1, *shape)))
 
 
@@ -132,7 +139,8 @@ def test_several_axes_of_pytorch_are_read():
 
 def test_assignments_are_read_by_name_and_lists_of_words_are_passed_over():
     found = entries(
-        "words = ['a', 'b']\nX = [[1, 2],\n     [3, 4]]\nW_Q = np.array([[0.5, 1.]])\nK = torch.tensor([[7.]])\n", "it"
+        "words = ['a', 'b']\nX = [[1, 2],\n     [3, 4]]\nW_Q = np.array([[0.5, 1.]])\nK = torch.tensor([[7.]])\n",
+        "it",
     )
     assert list(found) == ["X", "W_Q", "K"]
     same(found["X"], [[1, 2], [3, 4]])
@@ -159,7 +167,9 @@ def test_json_of_one_array_is_read_with_its_labels(value, rows):
 
 
 def test_json_of_several_arrays_is_read_by_name():
-    found = entries(json.dumps({"tokens": LABELS, "X": VALUES, "W": {"values": [[1]]}, "note": "x"}), "it")
+    found = entries(
+        json.dumps({"tokens": LABELS, "X": VALUES, "W": {"values": [[1]]}, "note": "x"}), "it"
+    )
     assert list(found) == ["X", "W"]
     same(found["X"], VALUES)
     assert (found["X"].rows, found["W"].rows) == (LABELS, ())
@@ -167,7 +177,10 @@ def test_json_of_several_arrays_is_read_by_name():
 
 
 def test_json_knows_no_infinity_and_words_stand_for_it():
-    same(the_one('[["inf", "-inf", NaN], [-Infinity, "nan", 1]]'), [[np.inf, -np.inf, np.nan], [-np.inf, np.nan, 1]])
+    same(
+        the_one('[["inf", "-inf", NaN], [-Infinity, "nan", 1]]'),
+        [[np.inf, -np.inf, np.nan], [-np.inf, np.nan, 1]],
+    )
 
 
 @pytest.mark.parametrize("form", [exports.to_json, exports.to_matrices])
@@ -191,10 +204,22 @@ TABLES = {
     "pandas without index": (FRAME.to_csv(index=False), (), HEAD),
     "pandas with a name": (FRAME.rename_axis("word").to_csv(sep="\t"), LABELS, HEAD),
     "pandas in Europe": (FRAME.to_csv(sep=";", decimal=","), LABELS, f"{DECIMAL} {HEAD}"),
-    "tabs": ("word\ta\tb\tc\r\ncat\t" + lines(VALUES, "\t").replace("\n", "\r\ndog\t") + "\r\n", LABELS, HEAD),
+    "tabs": (
+        "word\ta\tb\tc\r\ncat\t" + lines(VALUES, "\t").replace("\n", "\r\ndog\t") + "\r\n",
+        LABELS,
+        HEAD,
+    ),
     "decimal": ("cat\t" + lines(VALUES, "\t", ",").replace("\n", "\ndog\t"), LABELS, DECIMAL),
-    "quoted": ('"cat","' + lines(VALUES, '","').replace("\n", '"\r\n"dog","') + '"\r\n', LABELS, ""),
-    "trailing lines": ("cat," + lines(VALUES, ",").replace("\n", "\ndog,") + "\n,,,\n,,,\n", LABELS, ""),
+    "quoted": (
+        '"cat","' + lines(VALUES, '","').replace("\n", '"\r\n"dog","') + '"\r\n',
+        LABELS,
+        "",
+    ),
+    "trailing lines": (
+        "cat," + lines(VALUES, ",").replace("\n", "\ndog,") + "\n,,,\n,,,\n",
+        LABELS,
+        "",
+    ),
     "spaced": ("a b c\n" + lines(VALUES, "  "), (), HEAD),
     "comma after the word": ("cat, " + lines(VALUES, " ").replace("\n", "\ndog, "), LABELS, ""),
 }
@@ -214,7 +239,26 @@ def test_quotation_marks_keep_what_separates_inside_a_cell():
     same(entry, [[1, 2], [3, 4], [5, 6]])
 
 
-HOSTILE = ["=1+1", "'=x", "''", "'", "-a", "+", "@me", "\tx", '"', 'a"b', "🙂", "שלום", "\u200b", "\u202ereversed", "a,b", "a;b", "−", "<b>"]  # fmt: skip
+HOSTILE = [
+    "=1+1",
+    "'=x",
+    "''",
+    "'",
+    "-a",
+    "+",
+    "@me",
+    "\tx",
+    '"',
+    'a"b',
+    "🙂",
+    "שלום",
+    "\u200b",
+    "\u202ereversed",
+    "a,b",
+    "a;b",
+    "−",
+    "<b>",
+]
 
 
 @pytest.mark.parametrize("label", HOSTILE)
@@ -222,7 +266,9 @@ def test_hostile_labels_come_back_as_they_were(label):
     assert rearmed(disarmed(label)) == label
     for separator in "\t;,":
         text = io.StringIO()
-        pd.DataFrame([[1.5, 2], [3, 4]], index=[disarmed(label), "x"]).to_csv(text, sep=separator, header=False)
+        pd.DataFrame([[1.5, 2], [3, 4]], index=[disarmed(label), "x"]).to_csv(
+            text, sep=separator, header=False
+        )
         assert the_one(text.getvalue()).rows == (label, "x")
     assert the_one(json.dumps({label: [1, 2], "x": [3, 4]})).rows == (label, "x")
 
@@ -247,12 +293,33 @@ def test_blocks_between_empty_lines_are_several_arrays():
 # ---- word vectors -------------------------------------------------------------------------------------------------
 
 
-GLOVE = ["the", ",", ".", ";", "of", "1,000", "''", '"', "'-", "0", ". . .", "at name@domain.com", "=", "|", "🙂", "(", "1999"]  # fmt: skip
+GLOVE = [
+    "the",
+    ",",
+    ".",
+    ";",
+    "of",
+    "1,000",
+    "''",
+    '"',
+    "'-",
+    "0",
+    ". . .",
+    "at name@domain.com",
+    "=",
+    "|",
+    "🙂",
+    "(",
+    "1999",
+]
 
 
 def test_glove_has_no_header_and_its_words_may_be_anything():
     numbers = np.random.default_rng(2).standard_normal((len(GLOVE), 5)).round(6)
-    text = "".join(f"{word} {' '.join(map(repr, row))}\n" for word, row in zip(GLOVE, numbers.tolist(), strict=True))
+    text = "".join(
+        f"{word} {' '.join(map(repr, row))}\n"
+        for word, row in zip(GLOVE, numbers.tolist(), strict=True)
+    )
     entry = the_one(text)
     assert (entry.rows, entry.remark) == (tuple(GLOVE), "")
     same(entry, numbers)
@@ -266,7 +333,9 @@ def test_commas_of_words_far_below_separate_nothing():
     assert entry.read()[:, 0].tolist() == list(range(303))
 
 
-@pytest.mark.parametrize(("count", "remark"), [(3, ""), (400_000, "The first line says 400,000 words; here are 3.")])
+@pytest.mark.parametrize(
+    ("count", "remark"), [(3, ""), (400_000, "The first line says 400,000 words; here are 3.")]
+)
 def test_word2vec_and_fasttext_begin_with_two_counts(count, remark):
     entry = the_one(f"{count} 2\nthe 0.5 -1 \n, 1 2 \n3 4 5 \n")
     assert (entry.rows, entry.remark) == (("the", ",", "3"), remark)
@@ -274,10 +343,14 @@ def test_word2vec_and_fasttext_begin_with_two_counts(count, remark):
 
 
 def test_of_long_word_vectors_only_the_wanted_lines_are_read():
-    entry = the_one("".join(f"w{k} {'0.5 ' * 49}{k}\n" for k in range(9_000)) + "broken " + "x " * 50)
+    entry = the_one(
+        "".join(f"w{k} {'0.5 ' * 49}{k}\n" for k in range(9_000)) + "broken " + "x " * 50
+    )
     assert entry.shape == (9_001, 50)
     assert entry.pick([8_999, 3])[:, -1].tolist() == [8_999, 3]
-    with pytest.raises(BadInput, match="^it is 9,001 × 50; at most 400,000 numbers are read at once.$"):
+    with pytest.raises(
+        BadInput, match="^it is 9,001 × 50; at most 400,000 numbers are read at once.$"
+    ):
         entry.read()
 
 
@@ -304,7 +377,13 @@ def test_a_comma_that_can_mean_one_thing_only_is_not_asked_about(text, values):
 @pytest.mark.parametrize(
     ("text", "what", "shown", "decimal", "separates"),
     [
-        ("1,2 3,4\n5,6 7,8", "numbers", "1,2 3,4", [[1.2, 3.4], [5.6, 7.8]], [[1, 2, 3, 4], [5, 6, 7, 8]]),
+        (
+            "1,2 3,4\n5,6 7,8",
+            "numbers",
+            "1,2 3,4",
+            [[1.2, 3.4], [5.6, 7.8]],
+            [[1, 2, 3, 4], [5, 6, 7, 8]],
+        ),
         ("1,5;2,5", "numbers", "1,5;2,5", [[1.5, 2.5]], [[1, 5], [2, 5]]),
         ("2\t1,234\n3\t4", "thousands", "1,234", [[2, 1.234], [3, 4]], [[2, 1234], [3, 4]]),
         ("2;1,234\n3;4", "thousands", "1,234", [[2, 1.234], [3, 4]], [[2, 1234], [3, 4]]),
@@ -331,7 +410,10 @@ BAD = {
     "only quoted nothing": ('"",""\n"",', "it is empty; numbers are wanted."),
     "short line": ("1 2\n\n3\n", "it, line 3 has 1 number; 2 are wanted, as in line 1."),
     "long line": ("1,2\n3,4,5", "it, line 2 has 3 numbers; 2 are wanted, as in line 1."),
-    "short labelled line": ("cat 1 2\ndog 3", "it, line 2 has 1 number; 2 are wanted, as in line 1."),
+    "short labelled line": (
+        "cat 1 2\ndog 3",
+        "it, line 2 has 1 number; 2 are wanted, as in line 1.",
+    ),
     "letters": ("1 2\n3 x", f"it, line 2, column 2 holds “x”; {NUMBER}"),
     "letters in line 1": ("1 x\n3 4", f"it, line 1, column 2 holds “x”; {NUMBER}"),
     "letters after a label": ("cat 1 2\ndog 3 x", f"it, line 2, column 3 holds “x”; {NUMBER}"),
@@ -339,35 +421,86 @@ BAD = {
     "words": ("the cat sat", "it, line 1 holds no number."),
     "long word": ("1 " + "x" * 99, f"it, line 1, column 2 holds “{'x' * 23}…”; {NUMBER}"),
     "empty cell": ("1,,2\n3,4,5", "it, line 1, column 2 is empty; a number is wanted."),
-    "too large": ("1 2\n3 -1e13", "it, line 2, column 2 holds -1e13; numbers from -1e12 to 1e12 are allowed."),
+    "too large": (
+        "1 2\n3 -1e13",
+        "it, line 2, column 2 holds -1e13; numbers from -1e12 to 1e12 are allowed.",
+    ),
     "after an empty line": ("1 2\n3 4\n\n5 6\n7 x", f"it, line 5, column 2 holds “x”; {NUMBER}"),
-    "open quotation mark": ('1,2\n"3,4\n5,6', "it, line 3: a quotation mark is not closed, or stands inside a cell."),
-    "quotation mark inside": ('"a"b,1\nc,2', "it, line 1: a quotation mark is not closed, or stands inside a cell."),
+    "open quotation mark": (
+        '1,2\n"3,4\n5,6',
+        "it, line 3: a quotation mark is not closed, or stands inside a cell.",
+    ),
+    "quotation mark inside": (
+        '"a"b,1\nc,2',
+        "it, line 1: a quotation mark is not closed, or stands inside a cell.",
+    ),
     "zero byte": ("1 2\n3\x00", "it, character 6 is a zero byte; this is no text."),
-    "ellipsis": ("[[1 2 ... 3]]", "it: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."),
-    "bracket missing": ("[[1, 2], [3, 4", "it: “, [3, 4” follows the numbers; nothing is computed here, so paste the result."),
+    "ellipsis": (
+        "[[1 2 ... 3]]",
+        "it: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6).",
+    ),
+    "bracket missing": (
+        "[[1, 2], [3, 4",
+        "it: “, [3, 4” follows the numbers; nothing is computed here, so paste the result.",
+    ),
     "printed name twice": ("X = [[1]]\nX = [[2]]", "it holds X twice."),
     "printed words": ("X = ['a', 'b']", "it holds words and no numbers."),
-    "printed ragged": ("X = [[1, 2], [3]]", "it, X, row 2 has 1 number and row 1 has 2; every row needs the same."),
+    "printed ragged": (
+        "X = [[1, 2], [3]]",
+        "it, X, row 2 has 1 number and row 1 has 2; every row needs the same.",
+    ),
     "block twice": ("Q,a\nx,1\ny,2\n\nQ,a\nx,1\ny,2\n", "it holds Q twice."),
-    "many arrays": ("\n".join(f"a{k} = [1]" for k in range(4_097)), "it holds more than 4,096 arrays, which is the most that is read."),
-    "JSON broken": ('{"X":\n [[1, 2], [3, 4}', "it is no JSON; line 2, column 16: expecting ',' delimiter."),
+    "many arrays": (
+        "\n".join(f"a{k} = [1]" for k in range(4_097)),
+        "it holds more than 4,096 arrays, which is the most that is read.",
+    ),
+    "JSON broken": (
+        '{"X":\n [[1, 2], [3, 4}',
+        "it is no JSON; line 2, column 16: expecting ',' delimiter.",
+    ),
     "JSON name twice": ('{"X": [[1]], "X": [[2]]}', "it: X stands there twice."),
     "JSON nested": ("[" * 50_000 + "1" + "]" * 50_000, "it: its brackets are nested too deeply."),
-    "JSON axes": ("[[[[[1]]]]]", "it has 5 axes of 1 × 1 × 1 × 1 × 1; two to four axes of 1 or more are read."),
+    "JSON axes": (
+        "[[[[[1]]]]]",
+        "it has 5 axes of 1 × 1 × 1 × 1 × 1; two to four axes of 1 or more are read.",
+    ),
     "JSON empty": ("[]", "it has 2 axes of 1 × 0; two to four axes of 1 or more are read."),
-    "JSON without arrays": ('{"a": 1}', "it holds no array: an object of names and lists of rows is wanted."),
-    "JSON ragged": ('{"X": [[1, 2], [3]]}', "it, X, row 2 holds 1 entry, not 2 as at first; every row needs the same."),
-    "JSON no row": ("[[1, 2], 3]", "it, row 2 holds “3.0”, not 2 as at first; every row needs the same."),
+    "JSON without arrays": (
+        '{"a": 1}',
+        "it holds no array: an object of names and lists of rows is wanted.",
+    ),
+    "JSON ragged": (
+        '{"X": [[1, 2], [3]]}',
+        "it, X, row 2 holds 1 entry, not 2 as at first; every row needs the same.",
+    ),
+    "JSON no row": (
+        "[[1, 2], 3]",
+        "it, row 2 holds “3.0”, not 2 as at first; every row needs the same.",
+    ),
     "JSON null": ("[[1, null]]", "it, row 1, column 2 is empty; a number is wanted."),
     "JSON word": ('[[[1], ["x"]]]', f"it, block 1, row 2, column 1 holds “x”; {NUMBER}"),
     "JSON bool": ("[[1, true]]", "it, row 1, column 2 holds true; a number is wanted."),
     "JSON list": ("[[1, [2]]]", "it, row 1, column 2 holds a list; a number is wanted."),
-    "JSON large": ("[[1e13]]", "it, row 1, column 1 holds 10000000000000.0; numbers from -1e12 to 1e12 are allowed."),
-    "JSON half a character": ('{"\\ud83d": [[1]]}', "it: \\ud83d is half of a character; the other half is missing."),
-    "JSON wide": ("[" + "1," * 400_000 + "1]", "it is 1 × 400001; at most 400,000 numbers are read."),
-    "JSON arrays": ("{" + ",".join(f'"{k}":[[1]]' for k in range(4_097)) + "}", "it holds 4,097 arrays; at most 4,096 are read."),
-    "characters": (" " * (8 * 2**20 + 1), "it has 8,388,609 characters; at most 8,388,608 are read."),
+    "JSON large": (
+        "[[1e13]]",
+        "it, row 1, column 1 holds 10000000000000.0; numbers from -1e12 to 1e12 are allowed.",
+    ),
+    "JSON half a character": (
+        '{"\\ud83d": [[1]]}',
+        "it: \\ud83d is half of a character; the other half is missing.",
+    ),
+    "JSON wide": (
+        "[" + "1," * 400_000 + "1]",
+        "it is 1 × 400001; at most 400,000 numbers are read.",
+    ),
+    "JSON arrays": (
+        "{" + ",".join(f'"{k}":[[1]]' for k in range(4_097)) + "}",
+        "it holds 4,097 arrays; at most 4,096 are read.",
+    ),
+    "characters": (
+        " " * (8 * 2**20 + 1),
+        "it has 8,388,609 characters; at most 8,388,608 are read.",
+    ),
     "lines": ("1\n" * 400_001, "it has 400,001 lines; at most 400,000 are read."),
     "old lines": ("1\r" * 400_001, "it has 400,001 lines; at most 400,000 are read."),
     "brackets": ("[" * 100_001, "it has 100,001 brackets; at most 100,000 are read."),
@@ -376,9 +509,12 @@ BAD = {
     "commas": ("," * 1_200_001, "it has 1,200,001 commas; at most 1,200,000 are read."),
     "tabs": ("1" + "\t" * 1_200_001, "it has 1,200,001 tabs; at most 1,200,000 are read."),
     "semicolons": (";" * 400_001, "it has 400,001 semicolons; at most 400,000 are read."),
-    "wide line": ("1 " * 400_001, "it, line 1 holds 400,001 words or numbers; at most 400,000 are read."),
+    "wide line": (
+        "1 " * 400_001,
+        "it, line 1 holds 400,001 words or numbers; at most 400,000 are read.",
+    ),
     "many numbers": ("1 2 3 4 5\n" * 80_001, "it is 80,001 × 5; at most 400,000 numbers are read."),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -397,10 +533,23 @@ LONG = "é\x07\u202e<b>🙂" * 5_000
 @pytest.mark.parametrize(
     "text",
     [
-        LONG, f"1 {LONG}", f'["{LONG}"]', f'{{"{LONG}": [[{{}}]]}}', f'{{"{LONG}": 1, "{LONG}": 2}}', f'[["{LONG}"]]', f"[[1], \"{LONG}\"]",
-        f"X = [[{LONG}]]", f"a{LONG}\t1\nb\t{LONG}", f"{'1' * 9_999},5 2,5", f"{'1' * 9_999},5;1,5", f'"{LONG}', f"array([[1, {LONG}", f"[[[[[[1,{LONG}", f"{'9' * 9_999}\t1,000",
+        LONG,
+        f"1 {LONG}",
+        f'["{LONG}"]',
+        f'{{"{LONG}": [[{{}}]]}}',
+        f'{{"{LONG}": 1, "{LONG}": 2}}',
+        f'[["{LONG}"]]',
+        f'[[1], "{LONG}"]',
+        f"X = [[{LONG}]]",
+        f"a{LONG}\t1\nb\t{LONG}",
+        f"{'1' * 9_999},5 2,5",
+        f"{'1' * 9_999},5;1,5",
+        f'"{LONG}',
+        f"array([[1, {LONG}",
+        f"[[[[[[1,{LONG}",
+        f"{'9' * 9_999}\t1,000",
     ],
-)  # fmt: skip
+)
 def test_no_sentence_grows_with_what_it_is_about(text):
     where = "w" * 40
     with pytest.raises(BadInput) as refused:
@@ -438,7 +587,7 @@ HEAVY = {
     "JSON of words": lambda: filled('"🙂",', '{"tokens":[', '"a"],"X":[[1]]}', most=1_199_000),
     "JSON of names": lambda: "{" + ",".join(f'"{k}🙂":0' for k in range(99_000)) + "}",
     "JSON of numbers": lambda: filled("1.5,", "[[", "1]]", most=1_199_000),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HEAVY)
@@ -468,7 +617,9 @@ HEADS = ["none", "words", "corner", "numbers"]
 )
 @pytest.mark.parametrize("between", [" ", "   ", ",", ", ", "\t", ";", "; "])
 @pytest.mark.parametrize("decimal", [".", ","])
-def test_every_make_of_a_table_is_read_as_it_was_meant_or_asked_about(head, labels, between, decimal):
+def test_every_make_of_a_table_is_read_as_it_was_meant_or_asked_about(
+    head, labels, between, decimal
+):
     values = [[0.5, -1.25, 3.0], [2.0, 1e-3, -0.125], [10.0, 20.5, 30.0]]
     heads = {
         "none": [],
@@ -476,7 +627,9 @@ def test_every_make_of_a_table_is_read_as_it_was_meant_or_asked_about(head, labe
         "corner": ["word", "x", "y", "z"],
         "numbers": ["word", "0", "1", "2"],
     }[head]
-    if (not labels and head in ("corner", "numbers")) or (labels and head == "words" and between.strip()):
+    if (not labels and head in ("corner", "numbers")) or (
+        labels and head == "words" and between.strip()
+    ):
         pytest.skip("no program writes this")
     if decimal == "," and between.strip() == ",":
         pytest.skip("nobody can read this")
@@ -502,26 +655,62 @@ def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, n
     values = [[0.5, -1.25], [2.0, 0.001], [10.0, 20.5]]
     frame = pd.DataFrame(values, columns=columns, index=names)
     labels = tuple(map(str, frame.index)) if index else ()
-    for text in (frame.to_csv(index=index), frame.to_csv(index=index, sep="\t"), frame.to_string(index=index)):
+    for text in (
+        frame.to_csv(index=index),
+        frame.to_csv(index=index, sep="\t"),
+        frame.to_string(index=index),
+    ):
         found = entries(text, "it")[ALONE]
-        if not index and columns[0] != "a":  # 0, 1 above numbers can be a row: it is read as one, and said
-            assert "The first line reads 0, 1, …; if it names the columns, take it away." in found.remark
+        if (
+            not index and columns[0] != "a"
+        ):  # 0, 1 above numbers can be a row: it is read as one, and said
+            assert (
+                "The first line reads 0, 1, …; if it names the columns, take it away."
+                in found.remark
+            )
             assert found.read().tolist() == [[0, 1], *values]
         else:
             assert (found.read().tolist(), found.rows) == (values, labels)
 
 
 MISREAD = {  # once read as something else without a word
-    "a number too many": ("cat 0.1 0.2\ndog 0.3 0.4 0.5\nbird 1 2", "it, line 2 has 3 numbers; 2 are wanted, as in line 1."),
-    "other counts": ("2 5\na 1 2 3\nb 1 2 3", "it, line 2 has 3 numbers; 1 are wanted, as in line 1."),
-    "turned afterwards": ("np.array([[1, 2], [3, 4]]).T", "it: “).T” follows the numbers; nothing is computed here, so paste the result."),
-    "multiplied afterwards": ("X = [[1,2],[3,4]] * 2", "it, X: “* 2” follows the numbers; nothing is computed here, so paste the result."),
-    "code afterwards": ("X = [[1,2]]\nX2 = X @ 3", "it, X: “X2 = X @ 3” follows the numbers; nothing is computed here, so paste the result."),
-    "an array before the names": ("[[1,2],[3,4]]\nW_Q = [[5,6],[7,8]]", "it: “[[1,2],[3,4]]” stands before the first name; only named arrays are read beside each other."),
-    "commas in brackets": ("[[0,5 1,5]\n [2,5 3,5]]", "it: “0,5 1,5” can be read in two ways; put points for decimals, or a space after each comma."),
-    "bad cell under heads": ("word,d0,d1\ncat,0.1,x\ndog,0.4,0.5", f"it, line 2, column 3 holds “x”; {NUMBER}"),
-    "four axes": ("[[[[1 2]]]]", "it has four axes or more; three at most are read from a printout; cut it first, or save it as .npy."),
-}  # fmt: skip
+    "a number too many": (
+        "cat 0.1 0.2\ndog 0.3 0.4 0.5\nbird 1 2",
+        "it, line 2 has 3 numbers; 2 are wanted, as in line 1.",
+    ),
+    "other counts": (
+        "2 5\na 1 2 3\nb 1 2 3",
+        "it, line 2 has 3 numbers; 1 are wanted, as in line 1.",
+    ),
+    "turned afterwards": (
+        "np.array([[1, 2], [3, 4]]).T",
+        "it: “).T” follows the numbers; nothing is computed here, so paste the result.",
+    ),
+    "multiplied afterwards": (
+        "X = [[1,2],[3,4]] * 2",
+        "it, X: “* 2” follows the numbers; nothing is computed here, so paste the result.",
+    ),
+    "code afterwards": (
+        "X = [[1,2]]\nX2 = X @ 3",
+        "it, X: “X2 = X @ 3” follows the numbers; nothing is computed here, so paste the result.",
+    ),
+    "an array before the names": (
+        "[[1,2],[3,4]]\nW_Q = [[5,6],[7,8]]",
+        "it: “[[1,2],[3,4]]” stands before the first name; only named arrays are read beside each other.",
+    ),
+    "commas in brackets": (
+        "[[0,5 1,5]\n [2,5 3,5]]",
+        "it: “0,5 1,5” can be read in two ways; put points for decimals, or a space after each comma.",
+    ),
+    "bad cell under heads": (
+        "word,d0,d1\ncat,0.1,x\ndog,0.4,0.5",
+        f"it, line 2, column 3 holds “x”; {NUMBER}",
+    ),
+    "four axes": (
+        "[[[[1 2]]]]",
+        "it has four axes or more; three at most are read from a printout; cut it first, or save it as .npy.",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", MISREAD)
@@ -539,7 +728,10 @@ def test_an_empty_line_within_a_table_parts_nothing():
 
 
 def test_quoted_decimal_commas_are_read_and_quoted_thousands_asked_about():
-    assert entries('cat,"1,5","2,25"\ndog,"0,25",3', "it")[ALONE].read().tolist() == [[1.5, 2.25], [0.25, 3]]
+    assert entries('cat,"1,5","2,25"\ndog,"0,25",3', "it")[ALONE].read().tolist() == [
+        [1.5, 2.25],
+        [0.25, 3],
+    ]
     with pytest.raises(Ambiguous):
         entries('cat,"1,234","2,345"', "it")
     assert entries("Haus\t1.234,5\t0,25", "it")[ALONE].read().tolist() == [[1234.5, 0.25]]
@@ -548,9 +740,13 @@ def test_quoted_decimal_commas_are_read_and_quoted_thousands_asked_about():
 
 @pytest.mark.parametrize(
     "text",
-    ["<tf.Tensor: shape=(2, 2), dtype=bool, numpy=\narray([[ True, False],\n       [ True,  True]])>", "tensor([[True, False],\n        [True, True]], device='cuda:0')",
-     '{"mask": [[true, false], [true, true]], "X": [[1, 2], [3, 4]]}', "X = [[1., 2], [3, 4]]\nmask = [[True, False], [True, True]]"],
-)  # fmt: skip
+    [
+        "<tf.Tensor: shape=(2, 2), dtype=bool, numpy=\narray([[ True, False],\n       [ True,  True]])>",
+        "tensor([[True, False],\n        [True, True]], device='cuda:0')",
+        '{"mask": [[true, false], [true, true]], "X": [[1, 2], [3, 4]]}',
+        "X = [[1., 2], [3, 4]]\nmask = [[True, False], [True, True]]",
+    ],
+)
 def test_masks_of_truth_are_read_in_every_printout(text):
     found = entries(text, "it")
     assert found.get("mask", next(iter(found.values()))).read().tolist() == [[1, 0], [1, 1]]

@@ -44,7 +44,9 @@ def numbers(pane: dict) -> np.ndarray:
     import base64
 
     z = pane["figure"]["data"][0]["z"]
-    return np.frombuffer(base64.b64decode(z["bdata"])).reshape([int(n) for n in z["shape"].split(",")])
+    return np.frombuffer(base64.b64decode(z["bdata"])).reshape(
+        [int(n) for n in z["shape"].split(",")]
+    )
 
 
 def typed(at: AppTest, name: str, text: str) -> AppTest:
@@ -67,14 +69,18 @@ def test_right_numbers_are_declared_right():
 
 def test_a_mistake_is_named_with_its_stage_its_fix_and_its_heatmaps():
     at = opened(example="random-qkv", mask="causal")
-    bench = inputs.bench_of(inputs.from_settings(set_mask(EXAMPLES["random-qkv"].build(), "causal")))
+    bench = inputs.bench_of(
+        inputs.from_settings(set_mask(EXAMPLES["random-qkv"].build(), "causal"))
+    )
     wrong = next(d for d in bench.applicable if d.option == "inverted")
     at = typed(at, "output", inputs.planted(bench, wrong, "output"))
     assert "The mask is inverted. With that, all numbers agree to 1" in said(at)
     assert "negate the mask" in said(at)
     found = panes(at)
     assert list(found) == [
-        f"{stage}_{side}" for stage in ("masked", "output_given") for side in ("ours", "theirs", "difference")
+        f"{stage}_{side}"
+        for stage in ("masked", "output_given")
+        for side in ("ours", "theirs", "difference")
     ]
     ours, theirs = bench.right["output"], bench.run((wrong,))["output"]
     np.testing.assert_array_equal(numbers(found["output_given_difference"]), theirs - ours)
@@ -111,8 +117,14 @@ def test_pasted_inputs_are_asked_for_and_used():
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;…"), ("$x$", "$x$"), ("%{z}", "%{z"), ("٣ ٤", "٣"), ("1_000 2", "1_000")],
-)  # fmt: skip
+    [
+        ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;…"),
+        ("$x$", "$x$"),
+        ("%{z}", "%{z"),
+        ("٣ ٤", "٣"),
+        ("1_000 2", "1_000"),
+    ],
+)
 def test_hostile_text_is_refused_and_shown_as_it_was_typed(text, shown):
     at = typed(opened(), "output", text)
     assert f"Your output, line 1, column 1 holds “{shown[:12]}" in said(at)
@@ -123,4 +135,6 @@ def test_softmax_switched_off_on_explore_is_refused_in_a_sentence():
     at = opened(example="bare-bones")
     if EXAMPLES["bare-bones"].build().softmax:
         pytest.fail("bare-bones is meant to be without softmax")
-    assert "Softmax is off on Explore; switch it on there to compare with other attention." in said(at)
+    assert "Softmax is off on Explore; switch it on there to compare with other attention." in said(
+        at
+    )

@@ -37,7 +37,10 @@ def settings(at: AppTest):
 
 
 def link_of(at: AppTest) -> dict[str, str]:
-    return {name: value[0] if isinstance(value, list) else value for name, value in at.query_params.items()}
+    return {
+        name: value[0] if isinstance(value, list) else value
+        for name, value in at.query_params.items()
+    }
 
 
 def stages(at: AppTest) -> dict[str, bytes]:
@@ -49,7 +52,9 @@ def stages(at: AppTest) -> dict[str, bytes]:
 def said(at: AppTest, kind: str) -> list[str]:
     """The sentences in boxes of a kind: "refused", "understood" or "flag"."""
     bodies = [element.proto.body for element in at.get("html")]
-    found = [re.fullmatch(f"<p role='status' class='said {kind}'>(.*)</p>", body) for body in bodies]
+    found = [
+        re.fullmatch(f"<p role='status' class='said {kind}'>(.*)</p>", body) for body in bodies
+    ]
     return [html.unescape(match[1]) for match in found if match]
 
 
@@ -74,7 +79,13 @@ MOVES = {
     "softmax": ("button_group", "set_parts", [], "softmax", False),
     "context": ("button_group", "set_parts", ["softmax", "context"], "context", True),
     "heads": ("selectbox", "set_heads", 2, "heads", 2),
-    "cross": ("button_group", "set_parts", ["softmax", "cross"], "memory_tokens", ("w1", "w2", "w3", "w4")),
+    "cross": (
+        "button_group",
+        "set_parts",
+        ["softmax", "cross"],
+        "memory_tokens",
+        ("w1", "w2", "w3", "w4"),
+    ),
     "W_O": ("button_group", "set_parts", ["softmax", "output_weights"], "d_v", 4),
     "own scale": ("selectbox", "set_scale_kind", "number", "scale", 0.5),
     "d_k": ("slider", "set_d_k", 6, "d_k", 6),
@@ -186,9 +197,15 @@ def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
     ("text", "sentence"),
     [
         ("1 0 1 0\n0 2 0", "The text, line 2 has 3 numbers; 4 are wanted, as in line 1."),
-        ("1 0 x 0", "The text, line 1, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted."),
+        (
+            "1 0 x 0",
+            "The text, line 1, column 3 holds “x”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        ),
         ("nan 0", "The text, row 1, column 1 holds nan; numbers from -1e12 to 1e12 are allowed."),
-        ("1e308 0", "The text, line 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed."),
+        (
+            "1e308 0",
+            "The text, line 1, column 1 holds 1e308; numbers from -1e12 to 1e12 are allowed.",
+        ),
         ("[[1, 2", "The text: “1 2” stands between its rows; every number has to be there."),
     ],
 )
@@ -226,7 +243,9 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
 
 def test_a_comma_with_two_meanings_is_asked_about():
     at = pasted(opened(), "1,2 3,4 5,6 7,8")
-    assert said(at, "flag") == ["The text, line 1: “1,2 3,4 5,6 7,8” can be read in two ways; is the comma decimal, or does it separate numbers?"]  # fmt: skip
+    assert said(at, "flag") == [
+        "The text, line 1: “1,2 3,4 5,6 7,8” can be read in two ways; is the comma decimal, or does it separate numbers?"
+    ]
     ran(at.button_group(key="set_load_comma").set_value("decimal"))
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["X"].values.tolist() == [[1.2, 3.4, 5.6, 7.8]]
@@ -255,7 +274,9 @@ def test_where_both_orientations_fit_the_person_chooses(stored):
     at = pasted(opened(), "\n".join(" ".join(map(str, row)) for row in numbers), "W_Q")
     ran(at.button_group(key="set_load_stored_W_Q").set_value(stored))
     ran(at.button(key="load_use").click())
-    assert np.array_equal(settings(at).matrices["W_Q"].values, numbers.T if stored == "out_in" else numbers)
+    assert np.array_equal(
+        settings(at).matrices["W_Q"].values, numbers.T if stored == "out_in" else numbers
+    )
 
 
 def test_a_broken_link_gives_the_example_and_names_the_parameter():
@@ -285,13 +306,20 @@ def test_a_fully_hidden_row_is_flagged():
 def test_one_token_is_said_to_have_nothing_to_choose_from():
     at = opened(tokens='"w1"', X="1 2 3 4")
     assert settings(at).tokens == ("w1",)
-    assert said(at, "flag") == ["There is one key, so every weight is 1; add a token to see attention choose."]
+    assert said(at, "flag") == [
+        "There is one key, so every weight is 1; add a token to see attention choose."
+    ]
 
 
 BREAKING = [  # links that once stopped the page: too wide for its sliders
     {"W_Q": "normal,1,4x513", "W_K": "normal,1,4x513"},
     {"W_V": "normal,1,4x600"},
-    {"X": "normal,1,4x600", "W_Q": "normal,1,600x4", "W_K": "normal,1,600x4", "W_V": "normal,1,600x4"},
+    {
+        "X": "normal,1,4x600",
+        "W_Q": "normal,1,600x4",
+        "W_K": "normal,1,600x4",
+        "W_V": "normal,1,600x4",
+    },
 ]
 
 
@@ -303,7 +331,9 @@ def test_a_link_wider_than_the_page_is_passed_over(link):
 
 
 def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
-    at = opened(tokens='"https://evil.example","<b>b</b>","a@evil.example","w"', mask="causal", padding="0")
+    at = opened(
+        tokens='"https://evil.example","<b>b</b>","a@evil.example","w"', mask="causal", padding="0"
+    )
     (flag,) = said(at, "flag")
     assert flag == "Query “https://evil.example” sees no key: its weights and its output are 0."
     assert not at.warning and not at.info

@@ -35,7 +35,10 @@ def asked(at: AppTest) -> tuple:
 
 
 def link_of(at: AppTest) -> dict[str, str]:
-    return {name: value[0] if isinstance(value, list) else value for name, value in at.query_params.items()}
+    return {
+        name: value[0] if isinstance(value, list) else value
+        for name, value in at.query_params.items()
+    }
 
 
 def panes(at: AppTest) -> dict[str, dict]:
@@ -53,22 +56,38 @@ def measured(at: AppTest) -> list[float]:
 
 def test_the_page_opens_with_every_chart_and_its_words():
     found = panes(opened())
-    assert list(found) == ["variances", "histogram", "row", "largest", "entropy", "slope", "explored"]
+    assert list(found) == [
+        "variances",
+        "histogram",
+        "row",
+        "largest",
+        "entropy",
+        "slope",
+        "explored",
+    ]
     assert all(pane["sentence"] and pane["alt"] and pane["filename"] for pane in found.values())
 
 
 def test_the_charts_show_the_samples_of_the_settings():
     at = opened()
     assert asked(at) == ("normal", 64, 0, 1000)
-    assert measured(at) == [point.raw.variance for point in maths.measure_all("normal", 64, 0, 1000)]
+    assert measured(at) == [
+        point.raw.variance for point in maths.measure_all("normal", 64, 0, 1000)
+    ]
 
 
 @pytest.mark.parametrize(
     ("move", "expected"),
     [
-        (lambda at: at.select_slider(key="set_sample_d_k").set_value(128), ("normal", 128, 0, 1000)),
+        (
+            lambda at: at.select_slider(key="set_sample_d_k").set_value(128),
+            ("normal", 128, 0, 1000),
+        ),
         (lambda at: at.select_slider(key="set_samples").set_value(300), ("normal", 64, 0, 300)),
-        (lambda at: at.button_group(key="set_distribution").set_value("signs"), ("signs", 64, 0, 1000)),
+        (
+            lambda at: at.button_group(key="set_distribution").set_value("signs"),
+            ("signs", 64, 0, 1000),
+        ),
         (lambda at: at.number_input(key="set_sample_seed").set_value(7), ("normal", 64, 7, 1000)),
     ],
     ids=FIELDS[1:2] + FIELDS[3:] + FIELDS[:1] + FIELDS[2:3],
@@ -97,21 +116,33 @@ def test_a_link_opens_the_same_samples_even_between_the_steps_of_the_sliders():
     assert at.select_slider(key="set_sample_d_k").value == 100
     assert at.select_slider(key="set_samples").value == 77
     assert {name: link_of(at)[name] for name in FIELDS} == {
-        "distribution": "uniform", "sample_d_k": "100", "sample_seed": "4294967295", "samples": "77",
-    }  # fmt: skip
+        "distribution": "uniform",
+        "sample_d_k": "100",
+        "sample_seed": "4294967295",
+        "samples": "77",
+    }
 
 
 @pytest.mark.parametrize(
     ("link", "sentence"),
     [
-        ({"distribution": "xyz"}, "there is no distribution “xyz” to sample from; choose one of normal, uniform, signs."),
+        (
+            {"distribution": "xyz"},
+            "there is no distribution “xyz” to sample from; choose one of normal, uniform, signs.",
+        ),
         ({"distribution": "<b>**x**"}, "there is no distribution “<b>**x**” to sample from"),
-        ({"sample_seed": "-1"}, "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed."),
-        ({"sample_seed": "4294967296"}, "the sample seed is 4294967296; whole numbers from 0 to 4294967295 are allowed."),
+        (
+            {"sample_seed": "-1"},
+            "the sample seed is -1; whole numbers from 0 to 4294967295 are allowed.",
+        ),
+        (
+            {"sample_seed": "4294967296"},
+            "the sample seed is 4294967296; whole numbers from 0 to 4294967295 are allowed.",
+        ),
         ({"sample_d_k": "1e9"}, "sample_d_k was passed over: a whole number is wanted"),
         ({"samples": "٣"}, "samples was passed over: a whole number is wanted"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_link_gives_a_notice_and_the_samples_it_would_have_had(link, sentence):
     at = opened(**link)
     (refused,) = [e.proto.body for e in at.get("html") if "said refused" in e.proto.body]
@@ -119,7 +150,9 @@ def test_a_bad_link_gives_a_notice_and_the_samples_it_would_have_had(link, sente
     assert asked(at) == ("normal", 64, 0, 1000)
 
 
-@pytest.mark.parametrize(("text", "d_k", "count"), [("0", 1, 10), ("-5", 1, 10), ("999999999999", 1024, 10_000)])
+@pytest.mark.parametrize(
+    ("text", "d_k", "count"), [("0", 1, 10), ("-5", 1, 10), ("999999999999", 1024, 10_000)]
+)
 def test_sizes_beyond_the_bounds_are_pulled_back(text, d_k, count):
     settings, _ = links.read({"sample_d_k": text, "samples": text})
     assert (settings.sample_d_k, settings.samples) == (d_k, count)

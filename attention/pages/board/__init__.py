@@ -13,7 +13,9 @@ from attention.figures.theme import PALETTES
 from attention.pages import state
 
 _HERE = Path(__file__).parent
-LOADER = (_HERE.parent / "plotly.js").read_text()  # goes before the script of every component that draws
+LOADER = (
+    _HERE.parent / "plotly.js"
+).read_text()  # goes before the script of every component that draws
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -48,8 +50,18 @@ def show(
         _json({k: v for k, v in pane.items() if k != "figure"} | {"digest": d})
         for pane, d in zip(panes, digests, strict=True)
     ]
-    joined = ",".join(f'{w[:-1]},"figure":{figure}}}' for w, figure in zip(words, figures, strict=True))
-    head = _json({"plotly": PLOTLY_URL, "palettes": PALETTES, "formula": formula, "remark": remark, "tag": tag})
+    joined = ",".join(
+        f'{w[:-1]},"figure":{figure}}}' for w, figure in zip(words, figures, strict=True)
+    )
+    head = _json(
+        {
+            "plotly": PLOTLY_URL,
+            "palettes": PALETTES,
+            "formula": formula,
+            "remark": remark,
+            "tag": tag,
+        }
+    )
     events = {
         f"on_{name}_change": lambda name=name, handler=handler: _forward(key, name, handler)
         for name, handler in (("picked", on_picked), ("edit", on_edit))

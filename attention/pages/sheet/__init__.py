@@ -65,7 +65,9 @@ def _named(panes: list[dict]) -> list[dict]:
 
 def _symbol(pane: dict, panes: list[dict]) -> str:
     """What a pane shows, in words that hold without the panes around it: the stage, and of the group whose it is."""
-    stage = next((s for s in STAGES if pane["name"].startswith(f"{s}_") and pane["name"] not in STAGES), "")
+    stage = next(
+        (s for s in STAGES if pane["name"].startswith(f"{s}_") and pane["name"] not in STAGES), ""
+    )
     symbols = (other["symbol"] for other in panes if other.get("group") == pane.get("group"))
     whose = pane["symbol"] or next(filter(None, symbols), "")
     return f"{stage}, {whose}" if stage not in whose else whose
@@ -86,18 +88,43 @@ def _one(panes: list[dict]) -> list[dict]:
     first = next(iter(symbols))
     if state.kept("sheet_figure", first) not in symbols:
         state.keep("sheet_figure", first)
-    chosen = state.own(st.selectbox, "Figure", "sheet_figure", first, options=list(symbols), format_func=symbols.get)
+    chosen = state.own(
+        st.selectbox,
+        "Figure",
+        "sheet_figure",
+        first,
+        options=list(symbols),
+        format_func=symbols.get,
+    )
     return [pane for pane in panes if pane["name"] == chosen]
 
 
 def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
     width, height, font = _size()
     with st.container(horizontal=True):
-        mode = state.own(st.segmented_control, "Paper", "sheet_mode", "light", options=["light", "dark"], required=True)
-        scale = state.own(st.segmented_control, "PNG, times", "sheet_scale", 3, options=[1, 2, 3, 4], required=True)
-    framed = state.own(st.toggle, "Frame the query", "sheet_framed", True, help="And the chosen cell.")
+        mode = state.own(
+            st.segmented_control,
+            "Paper",
+            "sheet_mode",
+            "light",
+            options=["light", "dark"],
+            required=True,
+        )
+        scale = state.own(
+            st.segmented_control,
+            "PNG, times",
+            "sheet_scale",
+            3,
+            options=[1, 2, 3, 4],
+            required=True,
+        )
+    framed = state.own(
+        st.toggle, "Frame the query", "sheet_framed", True, help="And the chosen cell."
+    )
     title = state.own(st.text_input, "Title", f"sheet_title_{filename}", "", max_chars=200)
-    caption = state.own(st.text_area, "Caption", f"sheet_caption_{filename}", "", max_chars=2000, height=70)
+    caption = state.own(
+        st.text_area, "Caption", f"sheet_caption_{filename}", "", max_chars=2000, height=70
+    )
     return Sheet(width, font, mode, title, caption, height, framed, note), scale
 
 
@@ -106,7 +133,9 @@ def _size() -> list[float]:
     size = state.own(st.segmented_control, "Made for a", "sheet_for", "page", options=list(SIZES), required=True,
                      format_func=lambda name: SIZES[name][0])  # fmt: skip
     if state.kept("sheet_was", "page") != size:
-        for key, value in zip(("was", "width", "height", "font"), (size, *SIZES[size][1:]), strict=True):
+        for key, value in zip(
+            ("was", "width", "height", "font"), (size, *SIZES[size][1:]), strict=True
+        ):
             state.keep(f"sheet_{key}", value)
     fields = {"width": ("Width in cm", 4.0, 60.0), "height": ("Height at most, in cm", 4.0, 100.0), "font": ("Font size in pt", 4.0, 40.0)}  # fmt: skip
     with st.container(horizontal=True):
@@ -120,7 +149,14 @@ def _size() -> list[float]:
 def _show(figure: dict, sheet: Sheet, scale: int, filename: str, alt: str) -> None:
     drawn = json.dumps(figure, separators=(",", ":"))
     tag = hashlib.blake2b(drawn.encode(), digest_size=8).hexdigest()
-    head = {"plotly": PLOTLY_URL, "cm": sheet.width_cm, "scale": scale, "filename": filename, "alt": alt, "tag": tag}
+    head = {
+        "plotly": PLOTLY_URL,
+        "cm": sheet.width_cm,
+        "scale": scale,
+        "filename": filename,
+        "alt": alt,
+        "tag": tag,
+    }
     _COMPONENT(key="sheet", data=f'{json.dumps(head)[:-1]},"figure":{drawn}}}'.encode())
 
 
