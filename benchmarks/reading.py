@@ -21,7 +21,8 @@ import contextlib
 
 from attention.inputs import links, loading
 from attention.inputs.files import MAX_FILE
-from attention.inputs.matrices import BadInput, Matrix
+from attention.inputs.matrices import Matrix
+from attention.limits import BadInput
 
 RUNS = 5
 RNG = np.random.default_rng(0)

@@ -11,10 +11,11 @@ from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
 from attention.inputs import files, loading, taking, texts
 from attention.inputs.files import Entry
-from attention.inputs.matrices import BadInput, sides, write_matrix
+from attention.inputs.matrices import sides, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.inputs.tables import Ambiguous
+from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.stages import STAGES
 

@@ -18,7 +18,8 @@ from functools import partial
 
 import numpy as np
 
-from attention.inputs.matrices import BadInput, sides
+from attention.inputs.matrices import sides
+from attention.limits import BadInput
 
 MAX_FILE = 8 * 2**20  # bytes
 MAX_ELEMENTS = 400_000  # of one array

@@ -8,29 +8,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attention.limits import LIMIT, MAX_BLOCKS, MAX_SIDE, BadInput
 from attention.numbers import exact
 from attention.weights import INITIALISERS, initialise
 
-MAX_SIDE = 512  # rows or columns of a matrix
 MAX_TEXT = 8 * 2**20  # characters of a typed matrix; 512 × 512 numbers of full length fit
-MAX_BLOCKS = 64  # matrices in one text, one for each head
-LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
+
+
 _PRINTED = re.compile(
     r"\s*(?:Parameter containing:\s{0,99})?(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
 )  # what NumPy, JAX, PyTorch and TensorFlow write around the numbers
+
+
 _BETWEEN = re.compile(
     r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n"
 )  # two matrices
+
+
 _GAP = re.compile(r"\s*,\s*|\s+")  # two numbers
+
+
 _ROW = re.compile(r"\[[^\[\]]*\]")
+
+
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
 _NUMBER = re.compile(
     r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?"
 )  # one way to match: no backtracking
-
-
-class BadInput(ValueError):
-    """What a person gave cannot be used; the message is the one sentence they read."""
 
 
 @dataclass(frozen=True)

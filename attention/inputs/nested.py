@@ -19,7 +19,8 @@ from attention.inputs.files import (
     shown,
     whole,
 )
-from attention.inputs.matrices import BadInput, read_number, sides
+from attention.inputs.matrices import read_number, sides
+from attention.limits import BadInput
 
 MOST_NAMES = 100_000  # in one text
 

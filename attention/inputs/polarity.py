@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attention.inputs.matrices import BadInput
+from attention.limits import BadInput
 from attention.numbers import number
 
 POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {

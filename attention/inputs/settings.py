@@ -11,7 +11,8 @@ from types import MappingProxyType
 import numpy as np
 
 from attention.heads import join_heads
-from attention.inputs.matrices import LIMIT, MAX_SIDE, BadInput, Matrix, Recipe
+from attention.inputs.matrices import Matrix, Recipe
+from attention.limits import LIMIT, MAX_SIDE, BadInput
 from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
 

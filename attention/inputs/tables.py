@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attention.inputs.files import ALONE, MAX_ELEMENTS, Entry, short
-from attention.inputs.matrices import MAX_BLOCKS, BadInput, is_number, read_number
+from attention.inputs.matrices import is_number, read_number
+from attention.limits import MAX_BLOCKS, BadInput
 from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces

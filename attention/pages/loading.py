@@ -11,11 +11,12 @@ from attention.inputs import links, loading
 from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.files import Entry
 from attention.inputs.loading import ROLES
-from attention.inputs.matrices import BadInput, sides
+from attention.inputs.matrices import sides
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import MAX_DIMENSION, MAX_TOKENS, Settings
 from attention.inputs.tables import COMMAS, Ambiguous
 from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
+from attention.limits import BadInput
 from attention.pages import parts, state
 
 PASTED = "the text"

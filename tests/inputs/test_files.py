@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attention.inputs.files import MAX_FILE, entries, the_one
-from attention.inputs.matrices import BadInput
+from attention.limits import BadInput
 
 RNG = np.random.default_rng(0)
 GOOD = RNG.standard_normal((3, 4))

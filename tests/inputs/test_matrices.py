@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.inputs.matrices import (
-    LIMIT,
-    BadInput,
     Matrix,
     Recipe,
     orient,
@@ -19,6 +17,7 @@ from attention.inputs.matrices import (
     read_number,
     write_matrix,
 )
+from attention.limits import LIMIT, BadInput
 from attention.weights import INITIALISERS, initialise
 
 finite = st.floats(-LIMIT, LIMIT)

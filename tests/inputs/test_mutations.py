@@ -10,8 +10,9 @@ import pytest
 
 from attention.inputs import links, loading, taking
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import LIMIT, BadInput, Matrix, Recipe
+from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.tables import COMMAS
+from attention.limits import LIMIT, BadInput
 
 CHUNKS, EACH = 10, 10_000
 NUMBERS = np.array([[0.5, -1.25], [3e-3, 4.0]])
