@@ -13,3 +13,18 @@ LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four o
 
 class BadInput(ValueError):
     """What a person gave cannot be used; the message is the one sentence they read."""
+
+
+MAX_FILE = 8 * 2**20  # bytes
+
+
+MAX_ELEMENTS = 400_000  # of one array
+
+
+MAX_ARRAYS = 4096  # in one file
+
+
+MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
+
+
+MAX_RANK = 4

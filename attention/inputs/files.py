@@ -19,16 +19,17 @@ from functools import partial
 import numpy as np
 
 from attention.inputs.matrices import sides
-from attention.limits import BadInput
+from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX_RANK, BadInput
 
-MAX_FILE = 8 * 2**20  # bytes
-MAX_ELEMENTS = 400_000  # of one array
-MAX_ARRAYS = 4096  # in one file
-MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
-MAX_RANK = 4
 HEAD = 12_000  # bytes of a .npy that hold its header
+
+
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
+
+
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
+
+
 ALONE = "numbers"  # the name of an array that has none
 
 
@@ -89,6 +90,8 @@ def short(text: str, most: int) -> str:
 _HEADER = re.compile(
     r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
 )  # as NumPy writes it
+
+
 _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
 
 

@@ -8,19 +8,9 @@ from functools import cache
 
 import numpy as np
 
-from attention.inputs.files import (
-    ALONE,
-    MAX_ARRAYS,
-    MAX_ELEMENTS,
-    MAX_RANK,
-    Entry,
-    once,
-    short,
-    shown,
-    whole,
-)
+from attention.inputs.files import ALONE, Entry, once, short, shown, whole
 from attention.inputs.matrices import read_number, sides
-from attention.limits import BadInput
+from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
 
 MOST_NAMES = 100_000  # in one text
 

@@ -13,13 +13,13 @@ from attention.exports.tables import to_npz
 from attention.inputs import files, links, loading, texts
 from attention.inputs.checkpoints import layers, place
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.files import MAX_FILE, Entry
+from attention.inputs.files import Entry
 from attention.inputs.loading import ROLES, axis_of, family_of, opened, picks_of, use
 from attention.inputs.matrices import Matrix
 from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
 from attention.inputs.system import run
 from attention.inputs.taking import Asked, Brought, gather, take
-from attention.limits import BadInput
+from attention.limits import MAX_FILE, BadInput
 
 RNG = np.random.default_rng(0)
 
