@@ -28,3 +28,21 @@ MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 
 
 MAX_RANK = 4
+
+
+MAX_TOKENS = 64
+
+
+MAX_DIMENSION = 512
+
+
+MAX_TOKEN_LENGTH = 40
+
+
+MAX_CELLS = 2**21  # scores of all items and heads together
+
+
+MAX_BATCH = 64
+
+
+MAX_NUMBERS = 700_000  # of all matrices together, so that a saved state stays below 8 MB

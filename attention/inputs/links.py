@@ -21,9 +21,9 @@ import numpy as np
 
 from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import Matrix, Recipe, read_matrix, read_number
-from attention.inputs.settings import MAX_BATCH, Settings, check
+from attention.inputs.settings import Settings, check
 from attention.inputs.system import run, view
-from attention.limits import MAX_SIDE, BadInput
+from attention.limits import MAX_BATCH, MAX_SIDE, BadInput
 from attention.numbers import exact
 from attention.weights import INITIALISERS
 

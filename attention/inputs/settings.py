@@ -12,17 +12,23 @@ import numpy as np
 
 from attention.heads import join_heads
 from attention.inputs.matrices import Matrix, Recipe
-from attention.limits import LIMIT, MAX_SIDE, BadInput
+from attention.limits import (
+    LIMIT,
+    MAX_BATCH,
+    MAX_CELLS,
+    MAX_DIMENSION,
+    MAX_NUMBERS,
+    MAX_SIDE,
+    MAX_TOKEN_LENGTH,
+    MAX_TOKENS,
+    BadInput,
+)
 from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
 
-MAX_TOKENS = 64
-MAX_DIMENSION = 512
-MAX_TOKEN_LENGTH = 40
-MAX_CELLS = 2**21  # scores of all items and heads together
-MAX_BATCH = 64
-MAX_NUMBERS = 700_000  # of all matrices together, so that a saved state stays below 8 MB
 DRAWN = "drawn"
+
+
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 

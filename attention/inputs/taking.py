@@ -12,8 +12,7 @@ from attention.inputs.checkpoints import Part, left_out, recognised
 from attention.inputs.files import ALONE, Entry, short, shown
 from attention.inputs.matrices import sides
 from attention.inputs.polarity import as_allowed, is_added
-from attention.inputs.settings import MAX_TOKENS
-from attention.limits import LIMIT, BadInput
+from attention.limits import LIMIT, MAX_TOKENS, BadInput
 
 MASK = "mask"
 WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")

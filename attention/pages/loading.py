@@ -13,10 +13,10 @@ from attention.inputs.files import Entry
 from attention.inputs.loading import ROLES
 from attention.inputs.matrices import sides
 from attention.inputs.polarity import POLARITIES
-from attention.inputs.settings import MAX_DIMENSION, MAX_TOKENS, Settings
+from attention.inputs.settings import Settings
 from attention.inputs.tables import COMMAS, Ambiguous
 from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
-from attention.limits import BadInput
+from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 
 PASTED = "the text"
