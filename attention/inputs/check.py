@@ -10,13 +10,14 @@ import numpy as np
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
 from attention.inputs import files, loading, taking, texts
-from attention.inputs.files import Entry
 from attention.inputs.matrices import sides, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.inputs.tables import Ambiguous
 from attention.limits import BadInput
 from attention.masks import MASKS
+from attention.readers import entry
+from attention.readers.entry import Entry
 from attention.stages import STAGES
 
 MOST_SCORES = (
@@ -117,7 +118,7 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
 
 def from_file(filename: str, content: bytes, name: str) -> str:
     """The text for the box ``name`` out of an uploaded file, every number in full."""
-    where = files.shown(filename)
+    where = entry.shown(filename)
     try:
         array = files.the_one(loading.opened(filename, content), name, where).read()
     except Ambiguous as problem:

@@ -12,14 +12,15 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from attention.inputs.matrices import sides
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX_RANK, BadInput
+from attention.readers.entry import ALONE, Entry, shown
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 
@@ -28,29 +29,6 @@ VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 
 
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
-
-
-ALONE = "numbers"  # the name of an array that has none
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One array of a file or a text: what is known of it before its numbers are read, and functions that read them."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str  # "float32", "bfloat16", …, or "text"
-    read: Callable[[], np.ndarray]
-    rows: tuple[str, ...] = ()  # labels, where it has any
-    pick: Callable[[Sequence[int]], np.ndarray] | None = (
-        None  # reads these rows alone, of a long list of word vectors
-    )
-    remark: str = ""  # what a person should know about how it was understood
-
-    @classmethod
-    def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> Entry:
-        """Numbers that were read already, out of a text."""
-        return cls(name, values.shape, "text", lambda: values, rows)
 
 
 def entries(filename: str, content: bytes) -> dict[str, Entry]:
@@ -72,17 +50,6 @@ def check_size(content: bytes, where: str) -> None:
     """Refuse a file that is too large, before anything is made of it."""
     if len(content) > MAX_FILE:
         raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
-
-
-def shown(name: str, most: int = 40) -> str:
-    """A file's or array's name for a sentence: one line, not too long, its folders left away."""
-    return short(name.replace("\\", "/").rpartition("/")[2], most) or "the file"
-
-
-def short(text: str, most: int) -> str:
-    """Any text for a sentence: one line, and of what is too long the beginning and the end."""
-    text = re.sub(r"[\x00-\x1f\x7f]", "�", text)
-    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-most // 2 :]}"
 
 
 # ---- .npy ---------------------------------------------------------------------------------------------

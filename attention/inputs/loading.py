@@ -9,11 +9,11 @@ import numpy as np
 from attention.inputs import files, texts
 from attention.inputs.checkpoints import guess
 from attention.inputs.examples import OWN
-from attention.inputs.files import Entry, shown
 from attention.inputs.matrices import Matrix, Recipe, orient
 from attention.inputs.settings import DRAWN, Settings, as_drawn, check
 from attention.inputs.taking import MASK, WEIGHTS, Brought, size
 from attention.limits import BadInput
+from attention.readers.entry import Entry, shown
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
 ROLES = {

@@ -8,9 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from attention.inputs.files import ALONE, Entry, once, short, shown, whole
+from attention.inputs.files import once, whole
 from attention.inputs.matrices import read_number, sides
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
+from attention.readers.entry import ALONE, Entry, short, shown
 
 MOST_NAMES = 100_000  # in one text
 

@@ -10,16 +10,17 @@ import pytest
 
 from attention import causal, self_attention
 from attention.exports.tables import to_npz
-from attention.inputs import files, links, loading, texts
+from attention.inputs import links, loading, texts
 from attention.inputs.checkpoints import layers, place
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.files import Entry
 from attention.inputs.loading import ROLES, axis_of, family_of, opened, picks_of, use
 from attention.inputs.matrices import Matrix
 from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
 from attention.inputs.system import run
 from attention.inputs.taking import Asked, Brought, gather, take
 from attention.limits import MAX_FILE, BadInput
+from attention.readers import entry
+from attention.readers.entry import Entry
 
 RNG = np.random.default_rng(0)
 
@@ -28,7 +29,7 @@ def four_words():
     return check(EXAMPLES["four-words"].build())
 
 
-def entry(values, name=files.ALONE, **more) -> Entry:
+def entry(values, name=entry.ALONE, **more) -> Entry:
     values = np.asarray(values)
     return Entry(name, values.shape, values.dtype.name, lambda: values, **more)
 
@@ -110,7 +111,7 @@ WORDS = "cat 1 2\ndog 3 4\nCatalogue 5 6\ncat 7 8\n, 9 0\nnew york 0 1\n"
 
 
 def words(text, cut="") -> Brought:
-    return take(texts.entries(WORDS, "it")[files.ALONE], "X", "it", Asked(words=text, cut=cut))
+    return take(texts.entries(WORDS, "it")[entry.ALONE], "X", "it", Asked(words=text, cut=cut))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
 
 def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
     text = "".join(f"w{k} {k} 1\n" for k in range(65))
-    found = texts.entries(text, "it")[files.ALONE]
+    found = texts.entries(text, "it")[entry.ALONE]
     assert refused(take, found, "X", "it") == "it holds 65 words; type those you want, at most 64."
     assert take(found, "X", "it", Asked(words="w64 w0")).values.tolist() == [[64, 1], [0, 1]]
 
@@ -286,7 +287,7 @@ def normal(*shape) -> np.ndarray:
 
 def test_embeddings_bring_their_tokens_and_the_rest_stays():
     before = four_words()
-    found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[files.ALONE]
+    found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[entry.ALONE]
     s, remarks = use(before, {"X": take(found, "X", "it")})
     assert s.tokens == ("cat", "dog")
     assert s.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
@@ -390,7 +391,7 @@ def test_q_k_and_v_together_are_attended_themselves():
 
 
 def test_labels_of_keys_name_the_second_sequence():
-    read = lambda text: texts.entries(text, "it")[files.ALONE]  # noqa: E731
+    read = lambda text: texts.entries(text, "it")[entry.ALONE]  # noqa: E731
     found = {"Q": read("a 1 2\nb 3 4"), "K": read("c 1 2\nd 3 4"), "V": read("c 1 2\nd 3 4")}
     s, _ = use(four_words(), {name: take(e, name, "it") for name, e in found.items()})
     assert (s.tokens, s.memory_tokens) == (("a", "b"), ("c", "d"))
@@ -477,7 +478,7 @@ def test_what_does_not_fit_is_explained_and_changes_nothing(case):
 
 
 def test_a_label_that_cannot_be_a_token_is_refused():
-    found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[files.ALONE]
+    found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[entry.ALONE]
     message = "token 1 holds a line break or another character that cannot be shown."
     assert refused(use, four_words(), {"X": take(found, "X", "it")}) == message
 
@@ -820,7 +821,7 @@ def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
 
 
 def test_a_word_that_stands_there_twice_is_taken_row_by_row():
-    e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[files.ALONE]
+    e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[entry.ALONE]
     assert take(e, "X", "it", Asked(words="the cat the the")).values.tolist() == [
         [1, 2],
         [3, 4],
@@ -831,6 +832,6 @@ def test_a_word_that_stands_there_twice_is_taken_row_by_row():
 
 
 def test_a_label_of_several_words_is_one_word():
-    e = texts.entries("New York,1,2\nNew,3,4\nYork,5,6", "it")[files.ALONE]
+    e = texts.entries("New York,1,2\nNew,3,4\nYork,5,6", "it")[entry.ALONE]
     assert take(e, "X", "it", Asked(words="New York")).values.tolist() == [[1, 2]]
     assert take(e, "X", "it", Asked(words="New York, York")).values.tolist() == [[1, 2], [5, 6]]

@@ -1,0 +1,42 @@
+"""One array of a file or a text, before its numbers are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+ALONE = "numbers"  # the name of an array that has none
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One array of a file or a text: what is known of it before its numbers are read, and functions that read them."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str  # "float32", "bfloat16", …, or "text"
+    read: Callable[[], np.ndarray]
+    rows: tuple[str, ...] = ()  # labels, where it has any
+    pick: Callable[[Sequence[int]], np.ndarray] | None = (
+        None  # reads these rows alone, of a long list of word vectors
+    )
+    remark: str = ""  # what a person should know about how it was understood
+
+    @classmethod
+    def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> Entry:
+        """Numbers that were read already, out of a text."""
+        return cls(name, values.shape, "text", lambda: values, rows)
+
+
+def shown(name: str, most: int = 40) -> str:
+    """A file's or array's name for a sentence: one line, not too long, its folders left away."""
+    return short(name.replace("\\", "/").rpartition("/")[2], most) or "the file"
+
+
+def short(text: str, most: int) -> str:
+    """Any text for a sentence: one line, and of what is too long the beginning and the end."""
+    text = re.sub(r"[\x00-\x1f\x7f]", "�", text)
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-most // 2 :]}"
