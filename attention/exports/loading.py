@@ -6,12 +6,12 @@ from attention.exports.html import line, table
 from attention.inputs.matrices import sides
 from attention.inputs.taking import Brought
 from attention.numbers import exact
-from attention.readers.entry import Entry, shown
+from attention.readers.entry import ArrayEntry, shown
 
 COLUMNS, NAMES = 6, 200
 
 
-def contents(found: dict[str, Entry]) -> str:
+def contents(found: dict[str, ArrayEntry]) -> str:
     """One line for each array of a file."""
     lines = [
         line([shown(name, 60), sides(entry.shape), entry.dtype])

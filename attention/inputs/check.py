@@ -17,7 +17,7 @@ from attention.inputs.tables import Ambiguous
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.readers import entry
-from attention.readers.entry import Entry
+from attention.readers.entry import ArrayEntry
 from attention.stages import STAGES
 
 MOST_SCORES = (
@@ -75,7 +75,7 @@ def _matrix(text: str, role: str, asked=taking.AS_IT_IS) -> np.ndarray:
     return found
 
 
-def _array(text: str, name: str, where: str) -> Entry:
+def _array(text: str, name: str, where: str) -> ArrayEntry:
     """The array of that name in a text, or the only one."""
     try:
         return files.the_one(texts.entries(text, where), name, where)

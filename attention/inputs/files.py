@@ -20,7 +20,7 @@ import numpy as np
 
 from attention.inputs.matrices import sides
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX_RANK, BadInput
-from attention.readers.entry import ALONE, Entry, shown
+from attention.readers.entry import ALONE, ArrayEntry, shown
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 
@@ -31,7 +31,7 @@ VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
 
 
-def entries(filename: str, content: bytes) -> dict[str, Entry]:
+def entries(filename: str, content: bytes) -> dict[str, ArrayEntry]:
     """The arrays of a file by name; a .npy file has one, named "numbers"."""
     where = shown(filename)
     check_size(content, where)
@@ -62,7 +62,9 @@ _HEADER = re.compile(
 _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
 
 
-def npy(head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE) -> Entry:
+def npy(
+    head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE
+) -> ArrayEntry:
     """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it, once it is read.
 
     What the header says is compared with the size before anything is made of it.
@@ -86,7 +88,7 @@ def npy(head: bytes, size: int, whole: Callable[[], bytes], where: str, name: st
         flat = _sound(np.frombuffer(content, dtype, math.prod(shape), start), where)
         return flat.reshape(shape, order="F" if fortran == "True" else "C")
 
-    return Entry(name, shape, dtype.name, read)
+    return ArrayEntry(name, shape, dtype.name, read)
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
@@ -140,7 +142,7 @@ def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None
 # ---- .npz ---------------------------------------------------------------------------------------------
 
 
-def npz(content: bytes, where: str) -> dict[str, Entry]:
+def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
     """Each member of the zip is one .npy. Of each the header is read now; the rest is inflated when it is chosen."""
     files = content.count(b"PK\x01\x02")
     if files > MAX_ARRAYS:  # before a list of them is made
@@ -178,16 +180,16 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
     return arrays
 
 
-def _refused(name: str, problem: BadInput) -> Entry:
+def _refused(name: str, problem: BadInput) -> ArrayEntry:
     """A member that cannot be read beside others that can: it is refused when it is chosen."""
 
     def read():
         raise problem
 
-    return Entry(name, (), REFUSED, read)
+    return ArrayEntry(name, (), REFUSED, read)
 
 
-def _labelled(entry: Entry, words: dict[str, tuple[str, ...]]) -> Entry:
+def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntry:
     """With the tokens this page saves beside its arrays as labels of the rows."""
     of_keys = (
         "memory_tokens"
@@ -202,7 +204,7 @@ def _labelled(entry: Entry, words: dict[str, tuple[str, ...]]) -> Entry:
     return replace(entry, rows=words[of_keys]) if fits else entry
 
 
-def _member(archive, member, name: str, place: str) -> Entry:
+def _member(archive, member, name: str, place: str) -> ArrayEntry:
     head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
         raise BadInput(f"{place} is no .npy array.")
@@ -211,7 +213,7 @@ def _member(archive, member, name: str, place: str) -> Entry:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
     if name in ("tokens", "memory_tokens") and (words := _words(whole())):
-        return Entry(name, (len(words),), WORDS, lambda: None, words)
+        return ArrayEntry(name, (len(words),), WORDS, lambda: None, words)
     return npy(head, member.file_size, whole, place, name)
 
 
@@ -263,7 +265,7 @@ TYPES = {
 }
 
 
-def safetensors(content: bytes, where: str) -> dict[str, Entry]:
+def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
     """Eight bytes of length, a JSON of names, types, shapes and places, then the numbers."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
@@ -311,7 +313,7 @@ def once(pairs):
     return dict(pairs)
 
 
-def _tensor(name: str, what, body: bytes, place: str) -> Entry:
+def _tensor(name: str, what, body: bytes, place: str) -> ArrayEntry:
     try:
         kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
         numbers = [*shape, begin, end]
@@ -335,7 +337,7 @@ def _tensor(name: str, what, body: bytes, place: str) -> Entry:
         raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
 
-    return Entry(name, tuple(shape), dtype, read)
+    return ArrayEntry(name, tuple(shape), dtype, read)
 
 
 def is_arrays(filename: str, content: bytes) -> bool:
@@ -347,7 +349,7 @@ def is_arrays(filename: str, content: bytes) -> bool:
     )
 
 
-def the_one(found: dict[str, Entry], name: str, where: str) -> Entry:
+def the_one(found: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
     """The array of that name, or the only one; the names that are there, where it is neither."""
     if name in found:
         return found[name]

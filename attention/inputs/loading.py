@@ -13,7 +13,7 @@ from attention.inputs.matrices import Matrix, Recipe, orient
 from attention.inputs.settings import DRAWN, Settings, as_drawn, check
 from attention.inputs.taking import MASK, WEIGHTS, Brought, size
 from attention.limits import BadInput
-from attention.readers.entry import Entry, shown
+from attention.readers.entry import ArrayEntry, shown
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
 ROLES = {
@@ -31,7 +31,7 @@ ROLES = {
 SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
 
 
-def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, Entry]:
+def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
     where = shown(filename)
     if files.is_arrays(filename, content):
@@ -51,7 +51,7 @@ def decoded(content: bytes, where: str) -> str:
         ) from None
 
 
-def likely(name: str, entry: Entry, s: Settings) -> str:
+def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
     """What a single array most likely is."""
     if entry.dtype == "bool":
         return MASK
@@ -59,13 +59,13 @@ def likely(name: str, entry: Entry, s: Settings) -> str:
     return known or ("Q" if s.typed_qkv else "X")
 
 
-def picks_of(found: dict[str, Entry], family: str, layer: str | None) -> dict[str, str | None]:
+def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
     return {role: guess(names, role, layer) for role in FAMILIES[family]}
 
 
-def axis_of(found: dict[str, Entry]) -> str:
+def axis_of(found: dict[str, ArrayEntry]) -> str:
     """What a third axis of Q, K and V counts: heads, where there are four axes, or the file says how many heads."""
     heads = found.get("heads")
     many = heads is not None and not heads.shape and int(heads.read()) > 1

@@ -11,12 +11,12 @@ import numpy as np
 from attention.inputs.files import once, whole
 from attention.inputs.matrices import read_number, sides
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
-from attention.readers.entry import ALONE, Entry, short, shown
+from attention.readers.entry import ALONE, ArrayEntry, short, shown
 
 MOST_NAMES = 100_000  # in one text
 
 
-def nested(text: str, where: str, must: bool) -> dict[str, Entry] | None:
+def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     """Arrays by name; None where it is no JSON, and need not be."""
     if text.count(":") > MOST_NAMES:
         raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MOST_NAMES:,} are read.")
@@ -51,7 +51,7 @@ def nested(text: str, where: str, must: bool) -> dict[str, Entry] | None:
     return _members(value, where)
 
 
-def _members(value: dict, where: str) -> dict[str, Entry]:
+def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     """The lists of rows among the members of an object, bare or as ``{"values": …, "rows": labels}``."""
     tokens = _words(value.get("tokens"))
     records = {
@@ -97,7 +97,7 @@ def _words(value) -> tuple[str, ...]:
 
 def _nested(
     name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
-) -> Entry:
+) -> ArrayEntry:
     """Lists of lists as an array; its cells are looked at when it is read, and the lists then let go."""
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
@@ -112,7 +112,9 @@ def _nested(
         return found
 
     labels = rows if len(rows) == shape[-2] else ()
-    return Entry(name, tuple(shape), "bool" if of_truth else "text", read, labels, remark=remark)
+    return ArrayEntry(
+        name, tuple(shape), "bool" if of_truth else "text", read, labels, remark=remark
+    )
 
 
 def _shaped(value: list, where: str) -> tuple[list, list[int], object]:

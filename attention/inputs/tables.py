@@ -14,7 +14,7 @@ import numpy as np
 
 from attention.inputs.matrices import is_number, read_number
 from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, BadInput
-from attention.readers.entry import ALONE, Entry, short
+from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
@@ -82,7 +82,7 @@ class Lines(NamedTuple):
         )
 
 
-def tables(text: str, where: str, comma: str | None) -> dict[str, Entry]:
+def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
     """One table; or several, with an empty line between them: heads of one shape, or matrices by name."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)
@@ -108,7 +108,7 @@ def tables(text: str, where: str, comma: str | None) -> dict[str, Entry]:
     )
 
 
-def _stacked(blocks: list[Entry]) -> Entry:
+def _stacked(blocks: list[ArrayEntry]) -> ArrayEntry:
     """Blocks of one shape, as NumPy and spreadsheets show several heads or items."""
     remarks = dict.fromkeys(
         [
@@ -116,7 +116,7 @@ def _stacked(blocks: list[Entry]) -> Entry:
             f"{len(blocks)} blocks of one shape were put one behind the other.",
         ]
     )
-    stacked = Entry.of(ALONE, np.stack([entry.read() for entry in blocks]), blocks[0].rows)
+    stacked = ArrayEntry.of(ALONE, np.stack([entry.read() for entry in blocks]), blocks[0].rows)
     return replace(stacked, remark=" ".join(filter(None, remarks)))
 
 
@@ -143,7 +143,7 @@ def _blocks(text: str) -> list[tuple[int, str]]:
 
 def _table(
     name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False
-) -> Entry:
+) -> ArrayEntry:
     """Rows of numbers, with or without a row of heads, a column of labels, or the two counts word2vec begins with."""
     lines = _lines(text, start, where, comma)
     remarks = ["The commas are decimal."] if lines.decimal else []
@@ -181,7 +181,7 @@ def _table(
             )
         return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
 
-    return Entry(
+    return ArrayEntry(
         name,
         (count, width),
         "text",

@@ -12,7 +12,7 @@ from attention.inputs.checkpoints import Part, left_out, recognised
 from attention.inputs.matrices import sides
 from attention.inputs.polarity import as_allowed, is_added
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
-from attention.readers.entry import ALONE, Entry, short, shown
+from attention.readers.entry import ALONE, ArrayEntry, short, shown
 
 MASK = "mask"
 WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
@@ -50,7 +50,7 @@ class Brought:
     remarks: tuple[str, ...] = ()
 
 
-def take(entry: Entry, role: str, where: str, asked: Asked = AS_IT_IS) -> Brought:
+def take(entry: ArrayEntry, role: str, where: str, asked: Asked = AS_IT_IS) -> Brought:
     """The numbers of an array as this input.
 
     Of a tensor that holds several weights its part is taken first, then the slice, then it is turned.
@@ -122,7 +122,7 @@ def _turned(found: Brought, name: str, role: str, how: tuple[str, str]) -> Broug
 
 
 def gather(
-    found: dict[str, Entry], picks: dict[str, tuple[str, Asked]], where: str
+    found: dict[str, ArrayEntry], picks: dict[str, tuple[str, Asked]], where: str
 ) -> dict[str, Brought]:
     """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to take it."""
     brought = {role: take(found[name], role, where, asked) for role, (name, asked) in picks.items()}
@@ -143,7 +143,7 @@ def _mask(found: Brought, true_means: str, place: str) -> Brought:
     )
 
 
-def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """The rows of a table that are wanted, in that order; of any other array all of it."""
     if words.strip():
         chosen = wanted(entry, words, place)
@@ -157,7 +157,7 @@ def _rows(entry: Entry, place: str, words: str) -> tuple[np.ndarray, tuple[str, 
     return entry.read(), entry.rows
 
 
-def wanted(entry: Entry, words: str, place: str) -> list[int]:
+def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
     """The rows with these labels, in the order typed, with spaces between them, or with commas where labels have spaces.
 
     A label that stands there several times is taken row by row, each time it is typed; a word that is not there is

@@ -14,7 +14,7 @@ from attention.inputs.matrices import read_matrices
 from attention.inputs.nested import nested
 from attention.inputs.tables import tables
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, BadInput
-from attention.readers.entry import ALONE, Entry, short
+from attention.readers.entry import ALONE, ArrayEntry, short
 
 MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
 MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
@@ -48,7 +48,7 @@ _TUPLES = re.compile(
 _SQUARE = str.maketrans("(){}", "[][]")
 
 
-def entries(text: str, where: str, comma: str | None = None) -> dict[str, Entry]:
+def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays that stand in a text, by name; one without a name is called "numbers".
 
     ``comma`` answers :class:`Ambiguous`: a key of ``COMMAS``. NaN and inf are numbers here; who takes the array decides.
@@ -68,7 +68,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, Entry]
     if len(named) > 1:
         return _printed(named, where)
     if _BRACKETS.match(text.lstrip()):
-        return {ALONE: Entry.of(ALONE, _printout(text, where))}
+        return {ALONE: ArrayEntry.of(ALONE, _printout(text, where))}
     return tables(text, where, comma)
 
 
@@ -117,7 +117,7 @@ def _printout(text: str, where: str) -> np.ndarray:
     return read_matrices(inner, where, finite=False)
 
 
-def _printed(parts: list[str], where: str) -> dict[str, Entry]:
+def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
     """Several printouts with their names in front: ``X = [[1, 2], …``, as in code."""
     before, found, words = parts[0], {}, ()
     if left := _CODE.sub("", before).strip():
@@ -131,7 +131,7 @@ def _printed(parts: list[str], where: str) -> dict[str, Entry]:
         if re.fullmatch(r"\s*\[\s*[\"'][^\[\]]*\]\s*", text):
             words = words or tuple(word[1:-1] for word in re.findall(r"\"[^\"]*\"|'[^']*'", text))
             continue
-        found[name] = Entry.of(name, _printout(text, f"{where}, {name}"))
+        found[name] = ArrayEntry.of(name, _printout(text, f"{where}, {name}"))
         if len(found) > MAX_ARRAYS:
             raise BadInput(
                 f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read."

@@ -17,7 +17,7 @@ from attention.inputs.tables import COMMAS, Ambiguous
 from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
-from attention.readers.entry import Entry
+from attention.readers.entry import ArrayEntry
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
@@ -122,7 +122,7 @@ def _start(mark: bytes) -> None:
             state.keep(f"load_{choice}_{role}", value)
 
 
-def _guess(s: Settings, mark: bytes, found: dict[str, Entry]) -> None:
+def _guess(s: Settings, mark: bytes, found: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are; where a matrix was asked for, a single one is that."""
     state.keep("load_guessed", mark)
     state.keep("load_layer", next(iter(layers(found)), None))
@@ -134,7 +134,7 @@ def _guess(s: Settings, mark: bytes, found: dict[str, Entry]) -> None:
     state.keep("load_for", None)
 
 
-def _arrays(where: str, content: bytes) -> dict[str, Entry]:
+def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
     """Read once for each text, and again once the question about its commas is answered."""
     comma = state.kept("load_comma", None)
     known = state.kept("load_found", None)
@@ -162,7 +162,7 @@ def _arrays(where: str, content: bytes) -> dict[str, Entry]:
     return found
 
 
-def _single(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
+def _single(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(found.items()))
     role = state.own(
@@ -176,7 +176,7 @@ def _single(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     return {role: (name, _asked(role, entry))}, _heads(s, {role})
 
 
-def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
+def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
     with st.expander(f"{len(found):,} arrays"):
         st.html(tables.contents(found))
@@ -232,7 +232,7 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
     )
 
 
-def _asked(role: str, entry: Entry, first: bool = True) -> Asked:
+def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Asked:
     """How the array is to be taken, where there is a choice. Q, K and V are cut alike, and asked about once."""
     group = "QKV" if role in "QKV" else role
     chosen = {
@@ -294,7 +294,7 @@ def _asked(role: str, entry: Entry, first: bool = True) -> Asked:
     return Asked(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
 
 
-def _is_open(role: str, entry: Entry) -> bool:
+def _is_open(role: str, entry: ArrayEntry) -> bool:
     """Whether the name does not say how the tensor is stored."""
     part = recognised(entry.name).get(role)
     return part is None or part.stored is None and part.count == 1

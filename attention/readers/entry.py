@@ -12,7 +12,7 @@ ALONE = "numbers"  # the name of an array that has none
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArrayEntry:
     """One array of a file or a text: what is known of it before its numbers are read, and functions that read them."""
 
     name: str
@@ -26,7 +26,7 @@ class Entry:
     remark: str = ""  # what a person should know about how it was understood
 
     @classmethod
-    def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> Entry:
+    def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> ArrayEntry:
         """Numbers that were read already, out of a text."""
         return cls(name, values.shape, "text", lambda: values, rows)
 

@@ -20,7 +20,7 @@ from attention.inputs.system import run
 from attention.inputs.taking import Asked, Brought, gather, take
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry
-from attention.readers.entry import Entry
+from attention.readers.entry import ArrayEntry
 
 RNG = np.random.default_rng(0)
 
@@ -29,9 +29,9 @@ def four_words():
     return check(EXAMPLES["four-words"].build())
 
 
-def entry(values, name=entry.ALONE, **more) -> Entry:
+def entry(values, name=entry.ALONE, **more) -> ArrayEntry:
     values = np.asarray(values)
-    return Entry(name, values.shape, values.dtype.name, lambda: values, **more)
+    return ArrayEntry(name, values.shape, values.dtype.name, lambda: values, **more)
 
 
 def brought(**arrays) -> dict[str, Brought]:
