@@ -9,14 +9,14 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs import files, loading, taking, texts
+from attention.inputs import loading, taking, texts
 from attention.inputs.matrices import sides, write_matrix
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.inputs.tables import Ambiguous
 from attention.limits import BadInput
 from attention.masks import MASKS
-from attention.readers import entry
+from attention.readers import array_files, entry
 from attention.readers.entry import ArrayEntry
 from attention.stages import STAGES
 
@@ -78,7 +78,7 @@ def _matrix(text: str, role: str, asked=taking.AS_IT_IS) -> np.ndarray:
 def _array(text: str, name: str, where: str) -> ArrayEntry:
     """The array of that name in a text, or the only one."""
     try:
-        return files.the_one(texts.entries(text, where), name, where)
+        return array_files.the_one(texts.entries(text, where), name, where)
     except Ambiguous as problem:
         raise BadInput(
             f"{problem} Write 0.5 for a half, and a space after a comma that separates."
@@ -120,7 +120,7 @@ def from_file(filename: str, content: bytes, name: str) -> str:
     """The text for the box ``name`` out of an uploaded file, every number in full."""
     where = entry.shown(filename)
     try:
-        array = files.the_one(loading.opened(filename, content), name, where).read()
+        array = array_files.the_one(loading.opened(filename, content), name, where).read()
     except Ambiguous as problem:
         raise BadInput(
             f"{problem} Save it with points, or put spaces after commas that separate."

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.inputs import files, texts
+from attention.inputs import texts
 from attention.inputs.checkpoints import guess
 from attention.inputs.examples import OWN
 from attention.inputs.matrices import Matrix, Recipe, orient
 from attention.inputs.settings import DRAWN, Settings, as_drawn, check
 from attention.inputs.taking import MASK, WEIGHTS, Brought, size
 from attention.limits import BadInput
+from attention.readers import array_files
 from attention.readers.entry import ArrayEntry, shown
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
@@ -34,9 +35,9 @@ SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
     where = shown(filename)
-    if files.is_arrays(filename, content):
-        return files.entries(filename, content)
-    files.check_size(content, where)
+    if array_files.is_arrays(filename, content):
+        return array_files.entries(filename, content)
+    array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
 
 

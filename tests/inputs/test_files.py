@@ -9,8 +9,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from attention.inputs.files import entries, the_one
 from attention.limits import MAX_FILE, BadInput
+from attention.readers.array_files import entries, the_one
 
 RNG = np.random.default_rng(0)
 GOOD = RNG.standard_normal((3, 4))
