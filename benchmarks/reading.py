@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import contextlib
 
 from attention.inputs import links, loading
-from attention.inputs.matrices import Matrix
 from attention.limits import MAX_FILE, BadInput
+from attention.session.matrix import Matrix
 
 RUNS = 5
 RNG = np.random.default_rng(0)

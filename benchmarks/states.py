@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.settings import Settings, check
+from attention.session.matrix import Matrix, Recipe
 
 D = 8
 

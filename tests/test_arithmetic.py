@@ -10,10 +10,10 @@ import pytest
 from attention.arithmetic import cell, dot, terms, vector, walk
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.numbers import number
+from attention.session.matrix import Matrix
 
 SENTENCE = EXAMPLES["sentence"].build()
 CASES = {

@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.settings import DRAWN, Settings
+from attention.session.matrix import Matrix, Recipe
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from types import MappingProxyType
 import numpy as np
 
 from attention.heads import join_heads
-from attention.inputs.matrices import Matrix, Recipe
 from attention.limits import (
     LIMIT,
     MAX_BATCH,
@@ -24,6 +23,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.masks import MASKS
+from attention.session.matrix import Matrix, Recipe
 from attention.variance import DISTRIBUTIONS
 
 DRAWN = "drawn"

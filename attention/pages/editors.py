@@ -10,10 +10,10 @@ import streamlit as st
 from attention.inputs import editing
 from attention.inputs import settings as inputs
 from attention.inputs.links import MATRICES
-from attention.inputs.matrices import Recipe
 from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, labels
 from attention.pages import loading, parts, state
+from attention.session.matrix import Recipe
 from attention.stages import STAGES
 from attention.weights import INITIALISERS
 

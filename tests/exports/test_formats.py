@@ -20,9 +20,9 @@ from attention.figures.sheet import Sheet, compose
 from attention.inputs import links, loading
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
+from attention.session.matrix import Matrix
 
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
 CASES = {

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from attention.exports.tables import COLUMNS, to_csv, to_npz
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.inputs.tables import rearmed
+from attention.session.matrix import Matrix
 from attention.stages import View
 
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()

@@ -15,9 +15,9 @@ from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shorte
 from attention.figures.theme import PALETTES
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
+from attention.session.matrix import Matrix
 from attention.variance import draw_scores, histogram, measure_all, middle_row
 
 SHEETS = [

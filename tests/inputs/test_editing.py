@@ -7,9 +7,9 @@ import pytest
 
 from attention.inputs import editing
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Recipe
 from attention.inputs.settings import check, set_mask
 from attention.limits import BadInput
+from attention.session.matrix import Recipe
 
 
 def four_words():

@@ -29,11 +29,11 @@ from attention.inputs.links import (
     write,
     write_matrix,
 )
-from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.settings import DRAWN, Settings, check
 from attention.inputs.system import run, view
 from attention.limits import LIMIT, BadInput
 from attention.masks import MASKS
+from attention.session.matrix import Matrix, Recipe
 from attention.variance import DISTRIBUTIONS
 from attention.weights import INITIALISERS
 

@@ -14,13 +14,13 @@ from attention.inputs import links, loading, texts
 from attention.inputs.checkpoints import layers, place
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.loading import ROLES, axis_of, family_of, opened, picks_of, use
-from attention.inputs.matrices import Matrix
 from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
 from attention.inputs.system import run
 from attention.inputs.taking import Asked, Brought, gather, take
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry
 from attention.readers.entry import ArrayEntry
+from attention.session.matrix import Matrix
 
 RNG = np.random.default_rng(0)
 

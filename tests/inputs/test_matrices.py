@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.inputs.matrices import (
-    Matrix,
-    Recipe,
-    orient,
-    read_matrices,
-    read_matrix,
-    read_number,
-    write_matrix,
-)
+from attention.inputs.matrices import read_matrices, read_matrix, read_number, write_matrix
 from attention.limits import LIMIT, BadInput
+from attention.session.matrix import Matrix, Recipe, orient
 from attention.weights import INITIALISERS, initialise
 
 finite = st.floats(-LIMIT, LIMIT)

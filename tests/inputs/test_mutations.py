@@ -10,9 +10,9 @@ import pytest
 
 from attention.inputs import links, loading, taking
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.tables import COMMAS
 from attention.limits import LIMIT, BadInput
+from attention.session.matrix import Matrix, Recipe
 
 CHUNKS, EACH = 10, 10_000
 NUMBERS = np.array([[0.5, -1.25], [3e-3, 4.0]])

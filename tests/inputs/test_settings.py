@@ -8,10 +8,10 @@ import pytest
 
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix, Recipe
 from attention.inputs.settings import DRAWN, Settings, allowed, check
 from attention.inputs.system import run, view
 from attention.limits import BadInput
+from attention.session.matrix import Matrix, Recipe
 
 FOUR, SENTENCE, BATCH, LOOKUP, RANDOM = (
     EXAMPLES[name].build() for name in ("four-words", "sentence", "batch", "lookup", "random-qkv")

@@ -8,9 +8,9 @@ import pytest
 
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.matrices import Matrix
 from attention.inputs.settings import check
 from attention.inputs.system import distinct, labels, run, view
+from attention.session.matrix import Matrix
 from attention.stages import STAGES
 
 FOUR = EXAMPLES["four-words"].build()
