@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from attention.inputs.matrices import read_number, sides
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
+from attention.readers.printouts import read_number, sides
 
 MOST_NAMES = 100_000  # in one text
 

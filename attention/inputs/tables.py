@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.inputs.matrices import is_number, read_number
 from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
+from attention.readers.printouts import is_number, read_number
 from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces

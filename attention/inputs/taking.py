@@ -9,10 +9,10 @@ import numpy as np
 
 from attention.heads import join_heads
 from attention.inputs.checkpoints import Part, left_out, recognised
-from attention.inputs.matrices import sides
 from attention.inputs.polarity import as_allowed, is_added
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
+from attention.readers.printouts import sides
 
 MASK = "mask"
 WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")

@@ -10,7 +10,6 @@ from attention.exports import loading as tables
 from attention.inputs import links, loading
 from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.loading import ROLES
-from attention.inputs.matrices import sides
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
 from attention.inputs.tables import COMMAS, Ambiguous
@@ -18,6 +17,7 @@ from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brough
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers.entry import ArrayEntry
+from attention.readers.printouts import sides
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}

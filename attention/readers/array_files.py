@@ -18,9 +18,9 @@ from functools import partial
 
 import numpy as np
 
-from attention.inputs.matrices import sides
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX_RANK, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, shown
+from attention.readers.printouts import sides
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.inputs.matrices import read_matrices, read_matrix, read_number, write_matrix
 from attention.limits import LIMIT, BadInput
+from attention.readers.printouts import read_matrices, read_matrix, read_number, write_matrix
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.weights import INITIALISERS, initialise
 

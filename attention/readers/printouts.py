@@ -71,7 +71,7 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     >>> read_matrix("1 2\\n3", "W_Q")
     Traceback (most recent call last):
     ...
-    attention.inputs.matrices.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
+    attention.readers.printouts.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
     """
     if len(text) > MAX_TEXT:
         raise BadInput(
