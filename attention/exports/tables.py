@@ -7,8 +7,8 @@ import io
 
 import numpy as np
 
-from attention.inputs.tables import disarmed
 from attention.numbers import exact
+from attention.readers.tables import disarmed
 from attention.stages import View
 from attention.trace import AttentionTrace
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 
-from attention.inputs.tables import disarmed
 from attention.numbers import exact, number
+from attention.readers.tables import disarmed
 from attention.stages import STAGES, View
 
 SYMBOLS = {

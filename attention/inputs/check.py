@@ -12,12 +12,12 @@ from attention.diagnosis import Diagnosis, checked, search
 from attention.inputs import loading, taking, texts
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
-from attention.inputs.tables import Ambiguous
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
+from attention.readers.tables import Ambiguous
 from attention.stages import STAGES
 
 MOST_SCORES = (

@@ -12,12 +12,12 @@ from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.loading import ROLES
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
-from attention.inputs.tables import COMMAS, Ambiguous
 from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides
+from attention.readers.tables import COMMAS, Ambiguous
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}

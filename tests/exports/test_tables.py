@@ -14,7 +14,7 @@ from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
-from attention.inputs.tables import rearmed
+from attention.readers.tables import rearmed
 from attention.session.matrix import Matrix
 from attention.stages import View
 

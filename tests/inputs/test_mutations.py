@@ -10,8 +10,8 @@ import pytest
 
 from attention.inputs import links, loading, taking
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.tables import COMMAS
 from attention.limits import LIMIT, BadInput
+from attention.readers.tables import COMMAS
 from attention.session.matrix import Matrix, Recipe
 
 CHUNKS, EACH = 10, 10_000
