@@ -9,12 +9,12 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs import loading, taking, texts
+from attention.inputs import loading, taking
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.limits import BadInput
 from attention.masks import MASKS
-from attention.readers import array_files, entry
+from attention.readers import array_files, entry, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous

@@ -15,10 +15,10 @@ from attention.exports import text as exports
 from attention.inputs import loading
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.system import run, view
-from attention.inputs.texts import entries
 from attention.limits import LIMIT, BadInput
 from attention.readers.entry import ALONE
 from attention.readers.tables import Ambiguous, disarmed, rearmed
+from attention.readers.texts import entries
 
 VALUES = [[0.1, -2.5, 1 / 3], [-0.0, 123456789.125, 5e-324]]
 LABELS = ("cat", "dog")
