@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.heads import join_heads
-from attention.inputs.checkpoints import Part, left_out, recognised
 from attention.inputs.polarity import as_allowed, is_added
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.printouts import sides
+from attention.readers.tensor_names import Part, left_out, recognised
 
 MASK = "mask"
 WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")

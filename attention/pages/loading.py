@@ -8,7 +8,6 @@ import streamlit as st
 
 from attention.exports import loading as tables
 from attention.inputs import links, loading
-from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.loading import ROLES
 from attention.inputs.polarity import POLARITIES
 from attention.inputs.settings import Settings
@@ -18,6 +17,7 @@ from attention.pages import parts, state
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides
 from attention.readers.tables import COMMAS, Ambiguous
+from attention.readers.tensor_names import layers, recognised
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}

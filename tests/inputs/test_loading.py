@@ -11,7 +11,6 @@ import pytest
 from attention import causal, self_attention
 from attention.exports.tables import to_npz
 from attention.inputs import links, loading
-from attention.inputs.checkpoints import layers, place
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.loading import ROLES, axis_of, family_of, opened, picks_of, use
 from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
@@ -20,6 +19,7 @@ from attention.inputs.taking import Asked, Brought, gather, take
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry, texts
 from attention.readers.entry import ArrayEntry
+from attention.readers.tensor_names import layers, place
 from attention.session.matrix import Matrix
 
 RNG = np.random.default_rng(0)
