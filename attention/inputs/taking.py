@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.heads import join_heads
-from attention.inputs.polarity import as_allowed, is_added
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
+from attention.readers.mask_polarity import as_allowed, is_added
 from attention.readers.printouts import sides
 from attention.readers.tensor_names import Part, left_out, recognised
 
