@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attention.exports.html import line, table
-from attention.inputs.taking import Brought
 from attention.numbers import exact
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.printouts import sides
+from attention.readers.select import Brought
 
 COLUMNS, NAMES = 6, 200
 

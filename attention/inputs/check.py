@@ -9,12 +9,12 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs import loading, taking
+from attention.inputs import loading
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.limits import BadInput
 from attention.masks import MASKS
-from attention.readers import array_files, entry, texts
+from attention.readers import array_files, entry, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
@@ -59,17 +59,17 @@ def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **
     """Inputs typed or pasted: a text for each matrix, and one for the mask where it is ``PASTED``."""
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
-    asked = taking.Asked(true_means=true_means)
+    asked = select.Asked(true_means=true_means)
     seen = (
-        _matrix(boxes.get(taking.MASK, ""), taking.MASK, asked)
+        _matrix(boxes.get(select.MASK, ""), select.MASK, asked)
         if mask == PASTED
         else MASKS[mask](len(first), len(second))
     )
     return given | {"allowed": None if mask == "none" else seen} | numbers
 
 
-def _matrix(text: str, role: str, asked=taking.AS_IT_IS) -> np.ndarray:
-    found = taking.take(_array(text, role, role), role, role, asked).values
+def _matrix(text: str, role: str, asked=select.AS_IT_IS) -> np.ndarray:
+    found = select.take(_array(text, role, role), role, role, asked).values
     if found.ndim != 2:
         raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
     return found

@@ -8,10 +8,10 @@ import numpy as np
 
 from attention.inputs.examples import OWN
 from attention.inputs.settings import DRAWN, Settings, as_drawn, check
-from attention.inputs.taking import MASK, WEIGHTS, Brought, size
 from attention.limits import BadInput
 from attention.readers import array_files, texts
 from attention.readers.entry import ArrayEntry, shown
+from attention.readers.select import MASK, WEIGHTS, Brought, size
 from attention.readers.tensor_names import guess
 from attention.session.matrix import Matrix, Recipe, orient
 

@@ -10,12 +10,12 @@ from attention.exports import loading as tables
 from attention.inputs import links, loading
 from attention.inputs.loading import ROLES
 from attention.inputs.settings import Settings
-from attention.inputs.taking import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers.entry import ArrayEntry
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.printouts import sides
+from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs import links, loading, taking
+from attention.inputs import links, loading
 from attention.inputs.examples import EXAMPLES
 from attention.limits import LIMIT, BadInput
+from attention.readers import select
 from attention.readers.tables import COMMAS
 from attention.session.matrix import Matrix, Recipe
 
@@ -150,7 +151,7 @@ def arrays(name: str, content: bytes, dice: random.Random) -> None:
         assert entry.read().shape == entry.shape
         if entry.pick:
             assert entry.pick([len(entry.rows) - 1]).shape == (1, entry.shape[1])
-        brought = taking.take(entry, "X", name)
+        brought = select.take(entry, "X", name)
         assert np.abs(brought.values).max() <= LIMIT
         assert not brought.tokens or len(brought.tokens) == brought.values.shape[-2]
 
