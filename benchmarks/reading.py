@@ -19,8 +19,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import contextlib
 
-from attention.inputs import links, loading
+from attention.inputs import links
 from attention.limits import MAX_FILE, BadInput
+from attention.readers import opening
 from attention.session.matrix import Matrix
 
 RUNS = 5
@@ -87,7 +88,7 @@ def cases() -> dict[str, tuple[str, bytes]]:
 
 
 def read(name: str, content: bytes) -> None:
-    for entry in list(loading.opened(name, content).values())[:10]:
+    for entry in list(opening.opened(name, content).values())[:10]:
         if entry.pick:
             entry.pick(range(min(64, entry.shape[0])))
         else:

@@ -9,12 +9,11 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs import loading
 from attention.inputs.settings import Settings, allowed
 from attention.inputs.system import labels
 from attention.limits import BadInput
 from attention.masks import MASKS
-from attention.readers import array_files, entry, select, texts
+from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
@@ -120,7 +119,7 @@ def from_file(filename: str, content: bytes, name: str) -> str:
     """The text for the box ``name`` out of an uploaded file, every number in full."""
     where = entry.shown(filename)
     try:
-        array = array_files.the_one(loading.opened(filename, content), name, where).read()
+        array = array_files.the_one(opening.opened(filename, content), name, where).read()
     except Ambiguous as problem:
         raise BadInput(
             f"{problem} Save it with points, or put spaces after commas that separate."

@@ -9,13 +9,14 @@ import numpy as np
 from attention.inputs.examples import OWN
 from attention.inputs.settings import DRAWN, Settings, as_drawn, check
 from attention.limits import BadInput
-from attention.readers import array_files, texts
-from attention.readers.entry import ArrayEntry, shown
+from attention.readers.entry import ArrayEntry
 from attention.readers.select import MASK, WEIGHTS, Brought, size
 from attention.readers.tensor_names import guess
 from attention.session.matrix import Matrix, Recipe, orient
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
+
+
 ROLES = {
     "X": "X, word embeddings",
     "W_Q": "W_Q",
@@ -28,27 +29,6 @@ ROLES = {
     "V": "V",
     MASK: "the mask",
 }
-SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
-
-
-def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
-    """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
-    where = shown(filename)
-    if array_files.is_arrays(filename, content):
-        return array_files.entries(filename, content)
-    array_files.check_size(content, where)
-    return texts.entries(decoded(content, where), where, comma)
-
-
-def decoded(content: bytes, where: str) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadInput(f"{where} is UTF-16 text; save it as UTF-8.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise BadInput(
-            f"{where} is no UTF-8 text: byte {problem.start + 1} is {content[problem.start]:#04x}; save it as UTF-8."
-        ) from None
 
 
 def likely(name: str, entry: ArrayEntry, s: Settings) -> str:

@@ -12,6 +12,7 @@ from attention.inputs.loading import ROLES
 from attention.inputs.settings import Settings
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
+from attention.readers import opening
 from attention.readers.entry import ArrayEntry
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.printouts import sides
@@ -49,7 +50,7 @@ def panel(s: Settings) -> None:
         )  # leaving the box is what hands the text over
         file = st.file_uploader(
             "or open a file",
-            type=loading.SUFFIXES,
+            type=opening.SUFFIXES,
             key="load_file",
             max_upload_size=8,
             help="Text as UTF-8, arrays, or a state saved under “Take it away”",
@@ -142,7 +143,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
         found = known[1]
     else:
         try:
-            found = loading.opened(where, content, comma)
+            found = opening.opened(where, content, comma)
         except BadInput as problem:
             found = problem
         state.keep("load_found", ((where, comma), found))

@@ -17,11 +17,12 @@ from attention.exports import code, images, text
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board
 from attention.figures.sheet import Sheet, compose
-from attention.inputs import links, loading
+from attention.inputs import links
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.settings import check
 from attention.inputs.system import run, view
+from attention.readers import opening
 from attention.session.matrix import Matrix
 
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
@@ -220,7 +221,7 @@ def test_the_zip_is_whole_even_where_drawing_fails(monkeypatch):
 @pytest.mark.parametrize("form", ["npz", "json", "matrices"])
 def test_what_is_taken_away_can_be_brought_again_exactly(name, form):
     s = shown(CASES[name])
-    found = loading.opened(FORMATS[form].filename, FORMATS[form].write(s))
+    found = opening.opened(FORMATS[form].filename, FORMATS[form].write(s))
     for stage, matrix in s.view.stages.items():
         if stage in found and (form != "npz" or s.settings.heads == 1 and not s.settings.batch):
             assert np.array_equal(np.atleast_2d(found[stage].read()), matrix, equal_nan=True), stage

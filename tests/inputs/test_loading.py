@@ -12,12 +12,13 @@ from attention import causal, self_attention
 from attention.exports.tables import to_npz
 from attention.inputs import links, loading
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.loading import ROLES, axis_of, family_of, opened, picks_of, use
+from attention.inputs.loading import ROLES, axis_of, family_of, picks_of, use
 from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
 from attention.inputs.system import run
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry, texts
 from attention.readers.entry import ArrayEntry
+from attention.readers.opening import opened
 from attention.readers.select import Asked, Brought, gather, take
 from attention.readers.tensor_names import layers, place
 from attention.session.matrix import Matrix

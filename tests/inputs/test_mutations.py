@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs import links, loading
+from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
 from attention.limits import LIMIT, BadInput
-from attention.readers import select
+from attention.readers import opening, select
 from attention.readers.tables import COMMAS
 from attention.session.matrix import Matrix, Recipe
 
@@ -145,7 +145,7 @@ def mutated(good: bytes, dice: random.Random) -> bytes:
 
 def arrays(name: str, content: bytes, dice: random.Random) -> None:
     """Every array of a file, read as it is, and as X."""
-    found = loading.opened(name, content, dice.choice((None, *COMMAS)))
+    found = opening.opened(name, content, dice.choice((None, *COMMAS)))
     assert found
     for entry in found.values():
         assert entry.read().shape == entry.shape

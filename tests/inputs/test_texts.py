@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.exports import text as exports
-from attention.inputs import loading
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.system import run, view
 from attention.limits import LIMIT, BadInput
+from attention.readers import opening
 from attention.readers.entry import ALONE
 from attention.readers.tables import Ambiguous, disarmed, rearmed
 from attention.readers.texts import entries
@@ -597,7 +597,7 @@ def test_no_text_of_8_mb_takes_150_mb_above_itself(name):
     itself = sys.getsizeof(content.decode())
     tracemalloc.start()
     try:
-        for entry in loading.opened("a.txt", content).values():
+        for entry in opening.opened("a.txt", content).values():
             entry.read()
     except BadInput as refused:
         assert len(str(refused)) <= 300
