@@ -7,8 +7,7 @@ import hashlib
 import streamlit as st
 
 from attention.exports import loading as tables
-from attention.inputs import links, loading
-from attention.inputs.loading import ROLES
+from attention.inputs import links
 from attention.inputs.settings import Settings
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
@@ -19,6 +18,8 @@ from attention.readers.printouts import sides
 from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
+from attention.session import adopt
+from attention.session.adopt import ROLES
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
@@ -93,7 +94,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
     brought = gather(found, picks, where)
     try:
-        said = loading.use(s, brought, heads)[1][1:] if brought else []
+        said = adopt.use(s, brought, heads)[1][1:] if brought else []
     finally:
         for role, b in brought.items():
             st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
@@ -127,10 +128,10 @@ def _guess(s: Settings, mark: bytes, found: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are; where a matrix was asked for, a single one is that."""
     state.keep("load_guessed", mark)
     state.keep("load_layer", next(iter(layers(found)), None))
-    state.keep("load_family", loading.family_of(list(found)))
-    state.keep("load_axis", loading.axis_of(found))
+    state.keep("load_family", adopt.family_of(list(found)))
+    state.keep("load_axis", adopt.axis_of(found))
     state.keep(
-        "load_role", state.kept("load_for", None) or loading.likely(*next(iter(found.items())), s)
+        "load_role", state.kept("load_for", None) or adopt.likely(*next(iter(found.items())), s)
     )
     state.keep("load_for", None)
 
@@ -195,10 +196,10 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         layer = state.own(st.selectbox, "Layer", "load_layer", known[0], options=known)
     if state.kept("load_picks", None) != (family, layer):
         state.keep("load_picks", (family, layer))
-        for role, name in loading.picks_of(found, family, layer).items():
+        for role, name in adopt.picks_of(found, family, layer).items():
             state.keep(f"load_pick_{role}", name)
     picks = {}
-    for role in loading.FAMILIES[family]:
+    for role in adopt.FAMILIES[family]:
         left, right = st.columns([3, 2])
         with left:
             name = state.own(
@@ -305,7 +306,7 @@ def _use(brought: dict[str, Brought], heads: int | None) -> None:
     remarks = []
 
     def act(s: Settings) -> Settings:
-        new, said = loading.use(s, brought, heads)
+        new, said = adopt.use(s, brought, heads)
         remarks.extend(said)
         return new
 

@@ -10,9 +10,8 @@ import pytest
 
 from attention import causal, self_attention
 from attention.exports.tables import to_npz
-from attention.inputs import links, loading
+from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.loading import ROLES, axis_of, family_of, picks_of, use
 from attention.inputs.settings import allowed, check, set_mask, set_memory, set_output_weights
 from attention.inputs.system import run
 from attention.limits import MAX_FILE, BadInput
@@ -21,6 +20,8 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.opening import opened
 from attention.readers.select import Asked, Brought, gather, take
 from attention.readers.tensor_names import layers, place
+from attention.session import adopt
+from attention.session.adopt import ROLES, axis_of, family_of, picks_of, use
 from attention.session.matrix import Matrix
 
 RNG = np.random.default_rng(0)
@@ -689,14 +690,14 @@ def test_a_tensor_that_names_itself_is_not_turned_to_fit():
     ],
 )
 def test_a_single_array_is_guessed_by_its_name(name, values, role):
-    assert loading.likely(name, entry(values, name), four_words()) == role
-    assert loading.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
+    assert adopt.likely(name, entry(values, name), four_words()) == role
+    assert adopt.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
 
 
 def test_q_k_and_v_by_name_are_that_family():
-    assert loading.family_of(["Q", "K", "V"]) == "qkv"
-    assert loading.family_of(["X", "Q", "K", "V"]) == "weights"
-    assert loading.family_of(["a.query.weight"]) == "weights"
+    assert adopt.family_of(["Q", "K", "V"]) == "qkv"
+    assert adopt.family_of(["X", "Q", "K", "V"]) == "weights"
+    assert adopt.family_of(["a.query.weight"]) == "weights"
     found = {name: entry(np.eye(2), name) for name in ("q", "k", "v")}
     assert picks_of(found, "qkv", None) == {"Q": "q", "K": "k", "V": "v", "W_O": None, "mask": None}
 
