@@ -8,24 +8,24 @@ import numpy as np
 import pytest
 
 from attention.arithmetic import cell, dot, terms, vector, walk
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.numbers import number
+from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.validate import check
 
 SENTENCE = EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
     "head 2": replace(SENTENCE, head=1),
-    "W_O": inputs.set_output_weights(SENTENCE, True).with_matrix(
+    "W_O": changes.set_output_weights(SENTENCE, True).with_matrix(
         "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
     ),
     "hidden row": replace(EXAMPLES["four-words"].build(), mask="causal", padding=(0,)),
     "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal", padding=(0,)),
     "crossed": replace(
-        inputs.set_memory(EXAMPLES["three-widths"].build(), True), mask="causal_lower_right"
+        changes.set_memory(EXAMPLES["three-widths"].build(), True), mask="causal_lower_right"
     ),
     "large": EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.full((4, 4), -1e12))),
     "small": EXAMPLES["four-words"].build().with_matrix("X", Matrix(np.full((4, 4), 1e-300))),

@@ -14,6 +14,7 @@ from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, run
 from attention.masks import MASKS
 from attention.pages import state
+from attention.session import changes
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}
@@ -31,13 +32,13 @@ class Switch(NamedTuple):
 
 SWITCHES = {
     "softmax": Switch("softmax", lambda s: s.softmax, lambda s, on: replace(s, softmax=on)),
-    "cross": Switch("second sequence", lambda s: bool(s.memory_tokens), inputs.set_memory),
-    "output_weights": Switch("W\\_O", lambda s: "W_O" in s.matrices, inputs.set_output_weights),
+    "cross": Switch("second sequence", lambda s: bool(s.memory_tokens), changes.set_memory),
+    "output_weights": Switch("W\\_O", lambda s: "W_O" in s.matrices, changes.set_output_weights),
     "context": Switch("Σ output", lambda s: s.context, lambda s, on: replace(s, context=on)),
     "typed_qkv": Switch(
         "Q, K, V typed themselves",
         lambda s: s.typed_qkv,
-        lambda s, on: inputs.start_from(s, on, run(s)),
+        lambda s, on: changes.start_from(s, on, run(s)),
     ),
 }
 
@@ -174,7 +175,7 @@ def _switch(s: Settings, on: list[str]) -> Settings:
 def _set_mask(s: Settings, mask: str) -> Settings:
     if mask == DRAWN:
         state.keep("editing", "mask")  # open the grid to draw in
-    return inputs.set_mask(s, mask)
+    return changes.set_mask(s, mask)
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:
@@ -192,7 +193,7 @@ def _shapes(s: Settings) -> None:
                 name.replace("_", "\\_"),
                 name,
                 size,
-                lambda s, value, name=name: inputs.set_dimension(s, name, value),
+                lambda s, value, name=name: changes.set_dimension(s, name, value),
                 min_value=1,
                 max_value=max(MOST_STEPS, size),
             )

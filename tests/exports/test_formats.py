@@ -20,10 +20,10 @@ from attention.figures.sheet import Sheet, compose
 from attention.inputs import links
 from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.readers import opening
 from attention.session.matrix import Matrix
+from attention.session.validate import check
 
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
 CASES = {

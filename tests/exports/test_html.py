@@ -9,18 +9,18 @@ import pytest
 
 from attention.arithmetic import walk
 from attention.exports.html import STEPS, rows_table, statistics_table, walk_sentences, walk_table
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.numbers import number
+from attention.session import changes
+from attention.session.validate import check
 
 FOUR = EXAMPLES["four-words"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
     "hidden row": replace(FOUR, mask="causal", padding=(0,)),
     "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal", padding=(0,)),
-    "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right"),
+    "crossed": replace(changes.set_memory(FOUR, True), mask="causal_lower_right"),
 }
 
 

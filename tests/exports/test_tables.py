@@ -10,21 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.exports.tables import COLUMNS, to_csv, to_npz
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.readers.tables import rearmed
+from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.validate import check
 from attention.stages import View
 
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
     "W_O, head 2": replace(
-        inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
+        changes.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
     ),
-    "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
+    "crossed": replace(changes.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
     "large and small": FOUR.with_matrix("X", Matrix(np.array([[1e12, -1e-300, 5e-324, -0.0]] * 4))),
 }
 

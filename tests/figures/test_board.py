@@ -9,20 +9,20 @@ import plotly.graph_objects as go
 import pytest
 
 from attention.figures.board import beside, colour_limits, describe, formula, hidden_cells, panes
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import run, view
 from attention.numbers import number
+from attention.session import changes
+from attention.session.validate import check
 from attention.stages import STAGES
 
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
     "W_O, head 2": replace(
-        inputs.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
+        changes.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
     ),
-    "crossed": replace(inputs.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
+    "crossed": replace(changes.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
     "hidden row": replace(FOUR, mask="causal", padding=(0,)),
     "raw and masked": replace(EXAMPLES["bare-bones"].build(), mask="causal"),
 }
@@ -119,7 +119,7 @@ def test_stages_that_are_compared_share_their_limits(name):
 
 
 def test_a_stage_of_zeros_has_limits_of_its_own():
-    s = inputs.one_hot(FOUR)
+    s = changes.one_hot(FOUR)
     zeros = {name: matrix for name, matrix in s.matrices.items()} | {
         "W_V": type(s.matrices["X"])(np.zeros((4, 4)))
     }

@@ -13,11 +13,11 @@ import pytest
 from attention.figures import board, variance
 from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
 from attention.figures.theme import PALETTES
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import run, view
+from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.validate import check
 from attention.variance import draw_scores, histogram, measure_all, middle_row
 
 SHEETS = [
@@ -28,7 +28,7 @@ SHEETS = [
 WIDE = replace(EXAMPLES["four-words"].build(), tokens=("antidisestablishment",) * 4)
 CASES = {name: e.build() for name, e in EXAMPLES.items()} | {
     "masked, W_O": replace(
-        inputs.set_output_weights(EXAMPLES["sentence"].build(), True), mask="causal"
+        changes.set_output_weights(EXAMPLES["sentence"].build(), True), mask="causal"
     ),
     "long labels": WIDE,
 }

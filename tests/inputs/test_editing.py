@@ -7,9 +7,10 @@ import pytest
 
 from attention.inputs import editing
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check, set_mask
 from attention.limits import BadInput
+from attention.session.changes import set_mask
 from attention.session.matrix import Recipe
+from attention.session.validate import check
 
 
 def four_words():

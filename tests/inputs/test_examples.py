@@ -13,8 +13,9 @@ from oracle import attend, product
 
 from attention.arithmetic import walk
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.settings import check, set_mask
 from attention.inputs.system import run, view
+from attention.session.changes import set_mask
+from attention.session.validate import check
 from attention.statistics import variance
 
 FLOAT32 = 3e-6

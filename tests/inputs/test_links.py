@@ -29,11 +29,13 @@ from attention.inputs.links import (
     write,
     write_matrix,
 )
-from attention.inputs.settings import DRAWN, Settings, check
+from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import run, view
 from attention.limits import LIMIT, BadInput
 from attention.masks import MASKS
+from attention.session import changes
 from attention.session.matrix import Matrix, Recipe
+from attention.session.validate import check
 from attention.variance import DISTRIBUTIONS
 from attention.weights import INITIALISERS
 
@@ -189,10 +191,12 @@ def test_an_edited_batch_fits_no_link_but_its_file():
 
 
 def test_the_widest_matrices_of_the_page_go_through_its_file():
-    wide = inputs.set_dimension(
-        inputs.set_dimension(replace(EXAMPLES["four-words"].build(), heads=4), "d_k", 64), "d_v", 64
+    wide = changes.set_dimension(
+        changes.set_dimension(replace(EXAMPLES["four-words"].build(), heads=4), "d_k", 64),
+        "d_v",
+        64,
     )
-    state = check(inputs.set_output_weights(wide, True))
+    state = check(changes.set_output_weights(wide, True))
     state = state.with_matrix("W_O", Matrix(np.random.default_rng(0).normal(size=(256, 256))))
     assert from_file(to_file(state)) == state
 

@@ -6,12 +6,13 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import DRAWN, Settings, allowed, check
+from attention.inputs.settings import DRAWN, Settings, allowed
 from attention.inputs.system import run, view
 from attention.limits import BadInput
+from attention.session import changes
 from attention.session.matrix import Matrix, Recipe
+from attention.session.validate import check
 
 FOUR, SENTENCE, BATCH, LOOKUP, RANDOM = (
     EXAMPLES[name].build() for name in ("four-words", "sentence", "batch", "lookup", "random-qkv")
@@ -26,8 +27,8 @@ ROLLED = replace(
     },
     heads=2,
 )
-CROSSED = inputs.set_tokens(
-    inputs.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 3], memory=True
+CROSSED = changes.set_tokens(
+    changes.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 3], memory=True
 )
 VIEWS = {"item", "head", "query", "cell"}
 
@@ -92,14 +93,14 @@ def test_allowed_joins_the_mask_and_the_padding(mask, padding):
 @pytest.mark.parametrize("mask", ["none", "causal", "causal_lower_right"])
 def test_a_drawn_mask_begins_with_what_is_allowed_now_and_leaves_the_padding_to_the_padding(mask):
     s = replace(CROSSED, mask=mask, padding=(1,))
-    drawn = inputs.set_mask(s, DRAWN)
+    drawn = changes.set_mask(s, DRAWN)
     assert changed(s, drawn) == ({"mask", "drawn"}, set())
     assert np.array_equal(allowed(s), allowed(drawn))
     assert np.array_equal(allowed(replace(s, padding=())), np.array(drawn.drawn))
 
 
 def test_leaving_a_drawn_mask_forgets_it():
-    s = inputs.set_mask(inputs.set_mask(FOUR, DRAWN), "causal")
+    s = changes.set_mask(changes.set_mask(FOUR, DRAWN), "causal")
     assert (s.mask, s.drawn) == ("causal", ())
 
 
@@ -125,8 +126,8 @@ def overlap(before: Matrix, after: Matrix) -> bool:
     ],
 )
 def test_a_dimension_changes_its_matrices_alone_and_keeps_what_fits(settings, name, touched, size):
-    settings = inputs.set_output_weights(settings, True)
-    after = check(inputs.set_dimension(settings, name, size))
+    settings = changes.set_output_weights(settings, True)
+    after = check(changes.set_dimension(settings, name, size))
     some, others = changed(settings, after)
     assert some <= {"head"}
     assert others <= touched
@@ -139,14 +140,14 @@ def test_a_dimension_changes_its_matrices_alone_and_keeps_what_fits(settings, na
 
 
 def test_growing_and_shrinking_back_gives_the_same_numbers():
-    there = inputs.set_dimension(ROLLED, "d_model", 9)
-    assert changed(ROLLED, inputs.set_dimension(there, "d_model", 6)) == (set(), set())
+    there = changes.set_dimension(ROLLED, "d_model", 9)
+    assert changed(ROLLED, changes.set_dimension(there, "d_model", 6)) == (set(), set())
 
 
 @pytest.mark.parametrize("size", [0, -1, 513])
 def test_a_dimension_out_of_bounds_is_refused(size):
     with pytest.raises(BadInput) as refused:
-        inputs.set_dimension(FOUR, "d_k", size)
+        changes.set_dimension(FOUR, "d_k", size)
     assert str(refused.value) == f"d_k is {size}; 1 to 512 are allowed."
 
 
@@ -161,7 +162,7 @@ def test_rows_padding_and_the_drawn_mask_follow_their_tokens():
         (True, True, True, False),
     )
     s = replace(FOUR, mask=DRAWN, drawn=drawn, padding=(1, 3))
-    after = check(inputs.set_tokens(s, ("w4", "new", "w2"), [3, None, 1]))
+    after = check(changes.set_tokens(s, ("w4", "new", "w2"), [3, None, 1]))
     assert changed(s, after) == ({"tokens", "drawn", "padding"}, {"X"})
     assert after.matrices["X"].values.tolist() == [[2, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 2]]
     assert after.padding == (0, 2)
@@ -184,7 +185,7 @@ def test_new_tokens_change_the_rows_of_their_own_sequence_alone(settings, memory
     field = "memory_tokens" if memory else "tokens"
     old = getattr(settings, field)
     keep = [None, *reversed(range(len(old)))]
-    after = check(inputs.set_tokens(settings, ("first", *reversed(old)), keep, memory))
+    after = check(changes.set_tokens(settings, ("first", *reversed(old)), keep, memory))
     some, others = changed(settings, after)
     assert (some - VIEWS, others) == ({field}, touched)
     for name in touched:
@@ -199,12 +200,12 @@ def test_new_tokens_change_the_rows_of_their_own_sequence_alone(settings, memory
 
 def test_the_tokens_that_stay_keep_their_weights():
     s = replace(FOUR, mask="none")
-    fewer = check(inputs.set_tokens(s, ("w1", "w4"), [0, 3]))
+    fewer = check(changes.set_tokens(s, ("w1", "w4"), [0, 3]))
     np.testing.assert_array_equal(run(fewer).scores, run(s).scores[np.ix_([0, 3], [0, 3])])
 
 
 def test_a_renamed_token_changes_no_number():
-    after = inputs.set_tokens(FOUR, ("cat", "w2", "w3", "w4"), [0, 1, 2, 3])
+    after = changes.set_tokens(FOUR, ("cat", "w2", "w3", "w4"), [0, 1, 2, 3])
     assert changed(FOUR, after) == ({"tokens"}, set())
 
 
@@ -217,7 +218,7 @@ def test_a_renamed_token_changes_no_number():
 )
 def test_no_tokens_and_too_many_are_refused(tokens, message):
     with pytest.raises(BadInput) as refused:
-        inputs.set_tokens(FOUR, tokens, [None] * len(tokens))
+        changes.set_tokens(FOUR, tokens, [None] * len(tokens))
     assert str(refused.value) == message
 
 
@@ -226,7 +227,7 @@ def test_no_tokens_and_too_many_are_refused(tokens, message):
 
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, CROSSED])
 def test_one_hot_sets_the_embeddings_and_keeps_every_weight_that_fits(settings):
-    after = check(inputs.one_hot(settings))
+    after = check(changes.one_hot(settings))
     n = max(len(settings.tokens), len(settings.key_tokens))
     some, others = changed(settings, after)
     assert not some
@@ -237,27 +238,27 @@ def test_one_hot_sets_the_embeddings_and_keeps_every_weight_that_fits(settings):
 
 
 def test_one_hot_queries_are_rows_of_the_weights():
-    after = inputs.one_hot(FOUR)
+    after = changes.one_hot(FOUR)
     assert run(after).Q.tolist() == FOUR.matrices["W_Q"].values.tolist()
 
 
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, SENTENCE])
 def test_a_second_sequence_begins_as_a_copy_and_changes_no_number(settings):
-    crossed = check(inputs.set_memory(settings, True))
+    crossed = check(changes.set_memory(settings, True))
     assert changed(settings, crossed) == ({"memory_tokens"}, {"memory"})
     assert crossed.matrices["memory"] == settings.matrices["X"]
     for name in ("Q", "K", "V", "scores", "weights", "output"):
         assert getattr(run(crossed), name).tobytes() == getattr(run(settings), name).tobytes()
-    assert changed(settings, check(inputs.set_memory(crossed, False))) == (set(), set())
+    assert changed(settings, check(changes.set_memory(crossed, False))) == (set(), set())
 
 
 def test_typed_queries_keys_and_values_take_a_second_sequence_as_they_are():
-    crossed = check(inputs.set_memory(RANDOM, True))
+    crossed = check(changes.set_memory(RANDOM, True))
     assert changed(RANDOM, crossed) == ({"memory_tokens"}, set())
 
 
 def test_ending_cross_attention_leaves_one_key_for_each_token():
-    s = check(inputs.set_memory(LOOKUP, False))
+    s = check(changes.set_memory(LOOKUP, False))
     assert (s.tokens, s.memory_tokens, s.shape("K"), s.shape("V")) == (
         ("a c ?",),
         (),
@@ -265,16 +266,16 @@ def test_ending_cross_attention_leaves_one_key_for_each_token():
         (1, 5),
     )
     assert s.matrices["K"].values.tolist() == [[1, 1, 0, 0]]
-    assert check(inputs.set_memory(CROSSED, False)).key_tokens == CROSSED.tokens
+    assert check(changes.set_memory(CROSSED, False)).key_tokens == CROSSED.tokens
 
 
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, SENTENCE, RANDOM, BATCH])
 def test_output_weights_begin_as_the_identity_and_go_without_a_trace(settings):
-    on = check(inputs.set_output_weights(settings, True))
+    on = check(changes.set_output_weights(settings, True))
     assert changed(settings, on) == (set(), {"W_O"})
     trace = run(on)
     np.testing.assert_array_equal(trace.projected, trace.joined)
-    assert changed(settings, check(inputs.set_output_weights(on, False))) == (set(), set())
+    assert changed(settings, check(changes.set_output_weights(on, False))) == (set(), set())
 
 
 # ---- beginning with Q, K and V, or with embeddings --------------------------------------------------
@@ -302,7 +303,7 @@ STARTS = {
     "plain": FOUR,
     "masked": replace(FOUR, mask="causal", padding=(1,)),
     "heads": SENTENCE,
-    "heads and W_O": inputs.set_output_weights(SENTENCE, True).with_matrix(
+    "heads and W_O": changes.set_output_weights(SENTENCE, True).with_matrix(
         "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
     ),
     "second head": replace(SENTENCE, head=1),
@@ -323,8 +324,8 @@ STARTS = {
 def test_beginning_elsewhere_keeps_the_numbers_of_every_stage(name):
     s = check(STARTS[name])
     shown = view(s, run(s)).stages
-    there = check(inputs.start_from(s, not s.typed_qkv, run(s)))
-    back = check(inputs.start_from(there, s.typed_qkv, run(there)))
+    there = check(changes.start_from(s, not s.typed_qkv, run(s)))
+    back = check(changes.start_from(there, s.typed_qkv, run(there)))
     for other in (there, back):
         found = view(other, run(other)).stages
         for stage in STAGES:
@@ -342,7 +343,7 @@ def test_numbers_too_large_to_be_typed_do_not_become_an_input():
     )
     s = check(s)
     with pytest.raises(BadInput) as refused:
-        check(inputs.start_from(s, True, run(s)))
+        check(changes.start_from(s, True, run(s)))
     assert str(refused.value) == "Q holds numbers beyond ±1e+12, which this page does not take."
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import check
 from attention.inputs.system import distinct, labels, run, view
+from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.validate import check
 from attention.stages import STAGES
 
 FOUR = EXAMPLES["four-words"].build()
@@ -132,7 +132,7 @@ def test_labels_say_whose_rows_and_columns_they_are():
 def test_dimensions_have_names_only_while_each_has_one():
     lookup = EXAMPLES["lookup"].build()
     assert labels(lookup)["d_k"] == ("a", "b", "c", "d")
-    assert labels(inputs.set_dimension(lookup, "d_k", 3))["d_k"] == ("1", "2", "3")
+    assert labels(changes.set_dimension(lookup, "d_k", 3))["d_k"] == ("1", "2", "3")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import set_mask
+from attention.session.changes import set_mask
 
 APP = Path(__file__).parents[2] / "app.py"
 CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"

@@ -1,0 +1,149 @@
+"""Do the settings fit together? If not, one sentence says what does not."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+
+import numpy as np
+
+from attention.inputs.settings import DRAWN, Settings
+from attention.limits import (
+    LIMIT,
+    MAX_BATCH,
+    MAX_CELLS,
+    MAX_DIMENSION,
+    MAX_NUMBERS,
+    MAX_SIDE,
+    MAX_TOKEN_LENGTH,
+    MAX_TOKENS,
+    BadInput,
+)
+from attention.masks import MASKS
+from attention.variance import DISTRIBUTIONS
+
+
+def check(settings: Settings) -> Settings:
+    """The settings, with views pulled back inside what is there; or a sentence on what does not fit."""
+    n_q, n_k = len(settings.tokens), len(settings.key_tokens)
+    for word, tokens in (
+        ("token", settings.tokens),
+        ("token of the second sequence", settings.memory_tokens),
+    ):
+        if len(tokens) > MAX_TOKENS:
+            raise BadInput(
+                f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit."
+            )
+        for i, token in enumerate(tokens, 1):
+            if not token.strip():
+                raise BadInput(f"{word} {i} has no name; type a word.")
+            if any(unicodedata.category(c) in ("Cc", "Cs") for c in token):
+                raise BadInput(
+                    f"{word} {i} holds a line break or another character that cannot be shown."
+                )
+            if len(token) > MAX_TOKEN_LENGTH:
+                raise BadInput(
+                    f"{word} {i} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit."
+                )
+    if not n_q:
+        raise BadInput("the table is empty; at least one token is needed.")
+    if settings.mask != DRAWN and settings.mask not in MASKS:
+        raise BadInput(
+            f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}."
+        )
+    if settings.scale is not None and not (0 < settings.scale <= 1e6):
+        raise BadInput(f"the scale is {settings.scale:g}; a positive number up to 1e6 is wanted.")
+    if settings.fill not in ("-inf", "-1e9"):
+        raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
+    if settings.distribution not in DISTRIBUTIONS:
+        known = ", ".join(DISTRIBUTIONS)
+        raise BadInput(
+            f"there is no distribution “{settings.distribution}” to sample from; choose one of {known}."
+        )
+    if not 0 <= settings.sample_seed < 2**32:
+        raise BadInput(
+            f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are allowed."
+        )
+    _check_shapes(settings, n_q, n_k)
+    if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
+        rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
+        raise BadInput(
+            f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
+        )
+    if any(not 0 <= k < n_k for k in settings.padding):
+        raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
+    return replace(
+        settings,
+        item=min(max(settings.item, 0), max(settings.batch - 1, 0)),
+        head=min(max(settings.head, 0), settings.heads - 1),
+        query=min(max(settings.query, 0), n_q - 1),
+        digits=min(max(settings.digits, 0), 10),
+        sample_d_k=min(max(settings.sample_d_k, 1), 1024),
+        samples=min(max(settings.samples, 10), 10_000),
+    )
+
+
+def _check_matrices(s: Settings) -> None:
+    """Refuse matrices that do not belong together: one too many or too few, other batches, numbers out of bounds."""
+    wanted = (
+        {"Q", "K", "V"}
+        if s.typed_qkv
+        else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
+    )
+    given = set(s.matrices) - {"W_O"}
+    if given != wanted:
+        raise BadInput(
+            f"the matrices {', '.join(sorted(wanted))} are wanted; {', '.join(sorted(given))} came."
+        )
+    numbers = sum(matrix.values.size for matrix in s.matrices.values())
+    if numbers > MAX_NUMBERS:
+        raise BadInput(f"these matrices hold {numbers:,} numbers; at most {MAX_NUMBERS:,} fit.")
+    if s.batch > MAX_BATCH:
+        raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
+    for name, matrix in s.matrices.items():
+        *lead, rows, columns = matrix.shape
+        batch = (s.batch,) if s.batch and not name.startswith("W_") else ()
+        if tuple(lead) != batch:
+            raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
+        if not np.abs(matrix.values).max(initial=0) <= LIMIT:
+            raise BadInput(
+                f"{name} holds numbers beyond ±{LIMIT:g}, which this page does not take."
+            )
+
+
+def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
+    _check_matrices(s)
+    if s.typed_qkv:
+        wanted = {
+            "Q": (n_q, s.shape("K")[1]),
+            "K": (n_k, s.shape("K")[1]),
+            "V": (n_k, s.shape("V")[1]),
+        }
+    else:
+        d = s.shape("X")[1]
+        wanted = {
+            "X": (n_q, d),
+            "memory": (n_k, d),
+            "W_Q": (d, s.shape("W_K")[1]),
+            "W_K": (d, s.shape("W_K")[1]),
+        }
+        wanted["W_V"] = (d, s.shape("W_V")[1])
+    width = wanted["V" if s.typed_qkv else "W_V"][1]
+    for name, matrix in s.matrices.items():
+        shape = wanted.get(name, (width, matrix.shape[-1]))
+        if matrix.shape[-2:] != shape:
+            (r, c), (a, b) = matrix.shape[-2:], shape
+            raise BadInput(f"{name} is {r} × {c}; {a} × {b} is wanted.")
+        if not 1 <= matrix.shape[-1] <= MAX_SIDE:
+            raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {MAX_SIDE} are allowed.")
+    widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
+    if s.heads < 1 or any(each % s.heads for each in widths):
+        raise BadInput(
+            f"{s.heads} heads do not divide the columns of the weights; choose {', '.join(map(str, s.possible_heads))}."
+        )
+    for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
+        if size is not None and not 1 <= size <= MAX_DIMENSION:
+            raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
+    cells = max(s.batch, 1) * s.heads * n_q * n_k
+    if cells > MAX_CELLS:
+        raise BadInput(f"{cells:,} scores are too many for this page; at most {MAX_CELLS:,} fit.")
