@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.settings import Settings
 from attention.session.matrix import Matrix, Recipe
+from attention.session.settings import Settings
 from attention.session.validate import check
 
 D = 8

@@ -8,8 +8,8 @@ import numpy as np
 
 from attention.conventions import CONVENTIONS, Answer, answer
 from attention.differences import differs
-from attention.inputs.settings import Settings, allowed, real_keys
 from attention.inputs.system import distinct, one, run
+from attention.session.settings import Settings, allowed, real_keys
 from attention.trace import AttentionTrace
 
 LOOK_AHEAD = ("causal", "causal_lower_right")

@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from attention.inputs.settings import DRAWN, Settings
 from attention.session.matrix import Matrix, Recipe
+from attention.session.settings import DRAWN, Settings
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention.heads import multi_head_attention, self_attention
-from attention.inputs.settings import Settings, allowed
+from attention.session.settings import Settings, allowed
 from attention.stages import STAGES, View
 from attention.trace import AttentionTrace
 

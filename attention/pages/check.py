@@ -6,12 +6,12 @@ from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import Settings
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.pages import board, parts, sheet, state
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.opening import SUFFIXES
+from attention.session.settings import Settings
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import distinct, run
 from attention.masks import MASKS
 from attention.pages import state
 from attention.session import changes
+from attention.session import settings as inputs
+from attention.session.settings import DRAWN, Settings
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}

@@ -8,7 +8,6 @@ import streamlit as st
 
 from attention.exports import loading as tables
 from attention.inputs import links
-from attention.inputs.settings import Settings
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import opening
@@ -20,6 +19,7 @@ from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt
 from attention.session.adopt import ROLES
+from attention.session.settings import Settings
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}

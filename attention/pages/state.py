@@ -11,8 +11,8 @@ import streamlit as st
 
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.settings import SAMPLING, Settings
 from attention.limits import BadInput
+from attention.session.settings import SAMPLING, Settings
 from attention.session.validate import check
 
 MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload

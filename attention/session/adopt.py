@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from attention.inputs.examples import OWN
-from attention.inputs.settings import DRAWN, Settings, as_drawn
 from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import MASK, WEIGHTS, Brought, size
 from attention.readers.tensor_names import guess
 from attention.session.matrix import Matrix, Recipe, orient
+from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from attention.heads import join_heads
-from attention.inputs.settings import DRAWN, Settings, allowed, as_drawn
 from attention.limits import (
     MAX_DIMENSION,
     MAX_TOKENS,
     BadInput,
 )
 from attention.session.matrix import Matrix, Recipe
+from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 
 # ---- changes a person makes; each returns new settings and touches nothing else -------------------
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.inputs.settings import DRAWN, Settings
 from attention.limits import (
     LIMIT,
     MAX_BATCH,
@@ -20,6 +19,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.masks import MASKS
+from attention.session.settings import DRAWN, Settings
 from attention.variance import DISTRIBUTIONS
 
 

@@ -18,10 +18,10 @@ from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board
 from attention.figures.sheet import Sheet, compose
 from attention.inputs import links
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.system import run, view
 from attention.readers import opening
+from attention.session import settings as inputs
 from attention.session.matrix import Matrix
 from attention.session.validate import check
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.board import panes
-from attention.inputs import settings as inputs
 from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.links import (
     CODECS,
@@ -29,12 +28,13 @@ from attention.inputs.links import (
     write,
     write_matrix,
 )
-from attention.inputs.settings import DRAWN, Settings
 from attention.inputs.system import run, view
 from attention.limits import LIMIT, BadInput
 from attention.masks import MASKS
 from attention.session import changes
+from attention.session import settings as inputs
 from attention.session.matrix import Matrix, Recipe
+from attention.session.settings import DRAWN, Settings
 from attention.session.validate import check
 from attention.variance import DISTRIBUTIONS
 from attention.weights import INITIALISERS

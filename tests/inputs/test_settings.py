@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import DRAWN, Settings, allowed
 from attention.inputs.system import run, view
 from attention.limits import BadInput
 from attention.session import changes
 from attention.session.matrix import Matrix, Recipe
+from attention.session.settings import DRAWN, Settings, allowed
 from attention.session.validate import check
 
 FOUR, SENTENCE, BATCH, LOOKUP, RANDOM = (

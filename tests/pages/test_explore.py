@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.settings import Settings
 from attention.inputs.system import run
+from attention.session.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
