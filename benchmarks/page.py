@@ -8,8 +8,8 @@ import json
 import streamlit as st
 
 from attention.figures import board as figures
-from attention.inputs.system import run, view
 from attention.pages import board
+from attention.session.run import run, view
 from benchmarks.states import rolled
 
 NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")

@@ -9,10 +9,10 @@ import pytest
 
 from attention.arithmetic import cell, dot, terms, vector, walk
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.numbers import number
 from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.run import run, view
 from attention.session.validate import check
 
 SENTENCE = EXAMPLES["sentence"].build()

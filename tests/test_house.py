@@ -110,7 +110,7 @@ def test_the_public_names_come_without_anything_heavy():
 def test_working_through_inputs_figures_and_exports_loads_neither_streamlit_nor_pandas():
     code = """
 from attention.inputs.links import read
-from attention.inputs.system import run, view
+from attention.session.run import run, view
 from attention.figures.board import panes
 from attention.exports.tables import to_csv, to_npz
 settings, _ = read({"cell": "scores,0,0"})

@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from attention.exports.text import plain
-from attention.inputs.system import TUTORIAL_FILL
+from attention.session.run import TUTORIAL_FILL
 from attention.session.settings import Settings, allowed
 from attention.stages import COMPUTED
 from attention.trace import AttentionTrace

@@ -9,13 +9,13 @@ import numpy as np
 
 from attention.deviations import Bench, Deviation
 from attention.diagnosis import Diagnosis, checked, search
-from attention.inputs.system import labels
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
+from attention.session.run import labels
 from attention.session.settings import Settings, allowed
 from attention.stages import STAGES
 

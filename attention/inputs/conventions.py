@@ -8,7 +8,7 @@ import numpy as np
 
 from attention.conventions import CONVENTIONS, Answer, answer
 from attention.differences import differs
-from attention.inputs.system import distinct, one, run
+from attention.session.run import distinct, one, run
 from attention.session.settings import Settings, allowed, real_keys
 from attention.trace import AttentionTrace
 

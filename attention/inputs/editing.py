@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.inputs.system import labels
 from attention.limits import BadInput
 from attention.numbers import exact
 from attention.readers.printouts import read_number
 from attention.session.changes import set_tokens
 from attention.session.matrix import Matrix, Recipe
+from attention.session.run import labels
 from attention.session.settings import Settings
 from attention.stages import STAGES
 

@@ -20,11 +20,11 @@ from urllib.parse import urlencode
 import numpy as np
 
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.system import run, view
 from attention.limits import MAX_BATCH, MAX_SIDE, BadInput
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.matrix import Matrix, Recipe
+from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
 from attention.weights import INITIALISERS

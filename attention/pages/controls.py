@@ -9,11 +9,11 @@ from typing import NamedTuple
 import streamlit as st
 
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import distinct, run
 from attention.masks import MASKS
 from attention.pages import state
 from attention.session import changes
 from attention.session import settings as inputs
+from attention.session.run import distinct, run
 from attention.session.settings import DRAWN, Settings
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}

@@ -7,8 +7,8 @@ from attention.exports import conventions as tables
 from attention.figures import comparison
 from attention.inputs import conventions as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import labels
 from attention.pages import board, parts, sheet, state
+from attention.session.run import labels
 
 MOST_BESIDE = 4
 

@@ -9,10 +9,10 @@ import streamlit as st
 
 from attention.inputs import editing
 from attention.inputs.links import MATRICES
-from attention.inputs.system import distinct, labels
 from attention.pages import loading, parts, state
 from attention.session import settings as inputs
 from attention.session.matrix import Recipe
+from attention.session.run import distinct, labels
 from attention.session.settings import DRAWN, Settings
 from attention.stages import STAGES
 from attention.weights import INITIALISERS

@@ -12,9 +12,9 @@ from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board as figures
 from attention.figures.sheet import compose
 from attention.inputs.examples import EXAMPLES, OWN, as_made
-from attention.inputs.system import run, view
 from attention.pages import board, controls, editors, parts, sheet, state
 from attention.pages.server import plotly_source
+from attention.session.run import run, view
 from attention.stages import STAGES
 
 CELL, WALK = "The chosen cell", "One query, step by step"

@@ -7,8 +7,8 @@ import streamlit as st
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
-from attention.inputs.system import run, view
 from attention.pages import board, parts, sheet, state
+from attention.session.run import run, view
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]

@@ -9,8 +9,8 @@ import pytest
 from attention.inputs import check as checks
 from attention.inputs import conventions as conventions
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.session.changes import set_mask
+from attention.session.run import run, view
 
 
 def settings_of(example: str, mask: str | None):

@@ -15,8 +15,8 @@ import pytest
 from attention import causal, self_attention
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.numbers import number
+from attention.session.run import run, view
 from attention.session.validate import check
 
 RNG = np.random.default_rng(4)

@@ -12,8 +12,8 @@ import pytest
 from attention import self_attention
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.session.matrix import Matrix, Recipe
+from attention.session.run import run, view
 from attention.session.validate import check
 
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"

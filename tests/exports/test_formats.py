@@ -19,10 +19,10 @@ from attention.figures import board
 from attention.figures.sheet import Sheet, compose
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.readers import opening
 from attention.session import settings as inputs
 from attention.session.matrix import Matrix
+from attention.session.run import run, view
 from attention.session.validate import check
 
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()

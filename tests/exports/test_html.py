@@ -10,9 +10,9 @@ import pytest
 from attention.arithmetic import walk
 from attention.exports.html import STEPS, rows_table, statistics_table, walk_sentences, walk_table
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.numbers import number
 from attention.session import changes
+from attention.session.run import run, view
 from attention.session.validate import check
 
 FOUR = EXAMPLES["four-words"].build()

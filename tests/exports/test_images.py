@@ -13,7 +13,7 @@ from attention.exports import images
 from attention.figures import board
 from attention.figures.sheet import Sheet, compose
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
+from attention.session.run import run, view
 
 drawn = pytest.mark.skipif(images.missing() is not None, reason=str(images.missing()))
 FOUR = EXAMPLES["four-words"].build()

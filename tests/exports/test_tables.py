@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from attention.exports.tables import COLUMNS, to_csv, to_npz
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.readers.tables import rearmed
 from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.run import run, view
 from attention.session.validate import check
 from attention.stages import View
 

@@ -10,9 +10,9 @@ import pytest
 
 from attention.figures.board import beside, colour_limits, describe, formula, hidden_cells, panes
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.numbers import number
 from attention.session import changes
+from attention.session.run import run, view
 from attention.session.validate import check
 from attention.stages import STAGES
 

@@ -14,9 +14,9 @@ from attention.figures import board, variance
 from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
 from attention.figures.theme import PALETTES
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.run import run, view
 from attention.session.validate import check
 from attention.variance import draw_scores, histogram, measure_all, middle_row
 

@@ -8,8 +8,8 @@ import pytest
 from attention.conventions import CONVENTIONS
 from attention.inputs import conventions as inputs
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run
 from attention.session.changes import set_mask
+from attention.session.run import run
 
 
 @pytest.mark.parametrize("handed", inputs.HANDED)

@@ -28,12 +28,12 @@ from attention.inputs.links import (
     write,
     write_matrix,
 )
-from attention.inputs.system import run, view
 from attention.limits import LIMIT, BadInput
 from attention.masks import MASKS
 from attention.session import changes
 from attention.session import settings as inputs
 from attention.session.matrix import Matrix, Recipe
+from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings
 from attention.session.validate import check
 from attention.variance import DISTRIBUTIONS

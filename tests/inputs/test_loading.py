@@ -12,7 +12,6 @@ from attention import causal, self_attention
 from attention.exports.tables import to_npz
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry, texts
 from attention.readers.entry import ArrayEntry
@@ -23,6 +22,7 @@ from attention.session import adopt
 from attention.session.adopt import ROLES, axis_of, family_of, picks_of, use
 from attention.session.changes import set_mask, set_memory, set_output_weights
 from attention.session.matrix import Matrix
+from attention.session.run import run
 from attention.session.settings import allowed
 from attention.session.validate import check
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run, view
 from attention.limits import BadInput
 from attention.session import changes
 from attention.session.matrix import Matrix, Recipe
+from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings, allowed
 from attention.session.validate import check
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import distinct, labels, run, view
 from attention.session import changes
 from attention.session.matrix import Matrix
+from attention.session.run import distinct, labels, run, view
 from attention.session.validate import check
 from attention.stages import STAGES
 

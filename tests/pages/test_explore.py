@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
-from attention.inputs.system import run
+from attention.session.run import run
 from attention.session.settings import Settings
 
 APP = Path(__file__).parents[2] / "app.py"
