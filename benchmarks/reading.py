@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import statistics
@@ -16,13 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import contextlib
-
-from attention.inputs import links
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import opening
+from attention.session import links
 from attention.session.matrix import Matrix
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 RUNS = 5
 RNG = np.random.default_rng(0)

@@ -109,7 +109,7 @@ def test_the_public_names_come_without_anything_heavy():
 
 def test_working_through_inputs_figures_and_exports_loads_neither_streamlit_nor_pandas():
     code = """
-from attention.inputs.links import read
+from attention.session.links import read
 from attention.session.run import run, view
 from attention.figures.board import panes
 from attention.exports.tables import to_csv, to_npz
@@ -151,7 +151,7 @@ PLANTED = [
     ("trace.py", "def f():\n    import pandas.api", "trace imports pandas.api"),
     ("trace.py", "from attention.inputs import links", "trace imports attention.inputs"),
     ("trace.py", "from attention import inputs", "trace imports attention.inputs"),
-    ("trace.py", "from .inputs.links import np", "trace imports attention.inputs.links"),
+    ("trace.py", "from .inputs.links import np", "trace imports attention.session.links"),
     ("inputs/links.py", "from ..figures import heatmap", "inputs/links imports attention.figures"),
     ("inputs/links.py", "import pandas", "inputs/links imports pandas"),
     ("figures/heatmap.py", "from streamlit import html", "figures/heatmap imports streamlit"),

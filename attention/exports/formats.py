@@ -10,7 +10,7 @@ from functools import partial
 
 from attention.exports import code, images, tables, text
 from attention.exports.report import to_report
-from attention.inputs.links import to_file
+from attention.session.links import to_file
 from attention.session.settings import Settings
 from attention.stages import View
 from attention.trace import AttentionTrace

@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from attention.inputs import editing
-from attention.inputs.links import MATRICES
 from attention.pages import loading, parts, state
 from attention.session import settings as inputs
+from attention.session.links import MATRICES
 from attention.session.matrix import Recipe
 from attention.session.run import distinct, labels
 from attention.session.settings import DRAWN, Settings

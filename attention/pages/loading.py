@@ -7,7 +7,6 @@ import hashlib
 import streamlit as st
 
 from attention.exports import loading as tables
-from attention.inputs import links
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import opening
@@ -17,7 +16,7 @@ from attention.readers.printouts import sides
 from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
-from attention.session import adopt
+from attention.session import adopt, links
 from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 

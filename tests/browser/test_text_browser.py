@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from attention.inputs import links
+from attention.session import links
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",

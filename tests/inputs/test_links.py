@@ -16,7 +16,11 @@ from hypothesis import strategies as st
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.board import panes
 from attention.inputs.examples import EXAMPLES, FIRST
-from attention.inputs.links import (
+from attention.limits import LIMIT, BadInput
+from attention.masks import MASKS
+from attention.session import changes
+from attention.session import settings as inputs
+from attention.session.links import (
     CODECS,
     MATRICES,
     MAX_LINK,
@@ -28,10 +32,6 @@ from attention.inputs.links import (
     write,
     write_matrix,
 )
-from attention.limits import LIMIT, BadInput
-from attention.masks import MASKS
-from attention.session import changes
-from attention.session import settings as inputs
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings

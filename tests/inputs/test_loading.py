@@ -10,7 +10,6 @@ import pytest
 
 from attention import causal, self_attention
 from attention.exports.tables import to_npz
-from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry, texts
@@ -18,7 +17,7 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.opening import opened
 from attention.readers.select import Asked, Brought, gather, take
 from attention.readers.tensor_names import layers, place
-from attention.session import adopt
+from attention.session import adopt, links
 from attention.session.adopt import ROLES, axis_of, family_of, picks_of, use
 from attention.session.changes import set_mask, set_memory, set_output_weights
 from attention.session.matrix import Matrix

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
-from attention.inputs import links
 from attention.inputs.examples import EXAMPLES
+from attention.session import links
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
