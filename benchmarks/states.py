@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from attention.inputs.examples import EXAMPLES, FIRST
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import Settings
 from attention.session.validate import check

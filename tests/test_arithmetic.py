@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from attention.arithmetic import cell, dot, terms, vector, walk
-from attention.inputs.examples import EXAMPLES
 from attention.numbers import number
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention.inputs.examples import EXAMPLES
 from attention.masks import MASKS
 from attention.pages import state
 from attention.session import changes
 from attention.session import settings as inputs
+from attention.session.examples import EXAMPLES
 from attention.session.run import distinct, run
 from attention.session.settings import DRAWN, Settings
 

@@ -6,8 +6,8 @@ from attention.conventions import CONVENTIONS
 from attention.exports import conventions as tables
 from attention.figures import comparison
 from attention.inputs import conventions as inputs
-from attention.inputs.examples import EXAMPLES
 from attention.pages import board, parts, sheet, state
+from attention.session.examples import EXAMPLES
 from attention.session.run import labels
 
 MOST_BESIDE = 4

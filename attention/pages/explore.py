@@ -11,9 +11,9 @@ from attention.exports import html as tables
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board as figures
 from attention.figures.sheet import compose
-from attention.inputs.examples import EXAMPLES, OWN, as_made
 from attention.pages import board, controls, editors, parts, sheet, state
 from attention.pages.server import plotly_source
+from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import run, view
 from attention.stages import STAGES
 

@@ -9,9 +9,9 @@ from threading import Lock
 
 import streamlit as st
 
-from attention.inputs.examples import EXAMPLES, FIRST
 from attention.limits import BadInput
 from attention.session import links
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.settings import SAMPLING, Settings
 from attention.session.validate import check
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.inputs.examples import OWN
 from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import MASK, WEIGHTS, Brought, size
 from attention.readers.tensor_names import guess
+from attention.session.examples import OWN
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check

@@ -19,10 +19,10 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from attention.inputs.examples import EXAMPLES, FIRST
 from attention.limits import MAX_BATCH, MAX_SIDE, BadInput
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
 from attention.session.settings import Settings

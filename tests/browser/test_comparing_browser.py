@@ -8,8 +8,8 @@ import pytest
 
 from attention.inputs import check as checks
 from attention.inputs import conventions as conventions
-from attention.inputs.examples import EXAMPLES
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
 

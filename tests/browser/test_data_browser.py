@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from attention import causal, self_attention
-from attention.inputs.examples import EXAMPLES
 from attention.numbers import number
 from attention.session import links
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
 

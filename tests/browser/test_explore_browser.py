@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from attention import self_attention
-from attention.inputs.examples import EXAMPLES
 from attention.session import links
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
 from attention.session.validate import check

@@ -17,10 +17,10 @@ from attention.exports import code, images, text
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board
 from attention.figures.sheet import Sheet, compose
-from attention.inputs.examples import EXAMPLES
 from attention.readers import opening
 from attention.session import links
 from attention.session import settings as inputs
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check

@@ -9,9 +9,9 @@ import pytest
 
 from attention.arithmetic import walk
 from attention.exports.html import STEPS, rows_table, statistics_table, walk_sentences, walk_table
-from attention.inputs.examples import EXAMPLES
 from attention.numbers import number
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
 

@@ -12,7 +12,7 @@ import pytest
 from attention.exports import images
 from attention.figures import board
 from attention.figures.sheet import Sheet, compose
-from attention.inputs.examples import EXAMPLES
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
 drawn = pytest.mark.skipif(images.missing() is not None, reason=str(images.missing()))

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.exports.tables import COLUMNS, to_csv, to_npz
-from attention.inputs.examples import EXAMPLES
 from attention.readers.tables import rearmed
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import pytest
 
 from attention.figures.board import beside, colour_limits, describe, formula, hidden_cells, panes
-from attention.inputs.examples import EXAMPLES
 from attention.numbers import number
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
 from attention.stages import STAGES

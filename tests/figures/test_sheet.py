@@ -13,8 +13,8 @@ import pytest
 from attention.figures import board, variance
 from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
 from attention.figures.theme import PALETTES
-from attention.inputs.examples import EXAMPLES
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check

@@ -8,10 +8,10 @@ import pytest
 from attention import self_attention
 from attention.deviations import DEVIATIONS
 from attention.inputs import check as inputs
-from attention.inputs.examples import EXAMPLES
 from attention.limits import BadInput
 from attention.readers.printouts import read_matrices
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
 from attention.session.run import run
 
 USUAL = {"mask": "none", "true_means": "may look", "heads": 1, "kv_heads": None, "softcap": None}

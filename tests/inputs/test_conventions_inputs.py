@@ -7,8 +7,8 @@ import pytest
 
 from attention.conventions import CONVENTIONS
 from attention.inputs import conventions as inputs
-from attention.inputs.examples import EXAMPLES
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
 from attention.session.run import run
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attention.inputs import editing
-from attention.inputs.examples import EXAMPLES
 from attention.limits import BadInput
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Recipe
 from attention.session.validate import check
 

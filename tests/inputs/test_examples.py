@@ -12,8 +12,8 @@ import pytest
 from oracle import attend, product
 
 from attention.arithmetic import walk
-from attention.inputs.examples import EXAMPLES, FIRST
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.run import run, view
 from attention.session.validate import check
 from attention.statistics import variance

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.board import panes
-from attention.inputs.examples import EXAMPLES, FIRST
 from attention.limits import LIMIT, BadInput
 from attention.masks import MASKS
 from attention.session import changes
 from attention.session import settings as inputs
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.links import (
     CODECS,
     MATRICES,

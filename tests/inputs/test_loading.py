@@ -10,7 +10,6 @@ import pytest
 
 from attention import causal, self_attention
 from attention.exports.tables import to_npz
-from attention.inputs.examples import EXAMPLES
 from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry, texts
 from attention.readers.entry import ArrayEntry
@@ -20,6 +19,7 @@ from attention.readers.tensor_names import layers, place
 from attention.session import adopt, links
 from attention.session.adopt import ROLES, axis_of, family_of, picks_of, use
 from attention.session.changes import set_mask, set_memory, set_output_weights
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run
 from attention.session.settings import allowed

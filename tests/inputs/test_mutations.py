@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs.examples import EXAMPLES
 from attention.limits import LIMIT, BadInput
 from attention.readers import opening, select
 from attention.readers.tables import COMMAS
 from attention.session import links
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 
 CHUNKS, EACH = 10, 10_000

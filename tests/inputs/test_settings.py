@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from attention.inputs.examples import EXAMPLES
 from attention.limits import BadInput
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings, allowed

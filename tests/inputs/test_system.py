@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs.examples import EXAMPLES
 from attention.session import changes
+from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import distinct, labels, run, view
 from attention.session.validate import check

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.exports import text as exports
-from attention.inputs.examples import EXAMPLES
 from attention.limits import LIMIT, BadInput
 from attention.readers import opening
 from attention.readers.entry import ALONE
 from attention.readers.tables import Ambiguous, disarmed, rearmed
 from attention.readers.texts import entries
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
 VALUES = [[0.1, -2.5, 1 / 3], [-0.0, 123456789.125, 5e-324]]

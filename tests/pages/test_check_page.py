@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.inputs import check as inputs
-from attention.inputs.examples import EXAMPLES
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
 CHECK, EXPLORE = "attention/pages/check.py", "attention/pages/explore.py"

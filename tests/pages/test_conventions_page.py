@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.conventions import CONVENTIONS
 from attention.inputs import conventions as inputs
-from attention.inputs.examples import EXAMPLES
 from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
 
 CONVENTIONS_PAGE = "attention/pages/conventions.py"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.inputs.examples import EXAMPLES
 from attention.session import links
+from attention.session.examples import EXAMPLES
 from attention.session.run import run
 from attention.session.settings import Settings
 

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention import variance as maths
-from attention.inputs.examples import EXAMPLES
 from attention.session import links
+from attention.session.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
