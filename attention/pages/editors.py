@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attention.inputs import editing
 from attention.pages import loading, parts, state
+from attention.session import editing
 from attention.session import settings as inputs
 from attention.session.links import MATRICES
 from attention.session.matrix import Recipe

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.inputs import editing
 from attention.limits import BadInput
+from attention.session import editing
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Recipe
