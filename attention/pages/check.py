@@ -4,12 +4,12 @@ import streamlit as st
 
 from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
-from attention.inputs import check as inputs
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.pages import board, parts, sheet, state
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.opening import SUFFIXES
+from attention.session import check_yours as inputs
 from attention.session.examples import EXAMPLES
 from attention.session.settings import Settings
 

@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from attention.inputs import check as checks
 from attention.inputs import conventions as conventions
+from attention.session import check_yours as checks
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view

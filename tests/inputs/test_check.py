@@ -7,9 +7,9 @@ import pytest
 
 from attention import self_attention
 from attention.deviations import DEVIATIONS
-from attention.inputs import check as inputs
 from attention.limits import BadInput
 from attention.readers.printouts import read_matrices
+from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.run import run

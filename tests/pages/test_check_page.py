@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.inputs import check as inputs
+from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 
