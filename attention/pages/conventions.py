@@ -5,8 +5,8 @@ import streamlit as st
 from attention.conventions import CONVENTIONS
 from attention.exports import conventions as tables
 from attention.figures import comparison
-from attention.inputs import conventions as inputs
 from attention.pages import board, parts, sheet, state
+from attention.session import compare_frameworks as inputs
 from attention.session.examples import EXAMPLES
 from attention.session.run import labels
 

@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from attention.inputs import conventions as conventions
 from attention.session import check_yours as checks
+from attention.session import compare_frameworks as compare_frameworks
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -21,7 +21,7 @@ def settings_of(example: str, mask: str | None):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, example):
     dashboard = visit().open("conventions", example=example)
-    ours, compared = conventions.compare(EXAMPLES[example].build(), "array")
+    ours, compared = compare_frameworks.compare(EXAMPLES[example].build(), "array")
     table = dashboard.page.locator("table.pairs").first.inner_text()
     for found in compared:
         assert found.sentence in table
@@ -42,7 +42,7 @@ def test_conventions_hands_the_mask_over_as_asked(visit):
                     "as the framework's look-ahead switch", exact=True
                 ).click()
             )
-        _, compared = conventions.compare(settings_of("random-qkv", "causal"), handed)
+        _, compared = compare_frameworks.compare(settings_of("random-qkv", "causal"), handed)
         theirs = next(c.answer for c in compared if c.name == "torch_mha")
         assert np.array_equal(
             dashboard.numbers("weights_torch_mha"), theirs.weights, equal_nan=True

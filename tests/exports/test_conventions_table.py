@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from attention.conventions import CONVENTIONS, Answer
 from attention.exports.conventions import facts, sentences
-from attention.inputs.conventions import Compared
+from attention.session.compare_frameworks import Compared
 
 
 def cells(text: str) -> list[list[str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention.conventions import CONVENTIONS
-from attention.inputs import conventions as inputs
+from attention.session import compare_frameworks as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.run import run

@@ -9,7 +9,7 @@ from pages.test_check_page import opened as opened_at
 from streamlit.testing.v1 import AppTest
 
 from attention.conventions import CONVENTIONS
-from attention.inputs import conventions as inputs
+from attention.session import compare_frameworks as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 
