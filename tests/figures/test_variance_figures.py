@@ -12,6 +12,7 @@ import pytest
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
+from attention.html import variance
 
 ASKED = ("normal", 100, 3, 200)
 POINTS = maths.measure_all(*ASKED)
@@ -212,7 +213,7 @@ class Cells(HTMLParser):
 
 def test_the_table_has_every_plotted_number():
     parser = Cells()
-    parser.feed(exports.points_table(POINTS, 4))
+    parser.feed(variance.points_table(POINTS, 4))
     head, *rows = parser.rows
     assert head[:3] == ["d_k", "kind", "variance"]
     assert [(row[0], row[1]) for row in rows] == [
@@ -234,7 +235,7 @@ def test_the_csv_reads_back_as_the_same_numbers():
 
 def test_the_table_of_explore_leaves_theory_open_where_there_is_none():
     parser = Cells()
-    parser.feed(exports.explored_table(dict.fromkeys(MEASURED, 0.5), MEASURED, PREDICTED, 2))
+    parser.feed(variance.explored_table(dict.fromkeys(MEASURED, 0.5), MEASURED, PREDICTED, 2))
     assert parser.rows[1:] == [
         ["Q", "0.50", "1", "–"],
         ["K", "0.50", "2", "–"],
