@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.conventions import CONVENTIONS
-from attention.exports.html import line, table
+from attention.html.tables import line, table
 
 OURS = (
     "(…, L, D)",

@@ -7,11 +7,14 @@ import html
 import numpy as np
 
 from attention.arithmetic import Walk, terms, vector
+from attention.html.tables import line, table
 from attention.numbers import number
 from attention.stages import View
 from attention.statistics import entropy, largest, variance
 
 STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
+
+
 _MOST_TERMS = 6
 
 
@@ -148,13 +151,3 @@ def _vector(values, digits):
         return vector(values, digits)
     start, end = vector(values[:4], digits), vector(values[-2:], digits)
     return f"{start[:-1]}, …, {end[1:]}"
-
-
-def table(kind: str, heads: list[str], lines: list[str]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
-    return f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-
-
-def line(cells: list[str], kind: str = "") -> str:
-    first, *rest = (html.escape(text) for text in cells)
-    return f'<tr class="{kind}"><th scope="row">{first}</th>{"".join(f"<td>{text}</td>" for text in rest)}</tr>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.exports.html import line, table
+from attention.html.tables import line, table
 from attention.numbers import exact
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.printouts import sides

@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 
-from attention.exports.html import line, table
+from attention.html.tables import line, table
 from attention.numbers import number
 from attention.stages import View
 

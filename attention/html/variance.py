@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attention.exports.html import line, table
 from attention.exports.variance import _rows
+from attention.html.tables import line, table
 from attention.numbers import number
 from attention.variance import Point
 
