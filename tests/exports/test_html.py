@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attention.arithmetic import walk
-from attention.exports.html import STEPS, rows_table, statistics_table, walk_sentences, walk_table
+from attention.html.walk import STEPS, rows_table, statistics_table, walk_sentences, walk_table
 from attention.numbers import number
 from attention.session import changes
 from attention.session.examples import EXAMPLES
