@@ -6,7 +6,7 @@ import hashlib
 
 import streamlit as st
 
-from attention.exports import loading as tables
+from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import opening
