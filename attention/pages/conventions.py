@@ -3,8 +3,8 @@
 import streamlit as st
 
 from attention.conventions import CONVENTIONS
-from attention.exports import conventions as tables
 from attention.figures import comparison
+from attention.html import frameworks as tables
 from attention.pages import board, parts, sheet, state
 from attention.session import compare_frameworks as inputs
 from attention.session.examples import EXAMPLES

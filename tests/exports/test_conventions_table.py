@@ -4,7 +4,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from attention.conventions import CONVENTIONS, Answer
-from attention.exports.conventions import facts, sentences
+from attention.html.frameworks import facts, sentences
 from attention.session.compare_frameworks import Compared
 
 
