@@ -7,7 +7,7 @@ import json
 
 import streamlit as st
 
-from attention.figures import board as figures
+from attention.figures import panes as figures
 from attention.pages import board
 from attention.session.run import run, view
 from benchmarks.states import rolled

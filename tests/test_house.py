@@ -111,7 +111,7 @@ def test_working_through_inputs_figures_and_exports_loads_neither_streamlit_nor_
     code = """
 from attention.session.links import read
 from attention.session.run import run, view
-from attention.figures.board import panes
+from attention.figures.panes import panes
 from attention.exports.tables import to_csv, to_npz
 settings, _ = read({"cell": "scores,0,0"})
 trace = run(settings)

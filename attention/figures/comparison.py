@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attention.deviations import reach
-from attention.figures.board import around_zero, pane
+from attention.figures.panes import around_zero, pane
 
 PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
 

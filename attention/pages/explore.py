@@ -8,7 +8,7 @@ import streamlit as st
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.exports.formats import FORMATS, Shown, everything
-from attention.figures import board as figures
+from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.html import walk as tables
 from attention.pages import board, controls, editors, parts, sheet, state

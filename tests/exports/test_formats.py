@@ -15,7 +15,7 @@ import pytest
 
 from attention.exports import code, images, text
 from attention.exports.formats import FORMATS, Shown, everything
-from attention.figures import board
+from attention.figures import panes
 from attention.figures.sheet import Sheet, compose
 from attention.readers import opening
 from attention.session import links
@@ -58,7 +58,7 @@ def shown(settings, title="A title") -> Shown:
         trace,
         now,
         title,
-        lambda: board.panes(now),
+        lambda: panes.panes(now),
         lambda: "window.Plotly = { newPlot () {} }",
     )
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from attention.exports import images
-from attention.figures import board
+from attention.figures import panes
 from attention.figures.sheet import Sheet, compose
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -20,7 +20,7 @@ FOUR = EXAMPLES["four-words"].build()
 
 
 def sheet(**more) -> dict:
-    return compose(board.panes(view(FOUR, run(FOUR))), Sheet(**more))
+    return compose(panes.panes(view(FOUR, run(FOUR))), Sheet(**more))
 
 
 @drawn

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attention.figures.board import beside, colour_limits, describe, formula, hidden_cells, panes
+from attention.figures.panes import beside, colour_limits, describe, formula, hidden_cells, panes
 from attention.numbers import number
 from attention.session import changes
 from attention.session.examples import EXAMPLES

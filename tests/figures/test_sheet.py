@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attention.figures import board, variance
+from attention.figures import panes, variance
 from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
 from attention.figures.theme import PALETTES
 from attention.session import changes
@@ -36,7 +36,7 @@ CASES = {name: e.build() for name, e in EXAMPLES.items()} | {
 
 def panes(settings, **more):
     now = view(check(settings), run(settings))
-    return now, board.panes(now, digits=settings.digits, query=settings.query, **more)
+    return now, panes.panes(now, digits=settings.digits, query=settings.query, **more)
 
 
 def values(trace) -> np.ndarray:
@@ -68,7 +68,7 @@ def test_every_stage_stands_on_the_sheet_with_its_own_numbers(case, sheet):
     for trace, (name, matrix) in zip(mains, now.stages.items(), strict=True):
         shown = values(trace)
         assert np.array_equal(shown[~np.isnan(shown)], matrix[~np.isnan(shown)]), name
-        hidden = board.hidden_cells(now, name)
+        hidden = panes.hidden_cells(now, name)
         assert np.array_equal(
             np.isnan(shown), np.zeros(matrix.shape, bool) if hidden is None else hidden
         ), name
@@ -172,7 +172,7 @@ def shaped(*shapes, label="d"):
             "formula": "what it is",
             "sentence": "",
         }
-        drawn.append(board.pane(f"m{k}", matrix, *labels, words=text, limits=(-3, 3)))
+        drawn.append(panes.pane(f"m{k}", matrix, *labels, words=text, limits=(-3, 3)))
     return drawn
 
 

@@ -14,7 +14,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from attention.exports.tables import to_csv, to_npz
-from attention.figures.board import panes
+from attention.figures.panes import panes
 from attention.limits import LIMIT, BadInput
 from attention.masks import MASKS
 from attention.session import changes
