@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attention.pages import loading, parts, state
+from attention.pages import parts, state, your_data
 from attention.session import editing
 from attention.session import settings as inputs
 from attention.session.links import MATRICES
@@ -41,9 +41,9 @@ def panel(s: Settings) -> None:
         return
     with st.container(border=True, key="editor"):
         if chosen != DATA:
-            loading.forget()
+            your_data.forget()
         if chosen in (MASK, DATA):
-            (_mask if chosen == MASK else loading.panel)(s)
+            (_mask if chosen == MASK else your_data.panel)(s)
             return
         left, right = st.columns([3, 2], gap="medium")
         with left:
