@@ -6,7 +6,7 @@ from attention.html.tables import line, table
 from attention.numbers import exact
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.printouts import sides
-from attention.readers.select import Brought
+from attention.readers.select import SelectedArray
 
 COLUMNS, NAMES = 6, 200
 
@@ -21,7 +21,7 @@ def contents(found: dict[str, ArrayEntry]) -> str:
     return table("numbers", ["array", "shape", "type"], lines + more)
 
 
-def preview(role: str, brought: Brought, rows: int = 4) -> str:
+def preview(role: str, brought: SelectedArray, rows: int = 4) -> str:
     """The first rows of an array, in full digits, with its labels."""
     values = brought.values
     first = values.reshape(-1, *values.shape[-2:])[0]

@@ -13,7 +13,7 @@ from attention.readers import opening
 from attention.readers.entry import ArrayEntry
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.printouts import sides
-from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, Asked, Brought, gather
+from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, SelectedArray, Selection, gather
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, links
@@ -29,7 +29,7 @@ CHOICES = {
     "stored": AS_IT_IS.stored,
     "true": AS_IT_IS.true_means,
 }  # for one array
-Picks = dict[str, tuple[str, Asked]]
+Picks = dict[str, tuple[str, Selection]]
 
 
 def panel(s: Settings) -> None:
@@ -233,7 +233,7 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
     )
 
 
-def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Asked:
+def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
     """How the array is to be taken, where there is a choice. Q, K and V are cut alike, and asked about once."""
     group = "QKV" if role in "QKV" else role
     chosen = {
@@ -292,7 +292,7 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Asked:
                 options=list(POLARITIES),
                 required=True,
             )
-    return Asked(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
+    return Selection(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
 
 
 def _is_open(role: str, entry: ArrayEntry) -> bool:
@@ -301,7 +301,7 @@ def _is_open(role: str, entry: ArrayEntry) -> bool:
     return part is None or part.stored is None and part.count == 1
 
 
-def _use(brought: dict[str, Brought], heads: int | None) -> None:
+def _use(brought: dict[str, SelectedArray], heads: int | None) -> None:
     remarks = []
 
     def act(s: Settings) -> Settings:

@@ -23,7 +23,7 @@ AXES = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class Selection:
     """How a person wants an array to be taken."""
 
     words: str = ""  # the rows wanted, by their labels
@@ -33,11 +33,11 @@ class Asked:
     axis: str = "batch"  # a name in AXES
 
 
-AS_IT_IS = Asked()
+AS_IT_IS = Selection()
 
 
 @dataclass(frozen=True, eq=False)
-class Brought:
+class SelectedArray:
     """An array as it is to be used, and what a person should know of how it was taken."""
 
     values: np.ndarray
@@ -50,7 +50,7 @@ class Brought:
     remarks: tuple[str, ...] = ()
 
 
-def take(entry: ArrayEntry, role: str, where: str, asked: Asked = AS_IT_IS) -> Brought:
+def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS) -> SelectedArray:
     """The numbers of an array as this input.
 
     Of a tensor that holds several weights its part is taken first, then the slice, then it is turned.
@@ -63,7 +63,7 @@ def take(entry: ArrayEntry, role: str, where: str, asked: Asked = AS_IT_IS) -> B
         values = part.of(values, stored)
     tokens = _labels(tokens, values, asked.cut)
     values = _cut(values, asked.cut, place)
-    found = Brought(values, tokens, stored, remarks=(entry.remark,) if entry.remark else ())
+    found = SelectedArray(values, tokens, stored, remarks=(entry.remark,) if entry.remark else ())
     found = _ranked(found, role, place, asked.axis)
     if role == MASK:
         return _mask(found, asked.true_means, place)
@@ -85,7 +85,7 @@ def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
     return stored
 
 
-def _ranked(found: Brought, role: str, place: str, axis: str) -> Brought:
+def _ranked(found: SelectedArray, role: str, place: str, axis: str) -> SelectedArray:
     """With as many axes as the input has: two, or a batch in front; heads beside each other."""
     values = found.values
     if (
@@ -107,7 +107,7 @@ def _ranked(found: Brought, role: str, place: str, axis: str) -> Brought:
     return replace(found, values=values, heads=heads, remarks=remarks)
 
 
-def _turned(found: Brought, name: str, role: str, how: tuple[str, str]) -> Brought:
+def _turned(found: SelectedArray, name: str, role: str, how: tuple[str, str]) -> SelectedArray:
     """A weight whose name says what it is, as (in, out)."""
     turn, (by, cut) = found.stored == "out_in", how
     way = "(out, in), and transposed" if turn else "(in, out)"
@@ -122,10 +122,12 @@ def _turned(found: Brought, name: str, role: str, how: tuple[str, str]) -> Broug
 
 
 def gather(
-    found: dict[str, ArrayEntry], picks: dict[str, tuple[str, Asked]], where: str
-) -> dict[str, Brought]:
+    found: dict[str, ArrayEntry], picks: dict[str, tuple[str, Selection]], where: str
+) -> dict[str, SelectedArray]:
     """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to take it."""
-    brought = {role: take(found[name], role, where, asked) for role, (name, asked) in picks.items()}
+    brought = {
+        role: select(found[name], role, where, asked) for role, (name, asked) in picks.items()
+    }
     biases = left_out(found, [name for name, _ in picks.values()])
     if biases:
         role = next(iter(brought))
@@ -135,10 +137,10 @@ def gather(
     return brought
 
 
-def _mask(found: Brought, true_means: str, place: str) -> Brought:
+def _mask(found: SelectedArray, true_means: str, place: str) -> SelectedArray:
     values = found.values.astype(np.float64)
     said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
-    return Brought(
+    return SelectedArray(
         as_allowed(values, true_means, place), remarks=(*found.remarks, f"The mask: {said}.")
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
-from attention.readers.select import MASK, WEIGHTS, Brought, size
+from attention.readers.select import MASK, WEIGHTS, SelectedArray, size
 from attention.readers.tensor_names import guess
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix, Recipe, orient
@@ -65,7 +65,7 @@ def family_of(names: list[str]) -> str:
 
 
 def use(
-    s: Settings, brought: dict[str, Brought], heads: int | None = None
+    s: Settings, brought: dict[str, SelectedArray], heads: int | None = None
 ) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
@@ -99,7 +99,7 @@ def use(
     return check(s), list(dict.fromkeys(filter(None, remarks)))
 
 
-def _projected(s: Settings, brought: dict[str, Brought]) -> Settings:
+def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
         raise BadInput(
@@ -133,7 +133,7 @@ def _projected(s: Settings, brought: dict[str, Brought]) -> Settings:
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O"))
 
 
-def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> Settings:
+def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
     """X, perhaps a second sequence, and weights."""
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
@@ -164,7 +164,7 @@ def _embedded(s: Settings, brought: dict[str, Brought], remarks: list[str]) -> S
 
 
 def _weights(
-    m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, Brought], remarks: list[str]
+    m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
 ) -> dict:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled anew."""
     found, rolled, fitted = {}, [], []
@@ -206,7 +206,7 @@ def _were(names: list[str]) -> str:
     return f"{', '.join(most)} and {last} were" if most else f"{last} was"
 
 
-def _oriented(role: str, b: Brought, d_in: int) -> Matrix:
+def _oriented(role: str, b: SelectedArray, d_in: int) -> Matrix:
     """A weight as (d_in, d_out): by what its tensor's name says, else the way that fits."""
     if not b.name:
         values, remark = orient(b.values, d_in, role, b.stored)
@@ -221,7 +221,7 @@ def _oriented(role: str, b: Brought, d_in: int) -> Matrix:
     )
 
 
-def _with_output(s: Settings, brought: Brought | None, remarks: list[str]) -> Settings:
+def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
     width = s.shape("V" if s.typed_qkv else "W_V")[1]
     if brought is not None:
         matrix = _oriented("W_O", brought, width)
@@ -256,7 +256,7 @@ def _with_padding(s: Settings, changed: bool, remarks: list[str]) -> Settings:
     return replace(s, padding=())
 
 
-def _with_mask(s: Settings, brought: Brought | None, remarks: list[str]) -> Settings:
+def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
     n_q, n_k = len(s.tokens), len(s.key_tokens)
     if brought is not None:
         if brought.values.shape != (n_q, n_k):

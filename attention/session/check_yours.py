@@ -58,7 +58,7 @@ def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **
     """Inputs typed or pasted: a text for each matrix, and one for the mask where it is ``PASTED``."""
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
-    asked = select.Asked(true_means=true_means)
+    asked = select.Selection(true_means=true_means)
     seen = (
         _matrix(boxes.get(select.MASK, ""), select.MASK, asked)
         if mask == PASTED
@@ -68,7 +68,7 @@ def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **
 
 
 def _matrix(text: str, role: str, asked=select.AS_IT_IS) -> np.ndarray:
-    found = select.take(_array(text, role, role), role, role, asked).values
+    found = select.select(_array(text, role, role), role, role, asked).values
     if found.ndim != 2:
         raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
     return found

@@ -14,7 +14,7 @@ from attention.limits import MAX_FILE, BadInput
 from attention.readers import entry, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.opening import opened
-from attention.readers.select import Asked, Brought, gather, take
+from attention.readers.select import SelectedArray, Selection, gather, select
 from attention.readers.tensor_names import layers, place
 from attention.session import adopt, links
 from attention.session.adopt import ROLES, axis_of, family_of, picks_of, use
@@ -37,8 +37,8 @@ def entry(values, name=entry.ALONE, **more) -> ArrayEntry:
     return ArrayEntry(name, values.shape, values.dtype.name, lambda: values, **more)
 
 
-def brought(**arrays) -> dict[str, Brought]:
-    return {role: take(entry(values), role, "it") for role, values in arrays.items()}
+def brought(**arrays) -> dict[str, SelectedArray]:
+    return {role: select(entry(values), role, "it") for role, values in arrays.items()}
 
 
 def refused(act, *arguments) -> str:
@@ -58,7 +58,7 @@ def test_a_file_of_any_type_and_order_becomes_the_same_numbers(dtype, order):
     buffer = io.BytesIO()
     np.save(buffer, array)
     (found,) = opened("a.npy", buffer.getvalue()).values()
-    values = take(found, "X", "a.npy").values
+    values = select(found, "X", "a.npy").values
     assert values.dtype == np.float64
     assert [[float(v) for v in row] for row in array] == values.tolist()
 
@@ -83,7 +83,9 @@ def test_bfloat16_becomes_the_same_numbers():
     )
     array = RNG.standard_normal((3, 4)).astype(ml_dtypes.bfloat16)
     found = opened("m.safetensors", safetensors({"X": array}, "BF16"))
-    assert take(found["X"], "X", "m").values.tolist() == [[float(v) for v in row] for row in array]
+    assert select(found["X"], "X", "m").values.tolist() == [
+        [float(v) for v in row] for row in array
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,8 +115,10 @@ def test_a_byte_order_mark_of_utf_8_does_no_harm():
 WORDS = "cat 1 2\ndog 3 4\nCatalogue 5 6\ncat 7 8\n, 9 0\nnew york 0 1\n"
 
 
-def words(text, cut="") -> Brought:
-    return take(texts.entries(WORDS, "it")[entry.ALONE], "X", "it", Asked(words=text, cut=cut))
+def words(text, cut="") -> SelectedArray:
+    return select(
+        texts.entries(WORDS, "it")[entry.ALONE], "X", "it", Selection(words=text, cut=cut)
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,8 +157,10 @@ def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
 def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
     text = "".join(f"w{k} {k} 1\n" for k in range(65))
     found = texts.entries(text, "it")[entry.ALONE]
-    assert refused(take, found, "X", "it") == "it holds 65 words; type those you want, at most 64."
-    assert take(found, "X", "it", Asked(words="w64 w0")).values.tolist() == [[64, 1], [0, 1]]
+    assert (
+        refused(select, found, "X", "it") == "it holds 65 words; type those you want, at most 64."
+    )
+    assert select(found, "X", "it", Selection(words="w64 w0")).values.tolist() == [[64, 1], [0, 1]]
 
 
 CUBE = RNG.standard_normal((2, 3, 4))
@@ -171,7 +177,7 @@ CUBE = RNG.standard_normal((2, 3, 4))
     ],
 )
 def test_a_slice_is_numpys(cut, wanted):
-    found = take(entry(CUBE), "X", "it", Asked(cut=cut))
+    found = select(entry(CUBE), "X", "it", Selection(cut=cut))
     assert found.values.tobytes() == np.ascontiguousarray(wanted).tobytes()
 
 
@@ -195,24 +201,24 @@ def test_a_slice_is_numpys(cut, wanted):
     ],
 )
 def test_a_slice_that_is_not_there_is_explained(cut, message):
-    assert refused(take, entry(CUBE), "X", "it", Asked(cut=cut)) == message
+    assert refused(select, entry(CUBE), "X", "it", Selection(cut=cut)) == message
 
 
 def test_what_does_not_have_the_axes_of_its_role_is_refused():
     four = entry(np.ones((1, 1, 2, 2)), "W")
-    assert refused(take, four, "Q", "it") == (
+    assert refused(select, four, "Q", "it") == (
         "it, W is 1 × 1 × 2 × 2; two axes, or three with a batch, are wanted for Q. Cut it to that."
     )
     assert (
-        refused(take, entry(CUBE), "W_Q", "it")
+        refused(select, entry(CUBE), "W_Q", "it")
         == "it is 2 × 3 × 4; two axes are wanted for W_Q. Cut it to that."
     )
     assert (
-        refused(take, entry(np.ones((0, 3))), "W_Q", "it")
+        refused(select, entry(np.ones((0, 3))), "W_Q", "it")
         == "it is 0 × 3; two axes are wanted for W_Q. Cut it to that."
     )
     assert (
-        refused(take, entry(CUBE > 0), "mask", "it")
+        refused(select, entry(CUBE > 0), "mask", "it")
         == "it is 2 × 3 × 4; two axes are wanted for mask. Cut it to that."
     )
 
@@ -220,7 +226,7 @@ def test_what_does_not_have_the_axes_of_its_role_is_refused():
 @pytest.mark.parametrize("role", [role for role in ROLES if role != "mask"])
 def test_bool_is_a_mask_and_nothing_else(role):
     message = f"it holds bool; that is a mask, and {role} needs numbers."
-    assert refused(take, entry(np.eye(2, dtype=bool)), role, "it") == message
+    assert refused(select, entry(np.eye(2, dtype=bool)), role, "it") == message
 
 
 @pytest.mark.parametrize(
@@ -235,7 +241,7 @@ def test_a_number_that_is_none_or_too_large_is_located(value, shown):
         values = np.zeros(shape, np.array(value).dtype)
         values[at] = value
         message = f"it, T, {spot} holds {shown}; numbers from -1e12 to 1e12 are allowed."
-        assert refused(take, entry(values, "T"), "X", "it") == message
+        assert refused(select, entry(values, "T"), "X", "it") == message
 
 
 # ---- masks --------------------------------------------------------------------------------------------------
@@ -256,7 +262,7 @@ SEEN = np.tril(np.ones((4, 4), bool))
     ],
 )
 def test_a_mask_in_either_polarity_lets_the_same_pairs_look(values, means, said):
-    mask = take(entry(values), "mask", "it", Asked(true_means=means))
+    mask = select(entry(values), "mask", "it", Selection(true_means=means))
     before = set_mask(four_words(), "none")
     s, remarks = use(before, {"mask": mask})
     assert np.array_equal(allowed(s), SEEN)
@@ -268,13 +274,13 @@ def test_a_mask_in_either_polarity_lets_the_same_pairs_look(values, means, said)
 
 
 def test_a_mask_that_is_the_same_for_every_item_and_head_is_one():
-    mask = take(entry(np.broadcast_to(SEEN, (2, 3, 4, 4))), "mask", "it")
+    mask = select(entry(np.broadcast_to(SEEN, (2, 3, 4, 4))), "mask", "it")
     assert np.array_equal(mask.values, SEEN)
 
 
 def test_a_mask_of_other_numbers_is_refused():
     message = "it, row 1, column 2 holds 0.50; 0 and 1, or True and False, are allowed."
-    assert refused(take, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
+    assert refused(select, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
     assert (
         refused(use, four_words(), brought(mask=np.ones((3, 4))))
         == "the mask is 3 × 4; 4 queries × 4 keys are wanted."
@@ -291,7 +297,7 @@ def normal(*shape) -> np.ndarray:
 def test_embeddings_bring_their_tokens_and_the_rest_stays():
     before = four_words()
     found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[entry.ALONE]
-    s, remarks = use(before, {"X": take(found, "X", "it")})
+    s, remarks = use(before, {"X": select(found, "X", "it")})
     assert s.tokens == ("cat", "dog")
     assert s.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
     assert all(s.matrices[name] is before.matrices[name] for name in ("W_Q", "W_K", "W_V"))
@@ -373,7 +379,7 @@ def test_what_no_longer_fits_is_taken_away_and_that_is_said():
 @pytest.mark.parametrize(("stored", "turned"), [("in_out", False), ("out_in", True)])
 def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
     W = normal(4, 4)
-    s, remarks = use(four_words(), {"W_Q": take(entry(W), "W_Q", "it", Asked(stored=stored))})
+    s, remarks = use(four_words(), {"W_Q": select(entry(W), "W_Q", "it", Selection(stored=stored))})
     assert s.matrices["W_Q"].values.tolist() == (W.T if turned else W).tolist()
     assert remarks[1].endswith("Both ways fit; you chose this one.")
 
@@ -396,10 +402,10 @@ def test_q_k_and_v_together_are_attended_themselves():
 def test_labels_of_keys_name_the_second_sequence():
     read = lambda text: texts.entries(text, "it")[entry.ALONE]  # noqa: E731
     found = {"Q": read("a 1 2\nb 3 4"), "K": read("c 1 2\nd 3 4"), "V": read("c 1 2\nd 3 4")}
-    s, _ = use(four_words(), {name: take(e, name, "it") for name, e in found.items()})
+    s, _ = use(four_words(), {name: select(e, name, "it") for name, e in found.items()})
     assert (s.tokens, s.memory_tokens) == (("a", "b"), ("c", "d"))
     found["Q"] = found["K"]
-    s, _ = use(four_words(), {name: take(e, name, "it") for name, e in found.items()})
+    s, _ = use(four_words(), {name: select(e, name, "it") for name, e in found.items()})
     assert (s.tokens, s.memory_tokens) == (("c", "d"), ())
 
 
@@ -483,7 +489,7 @@ def test_what_does_not_fit_is_explained_and_changes_nothing(case):
 def test_a_label_that_cannot_be_a_token_is_refused():
     found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[entry.ALONE]
     message = "token 1 holds a line break or another character that cannot be shown."
-    assert refused(use, four_words(), {"X": take(found, "X", "it")}) == message
+    assert refused(use, four_words(), {"X": select(found, "X", "it")}) == message
 
 
 # ---- checkpoints ----------------------------------------------------------------------------------------------------
@@ -606,7 +612,7 @@ def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
     assert all(f".{of_layer}." in f".{name}" for name in picks.values())
     x = normal(3, D)
     picked = gather(
-        found, {role: (name, Asked()) for role, name in picks.items()}, "model.safetensors"
+        found, {role: (name, Selection()) for role, name in picks.items()}, "model.safetensors"
     )
     start, _ = use(replace(four_words(), mask="none"), brought(X=x))
     s, remarks = use(start, picked)
@@ -624,7 +630,7 @@ def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
 def test_biases_that_stay_behind_are_said():
     tensors = linear("a.query")
     found = opened("m.safetensors", safetensors(tensors))
-    (b,) = gather(found, {"W_Q": ("a.query.weight", Asked())}, "m").values()
+    (b,) = gather(found, {"W_Q": ("a.query.weight", Selection())}, "m").values()
     assert b.remarks[1:] == (
         "The formula here has no bias: a.query.bias stayed behind, so the numbers differ from the model's.",
     )
@@ -646,16 +652,16 @@ def test_a_fused_tensor_is_split_and_turned_whichever_way_it_is_stored(name):
     x, fused = normal(5, 3), normal(9, 3)  # (3 · 3, 3), as nn.Linear keeps it
     wanted = np.split(x @ fused.T, 3, axis=1)
     for role, product in zip(("W_Q", "W_K", "W_V"), wanted, strict=True):
-        assert np.array_equal(x @ take(entry(fused, name), role, "it").values, product)
+        assert np.array_equal(x @ select(entry(fused, name), role, "it").values, product)
         if "c_attn" in name:  # GPT-2 keeps it the other way round
-            assert np.array_equal(x @ take(entry(fused.T, name), role, "it").values, product)
+            assert np.array_equal(x @ select(entry(fused.T, name), role, "it").values, product)
     message = f"it, {name} is 7 × 3; three equal parts are wanted, for Q, K and V."
-    assert refused(take, entry(np.ones((7, 3)), name), "W_Q", "it") == message
+    assert refused(select, entry(np.ones((7, 3)), name), "W_Q", "it") == message
 
 
 def test_a_slice_of_a_fused_tensor_is_of_the_part():
     fused = normal(4, 12)
-    b = take(entry(fused, "h.0.attn.c_attn.weight"), "W_K", "it", Asked(cut=":, 0:2"))
+    b = select(entry(fused, "h.0.attn.c_attn.weight"), "W_K", "it", Selection(cut=":, 0:2"))
     assert np.array_equal(b.values, fused[:, 4:6])
     assert b.remarks == (
         "W_K is h.0.attn.c_attn.weight, of which :, 0:2 was cut, by its name stored as (in, out).",
@@ -665,13 +671,13 @@ def test_a_slice_of_a_fused_tensor_is_of_the_part():
 @pytest.mark.parametrize(("stored", "turned"), [("in_out", False), ("out_in", True)])
 def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored, turned):
     W = normal(4, 4)
-    b = take(entry(W, "h.0.attn.c_proj.weight"), "W_O", "it", Asked(stored=stored))
+    b = select(entry(W, "h.0.attn.c_proj.weight"), "W_O", "it", Selection(stored=stored))
     assert np.array_equal(b.values, W.T if turned else W)
     assert "as you say stored as" in b.remarks[0]
 
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
-    b = take(entry(np.ones((4, 3)), "a.query.weight"), "W_Q", "it")
+    b = select(entry(np.ones((4, 3)), "a.query.weight"), "W_Q", "it")
     message = "W_Q takes 3 numbers in; 4 come, the width of what it meets. Bring both together, or an input of 3 columns first."
     assert refused(use, four_words(), {"W_Q": b}) == message
 
@@ -716,7 +722,7 @@ def test_a_second_sequence_that_is_typed_keeps_the_first():
 def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
     Q, K, V = normal(2, 3, 4), normal(2, 3, 4), normal(2, 3, 5)
     picks = {
-        role: take(entry(M, role), role, "it", Asked(axis="heads"))
+        role: select(entry(M, role), role, "it", Selection(axis="heads"))
         for role, M in zip("QKV", (Q, K, V), strict=True)
     }
     s, _ = use(four_words(), picks)
@@ -726,7 +732,10 @@ def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
         assert np.array_equal(run(s).output[h], run(one).output)
     batch, remarks = use(
         four_words(),
-        {role: take(entry(M, role), role, "it") for role, M in zip("QKV", (Q, K, V), strict=True)},
+        {
+            role: select(entry(M, role), role, "it")
+            for role, M in zip("QKV", (Q, K, V), strict=True)
+        },
     )
     assert (batch.heads, batch.batch) == (1, 2)
     assert "Q has three axes: taken as a batch of 2." in remarks
@@ -738,7 +747,7 @@ def test_what_this_page_saves_as_npz_is_the_same_attention_again(example):
     found = opened("a.npz", to_npz(s, run(s)))
     family, axis = family_of(list(found)), axis_of(found)
     picks = {
-        role: (name, Asked(axis=axis))
+        role: (name, Selection(axis=axis))
         for role, name in picks_of(found, family, None).items()
         if name
     }
@@ -757,10 +766,10 @@ def test_what_this_page_saves_as_npz_is_the_same_attention_again(example):
 
 def test_labels_follow_a_slice():
     e = entry(normal(2, 3, 4), "X", rows=("a", "b", "c"))
-    assert take(e, "X", "it", Asked(cut="0, 0:2")).tokens == ("a", "b")
-    assert take(e, "X", "it", Asked(cut="1, 1:, :2")).tokens == ("b", "c")
-    assert take(e, "X", "it", Asked(cut="1")).tokens == ("a", "b", "c")
-    assert take(e, "X", "it", Asked(cut=":, 0")).tokens == ()
+    assert select(e, "X", "it", Selection(cut="0, 0:2")).tokens == ("a", "b")
+    assert select(e, "X", "it", Selection(cut="1, 1:, :2")).tokens == ("b", "c")
+    assert select(e, "X", "it", Selection(cut="1")).tokens == ("a", "b", "c")
+    assert select(e, "X", "it", Selection(cut=":, 0")).tokens == ()
 
 
 def test_embeddings_over_a_typed_second_sequence_end_it_and_say_so():
@@ -825,16 +834,19 @@ def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
 
 def test_a_word_that_stands_there_twice_is_taken_row_by_row():
     e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[entry.ALONE]
-    assert take(e, "X", "it", Asked(words="the cat the the")).values.tolist() == [
+    assert select(e, "X", "it", Selection(words="the cat the the")).values.tolist() == [
         [1, 2],
         [3, 4],
         [5, 6],
         [5, 6],
     ]
-    assert take(e, "X", "it", Asked(words="the")).values.tolist() == [[1, 2]]
+    assert select(e, "X", "it", Selection(words="the")).values.tolist() == [[1, 2]]
 
 
 def test_a_label_of_several_words_is_one_word():
     e = texts.entries("New York,1,2\nNew,3,4\nYork,5,6", "it")[entry.ALONE]
-    assert take(e, "X", "it", Asked(words="New York")).values.tolist() == [[1, 2]]
-    assert take(e, "X", "it", Asked(words="New York, York")).values.tolist() == [[1, 2], [5, 6]]
+    assert select(e, "X", "it", Selection(words="New York")).values.tolist() == [[1, 2]]
+    assert select(e, "X", "it", Selection(words="New York, York")).values.tolist() == [
+        [1, 2],
+        [5, 6],
+    ]

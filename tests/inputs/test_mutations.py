@@ -151,7 +151,7 @@ def arrays(name: str, content: bytes, dice: random.Random) -> None:
         assert entry.read().shape == entry.shape
         if entry.pick:
             assert entry.pick([len(entry.rows) - 1]).shape == (1, entry.shape[1])
-        brought = select.take(entry, "X", name)
+        brought = select.select(entry, "X", name)
         assert np.abs(brought.values).max() <= LIMIT
         assert not brought.tokens or len(brought.tokens) == brought.values.shape[-2]
 
