@@ -93,7 +93,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
     brought = gather(found, picks, where)
     try:
-        said = adopt.use(s, brought, heads)[1][1:] if brought else []
+        said = adopt.adopt(s, brought, heads)[1][1:] if brought else []
     finally:
         for role, b in brought.items():
             st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
@@ -305,7 +305,7 @@ def _use(brought: dict[str, SelectedArray], heads: int | None) -> None:
     remarks = []
 
     def act(s: Settings) -> Settings:
-        new, said = adopt.use(s, brought, heads)
+        new, said = adopt.adopt(s, brought, heads)
         remarks.extend(said)
         return new
 

@@ -64,7 +64,7 @@ def family_of(names: list[str]) -> str:
 # ---- the settings that follow ---------------------------------------------------------------------------
 
 
-def use(
+def adopt(
     s: Settings, brought: dict[str, SelectedArray], heads: int | None = None
 ) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.

@@ -17,7 +17,7 @@ from attention.readers.opening import opened
 from attention.readers.select import SelectedArray, Selection, gather, select
 from attention.readers.tensor_names import layers, place
 from attention.session import adopt, links
-from attention.session.adopt import ROLES, axis_of, family_of, picks_of, use
+from attention.session.adopt import ROLES, adopt, axis_of, family_of, picks_of
 from attention.session.changes import set_mask, set_memory, set_output_weights
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -264,7 +264,7 @@ SEEN = np.tril(np.ones((4, 4), bool))
 def test_a_mask_in_either_polarity_lets_the_same_pairs_look(values, means, said):
     mask = select(entry(values), "mask", "it", Selection(true_means=means))
     before = set_mask(four_words(), "none")
-    s, remarks = use(before, {"mask": mask})
+    s, remarks = adopt(before, {"mask": mask})
     assert np.array_equal(allowed(s), SEEN)
     assert remarks == ["Now on the board: mask (4 × 4).", said]
     trace = run(before)
@@ -282,7 +282,7 @@ def test_a_mask_of_other_numbers_is_refused():
     message = "it, row 1, column 2 holds 0.50; 0 and 1, or True and False, are allowed."
     assert refused(select, entry([[1, 0.5], [0, 1]]), "mask", "it") == message
     assert (
-        refused(use, four_words(), brought(mask=np.ones((3, 4))))
+        refused(adopt, four_words(), brought(mask=np.ones((3, 4))))
         == "the mask is 3 × 4; 4 queries × 4 keys are wanted."
     )
 
@@ -297,7 +297,7 @@ def normal(*shape) -> np.ndarray:
 def test_embeddings_bring_their_tokens_and_the_rest_stays():
     before = four_words()
     found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[entry.ALONE]
-    s, remarks = use(before, {"X": select(found, "X", "it")})
+    s, remarks = adopt(before, {"X": select(found, "X", "it")})
     assert s.tokens == ("cat", "dog")
     assert s.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
     assert all(s.matrices[name] is before.matrices[name] for name in ("W_Q", "W_K", "W_V"))
@@ -306,7 +306,7 @@ def test_embeddings_bring_their_tokens_and_the_rest_stays():
 
 
 def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
-    s, remarks = use(four_words(), brought(X=normal(5, 3)))
+    s, remarks = adopt(four_words(), brought(X=normal(5, 3)))
     assert s.tokens == ("w1", "w2", "w3", "w4", "w5")
     assert [s.shape(name) for name in ("W_Q", "W_K", "W_V")] == [(3, 4)] * 3
     assert all(s.matrices[name].is_rolled for name in ("W_Q", "W_K", "W_V"))
@@ -319,7 +319,7 @@ def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
 def test_brought_weights_bring_their_partner_to_the_same_width():
     W_Q = normal(4, 2)
     before = four_words()
-    s, remarks = use(before, brought(W_Q=W_Q))
+    s, remarks = adopt(before, brought(W_Q=W_Q))
     assert s.matrices["W_Q"].values.tolist() == W_Q.tolist()
     assert s.matrices["W_K"].values.tolist() == before.matrices["W_K"].values[:, :2].tolist()
     assert s.matrices["W_V"] is before.matrices["W_V"]
@@ -333,7 +333,7 @@ def test_brought_weights_bring_their_partner_to_the_same_width():
 def test_all_brought_together_give_the_packages_attention():
     X, W_Q, W_K, W_V, W_O = normal(5, 6), normal(6, 4), normal(6, 4), normal(6, 8), normal(8, 3)
     start = replace(four_words(), heads=2)
-    s, _ = use(start, brought(X=X, W_Q=W_Q, W_K=W_K, W_V=W_V.T, W_O=W_O, mask=causal(5, 5)))
+    s, _ = adopt(start, brought(X=X, W_Q=W_Q, W_K=W_K, W_V=W_V.T, W_O=W_O, mask=causal(5, 5)))
     expected = self_attention(X, W_Q, W_K, W_V, heads=2, W_O=W_O, allowed=causal(5, 5))
     np.testing.assert_array_equal(run(s).projected, expected.projected)
     assert (s.heads, s.example) == (2, "own")
@@ -341,9 +341,9 @@ def test_all_brought_together_give_the_packages_attention():
 
 def test_a_batch_of_embeddings_is_attended_item_by_item():
     X = normal(3, 2, 4)
-    s, _ = use(four_words(), brought(X=X))
+    s, _ = adopt(four_words(), brought(X=X))
     for k, item in enumerate(X):
-        alone, _ = use(four_words(), brought(X=item))
+        alone, _ = adopt(four_words(), brought(X=item))
         np.testing.assert_allclose(
             run(s).output[k], run(alone).output.reshape(run(s).output[k].shape), rtol=1e-12
         )
@@ -351,13 +351,13 @@ def test_a_batch_of_embeddings_is_attended_item_by_item():
 
 def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit():
     before = four_words()
-    s, _ = use(before, brought(memory=normal(2, 4)))
+    s, _ = adopt(before, brought(memory=normal(2, 4)))
     assert (s.tokens, s.memory_tokens) == (before.tokens, ("k1", "k2"))
     assert s.matrices["X"] is before.matrices["X"]
-    again, remarks = use(s, brought(X=normal(2, 3)))
+    again, remarks = adopt(s, brought(X=normal(2, 3)))
     assert again.memory_tokens == () and "memory" not in again.matrices
     assert "The second sequence did not fit to X and was taken away." in remarks
-    kept, remarks = use(s, brought(X=normal(3, 4)))
+    kept, remarks = adopt(s, brought(X=normal(3, 4)))
     assert kept.matrices["memory"] is s.matrices["memory"]
     assert remarks == ["Now on the board: X (3 × 4)."]
 
@@ -365,7 +365,7 @@ def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit
 def test_what_no_longer_fits_is_taken_away_and_that_is_said():
     s = replace(set_output_weights(four_words(), True), heads=4, padding=(3,))
     s = check(set_mask(s, "drawn"))
-    new, remarks = use(s, brought(X=normal(2, 4), W_V=normal(4, 3)))
+    new, remarks = adopt(s, brought(X=normal(2, 4), W_V=normal(4, 3)))
     assert (new.heads, new.mask, new.drawn, new.padding) == (1, "none", (), ())
     assert "W_O" not in new.matrices
     assert remarks[2:] == [
@@ -379,7 +379,9 @@ def test_what_no_longer_fits_is_taken_away_and_that_is_said():
 @pytest.mark.parametrize(("stored", "turned"), [("in_out", False), ("out_in", True)])
 def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
     W = normal(4, 4)
-    s, remarks = use(four_words(), {"W_Q": select(entry(W), "W_Q", "it", Selection(stored=stored))})
+    s, remarks = adopt(
+        four_words(), {"W_Q": select(entry(W), "W_Q", "it", Selection(stored=stored))}
+    )
     assert s.matrices["W_Q"].values.tolist() == (W.T if turned else W).tolist()
     assert remarks[1].endswith("Both ways fit; you chose this one.")
 
@@ -389,23 +391,23 @@ def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
 
 def test_q_k_and_v_together_are_attended_themselves():
     Q, K, V = normal(3, 4), normal(5, 4), normal(5, 2)
-    s, remarks = use(four_words(), brought(Q=Q, K=K, V=V))
+    s, remarks = adopt(four_words(), brought(Q=Q, K=K, V=V))
     assert (s.tokens, s.memory_tokens) == (("w1", "w2", "w3"), ("k1", "k2", "k3", "k4", "k5"))
     assert remarks == ["Now on the board: Q (3 × 4), K (5 × 4), V (5 × 2)."]
     np.testing.assert_allclose(
         np.squeeze(run(s).output), oracle.attend(Q, K, V)["output"], rtol=1e-12
     )
-    other, _ = use(s, brought(V=normal(5, 2)))
+    other, _ = adopt(s, brought(V=normal(5, 2)))
     assert other.matrices["Q"] is s.matrices["Q"]
 
 
 def test_labels_of_keys_name_the_second_sequence():
     read = lambda text: texts.entries(text, "it")[entry.ALONE]  # noqa: E731
     found = {"Q": read("a 1 2\nb 3 4"), "K": read("c 1 2\nd 3 4"), "V": read("c 1 2\nd 3 4")}
-    s, _ = use(four_words(), {name: select(e, name, "it") for name, e in found.items()})
+    s, _ = adopt(four_words(), {name: select(e, name, "it") for name, e in found.items()})
     assert (s.tokens, s.memory_tokens) == (("a", "b"), ("c", "d"))
     found["Q"] = found["K"]
-    s, _ = use(four_words(), {name: select(e, name, "it") for name, e in found.items()})
+    s, _ = adopt(four_words(), {name: select(e, name, "it") for name, e in found.items()})
     assert (s.tokens, s.memory_tokens) == (("c", "d"), ())
 
 
@@ -413,7 +415,7 @@ QKV = {"Q": np.ones((2, 3)), "K": np.ones((2, 3)), "V": np.ones((2, 3))}
 
 
 def typed():
-    return use(four_words(), brought(**QKV))[0]
+    return adopt(four_words(), brought(**QKV))[0]
 
 
 REFUSED = {
@@ -482,14 +484,14 @@ REFUSED = {
 def test_what_does_not_fit_is_explained_and_changes_nothing(case):
     start, arrays, message = REFUSED[case]
     before = start()
-    assert refused(use, before, brought(**arrays)) == message
+    assert refused(adopt, before, brought(**arrays)) == message
     assert before == start()
 
 
 def test_a_label_that_cannot_be_a_token_is_refused():
     found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[entry.ALONE]
     message = "token 1 holds a line break or another character that cannot be shown."
-    assert refused(use, four_words(), {"X": select(found, "X", "it")}) == message
+    assert refused(adopt, four_words(), {"X": select(found, "X", "it")}) == message
 
 
 # ---- checkpoints ----------------------------------------------------------------------------------------------------
@@ -614,8 +616,8 @@ def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
     picked = gather(
         found, {role: (name, Selection()) for role, name in picks.items()}, "model.safetensors"
     )
-    start, _ = use(replace(four_words(), mask="none"), brought(X=x))
-    s, remarks = use(start, picked)
+    start, _ = adopt(replace(four_words(), mask="none"), brought(X=x))
+    s, remarks = adopt(start, picked)
     s = check(replace(s, heads=HEADS))
     Q, K, V, W_O = formula(x, tensors, at.format(of_layer))
     parts = [np.split(np.array(M), HEADS, axis=1) for M in (Q, K, V)]
@@ -679,7 +681,7 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
     b = select(entry(np.ones((4, 3)), "a.query.weight"), "W_Q", "it")
     message = "W_Q takes 3 numbers in; 4 come, the width of what it meets. Bring both together, or an input of 3 columns first."
-    assert refused(use, four_words(), {"W_Q": b}) == message
+    assert refused(adopt, four_words(), {"W_Q": b}) == message
 
 
 # ---- what an array most likely is ---------------------------------------------------------------------------------------
@@ -710,7 +712,7 @@ def test_q_k_and_v_by_name_are_that_family():
 
 
 def test_a_second_sequence_that_is_typed_keeps_the_first():
-    s, _ = use(set_memory(four_words(), True), brought(memory=[[1, 2, 3, 4], [5, 6, 7, 8]]))
+    s, _ = adopt(set_memory(four_words(), True), brought(memory=[[1, 2, 3, 4], [5, 6, 7, 8]]))
     assert (len(s.tokens), len(s.memory_tokens)) == (4, 2)
     assert s.matrices["X"] == four_words().matrices["X"]
     assert isinstance(s.matrices["memory"], Matrix)
@@ -725,12 +727,12 @@ def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
         role: select(entry(M, role), role, "it", Selection(axis="heads"))
         for role, M in zip("QKV", (Q, K, V), strict=True)
     }
-    s, _ = use(four_words(), picks)
+    s, _ = adopt(four_words(), picks)
     assert (s.heads, s.batch, s.d_k, s.d_v) == (2, 0, 4, 5)
     for h in range(2):
-        one, _ = use(four_words(), brought(Q=Q[h], K=K[h], V=V[h]))
+        one, _ = adopt(four_words(), brought(Q=Q[h], K=K[h], V=V[h]))
         assert np.array_equal(run(s).output[h], run(one).output)
-    batch, remarks = use(
+    batch, remarks = adopt(
         four_words(),
         {
             role: select(entry(M, role), role, "it")
@@ -751,7 +753,7 @@ def test_what_this_page_saves_as_npz_is_the_same_attention_again(example):
         for role, name in picks_of(found, family, None).items()
         if name
     }
-    again, _ = use(
+    again, _ = adopt(
         EXAMPLES["four-words"].build(), gather(found, picks, "it"), heads=int(found["heads"].read())
     )
     assert again.tokens == s.tokens and again.heads == s.heads
@@ -773,9 +775,9 @@ def test_labels_follow_a_slice():
 
 
 def test_embeddings_over_a_typed_second_sequence_end_it_and_say_so():
-    crossed, _ = use(four_words(), brought(Q=normal(2, 4), K=normal(3, 4), V=normal(3, 4)))
+    crossed, _ = adopt(four_words(), brought(Q=normal(2, 4), K=normal(3, 4), V=normal(3, 4)))
     assert crossed.memory_tokens
-    s, remarks = use(crossed, brought(X=normal(4, 4)))
+    s, remarks = adopt(crossed, brought(X=normal(4, 4)))
     assert s.memory_tokens == ()
     assert "The second sequence had no embeddings and was taken away." in remarks
 
@@ -783,15 +785,15 @@ def test_embeddings_over_a_typed_second_sequence_end_it_and_say_so():
 def test_padding_goes_with_the_keys_it_hid():
     s = replace(four_words(), padding=(3,))
     for new in ({"X": normal(6, 4)}, {"mask": np.ones((4, 4), bool)}):
-        again, remarks = use(s, brought(**new))
+        again, remarks = adopt(s, brought(**new))
         assert again.padding == ()
         assert "The padding belonged to other keys and was taken away." in remarks
-    again, _ = use(s, brought(W_V=normal(4, 4)))
+    again, _ = adopt(s, brought(W_V=normal(4, 4)))
     assert again.padding == (3,)
 
 
 def test_words_that_stay_over_new_numbers_are_said():
-    _, remarks = use(four_words(), brought(X=normal(4, 4)))
+    _, remarks = adopt(four_words(), brought(X=normal(4, 4)))
     assert "The rows came without words; those that were there stayed." in remarks
 
 
@@ -811,10 +813,10 @@ def test_a_model_with_two_sides_is_not_mixed_up():
 
 def test_a_batch_that_no_file_could_hold_is_refused():
     message = "65 sequences are too many; at most 64 fit."
-    assert refused(use, four_words(), brought(X=normal(65, 3, 4))) == message
+    assert refused(adopt, four_words(), brought(X=normal(65, 3, 4))) == message
     wide = {"X": normal(64, 512)} | {name: normal(512, 512) for name in ("W_Q", "W_K", "W_V")}
     assert (
-        refused(use, four_words(), brought(**wide))
+        refused(adopt, four_words(), brought(**wide))
         == "these matrices hold 819,200 numbers; at most 700,000 fit."
     )
 
@@ -826,7 +828,7 @@ def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
         "W_K": normal(512, 512),
         "W_V": normal(512, 250),
     }
-    s, _ = use(four_words(), brought(**wide))
+    s, _ = adopt(four_words(), brought(**wide))
     content = links.to_file(s)
     assert len(content) < MAX_FILE
     assert links.from_file(content) == s
