@@ -180,11 +180,11 @@ def opened(name: str, file) -> None:
 
 def verdict(found: Diagnosis) -> None:
     """What was found, in sentences."""
-    parts.say(
+    parts.message_box(
         "understood" if found.correct else "flag" if found.explanations else "refused", str(found)
     )
     if found.unseen:
-        parts.say(
+        parts.message_box(
             "plain",
             f"Not to be seen in these numbers, so it may be there as well: {'; '.join(d.title for d in found.unseen)}.",
         )
@@ -265,5 +265,5 @@ try:
         if panes:
             sheet.offer(panes, "attention_check")
 except BadInput as problem:
-    parts.say("refused", state.capital(str(problem)))
+    parts.message_box("refused", state.capital(str(problem)))
 parts.address()

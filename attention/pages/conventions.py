@@ -21,7 +21,7 @@ parts.sentences(*state.sentences())
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
 parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore{head}. Change it there.")
 if s.fill == "-1e9":
-    parts.say(
+    parts.message_box(
         "flag",
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself. A row that sees no key keeps its softmax in ours.",
     )
@@ -50,7 +50,7 @@ chosen = state.own(
     format_func=lambda name: CONVENTIONS[name].title,
 )
 if len(chosen) > MOST_BESIDE:
-    parts.say("flag", f"The first {MOST_BESIDE} chosen are shown.")
+    parts.message_box("flag", f"The first {MOST_BESIDE} chosen are shown.")
 answers = [
     (c.name, CONVENTIONS[c.name].title, c.answer)
     for c in compared
@@ -58,7 +58,7 @@ answers = [
 ]
 for _, title, answer in answers:
     if answer.refused:
-        parts.say("flag", f"{title} gives no answer: {answer.refused}")
+        parts.message_box("flag", f"{title} gives no answer: {answer.refused}")
 panes = comparison.beside(ours, [a for a in answers if not a[2].refused], labels(s), s.digits)
 for pane in panes:
     pane["filename"] = f"attention_conventions_{pane['name']}"

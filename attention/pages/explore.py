@@ -104,7 +104,7 @@ board.show(
     on_edit=edit,
 )
 for sentence in flags():
-    parts.say("flag", sentence)
+    parts.message_box("flag", sentence)
 
 
 def the_cell() -> None:

@@ -22,10 +22,10 @@ def sentences(refused: list[str], understood: list[str]) -> None:
     """What became of the last change, where it needs saying."""
     for kind, texts in (("refused", refused), ("understood", understood)):
         for text in texts:
-            say(kind, text)
+            message_box(kind, text)
 
 
-def say(kind: str, sentence: str) -> None:
+def message_box(kind: str, sentence: str) -> None:
     """One sentence in a box. Not st.warning: that reads Markdown, and would make links of what strangers typed."""
     st.html(f"<p role='status' class='said {kind}'>{escape(sentence)}</p>")
 
@@ -38,7 +38,7 @@ def note(sentence: str) -> None:
 def address() -> None:
     """Put the settings into the address, and say where they do not fit."""
     if not state.write_address():
-        say(
+        message_box(
             "flag",
             "These matrices do not fit into a link of 2,000 characters, so the address holds only a mark of them, which this server"
             " understands for a while. “Take it away” on Explore saves the state as a file that another person can open there, under “your data”.",

@@ -68,7 +68,7 @@ def panel(s: Settings) -> None:
                     "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
                 )
         except BadInput as problem:
-            parts.say("refused", state.capital(str(problem)))
+            parts.message_box("refused", state.capital(str(problem)))
 
 
 def forget() -> None:
@@ -149,7 +149,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
         state.keep("load_found", ((where, comma), found))
     if isinstance(found, Ambiguous) or comma:
         if isinstance(found, Ambiguous):
-            parts.say("flag", state.capital(str(found)))
+            parts.message_box("flag", state.capital(str(found)))
         state.own(
             st.segmented_control,
             "The comma",

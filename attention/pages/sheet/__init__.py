@@ -170,7 +170,7 @@ def _pdf(figure: dict, filename: str) -> None:
             with st.spinner("Drawing …"):
                 content = images.draw(figure, "pdf")
         except images.NoImage as problem:
-            parts.say("refused", str(problem))
+            parts.message_box("refused", str(problem))
         else:
             st.download_button(
                 "Save the PDF",
