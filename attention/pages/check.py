@@ -23,15 +23,17 @@ GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
 
 
 def text(name: str) -> str:
-    return state.kept(f"check_{name}", "")
+    return state.page_value(f"check_{name}", "")
 
 
 def box(label: str, name: str, height: int, placeholder: str = "") -> None:
-    state.own(st.text_area, label, f"check_{name}", "", height=height, placeholder=placeholder)
+    state.page_control(
+        st.text_area, label, f"check_{name}", "", height=height, placeholder=placeholder
+    )
 
 
 def count(label: str, name: str, default, **options) -> float | None:
-    return state.own(st.number_input, label, f"check_{name}", default, **options)
+    return state.page_control(st.number_input, label, f"check_{name}", default, **options)
 
 
 def pasted(source: str) -> dict:
@@ -67,7 +69,7 @@ def pasted(source: str) -> dict:
             "Soft cap", "softcap", None, min_value=1e-6, max_value=1e6, placeholder="none"
         )
     with places[3]:
-        mask = state.own(
+        mask = state.page_control(
             st.selectbox,
             "Mask",
             "check_mask_kind",
@@ -79,7 +81,7 @@ def pasted(source: str) -> dict:
     true_means = "may look"
     if mask == inputs.PASTED:
         with places[4]:
-            true_means = state.own(
+            true_means = state.page_control(
                 st.segmented_control,
                 "1 means",
                 "check_true",
@@ -132,7 +134,7 @@ def answers(bench) -> dict[str, str]:
             type=SUFFIXES,
             key="check_file",
             max_upload_size=8,
-            on_change=state.touched,
+            on_change=state.control_moved,
         )
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
@@ -144,7 +146,7 @@ def answers(bench) -> dict[str, str]:
                 )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
-        state.own(
+        state.page_control(
             st.selectbox,
             "No numbers at hand? Plant a mistake",
             "check_plant",
@@ -162,10 +164,10 @@ def answers(bench) -> dict[str, str]:
 
 def plant(bench, mistakes: dict) -> None:
     """The chosen mistake is asked for now: a quick click may come before the page knows of the choice."""
-    state.touched()
-    deviation = mistakes.get(state.kept("check_plant", RIGHT))
-    state.keep("check_output", inputs.planted(bench, deviation, "output"))
-    state.keep("check_weights", "")
+    state.control_moved()
+    deviation = mistakes.get(state.page_value("check_plant", RIGHT))
+    state.set_page_value("check_output", inputs.planted(bench, deviation, "output"))
+    state.set_page_value("check_weights", "")
 
 
 def opened(name: str, file) -> None:
@@ -174,8 +176,8 @@ def opened(name: str, file) -> None:
     except BadInput as problem:
         state.refuse(str(problem))
     else:
-        state.touched()
-        state.keep(f"check_{name}", text)
+        state.control_moved()
+        state.set_page_value(f"check_{name}", text)
 
 
 def verdict(found: Diagnosis) -> None:
@@ -232,7 +234,7 @@ parts.opening(
     " alone and in pairs, and says which of them gives exactly your numbers."
 )
 parts.sentences(*state.sentences())
-source = state.own(
+source = state.page_control(
     st.segmented_control,
     "The inputs of both sides",
     "check_source",
@@ -248,10 +250,10 @@ try:
         found = inputs.explain(bench, given)
         verdict(found)
         heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
-        head = min(state.kept("check_head", 0), heads - 1)
-        state.keep("check_head", head)
+        head = min(state.page_value("check_head", 0), heads - 1)
+        state.set_page_value("check_head", head)
         if heads > 1:
-            state.own(
+            state.page_control(
                 st.segmented_control,
                 "Head",
                 "check_head",

@@ -46,7 +46,7 @@ SWITCHES = {
 def rail(s: Settings) -> None:
     """All controls, in the sidebar."""
     with st.sidebar:
-        state.bound(
+        state.setting_control(
             st.selectbox,
             "Example",
             "example",
@@ -73,7 +73,7 @@ def _field(name: str):
 
 
 def _choice(label: str, name: str, value, labels: dict, apply=None, **options) -> None:
-    state.bound(
+    state.setting_control(
         st.selectbox,
         label,
         name,
@@ -87,7 +87,7 @@ def _choice(label: str, name: str, value, labels: dict, apply=None, **options) -
 
 def _view(s: Settings) -> None:
     tokens = distinct(s.tokens)
-    state.bound(
+    state.setting_control(
         st.selectbox,
         "Query",
         "query",
@@ -98,7 +98,7 @@ def _view(s: Settings) -> None:
         help="Highlighted in every stage and walked below",
     )
     if s.heads > 1:
-        state.bound(
+        state.setting_control(
             st.segmented_control,
             "Head",
             "head",
@@ -108,7 +108,7 @@ def _view(s: Settings) -> None:
             format_func=lambda h: str(h + 1),
         )
     if s.batch > 1:
-        state.bound(
+        state.setting_control(
             st.number_input,
             "Batch item",
             "item",
@@ -118,7 +118,7 @@ def _view(s: Settings) -> None:
             max_value=s.batch,
             step=1,
         )
-    state.bound(
+    state.setting_control(
         st.slider, "Digits", "digits", s.digits, _field("digits"), min_value=0, max_value=10
     )
 
@@ -127,7 +127,7 @@ def _attention(s: Settings) -> None:
     kind = "sqrt" if s.scale is None else "none" if s.scale == 1 else "number"
     _choice("Scale", "scale_kind", kind, SCALES, _set_scale)
     if kind == "number":
-        state.bound(
+        state.setting_control(
             st.number_input,
             "Scores are multiplied by",
             "scale",
@@ -140,7 +140,7 @@ def _attention(s: Settings) -> None:
         )
     _choice("Mask", "mask", s.mask, MASK_LABELS, _set_mask)
     keys = distinct(s.key_tokens)
-    state.bound(
+    state.setting_control(
         st.multiselect,
         "Padding: hide these keys",
         "padding",
@@ -153,7 +153,7 @@ def _attention(s: Settings) -> None:
     if s.fill != "-inf" or not inputs.allowed(s).all():
         _choice("Hidden cells get", "fill", s.fill, FILLS)
     on = [name for name, switch in SWITCHES.items() if switch.is_on(s)]
-    state.bound(
+    state.setting_control(
         st.pills,
         "Parts, on or off",
         "parts",
@@ -174,7 +174,7 @@ def _switch(s: Settings, on: list[str]) -> Settings:
 
 def _set_mask(s: Settings, mask: str) -> Settings:
     if mask == DRAWN:
-        state.keep("editing", "mask")  # open the grid to draw in
+        state.set_page_value("editing", "mask")  # open the grid to draw in
     return changes.set_mask(s, mask)
 
 
@@ -188,7 +188,7 @@ def _shapes(s: Settings) -> None:
     sizes = {"d_model": s.d_model, "d_k": s.d_k, "d_v": s.d_v}
     for name, size in sizes.items():
         if size is not None:
-            state.bound(
+            state.setting_control(
                 st.slider,
                 name.replace("_", "\\_"),
                 name,

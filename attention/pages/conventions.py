@@ -28,7 +28,7 @@ if s.fill == "-1e9":
 
 handed = "array"
 if inputs.has_switch(s):
-    handed = state.own(
+    handed = state.page_control(
         st.segmented_control,
         "The mask goes over",
         "handed",
@@ -40,7 +40,7 @@ if inputs.has_switch(s):
 ours, compared = inputs.compare(s, handed)
 st.html(tables.sentences(compared))
 
-chosen = state.own(
+chosen = state.page_control(
     st.pills,
     "Show beside ours",
     "beside",

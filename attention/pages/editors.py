@@ -33,9 +33,9 @@ def editable(s: Settings) -> list[str]:
 def panel(s: Settings) -> None:
     """The row of names to choose from, and the editor of the chosen one."""
     options = editable(s)
-    if state.kept("editing", None) not in options:
-        state.keep("editing", None)
-    chosen = state.own(st.pills, "Edit the numbers of", "editing", None, options=options,
+    if state.page_value("editing", None) not in options:
+        state.set_page_value("editing", None)
+    chosen = state.page_control(st.pills, "Edit the numbers of", "editing", None, options=options,
                        format_func=lambda name: NAMES.get(name, name.replace("_", "\\_")))  # fmt: skip
     if chosen is None:
         return
@@ -119,10 +119,10 @@ def _roll(s: Settings, name: str) -> None:
     recipe = s.matrices[name].recipe or Recipe("integers", SEEDS[name], 0, 3)
     first, second = st.columns([3, 2])
     with first:
-        kind = state.own(st.selectbox, "Choose or roll", f"kind_{name}", recipe.kind, options=list(INITIALISERS),
+        kind = state.page_control(st.selectbox, "Choose or roll", f"kind_{name}", recipe.kind, options=list(INITIALISERS),
                          format_func=lambda kind: INITIALISERS[kind].label)  # fmt: skip
     with second:
-        seed = state.own(
+        seed = state.page_control(
             st.number_input,
             "Seed",
             f"seed_{name}",
@@ -135,9 +135,11 @@ def _roll(s: Settings, name: str) -> None:
     if INITIALISERS[kind].ranged:
         first, second = st.columns(2)
         with first:
-            low = state.own(st.number_input, "From", f"low_{name}", ends[0], step=1.0, format="%g")
+            low = state.page_control(
+                st.number_input, "From", f"low_{name}", ends[0], step=1.0, format="%g"
+            )
         with second:
-            high = state.own(
+            high = state.page_control(
                 st.number_input, "To, not included", f"high_{name}", ends[1], step=1.0, format="%g"
             )
         ends = low, high
@@ -153,12 +155,12 @@ def _roll(s: Settings, name: str) -> None:
 
 def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
     if state.change(lambda s: editing.roll(s, name, Recipe(kind, seed, low, high))):
-        state.keep(f"seed_{name}", state.current().matrices[name].recipe.seed)
+        state.set_page_value(f"seed_{name}", state.current().matrices[name].recipe.seed)
 
 
 def _bring(name: str) -> None:
-    state.keep("editing", DATA)
-    state.keep("load_for", name)
+    state.set_page_value("editing", DATA)
+    state.set_page_value("load_for", name)
 
 
 # ---- the mask ---------------------------------------------------------------------------------------

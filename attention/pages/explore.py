@@ -42,13 +42,13 @@ def picked(value) -> None:
     if inside:
         query = i if STAGES[stage].rows == "queries" else s.query
         state.change(lambda s: replace(s, cell=(stage, i, j), query=query))
-        if state.kept("below", CELL) != WALK:  # which shows the chosen query too
-            state.keep("below", CELL)
+        if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
+            state.set_page_value("below", CELL)
 
 
 def edit(name) -> None:
     if name in editors.editable(s):
-        state.keep("editing", name)
+        state.set_page_value("editing", name)
 
 
 def flags() -> list[str]:
@@ -118,7 +118,7 @@ def the_cell() -> None:
 
 
 def the_walk() -> None:
-    steps = state.own(
+    steps = state.page_control(
         st.segmented_control,
         "Steps shown",
         "steps",
@@ -159,7 +159,7 @@ def the_exports() -> None:
         panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
     )
     st.subheader("All of it", anchor=False)
-    if st.button("Build a zip of everything", key="build_zip", on_click=state.touched):
+    if st.button("Build a zip of everything", key="build_zip", on_click=state.control_moved):
         bar = st.progress(0.0)
         for done, what, content in everything(shown, compose(panes, chosen)):  # noqa: B007 (the last is the whole)
             bar.progress(done, f"Writing {what} …")
@@ -188,7 +188,7 @@ below = {
     "The code": the_code,
 }
 below[
-    state.own(
+    state.page_control(
         st.segmented_control,
         "Below the board",
         "below",

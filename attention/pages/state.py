@@ -88,7 +88,7 @@ def current() -> Settings:
     return _visit().settings
 
 
-def touched() -> None:
+def control_moved() -> None:
     """A control began this run. Every control says so, whatever else it does; what was said before is over."""
     visit = _visit()
     visit.changed, visit.notices, visit.remarks = True, [], []
@@ -120,7 +120,7 @@ def capital(sentence: str) -> str:
     return sentence if "." in sentence.split(" ", 1)[0] else sentence[:1].upper() + sentence[1:]
 
 
-def say(sentence: str) -> None:
+def remark(sentence: str) -> None:
     """How something was understood; it stands until the next change."""
     _visit().remarks.append(sentence)
 
@@ -148,7 +148,7 @@ def open_file(content: bytes) -> None:
 # ---- controls ---------------------------------------------------------------------------------------
 
 
-def bound(widget, label: str, name: str, value, apply, **options):
+def setting_control(widget, label: str, name: str, value, apply, **options):
     """A control that shows ``value`` and hands every move to ``apply(settings, moved_to)``.
 
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
@@ -159,10 +159,10 @@ def bound(widget, label: str, name: str, value, apply, **options):
     )
 
 
-def own(widget, label: str, name: str, default, **options):
+def page_control(widget, label: str, name: str, default, **options):
     """A control of the page alone, such as which panel is open; it too outlives a visit to another page."""
-    value = kept(name, default)
-    _keyed(widget, label, name, value, lambda moved: keep(name, moved), options)
+    value = page_value(name, default)
+    _keyed(widget, label, name, value, lambda moved: set_page_value(name, moved), options)
     return value
 
 
@@ -187,23 +187,23 @@ def _moved(key: str, move, options) -> None:
     """A menu whose labels were renamed under it reports its old label: that is not a choice."""
     value = st.session_state[key]
     chosen = value if isinstance(value, list) else [value]
-    touched()
+    control_moved()
     if options is None or all(choice is None or choice in options for choice in chosen):
         move(value)
 
 
-def kept(name: str, default):
+def page_value(name: str, default):
     """A value of the page alone."""
     return _visit().kept.setdefault(name, default)
 
 
-def keep(name: str, value) -> None:
+def set_page_value(name: str, value) -> None:
     _visit().kept[name] = value
 
 
 def trigger(key: str, name: str):
     """What a component of ours has just sent; None where it sent nothing."""
-    touched()
+    control_moved()
     return st.session_state[key].get(name)
 
 

@@ -26,7 +26,7 @@ def field(name):
 def steps(label, name, options, **more) -> None:
     """A slider over chosen steps; a value between them, from a link, becomes a step of its own."""
     value = getattr(s, name)
-    state.bound(
+    state.setting_control(
         st.select_slider, label, name, value, field(name), options=sorted({*options, value}), **more
     )
 
@@ -45,7 +45,7 @@ with first:
 with second:
     steps("Samples at each d\\_k", "samples", SAMPLES, format_func="{:,}".format)
 with third:
-    state.bound(
+    state.setting_control(
         st.segmented_control,
         "Entries of q and k",
         "distribution",
@@ -58,7 +58,7 @@ with third:
         help="Each has mean 0 and variance 1",
     )
 with fourth:
-    state.bound(
+    state.setting_control(
         st.number_input,
         "Seed",
         "sample_seed",

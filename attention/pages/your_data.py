@@ -36,7 +36,7 @@ def panel(s: Settings) -> None:
     """The box and the file on the left; on the right what they hold, and what becomes of it."""
     left, right = st.columns([2, 3], gap="large")
     with left:
-        text = state.own(
+        text = state.page_control(
             st.text_area,
             "Paste numbers",
             "load_text",
@@ -46,7 +46,7 @@ def panel(s: Settings) -> None:
             placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors",
         )
         st.button(
-            "Read it", key="load_read", on_click=state.touched
+            "Read it", key="load_read", on_click=state.control_moved
         )  # leaving the box is what hands the text over
         file = st.file_uploader(
             "or open a file",
@@ -54,7 +54,7 @@ def panel(s: Settings) -> None:
             key="load_file",
             max_upload_size=8,
             help="Text as UTF-8, arrays, or a state saved under “Take it away”",
-            on_change=state.touched,
+            on_change=state.control_moved,
         )
     with right:
         try:
@@ -73,7 +73,7 @@ def panel(s: Settings) -> None:
 
 def forget() -> None:
     """Let go of what was read."""
-    state.keep("load_found", None)
+    state.set_page_value("load_found", None)
 
 
 def _content(s: Settings, where: str, content: bytes) -> None:
@@ -85,10 +85,10 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         )
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
-    if state.kept("load_mark", None) != mark:
+    if state.page_value("load_mark", None) != mark:
         _start(mark)
     found = _arrays(where, content)
-    if state.kept("load_guessed", None) != mark:
+    if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, found)
     picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
     brought = gather(found, picks, where)
@@ -117,28 +117,29 @@ def _start(mark: bytes) -> None:
         ("load_found", None),
         ("load_picks", None),
     ):
-        state.keep(name, value)
+        state.set_page_value(name, value)
     for role in (*ROLES, "QKV"):
         for choice, value in CHOICES.items():
-            state.keep(f"load_{choice}_{role}", value)
+            state.set_page_value(f"load_{choice}_{role}", value)
 
 
 def _guess(s: Settings, mark: bytes, found: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are; where a matrix was asked for, a single one is that."""
-    state.keep("load_guessed", mark)
-    state.keep("load_layer", next(iter(layers(found)), None))
-    state.keep("load_family", adopt.family_of(list(found)))
-    state.keep("load_axis", adopt.axis_of(found))
-    state.keep(
-        "load_role", state.kept("load_for", None) or adopt.likely(*next(iter(found.items())), s)
+    state.set_page_value("load_guessed", mark)
+    state.set_page_value("load_layer", next(iter(layers(found)), None))
+    state.set_page_value("load_family", adopt.family_of(list(found)))
+    state.set_page_value("load_axis", adopt.axis_of(found))
+    state.set_page_value(
+        "load_role",
+        state.page_value("load_for", None) or adopt.likely(*next(iter(found.items())), s),
     )
-    state.keep("load_for", None)
+    state.set_page_value("load_for", None)
 
 
 def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
     """Read once for each text, and again once the question about its commas is answered."""
-    comma = state.kept("load_comma", None)
-    known = state.kept("load_found", None)
+    comma = state.page_value("load_comma", None)
+    known = state.page_value("load_found", None)
     if known and known[0] == (where, comma):
         found = known[1]
     else:
@@ -146,11 +147,11 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
             found = opening.opened(where, content, comma)
         except BadInput as problem:
             found = problem
-        state.keep("load_found", ((where, comma), found))
+        state.set_page_value("load_found", ((where, comma), found))
     if isinstance(found, Ambiguous) or comma:
         if isinstance(found, Ambiguous):
             parts.message_box("flag", state.capital(str(found)))
-        state.own(
+        state.page_control(
             st.segmented_control,
             "The comma",
             "load_comma",
@@ -166,7 +167,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
 def _single(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(found.items()))
-    role = state.own(
+    role = state.page_control(
         st.selectbox,
         f"These are {sides(entry.shape)} numbers. Use them as",
         "load_role",
@@ -182,7 +183,7 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
     with st.expander(f"{len(found):,} arrays"):
         st.html(tables.contents(found))
     known, layer = layers(found), None
-    family = state.own(
+    family = state.page_control(
         st.segmented_control,
         "They are",
         "load_family",
@@ -192,16 +193,16 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         format_func=FAMILY_LABELS.__getitem__,
     )
     if len(known) > 1 and family == "weights":
-        layer = state.own(st.selectbox, "Layer", "load_layer", known[0], options=known)
-    if state.kept("load_picks", None) != (family, layer):
-        state.keep("load_picks", (family, layer))
+        layer = state.page_control(st.selectbox, "Layer", "load_layer", known[0], options=known)
+    if state.page_value("load_picks", None) != (family, layer):
+        state.set_page_value("load_picks", (family, layer))
         for role, name in adopt.picks_of(found, family, layer).items():
-            state.keep(f"load_pick_{role}", name)
+            state.set_page_value(f"load_pick_{role}", name)
     picks = {}
     for role in adopt.FAMILIES[family]:
         left, right = st.columns([3, 2])
         with left:
-            name = state.own(
+            name = state.page_control(
                 st.selectbox,
                 ROLES[role].replace("_", "\\_"),
                 f"load_pick_{role}",
@@ -218,10 +219,10 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
 
 def _heads(s: Settings, roles: set[str]) -> int | None:
     """How many heads share the columns of what comes; None: as the arrays have them."""
-    joined = state.kept("load_axis", "batch") == "heads" and roles & set("QKV")
+    joined = state.page_value("load_axis", "batch") == "heads" and roles & set("QKV")
     if joined or not roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
         return None
-    return state.own(
+    return state.page_control(
         st.number_input,
         "Heads that share the columns",
         "load_heads",
@@ -237,9 +238,10 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
     """How the array is to be taken, where there is a choice. Q, K and V are cut alike, and asked about once."""
     group = "QKV" if role in "QKV" else role
     chosen = {
-        choice: state.kept(f"load_{choice}_{group}", value) for choice, value in CHOICES.items()
+        choice: state.page_value(f"load_{choice}_{group}", value)
+        for choice, value in CHOICES.items()
     }
-    axis = state.kept("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
+    axis = state.page_value("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
     with st.container(horizontal=True):
         if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
             most = (
@@ -247,7 +249,7 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 if entry.shape[0] > MAX_TOKENS
                 else ""
             )
-            chosen["words"] = state.own(
+            chosen["words"] = state.page_control(
                 st.text_input,
                 f"Words wanted{most}, in their order",
                 f"load_words_{role}",
@@ -255,7 +257,7 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 placeholder=" ".join(entry.rows[:4]),
             )
         elif first and (entry.dtype != "text" or len(entry.shape) > 2):
-            chosen["cut"] = state.own(
+            chosen["cut"] = state.page_control(
                 st.text_input,
                 f"Slice of {sides(entry.shape)}",
                 f"load_cut_{group}",
@@ -264,7 +266,7 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 help="Layer, head or rows, as NumPy writes it; of a tensor with several weights, of this one's part",
             )
         if group == "QKV" and first and len(entry.shape) > 2:
-            axis = state.own(
+            axis = state.page_control(
                 st.segmented_control,
                 "The axis before the rows counts",
                 "load_axis",
@@ -274,7 +276,7 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 format_func=AXES.__getitem__,
             )
         if role in WEIGHTS and entry.shape[-1:] == entry.shape[-2:-1] and _is_open(role, entry):
-            chosen["stored"] = state.own(
+            chosen["stored"] = state.page_control(
                 st.segmented_control,
                 "It is stored as",
                 f"load_stored_{role}",
@@ -284,7 +286,7 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 required=True,
             )
         if role == MASK:
-            chosen["true"] = state.own(
+            chosen["true"] = state.page_control(
                 st.segmented_control,
                 "1 or True means",
                 f"load_true_{MASK}",
@@ -310,4 +312,4 @@ def _use(brought: dict[str, SelectedArray], heads: int | None) -> None:
         return new
 
     if state.change(act):
-        state.say(" ".join(remarks))
+        state.remark(" ".join(remarks))

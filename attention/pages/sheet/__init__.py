@@ -32,7 +32,7 @@ _COMPONENT = st.components.v2.component(
 
 def offer(panes: list[dict], filename: str) -> None:
     """The section behind a switch, for pages with other things to show."""
-    if state.own(st.toggle, "Save a figure", f"sheet_open_{filename}", False):
+    if state.page_control(st.toggle, "Save a figure", f"sheet_open_{filename}", False):
         section(panes, filename)
 
 
@@ -75,10 +75,10 @@ def _symbol(pane: dict, panes: list[dict]) -> str:
 
 def _several(panes: list[dict]) -> list[dict]:
     symbols = {pane["name"]: parts.plain(pane["symbol"]) for pane in panes}
-    kept = state.kept("sheet_stages", [])
+    kept = state.page_value("sheet_stages", [])
     if not set(kept) <= set(symbols):  # of another example
-        state.keep("sheet_stages", [name for name in kept if name in symbols])
-    names = state.own(st.pills, "Stages on it", "sheet_stages", [], options=list(symbols), selection_mode="multi",
+        state.set_page_value("sheet_stages", [name for name in kept if name in symbols])
+    names = state.page_control(st.pills, "Stages on it", "sheet_stages", [], options=list(symbols), selection_mode="multi",
                       format_func=symbols.get, help="None chosen: all of them.")  # fmt: skip
     return [pane for pane in panes if pane["name"] in names] or panes
 
@@ -86,9 +86,9 @@ def _several(panes: list[dict]) -> list[dict]:
 def _one(panes: list[dict]) -> list[dict]:
     symbols = {pane["name"]: pane["symbol"] for pane in panes}
     first = next(iter(symbols))
-    if state.kept("sheet_figure", first) not in symbols:
-        state.keep("sheet_figure", first)
-    chosen = state.own(
+    if state.page_value("sheet_figure", first) not in symbols:
+        state.set_page_value("sheet_figure", first)
+    chosen = state.page_control(
         st.selectbox,
         "Figure",
         "sheet_figure",
@@ -102,7 +102,7 @@ def _one(panes: list[dict]) -> list[dict]:
 def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
     width, height, font = _size()
     with st.container(horizontal=True):
-        mode = state.own(
+        mode = state.page_control(
             st.segmented_control,
             "Paper",
             "sheet_mode",
@@ -110,7 +110,7 @@ def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
             options=["light", "dark"],
             required=True,
         )
-        scale = state.own(
+        scale = state.page_control(
             st.segmented_control,
             "PNG, times",
             "sheet_scale",
@@ -118,11 +118,11 @@ def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
             options=[1, 2, 3, 4],
             required=True,
         )
-    framed = state.own(
+    framed = state.page_control(
         st.toggle, "Frame the query", "sheet_framed", True, help="And the chosen cell."
     )
-    title = state.own(st.text_input, "Title", f"sheet_title_{filename}", "", max_chars=200)
-    caption = state.own(
+    title = state.page_control(st.text_input, "Title", f"sheet_title_{filename}", "", max_chars=200)
+    caption = state.page_control(
         st.text_area, "Caption", f"sheet_caption_{filename}", "", max_chars=2000, height=70
     )
     return Sheet(width, font, mode, title, caption, height, framed, note), scale
@@ -130,17 +130,17 @@ def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
 
 def _size() -> list[float]:
     """Width, greatest height and font size: those of a paper or a slide, until a person changes them."""
-    size = state.own(st.segmented_control, "Made for a", "sheet_for", "page", options=list(SIZES), required=True,
+    size = state.page_control(st.segmented_control, "Made for a", "sheet_for", "page", options=list(SIZES), required=True,
                      format_func=lambda name: SIZES[name][0])  # fmt: skip
-    if state.kept("sheet_was", "page") != size:
+    if state.page_value("sheet_was", "page") != size:
         for key, value in zip(
             ("was", "width", "height", "font"), (size, *SIZES[size][1:]), strict=True
         ):
-            state.keep(f"sheet_{key}", value)
+            state.set_page_value(f"sheet_{key}", value)
     fields = {"width": ("Width in cm", 4.0, 60.0), "height": ("Height at most, in cm", 4.0, 100.0), "font": ("Font size in pt", 4.0, 40.0)}  # fmt: skip
     with st.container(horizontal=True):
         return [
-            state.own(st.number_input, label, f"sheet_{key}", default, min_value=least, max_value=most, step=0.5,
+            state.page_control(st.number_input, label, f"sheet_{key}", default, min_value=least, max_value=most, step=0.5,
                       format="%.1f", width=145)
             for (key, (label, least, most)), default in zip(fields.items(), SIZES["page"][1:], strict=True)
         ]  # fmt: skip
@@ -165,7 +165,7 @@ def _pdf(figure: dict, filename: str) -> None:
     if images.missing():
         parts.note(images.missing())
         return
-    if st.button("Make a PDF", key="make_pdf", on_click=state.touched):
+    if st.button("Make a PDF", key="make_pdf", on_click=state.control_moved):
         try:
             with st.spinner("Drawing …"):
                 content = images.draw(figure, "pdf")
