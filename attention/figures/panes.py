@@ -20,7 +20,9 @@ def panes(
     ]
 
 
-def beside(true: View, *, digits: int = 2, query: int | None = None, title: str = "") -> list[dict]:
+def side_by_side(
+    true: View, *, digits: int = 2, query: int | None = None, title: str = ""
+) -> list[dict]:
     """Weights and output under a true −∞ mask, to stand beside those of a mask that adds −1e9."""
     found = [
         pane

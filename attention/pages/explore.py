@@ -88,7 +88,9 @@ title = EXAMPLES[s.example].title + head
 panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)
 if s.fill == "-1e9":
     exact = replace(s, fill="-inf")
-    panes += figures.beside(view(exact, run(exact)), digits=s.digits, query=s.query, title=title)
+    panes += figures.side_by_side(
+        view(exact, run(exact)), digits=s.digits, query=s.query, title=title
+    )
 for pane in panes:
     pane["edit"] = pane["name"] in s.matrices
     pane["picks"] = pane["name"] in now.stages

@@ -8,7 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attention.figures.panes import beside, colour_limits, describe, formula, hidden_cells, panes
+from attention.figures.panes import (
+    colour_limits,
+    describe,
+    formula,
+    hidden_cells,
+    panes,
+    side_by_side,
+)
 from attention.numbers import number
 from attention.session import changes
 from attention.session.examples import EXAMPLES
@@ -193,7 +200,7 @@ def test_the_formula_leaves_out_what_is_not_done():
 
 def test_a_true_mask_stands_beside_minus_1e9():
     s = replace(CASES["minus-1e9"], fill="-inf")
-    weights, output = beside(view(s, run(s)))
+    weights, output = side_by_side(view(s, run(s)))
     assert (weights["name"], output["name"]) == ("weights_inf", "output_inf")
     assert (weights["symbol"], output["symbol"]) == ("weights with −∞", "output with −∞")
     assert [t for t in weights["figure"]["data"][1]["text"][2]] == ["0", "0", "0"]
