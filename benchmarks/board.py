@@ -25,11 +25,11 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Page, sync_playwright
 
-from attention.session.links import write  # noqa: E402
-from benchmarks.states import D, rolled  # noqa: E402
-
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+
+from attention.session.links import write  # noqa: E402
+from benchmarks.states import D, rolled  # noqa: E402
 
 WARM_UP = 3
 WINDOW = {"width": 1440, "height": 900}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import astuple, fields
+from dataclasses import fields
 
+from attention.html.variance import rows_of
 from attention.numbers import exact
 from attention.variance import Measured, Point
 
@@ -17,13 +18,5 @@ def to_csv(points: tuple[Point, ...]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["d_k", "kind", *_MEASURES])
-    writer.writerows([d_k, kind, *map(exact, values)] for d_k, kind, values in _rows(points))
+    writer.writerows([d_k, kind, *map(exact, values)] for d_k, kind, values in rows_of(points))
     return text.getvalue().encode()
-
-
-def _rows(points: tuple[Point, ...]):
-    return [
-        (p.d_k, kind, astuple(m))
-        for p in points
-        for kind, m in (("scores", p.raw), ("scaled", p.scaled))
-    ]

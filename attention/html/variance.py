@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attention.exports.variance import _rows
+from dataclasses import astuple
+
 from attention.html.tables import line, table
 from attention.numbers import number
 from attention.variance import Point
@@ -22,7 +23,7 @@ def points_table(points: tuple[Point, ...], digits: int = 4) -> str:
     """Two lines for each d_k: the scores, and the scaled scores."""
     lines = [
         line([str(d_k), kind, *(number(v, digits) for v in values)])
-        for d_k, kind, values in _rows(points)
+        for d_k, kind, values in rows_of(points)
     ]
     return table("numbers", _HEADS, lines)
 
@@ -36,3 +37,12 @@ def explored_table(
         theory = number(predicted[name], digits) if name in predicted else "–"
         lines.append(line([name, number(means[name], digits), number(value, digits), theory]))
     return table("numbers", ["stage", "mean", "variance", "theory, means 0"], lines)
+
+
+def rows_of(points: tuple[Point, ...]):
+    """(d_k, kind, measures) of each line: the scores, then the scaled scores."""
+    return [
+        (p.d_k, kind, astuple(m))
+        for p in points
+        for kind, m in (("scores", p.raw), ("scaled", p.scaled))
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attention.pages import parts, state, your_data
-from attention.session import editing
+from attention.session import changes, editing
 from attention.session import settings as inputs
 from attention.session.links import MATRICES
 from attention.session.matrix import Recipe
@@ -149,7 +149,11 @@ def _roll(s: Settings, name: str) -> None:
                       width="stretch")  # fmt: skip
     if name == "X":
         buttons[1].button(
-            "One-hot", key="one_hot", on_click=state.change, args=(inputs.one_hot,), width="stretch"
+            "One-hot",
+            key="one_hot",
+            on_click=state.change,
+            args=(changes.one_hot,),
+            width="stretch",
         )
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
-from attention.html import variance
+from attention.html import variance as tables
 from attention.pages import board, parts, sheet, state
 from attention.session.run import run, view
 from attention.statistics import variance
@@ -108,13 +108,13 @@ with left:
     charts.append(explored := figures.explored_pane(measured, predicted, sentence))
     board.show("explored", [explored])
 with right:
-    st.html(variance.explored_table(means, measured, predicted, max(s.digits, 2)))
+    st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
     st.caption(
         "Population variance (ddof 0) over every entry; change the matrices on Explore and come back."
     )
 
 with st.expander("The numbers behind these charts"):
-    st.html(variance.points_table(points))
+    st.html(tables.points_table(points))
     st.caption(
         f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
         f" {s.samples:,} scores; the weights are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."

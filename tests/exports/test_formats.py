@@ -18,8 +18,7 @@ from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import panes
 from attention.figures.sheet import Sheet, compose
 from attention.readers import opening
-from attention.session import links
-from attention.session import settings as inputs
+from attention.session import changes, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
@@ -29,13 +28,13 @@ SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
     "W_O, hidden row": replace(
-        inputs.set_output_weights(SENTENCE, True),
+        changes.set_output_weights(SENTENCE, True),
         head=1,
         mask="causal_lower_right",
         padding=(0,),
         context=True,
     ),
-    "crossed, all hidden": replace(inputs.set_memory(FOUR, True), padding=tuple(range(4))),
+    "crossed, all hidden": replace(changes.set_memory(FOUR, True), padding=tuple(range(4))),
 }
 HOSTILE = (
     '<b>"x"</b>',

@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attention.figures import panes, variance
+from attention.figures import panes as board
+from attention.figures import variance
 from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
 from attention.figures.theme import PALETTES
 from attention.session import changes
@@ -36,7 +37,7 @@ CASES = {name: e.build() for name, e in EXAMPLES.items()} | {
 
 def panes(settings, **more):
     now = view(check(settings), run(settings))
-    return now, panes.panes(now, digits=settings.digits, query=settings.query, **more)
+    return now, board.panes(now, digits=settings.digits, query=settings.query, **more)
 
 
 def values(trace) -> np.ndarray:

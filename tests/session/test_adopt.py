@@ -16,7 +16,8 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.opening import opened
 from attention.readers.select import SelectedArray, Selection, gather, select
 from attention.readers.tensor_names import layers, place
-from attention.session import adopt, links
+from attention.session import adopt as adopting
+from attention.session import links
 from attention.session.adopt import ROLES, adopt, axis_of, family_of, picks_of
 from attention.session.changes import set_mask, set_memory, set_output_weights
 from attention.session.examples import EXAMPLES
@@ -699,14 +700,14 @@ def test_a_tensor_that_names_itself_is_not_turned_to_fit():
     ],
 )
 def test_a_single_array_is_guessed_by_its_name(name, values, role):
-    assert adopt.likely(name, entry(values, name), four_words()) == role
-    assert adopt.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
+    assert adopting.likely(name, entry(values, name), four_words()) == role
+    assert adopting.likely("anything", entry(np.ones((2, 2))), typed()) == "Q"
 
 
 def test_q_k_and_v_by_name_are_that_family():
-    assert adopt.family_of(["Q", "K", "V"]) == "qkv"
-    assert adopt.family_of(["X", "Q", "K", "V"]) == "weights"
-    assert adopt.family_of(["a.query.weight"]) == "weights"
+    assert adopting.family_of(["Q", "K", "V"]) == "qkv"
+    assert adopting.family_of(["X", "Q", "K", "V"]) == "weights"
+    assert adopting.family_of(["a.query.weight"]) == "weights"
     found = {name: entry(np.eye(2), name) for name in ("q", "k", "v")}
     assert picks_of(found, "qkv", None) == {"Q": "q", "K": "k", "V": "v", "W_O": None, "mask": None}
 
