@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attention.conventions import Answer, checked_mask, named, replaced
+from attention.frameworks.records import Answer, checked_mask, named, replaced
 from attention.numbers import number
 from attention.trace import AttentionTrace
 
@@ -27,7 +27,7 @@ def differs(
     ValueError, TypeError
         One sentence, where the name is not in the table or the mask does not fit.
 
-    >>> from attention.conventions import answer
+    >>> from attention.frameworks.records import answer
     >>> from attention.trace import scaled_dot_product_attention
     >>> Q, K, V, mask = [[1.0]], [[1.0], [1.0]], [[10.0], [20.0]], [[True, False]]
     >>> ours = scaled_dot_product_attention(Q, K, V, allowed=mask)

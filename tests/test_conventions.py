@@ -10,8 +10,8 @@ import pytest
 from peers.record import CASES, FILE, LIBRARIES, drawn
 
 from attention import causal, causal_lower_right, scaled_dot_product_attention
-from attention.conventions import CONVENTIONS, answer
 from attention.differences import CAUSES, differs
+from attention.frameworks.records import CONVENTIONS, answer
 
 RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
 RAN = [name for name, convention in CONVENTIONS.items() if convention.ran]

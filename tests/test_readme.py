@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from attention.conventions import CONVENTIONS
+from attention.frameworks.records import CONVENTIONS
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.conventions import CONVENTIONS
+from attention.frameworks.records import CONVENTIONS
 from attention.html.tables import line, table
 
 OURS = (

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attention.conventions import CONVENTIONS
 from attention.figures import comparison
+from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
 from attention.pages import board, parts, sheet, state
 from attention.session import compare_frameworks as inputs

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.conventions import CONVENTIONS, Answer, answer
 from attention.differences import differs
+from attention.frameworks.records import CONVENTIONS, Answer, answer
 from attention.session.run import distinct, one, run
 from attention.session.settings import Settings, allowed, real_keys
 from attention.trace import AttentionTrace

@@ -5,8 +5,8 @@ import plotly.graph_objects as go
 import pytest
 
 from attention import scaled_dot_product_attention
-from attention.conventions import answer
 from attention.figures.comparison import beside, compared
+from attention.frameworks.records import answer
 
 inf, nan = np.inf, np.nan
 WORDS = [("ours", "First."), ("theirs", "Second."), ("difference", "Third.")]

@@ -3,7 +3,7 @@
 from html import escape
 from html.parser import HTMLParser
 
-from attention.conventions import CONVENTIONS, Answer
+from attention.frameworks.records import CONVENTIONS, Answer
 from attention.html.frameworks import facts, sentences
 from attention.session.compare_frameworks import Compared
 

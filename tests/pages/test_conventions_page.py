@@ -8,7 +8,7 @@ from pages.test_check_page import numbers, panes, ran, said
 from pages.test_check_page import opened as opened_at
 from streamlit.testing.v1 import AppTest
 
-from attention.conventions import CONVENTIONS
+from attention.frameworks.records import CONVENTIONS
 from attention.session import compare_frameworks as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES

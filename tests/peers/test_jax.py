@@ -7,7 +7,7 @@ import pytest
 from peers.record import jax as jax_attention
 
 from attention import scaled_dot_product_attention
-from attention.conventions import answer
+from attention.frameworks.records import answer
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what jax says while it is imported

@@ -7,7 +7,7 @@ import pytest
 from peers.record import torch_mha, torch_sdpa
 
 from attention import scaled_dot_product_attention
-from attention.conventions import answer
+from attention.frameworks.records import answer
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what torch says while it is imported

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.conventions import CONVENTIONS
+from attention.frameworks.records import CONVENTIONS
 from attention.session import compare_frameworks as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
