@@ -10,7 +10,7 @@ import pytest
 from peers.record import CASES, FILE, LIBRARIES, drawn
 
 from attention import causal, causal_lower_right, scaled_dot_product_attention
-from attention.differences import CAUSES, differs
+from attention.frameworks.explain import CAUSES, differs
 from attention.frameworks.records import CONVENTIONS, answer
 
 RECORDED = json.loads(FILE.read_text(encoding="utf-8"))

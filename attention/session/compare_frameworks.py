@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.differences import differs
+from attention.frameworks.explain import differs
 from attention.frameworks.records import CONVENTIONS, Answer, answer
 from attention.session.run import distinct, one, run
 from attention.session.settings import Settings, allowed, real_keys
