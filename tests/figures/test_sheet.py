@@ -69,7 +69,7 @@ def test_every_stage_stands_on_the_sheet_with_its_own_numbers(case, sheet):
     for trace, (name, matrix) in zip(mains, now.stages.items(), strict=True):
         shown = values(trace)
         assert np.array_equal(shown[~np.isnan(shown)], matrix[~np.isnan(shown)]), name
-        hidden = panes.hidden_cells(now, name)
+        hidden = board.hidden_cells(now, name)
         assert np.array_equal(
             np.isnan(shown), np.zeros(matrix.shape, bool) if hidden is None else hidden
         ), name
@@ -173,7 +173,7 @@ def shaped(*shapes, label="d"):
             "formula": "what it is",
             "sentence": "",
         }
-        drawn.append(panes.pane(f"m{k}", matrix, *labels, words=text, limits=(-3, 3)))
+        drawn.append(board.pane(f"m{k}", matrix, *labels, words=text, limits=(-3, 3)))
     return drawn
 
 
