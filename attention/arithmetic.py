@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.numbers import number
-from attention.stages import STAGES, View
+from attention.stages import STAGES
+from attention.view import View
 
 
 def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
@@ -128,8 +129,8 @@ def _product(left: str, right: str, left_word: str, right_word: str):
             return _given(view, stage, i, j, digits)
         a, b = view.stages[rows][i], view.stages[columns][:, j]
         head = [
-            f"row of {STAGES[rows].symbol} ({left_word}) = {vector(a, digits)}",
-            f"column of {STAGES[columns].symbol} ({right_word}) = {vector(b, digits)}",
+            f"row of {STAGES[rows].heading} ({left_word}) = {vector(a, digits)}",
+            f"column of {STAGES[columns].heading} ({right_word}) = {vector(b, digits)}",
         ]
         return head + dot(a, b, view.stages[stage][i, j], digits)
 

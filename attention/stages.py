@@ -1,245 +1,247 @@
-"""The stages in reading order: one name each, with the formula, what it means and where a cell comes from."""
+"""The only list of stages, in reading order: names, symbols, formulas, and where a cell comes from.
+
+Code, page, figures, exports and tests read it. A new stage is one row here, and the field of that
+name in :class:`attention.AttentionTrace`.
+"""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-
-import numpy as np
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One matrix on the way from embeddings to output, as every page, figure, export and test names it."""
+    """One matrix on the way from embeddings to output, by the names it has everywhere."""
 
-    name: str
-    symbol: str
+    name: str  # in code, exports and links
     formula: str
-    sentence: str
+    sentence: str  # what it means
     rows: str  # what a row is: "queries", "keys", or the name of a dimension
     columns: str
-    group: str  # panes of one group stand in one line
+    group: str  # heatmaps of one group stand in one line
     limits: str  # stages with the same word share their colour range
     sources: tuple[tuple[str, str], ...] = ()  # where cell (i, j) comes from: (stage, "row i" …)
+    symbol: str = ""  # in formulas, where it has one
+    latex: str = ""  # the symbol; its name in upright letters where nothing is given
+    heading: str = ""  # over its heatmap; its name where nothing is given
+
+    def __post_init__(self) -> None:
+        latex = self.latex or self.symbol or rf"\mathrm{{{self.name}}}"
+        object.__setattr__(self, "latex", latex)
+        object.__setattr__(self, "heading", self.heading or self.name)
+
+    @property
+    def is_weight(self) -> bool:
+        """Whether it is a matrix of weights, which serves every item of a batch."""
+        return self.name.startswith("W_")
 
 
-def _table(*stages: Stage) -> dict[str, Stage]:
-    return {stage.name: stage for stage in stages}
-
-
-STAGES = _table(
+_ROWS = (
     Stage(
         "X",
-        "X",
-        "word embeddings",
-        "One row of numbers for each token.",
-        "queries",
-        "d_model",
-        "inputs",
-        "X",
+        symbol="X",
+        formula="word embeddings",
+        sentence="One row of numbers for each token.",
+        rows="queries",
+        columns="d_model",
+        group="inputs",
+        limits="X",
     ),
     Stage(
         "memory",
-        "Y",
-        "second sequence",
-        "Keys and values come from these tokens.",
-        "keys",
-        "d_model",
-        "inputs",
-        "X",
+        symbol="Y",
+        heading="Y",
+        formula="second sequence",
+        sentence="Keys and values come from these tokens.",
+        rows="keys",
+        columns="d_model",
+        group="inputs",
+        limits="X",
     ),
     Stage(
         "W_Q",
-        "W_Q",
-        "query weights",
-        "Turns an embedding into a query.",
-        "d_model",
-        "d_k",
-        "inputs",
-        "W",
+        symbol="W_Q",
+        formula="query weights",
+        sentence="Turns an embedding into a query.",
+        rows="d_model",
+        columns="d_k",
+        group="inputs",
+        limits="W",
     ),
     Stage(
         "W_K",
-        "W_K",
-        "key weights",
-        "Turns an embedding into a key.",
-        "d_model",
-        "d_k",
-        "inputs",
-        "W",
+        symbol="W_K",
+        formula="key weights",
+        sentence="Turns an embedding into a key.",
+        rows="d_model",
+        columns="d_k",
+        group="inputs",
+        limits="W",
     ),
     Stage(
         "W_V",
-        "W_V",
-        "value weights",
-        "Turns an embedding into a value.",
-        "d_model",
-        "d_v",
-        "inputs",
-        "W",
+        symbol="W_V",
+        formula="value weights",
+        sentence="Turns an embedding into a value.",
+        rows="d_model",
+        columns="d_v",
+        group="inputs",
+        limits="W",
     ),
     Stage(
         "Q",
-        "Q",
-        "X W_Q",
-        "What each token is looking for.",
-        "queries",
-        "d_k",
-        "projections",
-        "QK",
-        (("X", "row i"), ("W_Q", "column j")),
+        symbol="Q",
+        formula="X W_Q",
+        sentence="What each token is looking for.",
+        rows="queries",
+        columns="d_k",
+        group="projections",
+        limits="QK",
+        sources=(("X", "row i"), ("W_Q", "column j")),
     ),
     Stage(
         "K",
-        "K",
-        "X W_K",
-        "What each token offers to be found by.",
-        "keys",
-        "d_k",
-        "projections",
-        "QK",
-        (("memory", "row i"), ("W_K", "column j")),
+        symbol="K",
+        formula="X W_K",
+        sentence="What each token offers to be found by.",
+        rows="keys",
+        columns="d_k",
+        group="projections",
+        limits="QK",
+        sources=(("memory", "row i"), ("W_K", "column j")),
     ),
     Stage(
         "V",
-        "V",
-        "X W_V",
-        "What each token hands over when found.",
-        "keys",
-        "d_v",
-        "projections",
-        "V",
-        (("memory", "row i"), ("W_V", "column j")),
+        symbol="V",
+        formula="X W_V",
+        sentence="What each token hands over when found.",
+        rows="keys",
+        columns="d_v",
+        group="projections",
+        limits="V",
+        sources=(("memory", "row i"), ("W_V", "column j")),
     ),
     Stage(
         "scores",
-        "scores",
-        "Q Kᵀ",
-        "How well each query matches each key.",
-        "queries",
-        "keys",
-        "attention",
-        "scores",
-        (("Q", "row i"), ("K", "row j")),
+        symbol="QKᵀ",
+        latex=r"Q K^{\top}",
+        formula="Q Kᵀ",
+        sentence="How well each query matches each key.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scores",
+        sources=(("Q", "row i"), ("K", "row j")),
     ),
     Stage(
         "scaled",
-        "scaled",
-        "scores / √d_k",
-        "The spread no longer grows with d_k.",
-        "queries",
-        "keys",
-        "attention",
-        "scaled",
-        (("scores", "cell"),),
+        symbol="QKᵀ/√d_k",
+        latex=r"\mathrm{scaled}",
+        formula="scores / √d_k",
+        sentence="The spread no longer grows with d_k.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
+        sources=(("scores", "cell"),),
+    ),
+    Stage(
+        "capped",
+        formula="softcap · tanh(scaled / softcap)",
+        sentence="Large scores are kept within ±softcap.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
+        sources=(("scaled", "cell"),),
     ),
     Stage(
         "mask",
-        "M",
-        "0 or −∞",
-        "Added: 0 where allowed, −∞ elsewhere.",
-        "queries",
-        "keys",
-        "attention",
-        "scaled",
+        symbol="M",
+        heading="M",
+        formula="0 or −∞",
+        sentence="Added: 0 where allowed, −∞ elsewhere.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
     ),
     Stage(
         "masked",
-        "masked",
-        "scaled + M",
-        "Hidden keys get −∞.",
-        "queries",
-        "keys",
-        "attention",
-        "scaled",
-        (("scaled", "cell"), ("mask", "cell")),
+        symbol="…+ M",
+        latex=r"\mathrm{masked}",
+        formula="scaled + M",
+        sentence="Hidden keys get −∞.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
+        sources=(("scaled", "cell"), ("mask", "cell")),
     ),
     Stage(
         "weights",
-        "weights",
-        "softmax(masked)",
-        "Each row shares out 1 among the keys.",
-        "queries",
-        "keys",
-        "attention",
-        "weights",
-        (("masked", "row i"), ("masked", "cell")),
+        symbol="A",
+        formula="softmax(masked)",
+        sentence="Each row shares out 1 among the keys.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="weights",
+        sources=(("masked", "row i"), ("masked", "cell")),
     ),
     Stage(
         "output",
-        "output",
-        "weights V",
-        "Each row mixes the values by its weights.",
-        "queries",
-        "d_v",
-        "attention",
-        "V",
-        (("weights", "row i"), ("V", "column j")),
+        symbol="Z",
+        formula="weights V",
+        sentence="Each row mixes the values by its weights.",
+        rows="queries",
+        columns="d_v",
+        group="attention",
+        limits="V",
+        sources=(("weights", "row i"), ("V", "column j")),
     ),
     Stage(
         "joined",
-        "joined",
-        "heads side by side",
-        "The outputs of all heads in one row.",
-        "queries",
-        "h·d_v",
-        "after",
-        "V",
-    ),
-    Stage("W_O", "W_O", "output weights", "Mixes the heads.", "h·d_v", "d_out", "after", "W"),
-    Stage(
-        "projected",
-        "projected",
-        "joined W_O",
-        "The layer's answer, one row for each token.",
-        "queries",
-        "d_out",
-        "after",
-        "V",
-        (("joined", "row i"), ("W_O", "column j")),
+        formula="heads side by side",
+        sentence="The outputs of all heads in one row.",
+        rows="queries",
+        columns="h·d_v",
+        group="after",
+        limits="V",
     ),
     Stage(
+        "W_O",
+        symbol="W_O",
+        formula="output weights",
+        sentence="Mixes the heads.",
+        rows="h·d_v",
+        columns="d_out",
+        group="after",
+        limits="W",
+    ),
+    Stage(
+        "projected",
+        formula="joined W_O",
+        sentence="The layer's answer, one row for each token.",
+        rows="queries",
+        columns="d_out",
+        group="after",
+        limits="V",
+        sources=(("joined", "row i"), ("W_O", "column j")),
+    ),
+    Stage(
         "context",
-        "context",
-        "Σ output",
-        "All outputs added up: one vector for the sequence.",
-        "sum",
-        "d_v",
-        "after",
-        "context",
-        (("output", "column j"),),
+        formula="Σ output",
+        sentence="All outputs added up: one vector for the sequence.",
+        rows="sum",
+        columns="d_v",
+        group="after",
+        limits="context",
+        sources=(("output", "column j"),),
     ),
 )
 
+STAGES: dict[str, Stage] = {stage.name: stage for stage in _ROWS}
+WEIGHTS = tuple(name for name, stage in STAGES.items() if stage.is_weight)
+PROJECTIONS = tuple(name for name in WEIGHTS if STAGES[name].group == "inputs")  # of X and memory
 COMPUTED = tuple(name for name, stage in STAGES.items() if stage.sources or name == "joined")
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """One item of the batch and one head: the two-dimensional stages that stand on the page."""
-
-    stages: dict[str, np.ndarray]  # name → (rows, columns), in reading order
-    labels: dict[str, tuple[str, ...]]  # "queries", "keys", "d_k" … → one label each
-    allowed: np.ndarray  # (n_q, n_k)
-    scale: float
-    bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
-    softmax: bool = True
-    head: int = 0  # which one, of `heads`
-    heads: int = 1
-
-    @property
-    def divides_by_root(self) -> bool:
-        """Whether the scale is 1/√d_k."""
-        return math.isclose(self.scale, 1 / math.sqrt(self.stages["Q"].shape[1]), rel_tol=1e-15)
-
-    def rows(self, name: str) -> tuple[str, ...]:
-        """The labels of a stage's rows."""
-        return self.labels[STAGES[name].rows]
-
-    def columns(self, name: str) -> tuple[str, ...]:
-        """The labels of a stage's columns."""
-        return self.labels[STAGES[name].columns]
-
-    def source(self, name: str) -> str:
-        """The stage that ``name`` stands for here: without a second sequence the memory is X."""
-        return "X" if name == "memory" and "memory" not in self.stages else name

@@ -17,8 +17,8 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     "html": ({"maths", "frameworks", "readers"}, {"numpy"}),
     "figures": ({"maths", "frameworks"}, {"numpy", "plotly"}),
     "exports": (
-        {"maths", "frameworks", "readers", "session", "html"},
-        {"numpy", "pandas", "kaleido", "choreographer"},
+        {"maths", "frameworks", "readers", "session", "html", "figures"},
+        {"numpy", "pandas", "plotly", "kaleido", "choreographer"},
     ),
     "pages": (
         {"maths", "frameworks", "readers", "session", "html", "figures", "exports"},
@@ -125,7 +125,7 @@ from attention.exports.tables import to_csv, to_npz
 settings, _ = read({"cell": "scores,0,0"})
 trace = run(settings)
 now = view(settings, trace)
-panes(now), to_csv(now), to_npz(settings, trace)
+panes(now), to_csv(now), to_npz(trace)
 """
     assert loads(code, HOUSE.parent) == set()
 

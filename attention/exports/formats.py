@@ -10,10 +10,11 @@ from functools import partial
 
 from attention.exports import code, images, tables, text
 from attention.exports.report import to_report
+from attention.figures.panes import Pane
 from attention.session.links import to_file
 from attention.session.settings import Settings
-from attention.stages import View
 from attention.trace import AttentionTrace
+from attention.view import View
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +25,7 @@ class Shown:
     trace: AttentionTrace
     view: View
     title: str
-    panes: Callable[[], list[dict]]  # the board's figures
-    plotly: Callable[[], str]  # the source of plotly.js, for the report
+    panes: Callable[[], list[Pane]]  # the board's figures
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,6 @@ def _report(shown: Shown) -> bytes:
         facts=facts,
         code=script,
         digits=s.digits,
-        plotly=shown.plotly(),
     )
 
 
@@ -85,7 +84,12 @@ FORMATS = {
         "stages.npz",
         "application/octet-stream",
         "Every stage with its batch and head axes; exact",
-        lambda shown: tables.to_npz(shown.settings, shown.trace),
+        lambda shown: tables.to_npz(
+            shown.trace,
+            tokens=shown.settings.tokens,
+            key_tokens=shown.settings.memory_tokens,
+            context=shown.settings.context,
+        ),
     ),
     "json": Format(
         "JSON",

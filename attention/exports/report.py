@@ -6,10 +6,13 @@ import base64
 import hashlib
 import html
 import json
+from functools import cache
+from pathlib import Path
 
+from attention.figures.panes import Pane
 from attention.html.tables import line, table
 from attention.numbers import number
-from attention.stages import View
+from attention.view import View
 
 STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1f2430; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .2rem; } p { margin: .2rem 0; }
@@ -24,13 +27,12 @@ DRAW = """for (const pane of JSON.parse(document.getElementById('panes').textCon
 
 def to_report(
     view: View,
-    panes: list[dict],
+    panes: list[Pane],
     *,
     title: str,
     facts: dict[str, str],
-    code: str,
-    digits: int,
-    plotly: str,
+    code: str = "",
+    digits: int = 2,
 ) -> bytes:
     """The page as one file.
 
@@ -38,12 +40,11 @@ def to_report(
     ----------
     panes : the board's, each with its figure, symbol, formula and sentence
     facts : what is set, by name
-    code : the script that recomputes the stages
-    plotly : the source of plotly.js
+    code : the script that recomputes the stages; "" where there is none
 
     Its Content-Security-Policy lets only these two scripts run, by their hashes, and nothing be fetched.
     """
-    scripts = [plotly, DRAW]
+    scripts = [plotly_script(), DRAW]
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
         for s in scripts
@@ -57,7 +58,7 @@ def to_report(
         f"<h1>{html.escape(title)}</h1>",
         table("facts", ["", ""], [line([name, value]) for name, value in facts.items()]),
         *(_stage(view, pane, digits) for pane in panes),
-        "<h2>The same in NumPy</h2><pre>" + html.escape(code) + "</pre>",
+        f"<h2>The same in NumPy</h2><pre>{html.escape(code)}</pre>" if code else "",
         f'<script type="application/json" id="panes">{data.replace("<", chr(92) + "u003c")}</script>',
         *(f"<script>{script}</script>" for script in scripts),
         "</body></html>",
@@ -65,7 +66,16 @@ def to_report(
     return "\n".join(parts).encode()
 
 
-def _stage(view: View, pane: dict, digits: int) -> str:
+@cache
+def plotly_script() -> str:
+    """plotly.js out of the installed package, so that a report stands alone."""
+    import plotly
+
+    script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+    return script.read_text(encoding="utf-8")
+
+
+def _stage(view: View, pane: Pane, digits: int) -> str:
     """Heading, formula, sentence, figure and table of one stage."""
     name = pane["name"]
     formula = f"{pane['symbol']} = {pane['formula']}" if pane["formula"] else pane["symbol"]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 
 import numpy as np
 
 from attention.numbers import exact
 from attention.readers.tables import disarmed
-from attention.stages import View
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
+from attention.view import View, axes_of
 
 COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value")
 
 
-def to_csv(view: View) -> bytes:
+def to_csv(shown: View | AttentionTrace) -> bytes:
     """One line for each cell of each stage; rows and columns count from 1.
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back as it was.
@@ -35,33 +37,25 @@ def to_csv(view: View) -> bytes:
     return text.getvalue().encode()
 
 
-def to_npz(settings, trace: AttentionTrace) -> bytes:
-    """Every stage with its batch and head axes, the weights as given, and what was allowed."""
-    arrays = {name: matrix.values for name, matrix in settings.matrices.items()}
-    for name in (
-        "Q",
-        "K",
-        "V",
-        "scores",
-        "scaled",
-        "masked",
-        "weights",
-        "output",
-        "allowed",
-        "joined",
-        "projected",
-    ):
-        if getattr(trace, name) is not None:
-            arrays[name] = getattr(trace, name)
-    if settings.context:
+def to_npz(
+    trace: AttentionTrace,
+    *,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    context: bool = False,
+) -> bytes:
+    """Every stage with its batch and head axes, the weights as given, and what was allowed.
+
+    ``context`` adds the sum of the outputs; the tokens are kept where they are given.
+    """
+    kept = {name: getattr(trace, name, None) for name in (*STAGES, "allowed") if name != "context"}
+    arrays = {name: values for name, values in kept.items() if values is not None}
+    if context:
         arrays["context"] = trace.context
-    arrays |= {
-        "scale": np.float64(trace.scale),
-        "heads": np.int64(settings.heads),
-        "tokens": np.array(settings.tokens),
-    }
-    if settings.memory_tokens:
-        arrays["memory_tokens"] = np.array(settings.memory_tokens)
+    arrays |= {"scale": np.float64(trace.scale), "heads": np.int64(axes_of(trace)[1])}
+    for name, words in (("tokens", tokens), ("memory_tokens", key_tokens)):
+        if words:
+            arrays[name] = np.array(words)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()

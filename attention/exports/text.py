@@ -7,20 +7,14 @@ import math
 
 from attention.numbers import exact, number
 from attention.readers.tables import disarmed
-from attention.stages import STAGES, View
-
-SYMBOLS = {
-    "X": "X",
-    "memory": "Y",
-    "mask": "M",
-    "scores": r"Q K^{\top}",
-    "weights": "A",
-    "output": "Z",
-}
+from attention.stages import STAGES
+from attention.trace import AttentionTrace
+from attention.view import View, as_view
 
 
-def to_json(view: View) -> bytes:
+def to_json(shown: View | AttentionTrace) -> bytes:
     """Every stage with its labels. JSON knows no infinity: such a cell is the text "inf", "-inf" or "nan"."""
+    view = as_view(shown)
     stages = {
         name: {
             "rows": view.rows(name),
@@ -38,11 +32,12 @@ def _cell(value: float):
     return value if math.isfinite(value) else exact(value)
 
 
-def to_matrices(view: View) -> bytes:
+def to_matrices(shown: View | AttentionTrace) -> bytes:
     """One block for each stage: its name and columns, then a line for each row; an empty line between blocks.
 
     Labels stand in quotation marks, so that no semicolon or tab in them is taken for a separator.
     """
+    view = as_view(shown)
     blocks = []
     for name, matrix in view.stages.items():
         lines = [",".join([name, *map(_quoted, view.columns(name))])]
@@ -58,8 +53,9 @@ def _quoted(label: str) -> str:
     return '"' + disarmed(label).replace('"', '""') + '"'
 
 
-def to_latex(view: View, digits: int) -> bytes:
+def to_latex(shown: View | AttentionTrace, digits: int = 2) -> bytes:
     """One ``bmatrix`` for each stage, rounded to the digits of the page; needs amsmath."""
+    view = as_view(shown)
     parts = ["% needs \\usepackage{amsmath}"]
     for name, matrix in view.stages.items():
         rows = " \\\\\n  ".join(" & ".join(_tex(v, digits) for v in row) for row in matrix)
@@ -67,16 +63,9 @@ def to_latex(view: View, digits: int) -> bytes:
             f"\\setcounter{{MaxMatrixCols}}{{{matrix.shape[1]}}}\n" if matrix.shape[1] > 10 else ""
         )
         parts.append(
-            f"% {name}\n{most}\\[\n{_symbol(name)} = \\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}\n\\]"
+            f"% {name}\n{most}\\[\n{STAGES[name].latex} = \\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}\n\\]"
         )
     return ("\n\n".join(parts) + "\n").encode()
-
-
-def _symbol(name: str) -> str:
-    letter, _, low = name.partition("_")
-    return SYMBOLS.get(name) or (
-        f"{letter}_{low}" if low else name if len(name) == 1 else rf"\mathrm{{{name}}}"
-    )
 
 
 def _tex(value: float, digits: int) -> str:
@@ -90,8 +79,9 @@ def _tex(value: float, digits: int) -> str:
     return rf"{mantissa} \cdot 10^{{{power}}}" if power else text
 
 
-def to_markdown(view: View, digits: int) -> bytes:
+def to_markdown(shown: View | AttentionTrace, digits: int = 2) -> bytes:
     """One table for each stage, rounded to the digits of the page; labels are shown as typed."""
+    view = as_view(shown)
     parts = []
     for name, matrix in view.stages.items():
         head = (
@@ -101,7 +91,7 @@ def to_markdown(view: View, digits: int) -> bytes:
             f"| **{plain(label)}** | {' | '.join(number(v, digits) for v in row)} |"
             for label, row in zip(view.rows(name), matrix, strict=True)
         ]
-        parts.append(f"### {plain(STAGES[name].symbol)}\n\n{head}\n" + "\n".join(lines))
+        parts.append(f"### {plain(STAGES[name].heading)}\n\n{head}\n" + "\n".join(lines))
     return ("\n\n".join(parts) + "\n").encode()
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.colours import around_zero
 from attention.deviations import reach
-from attention.figures.panes import around_zero, pane
+from attention.figures.panes import pane
 
 PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
 

@@ -12,12 +12,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from attention.figures.theme import LIGHT, layout
+from attention.colours import LIGHT
+from attention.figures.theme import layout
 from attention.numbers import numbers
 
 MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
 LABEL_LENGTH = 14
+Mark = tuple[str, int, int | None]  # what the frame is for, a row and, for one cell, a column
 
 
 def heatmap(
@@ -29,7 +31,7 @@ def heatmap(
     title: str = "",
     digits: int = 2,
     hidden: np.ndarray | None = None,
-    marks: tuple[tuple[str, int, int | None], ...] = (),
+    marks: tuple[Mark, ...] = (),
     bar: bool = True,
 ) -> dict:
     """A Plotly figure, as a dict, of a (rows, columns) matrix.

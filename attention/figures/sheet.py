@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, groupby
 
+from attention.colours import PALETTES
 from attention.figures.heatmap import LABEL_LENGTH, escape, label, subscripts
-from attention.figures.theme import PALETTES
 from attention.numbers import number
 
 CM, POINT = 96 / 2.54, 96 / 72  # pixels, as CSS counts them

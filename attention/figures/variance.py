@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from attention.figures.theme import LIGHT, LINES, layout
+from attention.colours import LIGHT
+from attention.figures.theme import LINES, layout
 from attention.numbers import number
 from attention.variance import N_KEYS, Point, Prediction
 

@@ -9,8 +9,8 @@ import numpy as np
 from attention.arithmetic import Walk, terms, vector
 from attention.html.tables import line, table
 from attention.numbers import number
-from attention.stages import View
 from attention.statistics import entropy, largest, variance
+from attention.view import View
 
 STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
 

@@ -13,8 +13,9 @@ from attention.pages import state
 from attention.session import changes
 from attention.session import settings as inputs
 from attention.session.examples import EXAMPLES
-from attention.session.run import distinct, run
+from attention.session.run import run
 from attention.session.settings import DRAWN, Settings
+from attention.view import distinct
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}

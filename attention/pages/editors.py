@@ -12,9 +12,10 @@ from attention.session import changes, editing
 from attention.session import settings as inputs
 from attention.session.links import MATRICES
 from attention.session.matrix import Recipe
-from attention.session.run import distinct, labels
+from attention.session.run import labels
 from attention.session.settings import DRAWN, Settings
 from attention.stages import STAGES
+from attention.view import distinct
 from attention.weights import INITIALISERS
 
 MASK, DATA = "mask", "data"

@@ -7,12 +7,12 @@ import streamlit as st
 
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
+from attention.captions import formula
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.html import walk as tables
 from attention.pages import board, controls, editors, parts, sheet, state
-from attention.pages.server import plotly_source
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import run, view
 from attention.stages import STAGES
@@ -100,7 +100,7 @@ for pane in panes:
 board.show(
     "board",
     panes,
-    formula=figures.formula(now),
+    formula=formula(now),
     remark=" · ".join(sizes),
     on_picked=picked,
     on_edit=edit,
@@ -111,7 +111,7 @@ for sentence in flags():
 
 def the_cell() -> None:
     stage, i, j = s.cell or ("scores", s.query, 0)
-    where = f"{STAGES[stage].symbol}, row {now.rows(stage)[i]}, column {now.columns(stage)[j]}"
+    where = f"{STAGES[stage].heading}, row {now.rows(stage)[i]}, column {now.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(now, stage, i, j, s.digits))
     st.html(
         f"<p><b>{escape(where)}</b> — click another cell, or pick one with the arrow keys and Enter.</p>"
@@ -140,7 +140,7 @@ def the_figures() -> None:
 def the_exports() -> None:
     name = f"attention_{s.example}"
     st.subheader("Numbers, code, state", anchor=False)
-    shown = Shown(s, trace, now, title, lambda: panes, plotly_source)
+    shown = Shown(s, trace, now, title, lambda: panes)
     with st.container(horizontal=True):
         for key, found in FORMATS.items():
             st.download_button(

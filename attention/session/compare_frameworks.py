@@ -8,9 +8,10 @@ import numpy as np
 
 from attention.frameworks.explain import differs
 from attention.frameworks.records import CONVENTIONS, Answer, answer
-from attention.session.run import distinct, one, run
+from attention.session.run import one, run
 from attention.session.settings import Settings, allowed, real_keys
 from attention.trace import AttentionTrace
+from attention.view import distinct
 
 LOOK_AHEAD = ("causal", "causal_lower_right")
 HANDED = {"array": "as a boolean array", "switch": "as the framework's look-ahead switch"}

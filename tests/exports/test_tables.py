@@ -16,7 +16,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check
-from attention.stages import View
+from attention.view import View
 
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
@@ -106,11 +106,20 @@ def test_the_labels_are_those_of_the_axes():
     ]
 
 
+def npz_of(settings, trace) -> bytes:
+    return to_npz(
+        trace,
+        tokens=settings.tokens,
+        key_tokens=settings.memory_tokens,
+        context=settings.context,
+    )
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_npz_holds_every_stage_with_its_batch_and_heads_and_no_pickle(name):
     settings = check(CASES[name])
     trace = run(settings)
-    with np.load(io.BytesIO(to_npz(settings, trace)), allow_pickle=False) as file:
+    with np.load(io.BytesIO(npz_of(settings, trace)), allow_pickle=False) as file:
         found = dict(file)
     stages = ["Q", "K", "V", "scores", "scaled", "masked", "weights", "output", "allowed", "joined"]
     for stage in [*stages, *(["projected"] if trace.projected is not None else [])]:
@@ -130,7 +139,7 @@ def test_the_npz_holds_every_stage_with_its_batch_and_heads_and_no_pickle(name):
 @pytest.mark.parametrize("name", CASES)
 def test_the_npz_alone_is_enough_to_compute_the_output_again(name):
     settings = check(CASES[name])
-    with np.load(io.BytesIO(to_npz(settings, run(settings))), allow_pickle=False) as file:
+    with np.load(io.BytesIO(npz_of(settings, run(settings))), allow_pickle=False) as file:
         np.testing.assert_allclose(
             file["weights"] @ file["V"], file["output"], rtol=1e-12, atol=1e-300
         )

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from attention.colours import DARK, LIGHT, PALETTES
 from attention.figures.heatmap import (
     LABEL_LENGTH,
     MOST_LABELS,
@@ -21,7 +22,6 @@ from attention.figures.heatmap import (
     label,
     pack,
 )
-from attention.figures.theme import DARK, LIGHT, PALETTES
 from attention.numbers import number
 
 

@@ -8,14 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attention.figures.panes import (
-    colour_limits,
-    describe,
-    formula,
-    hidden_cells,
-    panes,
-    side_by_side,
-)
+from attention.captions import describe, formula
+from attention.colours import colour_limits, hidden_cells
+from attention.figures.panes import panes, side_by_side
 from attention.numbers import number
 from attention.session import changes
 from attention.session.examples import EXAMPLES

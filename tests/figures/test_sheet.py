@@ -10,10 +10,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from attention.colours import PALETTES, hidden_cells
 from attention.figures import panes as board
 from attention.figures import variance
 from attention.figures.sheet import CM, SMALLEST, Sheet, compose, length, shortened, wrapped
-from attention.figures.theme import PALETTES
 from attention.session import changes
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -69,7 +69,7 @@ def test_every_stage_stands_on_the_sheet_with_its_own_numbers(case, sheet):
     for trace, (name, matrix) in zip(mains, now.stages.items(), strict=True):
         shown = values(trace)
         assert np.array_equal(shown[~np.isnan(shown)], matrix[~np.isnan(shown)]), name
-        hidden = board.hidden_cells(now, name)
+        hidden = hidden_cells(now, name)
         assert np.array_equal(
             np.isnan(shown), np.zeros(matrix.shape, bool) if hidden is None else hidden
         ), name

@@ -747,7 +747,7 @@ def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_what_this_page_saves_as_npz_is_the_same_attention_again(example):
     s = EXAMPLES[example].build()
-    found = opened("a.npz", to_npz(s, run(s)))
+    found = opened("a.npz", to_npz(run(s), tokens=s.tokens, key_tokens=s.memory_tokens))
     family, axis = family_of(list(found)), axis_of(found)
     picks = {
         role: (name, Selection(axis=axis))

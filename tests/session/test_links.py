@@ -408,7 +408,7 @@ def test_no_mixture_of_texts_breaks_the_page(link):
     trace, now = stands(state, notices)
     panes(now, query=state.query, cell=state.cell)
     to_csv(now)
-    to_npz(state, trace)
+    to_npz(trace)
 
 
 @given(st.dictionaries(st.text(max_size=10), st.text(max_size=10), max_size=4))

@@ -9,9 +9,10 @@ import pytest
 from attention.session import changes
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
-from attention.session.run import distinct, labels, run, view
+from attention.session.run import labels, run, view
 from attention.session.validate import check
 from attention.stages import STAGES
+from attention.view import distinct
 
 FOUR = EXAMPLES["four-words"].build()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention.figures.theme import PALETTES
+from attention.colours import PALETTES
 from attention.pages import state
 
 _HERE = Path(__file__).parent

@@ -1,0 +1,99 @@
+"""The formula and the sentence of each stage, as they are true for what stands on the screen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.numbers import number
+from attention.stages import STAGES
+from attention.view import View
+
+TUTORIAL_FILL = -1e9  # what tutorials add to hide a key
+
+
+def describe(view: View, name: str) -> dict[str, str]:
+    """``formula`` and ``sentence`` of a stage."""
+    stage = STAGES[name]
+    formula, sentence = _SPECIAL.get(name, _as_always)(view, name)
+    return {"formula": formula or stage.formula, "sentence": sentence or stage.sentence}
+
+
+def fills(view: View) -> bool:
+    """Whether the bias does nothing but push keys away, as tutorials hide them."""
+    return view.bias is not None and bool(np.isin(view.bias, (0.0, TUTORIAL_FILL)).all())
+
+
+def _as_always(view: View, name: str) -> tuple[str, str]:
+    return "", ""
+
+
+def _projection(view: View, name: str) -> tuple[str, str]:
+    if f"W_{name}" not in view.stages:
+        return "given", ""
+    crossed = name in ("K", "V") and "memory" in view.stages
+    return STAGES[name].formula.replace("X", "Y") if crossed else "", ""
+
+
+def _scaled(view: View, name: str) -> tuple[str, str]:
+    if view.divides_by_root:
+        return "", ""
+    formula = f"scores × {number(view.scale, 4)}"
+    return formula, "The scores, multiplied by the scale you chose."
+
+
+def _mask(view: View, name: str) -> tuple[str, str]:
+    if view.bias is None:
+        return "", ""
+    if fills(view):
+        return "0 or −1e9", "Added: 0 where allowed, −1e9 elsewhere."
+    return "the bias", "Added: a bias for each score, −∞ where the key is hidden."
+
+
+def _masked(view: View, name: str) -> tuple[str, str]:
+    formula = "capped + M" if "capped" in view.stages else ""
+    if view.bias is not None:
+        added = "Hidden keys get −1e9 added, as tutorials do."
+        return formula, added if fills(view) else "The bias is added; hidden keys get −∞."
+    return formula, "No mask: nothing is hidden." if view.allowed.all() else ""
+
+
+def _weights(view: View, name: str) -> tuple[str, str]:
+    if view.softmax:
+        return "", ""
+    return "masked, as it is", "Softmax is off: raw scores weigh the values."
+
+
+def _context(view: View, name: str) -> tuple[str, str]:
+    return "", "The outputs of this head added up." if view.heads > 1 else ""
+
+
+_SPECIAL = {
+    "Q": _projection,
+    "K": _projection,
+    "V": _projection,
+    "scaled": _scaled,
+    "mask": _mask,
+    "masked": _masked,
+    "weights": _weights,
+    "context": _context,
+}
+
+
+def formula(view: View) -> list[tuple[str, str | None]]:
+    """The formula in parts, each with the stage it stands for."""
+    parts: list[tuple[str, str | None]] = [("Attention", "output"), ("(Q, K, V) = ", None)]
+    if view.softmax:
+        parts.append(("softmax", "weights"))
+    parts += [("( ", None), ("Q", "Q"), (" ", None), ("Kᵀ", "K")]
+    if view.divides_by_root:
+        parts.append((" / √d_k", "scaled"))
+    elif view.scale != 1:
+        parts.append((f" × {number(view.scale, 4)}", "scaled"))
+    if "capped" in view.stages:
+        parts.append((", capped", "capped"))
+    if not view.allowed.all() or view.bias is not None:
+        parts.append((" + M", "masked"))
+    parts += [(" ) ", None), ("V", "V")]
+    if view.heads > 1:
+        parts.append((f"   head {view.head + 1} of {view.heads}", None))
+    return parts

@@ -1,0 +1,102 @@
+"""Colours by what they mean: sign, share, hidden, chosen; and the range each stage is coloured over.
+
+Safe for the colour-blind, for light and dark pages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.stages import STAGES
+from attention.view import View
+
+HIDING = -1e8  # a bias that low hides a key for all that can be seen
+
+# A role names what a colour says; each palette gives it a scale or a colour. The scales end where the
+# ink of the numbers can still be read on them (contrast 4.5 and more).
+LIGHT = {
+    "diverging": [
+        [0, "#e8833a"],
+        [0.25, "#f5c199"],
+        [0.5, "#fcfbf8"],
+        [0.75, "#a9d0f0"],
+        [1, "#4a9be0"],
+    ],
+    "share": [[0, "#fcfbf8"], [0.5, "#a9d0f0"], [1, "#4a9be0"]],
+    "hidden": [[0, "#c9cbd1"], [1, "#c9cbd1"]],
+    "broken": [[0, "#e7c6e8"], [1, "#e7c6e8"]],
+    "query": "#d4006a",
+    "cell": "#111827",
+    "ink": "#1f2430",
+    "paper": "#ffffff",
+    "grid": "#e3e5ea",
+}
+DARK = {
+    "diverging": [
+        [0, "#9f550d"],
+        [0.25, "#6b4318"],
+        [0.5, "#1b1f29"],
+        [0.75, "#234c73"],
+        [1, "#276ba9"],
+    ],
+    "share": [[0, "#1b1f29"], [0.5, "#234c73"], [1, "#276ba9"]],
+    "hidden": [[0, "#565b66"], [1, "#565b66"]],
+    "broken": [[0, "#7c4d80"], [1, "#7c4d80"]],
+    "query": "#ff5fae",
+    "cell": "#ffffff",
+    "ink": "#e8eaf0",
+    "paper": "#0f1218",
+    "grid": "#343945",
+}
+PALETTES = {"light": LIGHT, "dark": DARK}
+
+
+def hidden_cells(view: View, name: str) -> np.ndarray | None:
+    """Where a stage has cells behind the mask; None for stages that come before it."""
+    if name not in ("mask", "masked", "weights"):
+        return None
+    hidden = ~view.allowed
+    return hidden if view.bias is None else hidden | (view.bias <= HIDING)
+
+
+def colour_limits(view: View) -> dict[str, tuple[float, float]]:
+    """The colour range of each stage: the same for stages that are compared, 0…1 for weights."""
+    most: dict[str, float] = {}
+    for name, matrix in view.stages.items():
+        hidden = hidden_cells(view, name)
+        shown = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
+        word = STAGES[name].limits
+        most[word] = max(most.get(word, 0.0), float(np.abs(matrix[shown]).max(initial=0)))
+    found = {name: around_zero(most[STAGES[name].limits]) for name in view.stages}
+    if view.softmax:
+        found["weights"] = (0, 1)
+    return found
+
+
+def around_zero(most: float) -> tuple[float, float]:
+    """A diverging range that reaches that far on both sides."""
+    return -(most or 1.0), most or 1.0
+
+
+def shade(value: float, limits: tuple[float, float], role: str) -> str:
+    """The colour of a number on a light page; NaN and the infinities have one of their own.
+
+    >>> shade(0.0, (-1, 1), "diverging"), shade(1.0, (0, 1), "share")
+    ('#fcfbf8', '#4a9be0')
+    """
+    if not np.isfinite(value):
+        return LIGHT["broken"][0][1]
+    low, high = limits
+    place = min(max((value - low) / (high - low), 0.0), 1.0)
+    stops = LIGHT[role]
+    after = next(k for k, (at, _) in enumerate(stops) if at >= place)
+    if after == 0:
+        return stops[0][1]
+    (start, first), (end, second) = stops[after - 1], stops[after]
+    return _between(first, second, (place - start) / (end - start))
+
+
+def _between(first: str, second: str, share: float) -> str:
+    """The colour so far on the way from the first to the second, each ``#rrggbb``."""
+    parts = ((int(c[k : k + 2], 16) for k in (1, 3, 5)) for c in (first, second))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))

@@ -1,0 +1,252 @@
+"""What of a trace stands on the screen: one item of the batch and one head, each stage with two axes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attention.stages import PROJECTIONS, STAGES
+from attention.trace import AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One item of the batch and one head: the two-dimensional stages, with their labels.
+
+    >>> from attention import self_attention
+    >>> trace = self_attention([[1, 0], [0, 1]], np.eye(2), np.eye(2), [[5], [7]])
+    >>> view = View.of(trace, tokens=("cat", "dog"))
+    >>> view.rows("weights"), view.stages["output"].shape
+    (('cat', 'dog'), (2, 1))
+    """
+
+    stages: dict[str, np.ndarray]  # name → (rows, columns), in reading order
+    labels: dict[str, tuple[str, ...]]  # "queries", "keys", "d_k" … → one label each
+    allowed: np.ndarray  # (n_q, n_k)
+    scale: float
+    bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
+    softmax: bool = True
+    head: int = 0  # which one, of `heads`
+    heads: int = 1
+    softcap: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        trace: AttentionTrace,
+        *,
+        tokens: Sequence[str] | None = None,
+        key_tokens: Sequence[str] | None = None,
+        item: int = 0,
+        head: int = 0,
+        names: Mapping[str, Sequence[str]] | None = None,
+        context: bool = False,
+    ) -> View:
+        """The view of any trace.
+
+        Parameters
+        ----------
+        trace : AttentionTrace
+        tokens, key_tokens : n_q and n_k words
+            Labels of the queries and of the keys. Without ``key_tokens`` the keys are called as the
+            queries, where there are as many; without either, all are counted from 1. Words that
+            repeat are told apart: ``the (1)``, ``the (2)``.
+        item, head : which item of the batch and which head, counted from 0
+            Of several leading axes the last one counts the heads. A single one counts the heads
+            where the trace joined them, and the items of the batch otherwise; several batch axes
+            are counted through as one.
+        names : labels of dimensions, such as ``{"d_v": ("yes", "no")}``
+        context : also show the sum of the outputs
+
+        Raises
+        ------
+        ValueError
+            One sentence, where there is no such item or head, or the labels are too few or many.
+        """
+        items, heads = axes_of(trace)
+        for word, place, count in (("item", item, items), ("head", head, heads)):
+            if not 0 <= place < count:
+                raise ValueError(
+                    f"{word} is {place}; there {_are(count, word)}, and the first one is 0."
+                )
+        pick = _Pick(trace, items, heads, item, head)
+        allowed = pick(trace.allowed)
+        bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
+        stages = {}
+        for name in STAGES:
+            matrix = _added(allowed, bias) if name == "mask" else pick.stage(name, context)
+            if matrix is not None:
+                stages[name] = matrix
+        labels = _labels(stages, tokens, key_tokens, names or {})
+        return cls(
+            stages, labels, allowed, trace.scale, bias, trace.softmax, head, heads, trace.softcap
+        )
+
+    @property
+    def divides_by_root(self) -> bool:
+        """Whether the scale is 1/√d_k."""
+        return math.isclose(self.scale, 1 / math.sqrt(self.stages["Q"].shape[1]), rel_tol=1e-15)
+
+    def rows(self, name: str) -> tuple[str, ...]:
+        """The labels of a stage's rows."""
+        return self.labels[STAGES[name].rows]
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """The labels of a stage's columns."""
+        return self.labels[STAGES[name].columns]
+
+    def source(self, name: str) -> str:
+        """The stage that ``name`` stands for here.
+
+        Without a second sequence the memory is X; with a soft cap the capped scores are masked.
+        """
+        if name == "memory" and "memory" not in self.stages:
+            return "X"
+        return name
+
+    def sources(self, name: str) -> list[tuple[str, str]]:
+        """The stages that a cell of ``name`` comes from and that stand here, and which part of each."""
+        capped = name == "masked" and "capped" in self.stages
+        found = (
+            ("capped" if capped and source == "scaled" else self.source(source), part)
+            for source, part in STAGES[name].sources
+        )
+        return [(source, part) for source, part in found if source in self.stages]
+
+
+def as_view(shown: View | AttentionTrace) -> View:
+    """A view as it is; of a trace, its first item and head."""
+    return shown if isinstance(shown, View) else View.of(shown)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pick:
+    """Takes one item and one head out of the arrays of a trace."""
+
+    trace: AttentionTrace
+    items: int
+    heads: int
+    item: int
+    head: int
+    lead: tuple[int, ...] = field(init=False)  # the leading axes of the scores
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lead", self.trace.scores.shape[:-2])
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """(…, rows, columns) → (rows, columns); Q, K and V may have fewer leading axes."""
+        whole = np.broadcast_to(values, (*self.lead, *values.shape[-2:]))
+        index = np.unravel_index(self.item * self.heads + self.head, self.lead) if self.lead else ()
+        return whole[index]
+
+    def of_item(self, values: np.ndarray) -> np.ndarray:
+        """Of an array without heads: X, the second sequence, the joined heads."""
+        lead = values.shape[:-2]
+        return (
+            values[np.unravel_index(self.item, lead)]
+            if math.prod(lead) > 1
+            else values.reshape(values.shape[-2:])
+        )
+
+    def stage(self, name: str, context: bool) -> np.ndarray | None:
+        """The stage of that name with two axes; None where there is none."""
+        if name == "context":
+            return self(self.trace.output).sum(axis=-2)[None, :] if context else None
+        if name == "joined" and self.heads == 1 and self.trace.projected is None:
+            return None  # it is the output
+        values = getattr(self.trace, name)
+        if values is None:
+            return None
+        if name in PROJECTIONS:
+            return self._of_head(values, name)
+        if name == "W_O":
+            return values
+        return self.of_item(values) if name in _WITHOUT_HEADS else self(values)
+
+    def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
+        """The columns of a weight that belong to the head; heads may share those of K and V."""
+        width = getattr(self.trace, name[-1]).shape[-1]
+        heads = weight.shape[-1] // width if width else 1
+        start = self.head * heads // self.heads * width
+        return weight[..., start : start + width]
+
+
+_WITHOUT_HEADS = ("X", "memory", "joined", "projected")
+
+
+def axes_of(trace: AttentionTrace) -> tuple[int, int]:
+    """How many items and how many heads a trace has."""
+    lead = trace.scores.shape[:-2]
+    joined = trace.joined
+    has_heads = len(lead) > 1 if joined is None else trace.output.ndim > joined.ndim
+    heads = lead[-1] if has_heads else 1
+    return math.prod(lead[:-1] if has_heads else lead), heads
+
+
+def _are(count: int, word: str) -> str:
+    return f"is 1 {word}" if count == 1 else f"are {count} {word}s"
+
+
+def _added(allowed: np.ndarray, bias: np.ndarray | None) -> np.ndarray | None:
+    """M as it is added to the scaled scores; None where it is 0 everywhere."""
+    if allowed.all() and (bias is None or not bias.any()):
+        return None
+    return np.where(allowed, 0.0 if bias is None else bias, -np.inf)
+
+
+def _labels(
+    stages: Mapping[str, np.ndarray],
+    tokens: Sequence[str] | None,
+    key_tokens: Sequence[str] | None,
+    names: Mapping[str, Sequence[str]],
+) -> dict[str, tuple[str, ...]]:
+    """What stands on the axes: words for queries and keys, names or numbers for dimensions."""
+    n_q, n_k = stages["scores"].shape
+    labels = {"queries": _words("tokens", tokens, n_q)}
+    if key_tokens is None and n_q == n_k:
+        labels["keys"] = labels["queries"]
+    else:
+        labels["keys"] = _words("key_tokens", key_tokens, n_k)
+    for name, matrix in stages.items():
+        for axis, size in zip((STAGES[name].rows, STAGES[name].columns), matrix.shape, strict=True):
+            labels.setdefault(axis, dimension(names.get(axis, ()), size))
+    return labels | {"sum": ("Σ",)}
+
+
+def _words(argument: str, words: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if words is None:
+        return dimension((), count)
+    if len(words) != count:
+        raise ValueError(f"{argument} has {len(words)} words; {count} are wanted, one for each.")
+    return distinct(tuple(map(str, words)))
+
+
+def dimension(names: Sequence[str], size: int) -> tuple[str, ...]:
+    """Labels of a dimension: its names where they are as many, else 1, 2, …
+
+    >>> dimension((), 2), dimension(("yes", "no"), 2)
+    (('1', '2'), ('yes', 'no'))
+    """
+    return tuple(names) if len(names) == size else tuple(map(str, range(1, size + 1)))
+
+
+def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Tokens that repeat, told apart.
+
+    >>> distinct(("the", "cat", "the"))
+    ('the (1)', 'cat', 'the (2)')
+    >>> distinct(("the", "the", "the (1)"))
+    ('the (2)', 'the (3)', 'the (1)')
+    """
+    counts, seen = Counter(tokens), Counter[str]()
+    labels = []
+    for token in tokens:
+        seen[token] += 1
+        while f"{token} ({seen[token]})" in counts:  # somebody's own name
+            seen[token] += 1
+        labels.append(f"{token} ({seen[token]})" if counts[token] > 1 else token)
+    return tuple(labels)
