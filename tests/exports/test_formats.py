@@ -139,6 +139,23 @@ def test_the_notebook_runs_cell_by_cell(name, capsys):
     assert np.allclose(space["weights"], s.trace.weights[s.settings.item] if s.settings.batch else s.trace.weights)
 
 
+def test_every_character_of_a_token_comes_out_of_the_script_and_the_notebook():
+    s, names = hostile(), {}
+    exec(code.to_python(s.settings, s.trace, s.title).decode(), names)
+    assert names["tokens"] == list(HOSTILE)
+    cells = json.loads(code.to_notebook(s.settings, s.trace, s.title))["cells"]
+    first = next(cell for cell in cells if cell["cell_type"] == "code")
+    names = {}
+    exec("".join(first["source"]), names)
+    assert names["tokens"] == list(HOSTILE)
+
+
+def test_a_title_stands_in_the_script_as_it_is_read():
+    s = shown(FOUR, "−1e9 beside −∞")
+    first = code.to_python(s.settings, s.trace, s.title).decode().splitlines()[0]
+    assert first.startswith('"""−1e9 beside −∞: scaled dot-product attention')
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_state_reads_back_as_the_same_settings(name):
     s = shown(CASES[name])
