@@ -21,7 +21,7 @@ import numpy as np
 
 from attention.inputs.examples import EXAMPLES, FIRST
 from attention.inputs.matrices import MAX_SIDE, BadInput, Matrix, Recipe, read_matrix, read_number
-from attention.inputs.settings import MAX_BATCH, Settings, check
+from attention.inputs.settings import MAX_BATCH, Settings, bounds, check
 from attention.inputs.system import run, view
 from attention.numbers import exact
 from attention.weights import INITIALISERS
@@ -177,7 +177,22 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
         were = "were" if len(unknown) > 1 else "was"
         notices.append(f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over.")
-    return _applied(base, changes, matrices, notices), notices
+    settings = _applied(base, changes, matrices, notices)
+    return settings, notices + _pulled_back(changes, settings)
+
+
+def _pulled_back(changes: dict, settings: Settings) -> list[str]:
+    """A sentence for each number beyond what there is; the nearest one stands in the settings."""
+    found = []
+    for name, (least, most) in bounds(settings).items():
+        asked, taken = changes.get(name), getattr(settings, name)
+        if asked is not None and asked != taken:
+            allowed = f"{least:,} to {most:,} are" if least < most else f"only {least:,} is"
+            found.append(
+                f"The link's parameter {name} is {asked:,}; {allowed} allowed,"
+                f" so {taken:,} was taken."
+            )
+    return found
 
 
 def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:

@@ -158,15 +158,23 @@ def check(settings: Settings) -> Settings:
         raise BadInput(f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted.")
     if any(not 0 <= k < n_k for k in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
-    return replace(
-        settings,
-        item=min(max(settings.item, 0), max(settings.batch - 1, 0)),
-        head=min(max(settings.head, 0), settings.heads - 1),
-        query=min(max(settings.query, 0), n_q - 1),
-        digits=min(max(settings.digits, 0), 10),
-        sample_d_k=min(max(settings.sample_d_k, 1), 1024),
-        samples=min(max(settings.samples, 10), 10_000),
-    )
+    inside = {
+        name: min(max(getattr(settings, name), least), most)
+        for name, (least, most) in bounds(settings).items()
+    }
+    return replace(settings, **inside)
+
+
+def bounds(s: Settings) -> dict[str, tuple[int, int]]:
+    """The least and the most of each whole number that only says what is looked at or sampled."""
+    return {
+        "item": (0, max(s.batch - 1, 0)),
+        "head": (0, s.heads - 1),
+        "query": (0, len(s.tokens) - 1),
+        "digits": (0, 10),
+        "sample_d_k": (1, 1024),
+        "samples": (10, 10_000),
+    }
 
 
 def _check_matrices(s: Settings) -> None:
