@@ -38,6 +38,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
 _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
+_QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole cell in quotation marks
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -194,7 +195,11 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
 
 def _separator(lines, text: str) -> str | None:
     """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation marks, else in any."""
-    sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
+    if _QUOTED.search(text):  # a quoted cell may go on over several lines
+        outside = _QUOTED.sub('""', text).split("\n", 99)[:99]
+        sample = [line.rstrip() for line in outside if _FILLED.search(line)]
+    else:
+        sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
 
     def everywhere(mark: str) -> bool:
         return all(mark in line for line in sample) or all(line.endswith(mark) for line in sample[:-1])

@@ -1,5 +1,6 @@
 """Numbers out of text: every form to the bit, every refusal one whole sentence, and no text that takes the memory."""
 
+import csv
 import io
 import json
 import sys
@@ -211,6 +212,21 @@ def test_tables_are_read_with_their_heads_and_labels(name):
 def test_quotation_marks_keep_what_separates_inside_a_cell():
     entry = the_one('"big, red",1,2\n"say ""no""",3,4\n"two\nlines",5,6\n')
     assert entry.rows == ("big, red", 'say "no"', "two\nlines")
+    same(entry, [[1, 2], [3, 4], [5, 6]])
+
+
+@pytest.mark.parametrize("separator", list(",;\t"))
+@pytest.mark.parametrize(
+    "labels", [("a\nb", "c\td"), ("c\td", "a\nb"), ("a\n\nb;c", "d\t,e"), ('"\n"', '"\t;,')]
+)
+def test_a_line_break_in_one_quoted_cell_and_a_separator_in_another_are_parts_of_these_cells(
+    labels, separator
+):
+    text = io.StringIO()
+    rows = [[labels[0], 1, 2], [labels[1], 3, 4], ["x", 5, 6]]
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    entry = the_one(text.getvalue())
+    assert entry.rows == (*labels, "x")
     same(entry, [[1, 2], [3, 4], [5, 6]])
 
 
