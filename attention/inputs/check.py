@@ -118,7 +118,7 @@ def from_file(filename: str, content: bytes, name: str) -> str:
         raise BadInput(
             f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."
         )
-    blocks = array.reshape(-1, *array.shape[-2:]).astype(np.float64)
+    blocks = array.reshape(-1, *array.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 
 

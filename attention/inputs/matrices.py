@@ -44,11 +44,12 @@ class Recipe:
         if not (0 <= self.seed < 2**32):
             raise BadInput(f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed.")
         if INITIALISERS[self.kind].ranged:
+            span = f"{brief(self.low)} … {brief(self.high)}"
             if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
-                raise BadInput(f"the range {self.low:g} … {self.high:g} is out of bounds; ±{LIMIT:g} is allowed.")
+                raise BadInput(f"the range {span} is out of bounds; ±{LIMIT:g} is allowed.")
             ends = (math.ceil(self.low), math.ceil(self.high)) if self.kind == "integers" else (self.low, self.high)
             if not ends[0] < ends[1]:
-                raise BadInput(f"the range {self.low:g} … {self.high:g} is empty; the first number must be smaller.")
+                raise BadInput(f"the range {span} is empty; the first number must be smaller.")
         else:  # these kinds have no range; equal recipes are to compare equal
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)
@@ -114,8 +115,11 @@ class Matrix:
         )
 
 
-def read_number(text: str, where: str, finite: bool = True) -> float:
+def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> float:
     """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only where not ``finite``.
+
+    It becomes the nearest float64, and none but 0 becomes 0. A sentence quotes ``typed``, where the
+    text was made of that.
 
     >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
     -0.0025
@@ -125,13 +129,23 @@ def read_number(text: str, where: str, finite: bool = True) -> float:
         raise BadInput(f"{where} is empty; a number is wanted.")
     if not finite and _SPECIAL.fullmatch(text):
         return float(text)
-    shown = text if len(text) <= 24 else text[:23] + "…"
+    shown = typed or text
+    shown = shown if len(shown) <= 24 else shown[:23] + "…"
     if not text.isascii() or not _NUMBER.fullmatch(text):
         raise BadInput(f"{where} holds “{shown}”; a number such as 3, -0.5 or 2e-3 is wanted.")
     value = float(text)
     if abs(value) > LIMIT:
         raise BadInput(f"{where} holds {shown}; numbers from -1e12 to 1e12 are allowed.")
+    if vanishes(text, value):
+        raise BadInput(
+            f"{where} holds {shown}, which float64 cannot tell from 0; write 0 if it may be."
+        )
     return value
+
+
+def vanishes(text: str, value: float) -> bool:
+    """Whether a number that is not 0, such as 1e-400, became 0."""
+    return value == 0 and re.match("[+-]?[0.]*[1-9]", text) is not None
 
 
 def is_number(text: str) -> bool:
@@ -231,14 +245,30 @@ def _bare(text: str) -> str:
     return re.sub(r"\bnp\.float\d\d\(([^()\s]{1,40})\)", r"\1", text)
 
 
+def brief(value: float) -> str:
+    """The very number, with few digits where they are enough; an integer with all of them.
+
+    >>> brief(1e13), brief(1234567890123.5), brief(9007199254740993)
+    ('1e+13', '1234567890123.5', '9007199254740993')
+    """
+    if isinstance(value, (int, np.integer)):
+        return str(value)
+    text = f"{value:g}"
+    return text if float(text) == value or math.isnan(value) else exact(value)
+
+
 def sides(shape: tuple[int, ...]) -> str:
     """A shape in words: "3 × 4"."""
     return " × ".join(map(str, shape)) or "one number"
 
 
 def write_matrix(values: np.ndarray) -> str:
-    """The text :func:`read_matrix` turns into the same float64 values: one line for each row."""
-    return "\n".join(" ".join(exact(v) for v in row) for row in values)
+    """The text :func:`read_matrix` turns into the same float64 values: one line for each row.
+
+    Integers keep all their digits; what is too large for a float64 is refused as what it is.
+    """
+    written = str if values.dtype.kind in "iu" else exact
+    return "\n".join(" ".join(map(written, row)) for row in values.tolist())
 
 
 def orient(values: np.ndarray, d_in: int, name: str, stored: str = "in_out") -> tuple[np.ndarray, str]:

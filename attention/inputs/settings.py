@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from attention.heads import join_heads
-from attention.inputs.matrices import LIMIT, MAX_SIDE, BadInput, Matrix, Recipe
+from attention.inputs.matrices import LIMIT, MAX_SIDE, BadInput, Matrix, Recipe, brief
 from attention.masks import MASKS
 from attention.variance import DISTRIBUTIONS
 
@@ -144,7 +144,8 @@ def check(settings: Settings) -> Settings:
     if settings.mask != DRAWN and settings.mask not in MASKS:
         raise BadInput(f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}.")
     if settings.scale is not None and not (0 < settings.scale <= 1e6):
-        raise BadInput(f"the scale is {settings.scale:g}; a positive number up to 1e6 is wanted.")
+        scale = brief(settings.scale)
+        raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
     if settings.distribution not in DISTRIBUTIONS:

@@ -38,7 +38,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
 _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
-_QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole cell in quotation marks
+_QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -384,7 +384,10 @@ def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
     number, line = lines.numbered[k]
     label, cells = _parted(lines.cells(line), width)
     places = enumerate(cells, len(label) + 1)
-    return [read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False) for j, cell in places]
+    return [
+        read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False, cell)
+        for j, cell in places
+    ]
 
 
 def disarmed(label: str) -> str:

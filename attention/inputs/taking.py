@@ -10,7 +10,7 @@ import numpy as np
 from attention.heads import join_heads
 from attention.inputs.checkpoints import Part, left_out, recognised
 from attention.inputs.files import ALONE, Entry, short, shown
-from attention.inputs.matrices import LIMIT, BadInput, sides
+from attention.inputs.matrices import LIMIT, BadInput, brief, sides
 from attention.inputs.polarity import as_allowed, is_added
 from attention.inputs.settings import MAX_TOKENS
 
@@ -188,12 +188,14 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
 
 def _finite(values: np.ndarray, place: str) -> np.ndarray:
     """As float64, which holds every accepted number exactly; or where the first stands that is none, or too large."""
-    values = values.astype(np.float64)
+    given, values = values, values.astype(np.float64)
     odd = np.argwhere(~(np.abs(values) <= LIMIT))
     if len(odd):
-        value, words = values[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
+        value, words = given[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
         at = ", ".join(f"{word} {k + 1}" for word, k in zip(words, odd[0], strict=True))
-        raise BadInput(f"{place}, {at} holds {value:g}; numbers from -1e12 to 1e12 are allowed.")
+        raise BadInput(
+            f"{place}, {at} holds {brief(value)}; numbers from -1e12 to 1e12 are allowed."
+        )
     return values
 
 

@@ -156,6 +156,11 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
             assert inputs.explain(there, {name: text}).correct
 
 
+def test_an_integer_out_of_a_file_keeps_all_its_digits():
+    text = inputs.from_file("a.npy", npy(np.array([[9007199254740993, -3]])), "output")
+    assert text == "9007199254740993 -3"
+
+
 @pytest.mark.parametrize(
     ("filename", "content"),
     [("a.csv", ",k1,k2\nq1,0.5,1e-3\nq2,-1,2\n"), ("a.tsv", "q1\t0,5\t0,001\nq2\t-1\t2\n"), ("a.json", '{"output": [[0.5, 0.001], [-1, 2]], "x": [[1]]}'),

@@ -192,7 +192,15 @@ def test_bool_is_a_mask_and_nothing_else(role):
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e13, "1e+13"), (2**60, "1.15292e+18")]
+    ("value", "shown"),
+    [
+        (np.nan, "nan"),
+        (np.inf, "inf"),
+        (-np.inf, "-inf"),
+        (1e13, "1e+13"),
+        (1234567890123.5, "1234567890123.5"),
+        (9007199254740993, "9007199254740993"),
+    ],
 )
 def test_a_number_that_is_none_or_too_large_is_located(value, shown):
     for shape, at, spot in (((2, 3), (1, 2), "row 2, column 3"), ((2, 2, 2), (1, 0, 1), "block 2, row 1, column 2")):

@@ -346,6 +346,11 @@ REFUSED = [
     (FOUR, {"tokens": ("a",) * 65}, "65 tokens are too many for this page; at most 64 fit."),
     (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
     (FOUR, {"mask": "some"}, "there is no mask “some”; choose one of none, causal, causal_lower_right, drawn."),
+    (
+        FOUR,
+        {"scale": 1000000.5},
+        "the scale is 1000000.5; a positive number up to 1e6 is wanted.",
+    ),
     (FOUR, {"scale": 0.0}, "the scale is 0; a positive number up to 1e6 is wanted."),
     (FOUR, {"scale": -1.0}, "the scale is -1; a positive number up to 1e6 is wanted."),
     (FOUR, {"scale": float("nan")}, "the scale is nan; a positive number up to 1e6 is wanted."),
