@@ -111,6 +111,7 @@ the scores by the scale, by default 1/√d_k, before the mask and the softmax.
     return search(Bench(checked(Q=Q, K=K, V=V, **more)), output=output, weights=weights, decimals=decimals)
 
 
+@np.errstate(over="ignore")  # what is too far off for a float64 is far off
 def search(bench: Bench, *, output=None, weights=None, decimals=None) -> Diagnosis:
     """:func:`diagnose` for inputs that already stand on the bench."""
     targets = _targets(bench, decimals, output=output, weights=weights)

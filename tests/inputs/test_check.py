@@ -111,6 +111,14 @@ def test_answers_that_do_not_fit_are_refused_in_a_sentence(text, message):
     assert str(refused.value) == message
 
 
+def test_a_huge_number_beside_tiny_ones_is_answered_without_a_warning():
+    tiny = {"Q": "1 0\n0 1", "K": "1 0\n0 1", "V": "1e-300 0\n0 1e-300"}
+    there = inputs.bench_of(inputs.pasted("qkv", tiny, mask="none", true_means="may look"))
+    found = inputs.explain(there, {"output": "1e12 0\n0 1e-300"})
+    assert not found.correct and not found.explanations
+    assert found.closest.error == 1e12
+
+
 def test_more_scores_than_can_be_searched_in_time_are_refused():
     given = {name: np.ones((256, 64)) for name in "QKV"} | {"heads": 4}
     with pytest.raises(BadInput) as refused:
