@@ -376,6 +376,9 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
 
 
 def _label(lines: Lines, line, width: int) -> str:
+    """The words before the numbers; where cells are quoted, with the spaces around them."""
+    if lines.separator == UNQUOTED:
+        return rearmed(line.split(UNQUOTED, 1)[0])
     label = " ".join(_parted(lines.cells(line), width)[0])
     return label if lines.separator is None else rearmed(label)
 

@@ -142,13 +142,16 @@ def wanted(entry: Entry, words: str, place: str) -> list[int]:
     places: dict[str, list[int]] = {}
     for k, label in enumerate(entry.rows):
         places.setdefault(label, []).append(k)
+    for label in entry.rows:  # " the" may be typed without its space
+        places.setdefault(label.strip(), places[label])
     typed = [words.strip()] if words.strip() in places else words.split()
     if "," in words and not all(word in places for word in typed):
         typed = [word.strip() for word in words.split(",") if word.strip()]
     found = []
     for word in typed:
         if word not in places:
-            near = [label for label in places if label.lower().startswith(word.lower())][:8]
+            labels = dict.fromkeys(label.strip() for label in places)
+            near = [label for label in labels if label.lower().startswith(word.lower())][:8]
             hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
             raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
         rows = places[word]

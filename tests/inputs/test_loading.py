@@ -121,6 +121,13 @@ def test_words_are_taken_in_the_order_typed_as_often_as_typed(text, rows):
     assert found.tokens == tuple(labels[k] for k in rows)
 
 
+def test_a_label_with_spaces_around_it_may_be_typed_without_them():
+    labelled = texts.entries('" the",1,2\n"cat ",3,4\n"cat",5,6\n', "it")[files.ALONE]
+    found = take(labelled, "X", "it", Asked(words="the cat"))
+    assert (found.tokens, found.values.tolist()) == ((" the", "cat"), [[1, 2], [5, 6]])
+    assert refused(take, labelled, "X", "it", Asked(words="c")) == "it has no word “c”; it has cat."
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

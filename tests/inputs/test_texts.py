@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -189,6 +190,14 @@ def test_what_this_page_saves_it_reads(form, example):
     for name, matrix in shown.stages.items():
         same(found[name], matrix)
         assert found[name].rows == tuple(shown.rows(name))
+
+
+@pytest.mark.parametrize("form", [exports.to_json, exports.to_matrices])
+def test_spaces_around_a_token_are_saved_and_read(form):
+    tokens = (" the", "cat ", "\u00a0sat", " =1 ")
+    settings = replace(EXAMPLES["four-words"].build(), tokens=tokens)
+    found = entries(form(view(settings, run(settings))).decode(), "it")
+    assert {found[name].rows for name in ("X", "Q", "scores", "output")} == {tokens}
 
 
 # ---- tables -----------------------------------------------------------------------------------------------------
