@@ -139,11 +139,16 @@ def measure_all(distribution: str, d_k: int, seed: int, samples: int) -> tuple[P
     return tuple(measure(distribution, step, seed, samples) for step in ladder(d_k))
 
 
+@lru_cache(maxsize=64)
 def middle_row(distribution: str, d_k: int, seed: int, samples: int) -> np.ndarray:
-    """(2, N_KEYS), one row's weights without the scale and with it; about half of the sampled rows are sharper."""
+    """(2, N_KEYS), one row's weights without the scale and with it.
+
+    About half of the sampled rows are sharper.
+    As :func:`measure`, it is computed once; nobody may write into it.
+    """
     raw, scaled = draw_rows(distribution, d_k, seed, samples)
     middle = largest(raw).argsort()[len(raw) // 2]
-    return np.stack([raw[middle], scaled[middle]])
+    return _read_only(np.stack([raw[middle], scaled[middle]]))
 
 
 def histogram(scores) -> tuple[np.ndarray, np.ndarray]:
@@ -162,6 +167,20 @@ def histogram(scores) -> tuple[np.ndarray, np.ndarray]:
     first, last = math.floor((scores.min() - start) / width), math.floor((scores.max() - start) / width)
     counts, edges = np.histogram(scores, start + width * np.arange(first, last + 2))
     return counts, edges
+
+
+@lru_cache(maxsize=64)
+def sampled_histogram(
+    distribution: str, d_k: int, seed: int, samples: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """:func:`histogram` of the scores :func:`measure` samples, computed once and read-only."""
+    counts, edges = histogram(draw_scores(distribution, d_k, seed, samples))
+    return _read_only(counts), _read_only(edges)
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    values.setflags(write=False)
+    return values
 
 
 @dataclass(frozen=True)
