@@ -31,6 +31,10 @@ REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
 ALONE = "numbers"  # the name of an array that has none
 
 
+class UnknownType(BadInput):
+    """Numbers of a type that is not read; the arrays beside them may be."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One array of a file or a text: what is known of it before its numbers are read, and functions that read them."""
@@ -183,6 +187,11 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
     arrays = {name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS}
     if not arrays:
         raise BadInput(f"{where} holds no array.")
+    return _some(arrays)
+
+
+def _some(arrays: dict[str, Entry]) -> dict[str, Entry]:
+    """The arrays, if one of them can be read; otherwise why the first cannot."""
     if all(entry.dtype == REFUSED for entry in arrays.values()):
         next(iter(arrays.values())).read()
     return arrays
@@ -264,6 +273,9 @@ TYPES = {
     "I32": "<i4",
     "I16": "<i2",
     "I8": "|i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
     "U8": "|u1",
     "BOOL": "|b1",
 }
@@ -290,7 +302,51 @@ def safetensors(content: bytes, where: str) -> dict[str, Entry]:
         raise BadInput(f"{where} holds no tensor.")
     if len(tensors) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
-    return {name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()}
+    places = {name: f"{where}, {shown(name)}" for name in tensors}
+    spans = ((*_span(what, places[name]), places[name]) for name, what in tensors.items())
+    _check_cover(sorted(spans), len(body))
+    found = {}
+    for name, what in tensors.items():
+        try:
+            found[name] = _tensor(name, what, body, places[name])
+        except UnknownType as problem:
+            found[name] = _refused(name, problem)
+    return _some(found)
+
+
+def _span(what, place: str) -> tuple[int, int]:
+    """Where the numbers of a tensor begin and end, after its entry in the header was looked at."""
+    try:
+        shape, (begin, end) = what["shape"], what["data_offsets"]
+        sound = isinstance(what["dtype"], str) and begin <= end
+        sound = sound and all(type(n) is int and 0 <= n < 2**40 for n in (*shape, begin, end))
+    except (TypeError, KeyError, ValueError):
+        sound = False
+    if not sound:
+        raise BadInput(f"{place}: its entry in the header is damaged.")
+    return begin, end
+
+
+def _check_cover(spans: list[tuple[int, int, str]], size: int) -> None:
+    """Refuse tensors that overlap or leave bytes between them or at the end: each byte is of one.
+
+    ``spans`` are sorted: where each tensor begins and ends, and its name in a sentence.
+    """
+    reached = 0
+    for begin, end, place in spans:
+        if begin != reached:
+            overlap = f"inside of the tensor that ends at byte {reached:,}"
+            hole = f"and the bytes from {reached:,} up to it are of no tensor"
+            raise BadInput(
+                f"{place} begins at byte {begin:,} of the numbers,"
+                f" {overlap if begin < reached else hole}."
+            )
+        reached = end
+    if reached != size:
+        why = "it is cut off" if reached > size else "the rest is of no tensor"
+        raise BadInput(
+            f"{place} ends at byte {reached:,} of the numbers, and the file at {size:,}; {why}."
+        )
 
 
 _HALF = re.compile(r"(?i)\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]..")
@@ -312,21 +368,17 @@ def once(pairs):
 
 
 def _tensor(name: str, what, body: bytes, place: str) -> Entry:
-    try:
-        kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
-        numbers = [*shape, begin, end]
-        sound = all(type(n) is int and 0 <= n < 2**40 for n in numbers) and begin <= end <= len(body)
-    except (TypeError, KeyError, ValueError):
-        sound = False
-    if not sound:
-        raise BadInput(f"{place}: its entry in the header is damaged, or its numbers are cut off.")
+    kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
     if kind != "BF16" and kind not in TYPES:
-        raise BadInput(f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16, integers and BOOL are read.")
+        raise UnknownType(
+            f"{place} holds {shown(kind)}; F64, F32, F16, BF16, integers and BOOL are read."
+        )
     itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
     dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
+    _fits(end - begin, tuple(shape), itemsize, place)
 
     def read() -> np.ndarray:
-        _fits(end - begin, _shape(shape, place), itemsize, place)
+        _shape(shape, place)
         flat = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind])
         raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
