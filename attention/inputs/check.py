@@ -103,11 +103,20 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
         ) from None
 
 
-def from_file(filename: str, content: bytes, name: str) -> str:
-    """The text for the box ``name`` out of an uploaded file, every number in full."""
+def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
+    """The text for the box ``name`` out of an uploaded file, every number in full.
+
+    Where other arrays of the file cannot be read, that is refused until ``others`` says to go on.
+    """
     where = files.shown(filename)
     try:
-        array = files.the_one(loading.opened(filename, content), name, where).read()
+        found = loading.opened(filename, content)
+        if name in found:
+            found[name].read()  # what is wrong with the wanted one comes first
+        found, unreadable = files.readable(found)
+        if unreadable and not others:
+            raise files.Unreadable(unreadable)
+        array = files.the_one(found, name, where).read()
     except Ambiguous as problem:
         raise BadInput(f"{problem} Save it with points, or put spaces after commas that separate.") from None
     if array.dtype == bool:

@@ -23,12 +23,17 @@ from attention.inputs.matrices import BadInput, sides
 MAX_FILE = 8 * 2**20  # bytes
 MAX_ELEMENTS = 400_000  # of one array
 MAX_ARRAYS = 4096  # in one file
+MOST_TRIED = 32 * 2**20  # bytes of a .npz, inflated, that are read to see whether they are sound
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_RANK = 4
 HEAD = 12_000  # bytes of a .npy that hold its header
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
 ALONE = "numbers"  # the name of an array that has none
+
+
+class Unreadable(BadInput):
+    """Some arrays of a file cannot be read, and the others can; it says which and why."""
 
 
 class UnknownType(BadInput):
@@ -164,7 +169,10 @@ def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None
 
 
 def npz(content: bytes, where: str) -> dict[str, Entry]:
-    """Each member of the zip is one .npy. Of each the header is read now; the rest is inflated when it is chosen."""
+    """Each member of the zip is one .npy. Headers are read now, numbers when they are chosen.
+
+    Of a zip that is small when inflated all is read once, so that no damage goes unseen.
+    """
     files = content.count(b"PK\x01\x02")
     if files > MAX_ARRAYS:  # before a list of them is made
         raise BadInput(f"{where} holds {files:,} files; at most {MAX_ARRAYS:,} are read.")
@@ -173,6 +181,7 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
         members = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError, struct.error, EOFError):
         raise BadInput(f"{where} is a damaged zip file.") from None
+    small = sum(member.file_size for member in members) <= MOST_TRIED
     found = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
@@ -181,6 +190,8 @@ def npz(content: bytes, where: str) -> dict[str, Entry]:
             raise BadInput(f"{where} holds {shown(name)} twice.")
         try:
             found[name] = _member(archive, member, name, place)
+            if small:
+                found[name].read()
         except BadInput as problem:
             found[name] = _refused(name, problem)
     words = {name: entry.rows for name, entry in found.items() if entry.dtype == WORDS}
@@ -203,7 +214,17 @@ def _refused(name: str, problem: BadInput) -> Entry:
     def read():
         raise problem
 
-    return Entry(name, (), REFUSED, read)
+    return Entry(name, (), REFUSED, read, remark=str(problem))
+
+
+def readable(found: dict[str, Entry]) -> tuple[dict[str, Entry], str]:
+    """The arrays that can be read, and what to ask about the others; "" where there are none."""
+    why = [entry.remark for entry in found.values() if entry.dtype == REFUSED]
+    if not why:
+        return found, ""
+    more = f" The same holds for {len(why) - 3:,} more." if len(why) > 3 else ""
+    told = f"{len(why):,} of {len(found):,} arrays cannot be read. {' '.join(why[:3])}{more}"
+    return {name: entry for name, entry in found.items() if entry.dtype != REFUSED}, told
 
 
 def _labelled(entry: Entry, words: dict[str, tuple[str, ...]]) -> Entry:

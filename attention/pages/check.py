@@ -6,6 +6,7 @@ from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
+from attention.inputs.files import Unreadable
 from attention.inputs.loading import SUFFIXES
 from attention.inputs.matrices import BadInput
 from attention.inputs.polarity import POLARITIES
@@ -16,6 +17,7 @@ from attention.pages import board, parts, sheet, state
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
+OTHERS = "Go on with the other arrays"
 EXPLAINED = ("As it should be.", "With what was found.", "Explained less ours.")
 GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
 
@@ -90,6 +92,8 @@ def answers(bench) -> dict[str, str]:
             for name, label in ANSWERS.items():
                 st.button(f"It is {label.lower()}", key=f"check_use_{name}", disabled=file is None,
                           on_click=lambda name=name: opened(name, file))  # fmt: skip
+        if file is not None and state.kept("check_asked", None) == file.file_id:
+            state.own(st.checkbox, OTHERS, "check_others", False)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
         state.own(st.selectbox, "No numbers at hand? Plant a mistake", "check_plant", RIGHT, options=list(mistakes))
@@ -106,8 +110,13 @@ def plant(bench, mistakes: dict) -> None:
 
 
 def opened(name: str, file) -> None:
+    others = state.kept("check_asked", None) == file.file_id and state.kept("check_others", False)
     try:
-        text = inputs.from_file(file.name, file.getvalue(), name)
+        text = inputs.from_file(file.name, file.getvalue(), name, others)
+    except Unreadable as problem:
+        state.keep("check_asked", file.file_id)
+        state.keep("check_others", False)
+        state.refuse(f"{problem} Tick “{OTHERS}” and press again.")
     except BadInput as problem:
         state.refuse(str(problem))
     else:

@@ -7,7 +7,7 @@ import hashlib
 import streamlit as st
 
 from attention.exports import loading as tables
-from attention.inputs import links, loading
+from attention.inputs import files, links, loading
 from attention.inputs.checkpoints import layers, recognised
 from attention.inputs.files import Entry
 from attention.inputs.loading import ROLES
@@ -62,6 +62,12 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     if state.kept("load_mark", None) != mark:
         _start(mark)
     found = _arrays(where, content)
+    found, unreadable = files.readable(found)
+    if unreadable:
+        parts.say("flag", unreadable)
+        label = "Go on with the others" if len(found) > 1 else "Go on with the other one"
+        if not state.own(st.checkbox, label, "load_others", False):
+            return
     if state.kept("load_guessed", None) != mark:
         _guess(s, mark, found)
     picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
@@ -82,6 +88,7 @@ def _start(mark: bytes) -> None:
     """Forget all that was chosen for another text or file."""
     for name, value in (("load_mark", mark), ("load_comma", None), ("load_found", None), ("load_picks", None)):
         state.keep(name, value)
+    state.keep("load_others", False)
     for role in (*ROLES, "QKV"):
         for choice, value in CHOICES.items():
             state.keep(f"load_{choice}_{role}", value)

@@ -1,6 +1,8 @@
 """The inputs and answers of Check yours: read, refused, and handed to the search."""
 
 import io
+import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from attention import self_attention
 from attention.deviations import DEVIATIONS
 from attention.inputs import check as inputs
+from attention.inputs import files
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput, read_matrices
 from attention.inputs.settings import set_mask
@@ -162,6 +165,28 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
             text = inputs.from_file(filename, content, name)
             assert np.array_equal(read_matrices(text, name), array.astype("f8"))
             assert inputs.explain(there, {name: text}).correct
+
+
+def torn(content: bytes, name: str) -> bytes:
+    """A .npz with the last byte of an array changed: its checksum is wrong."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = archive.getinfo(f"{name}.npy")
+    start = member.header_offset + 30
+    last = start + sum(struct.unpack("<HH", content[start - 4 : start])) + member.compress_size - 1
+    return content[:last] + bytes([content[last] ^ 1]) + content[last + 1 :]
+
+
+def test_arrays_that_cannot_be_read_are_named_and_the_others_wait_until_they_are_asked_for():
+    content = torn(saved(output=np.eye(2), weights=np.ones((2, 2))), "weights")
+    why = "a.npz, weights is damaged, encrypted or compressed in an unknown way."
+    with pytest.raises(files.Unreadable) as refused:
+        inputs.from_file("a.npz", content, "output")
+    assert str(refused.value) == f"1 of 2 arrays cannot be read. {why}"
+    assert inputs.from_file("a.npz", content, "output", others=True) == "1 0\n0 1"
+    for others in (False, True):
+        with pytest.raises(BadInput) as refused:
+            inputs.from_file("a.npz", content, "weights", others)
+        assert str(refused.value) == why
 
 
 def test_an_integer_out_of_a_file_keeps_all_its_digits():

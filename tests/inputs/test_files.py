@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import struct
 import tracemalloc
 import zipfile
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.inputs.files import MAX_FILE, entries, the_one
+from attention.inputs.files import MAX_FILE, entries, readable, the_one
 from attention.inputs.matrices import BadInput
 
 RNG = np.random.default_rng(0)
@@ -240,6 +241,45 @@ def test_a_tensor_of_another_type_stands_beside_others_until_it_is_chosen():
     assert found["W"].read().tolist() == [0, 0]
     with pytest.raises(BadInput, match="^m.safetensors, S holds F8_E4M3; F64, F32, F16, BF16, "):
         found["S"].read()
+
+
+def torn(content: bytes, name: str) -> bytes:
+    """A .npz with the last byte of an array changed: its checksum is wrong."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = archive.getinfo(f"{name}.npy")
+    start = member.header_offset + 30
+    last = start + sum(struct.unpack("<HH", content[start - 4 : start])) + member.compress_size - 1
+    return content[:last] + bytes([content[last] ^ 1]) + content[last + 1 :]
+
+
+def stored(**arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def test_every_array_that_cannot_be_read_is_told_with_why():
+    long = RNG.standard_normal((400, 10))  # more than its header is read with
+    content = torn(stored(X=GOOD, W_Q=long, words=np.array([["a"]])), "W_Q")
+    found, told = readable(entries("a.npz", content))
+    assert list(found) == ["X"]
+    assert told == (
+        "2 of 3 arrays cannot be read."
+        " a.npz, W_Q is damaged, encrypted or compressed in an unknown way."
+        " a.npz, words holds text; floats up to float64, integers and masks of bool are read."
+    )
+
+
+def test_of_many_arrays_that_cannot_be_read_three_are_told_and_the_others_counted():
+    words = {f"w{k:02}": np.array([["a"]]) for k in range(50)}
+    found, told = readable(entries("a.npz", stored(X=GOOD, **words)))
+    assert list(found) == ["X"] and told.startswith("50 of 51 arrays cannot be read. a.npz, w00")
+    assert told.endswith(" The same holds for 47 more.") and len(told) < 400
+
+
+def test_where_all_can_be_read_nothing_is_told():
+    found = entries("a.npz", stored(X=GOOD, tokens=np.array(["a", "b", "c"])))
+    assert readable(found) == (found, "")
 
 
 def test_of_several_arrays_the_names_are_told():
