@@ -85,7 +85,7 @@ def answers(bench) -> dict[str, str]:
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
     left, right = st.columns(2, vertical_alignment="bottom")
-    with left, st.expander("From a file"):
+    with left, st.expander("From a file", expanded=state.kept("check_asked", None) is not None):
         file = st.file_uploader("Numbers in a text file, or arrays", type=SUFFIXES, key="check_file",
                                 max_upload_size=8, on_change=state.touched)  # fmt: skip
         with st.container(horizontal=True):
