@@ -46,21 +46,30 @@ def walk(view: View, i: int) -> Walk:
     Q, K, V = (view.stages[name] for name in "QKV")
     keys = range(len(K))
     with np.errstate(all="ignore"):
-        products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K]).reshape(len(K), -1)
+        products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K]).reshape(
+            len(K), -1
+        )
         scores = np.array([sum(row) for row in products])
         scaled = scores * view.scale
         bias = np.zeros(len(K)) if view.bias is None else view.bias[i]
         masked = np.array([scaled[j] + bias[j] if view.allowed[i, j] else -math.inf for j in keys])
         visible = [masked[j] for j in keys if view.allowed[i, j]]
         highest = max(visible, default=math.nan)
-        exponentials = np.array([np.exp(masked[j] - highest) if view.allowed[i, j] else 0.0 for j in keys])
+        exponentials = np.array(
+            [np.exp(masked[j] - highest) if view.allowed[i, j] else 0.0 for j in keys]
+        )
         total = float(sum(exponentials))
         weights = np.array([e / total if total else 0.0 for e in exponentials])
         if not view.softmax:
             weights = np.array([masked[j] if view.allowed[i, j] else 0.0 for j in keys])
-        shares = np.array([weights[j] * V[j] if view.allowed[i, j] else np.zeros(V.shape[1]) for j in keys])
+        shares = np.array(
+            [weights[j] * V[j] if view.allowed[i, j] else np.zeros(V.shape[1]) for j in keys]
+        )
         output = sum(shares, np.zeros(V.shape[1]))
-        gaps = [np.abs(weights - view.stages["weights"][i]), np.abs(output - view.stages["output"][i])]
+        gaps = [
+            np.abs(weights - view.stages["weights"][i]),
+            np.abs(output - view.stages["output"][i]),
+        ]
     difference = max((float(gap.max()) for gap in gaps if gap.size), default=0.0)
     return Walk(i, Q[i], products, scores, scaled, masked, highest, exponentials, total, weights, shares,
                 output, difference)  # fmt: skip
@@ -83,7 +92,9 @@ def dot(a, b, total: float, digits: int = 2) -> list[str]:
 
 def terms(a, b, digits: int = 2) -> str:
     """``1·2 + 2·(−4)``"""
-    return " + ".join(f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True))
+    return " + ".join(
+        f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True)
+    )
 
 
 def _factor(value: float, digits: int) -> str:
@@ -129,8 +140,13 @@ def _scaled(view, stage, i, j, digits):
 
 
 def _mask(view, stage, i, j, digits):
-    seen = "may" if view.allowed[i, j] and (view.bias is None or view.bias[i, j] == 0) else "may not"
-    return [f"this query {seen} look at this key", f"M = {number(view.stages['mask'][i, j], digits)}"]
+    seen = (
+        "may" if view.allowed[i, j] and (view.bias is None or view.bias[i, j] == 0) else "may not"
+    )
+    return [
+        f"this query {seen} look at this key",
+        f"M = {number(view.stages['mask'][i, j], digits)}",
+    ]
 
 
 def _masked(view, stage, i, j, digits):
@@ -142,16 +158,26 @@ def _masked(view, stage, i, j, digits):
             f"{scaled} + ({number(view.bias[i, j], digits)})",
             f"= {number(view.stages['masked'][i, j], digits)}",
         ]
-    return ["this query may look at this key", f"{scaled} stays {number(view.stages['masked'][i, j], digits)}"]
+    return [
+        "this query may look at this key",
+        f"{scaled} stays {number(view.stages['masked'][i, j], digits)}",
+    ]
 
 
 def _weights(view, stage, i, j, digits):
     w = walk(view, i)
     if not view.allowed[i, j]:
-        why = "every key of this query is hidden" if not view.allowed[i].any() else "this key is hidden"
+        why = (
+            "every key of this query is hidden"
+            if not view.allowed[i].any()
+            else "this key is hidden"
+        )
         return [why, "the weight is 0"]
     if not view.softmax:
-        return ["softmax is off: the score itself is the weight", f"= {number(w.weights[j], digits)}"]
+        return [
+            "softmax is off: the score itself is the weight",
+            f"= {number(w.weights[j], digits)}",
+        ]
     highest, masked = number(w.highest, digits), _factor(w.masked[j], digits)
     return [
         f"max of the row = {highest}",
@@ -186,7 +212,10 @@ def _joined(view, stage, i, j, digits):
 
 def _context(view, stage, i, j, digits):
     column = view.stages["output"][:, j]
-    return [" + ".join(_factor(v, digits) for v in column), f"= {number(view.stages['context'][i, j], digits)}"]
+    return [
+        " + ".join(_factor(v, digits) for v in column),
+        f"= {number(view.stages['context'][i, j], digits)}",
+    ]
 
 
 _CELLS = {

@@ -31,7 +31,9 @@ def join_heads(M: np.ndarray) -> np.ndarray:
     return M.swapaxes(-2, -3).reshape(*lead, n, h * d)
 
 
-def multi_head_attention(Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None, **options) -> AttentionTrace:
+def multi_head_attention(
+    Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None, **options
+) -> AttentionTrace:
     """Split Q, K and V into heads, let each attend on its own, and join them again.
 
     Parameters
@@ -53,7 +55,9 @@ def multi_head_attention(Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None,
     if heads != 1:
         Q, K, V = (split_heads(M, heads) for M in (Q, K, V))
         scores = (*check_lead(Q, K, V)[:-1], Q.shape[-2], K.shape[-2])
-        allowed, bias = (before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias)))
+        allowed, bias = (
+            before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias))
+        )
     trace = scaled_dot_product_attention(Q, K, V, allowed=allowed, bias=bias, **options)
     joined = join_heads(trace.output) if heads != 1 else trace.output
     projected = None if W_O is None else project(joined, W_O, "W_O")
@@ -90,7 +94,9 @@ def project(X: np.ndarray, W, name: str) -> np.ndarray:
     """X W, or one sentence that says which shape did not fit."""
     X, W = as_floats(X=X, **{name: W})
     if W.shape[-2] != X.shape[-1]:
-        raise ValueError(f"{name} has {W.shape[-2]} rows; {X.shape[-1]} are wanted, one for each column it meets.")
+        raise ValueError(
+            f"{name} has {W.shape[-2]} rows; {X.shape[-1]} are wanted, one for each column it meets."
+        )
     with np.errstate(all="ignore"):
         return X @ W
 

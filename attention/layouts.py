@@ -24,7 +24,9 @@ def repeat_heads(M: np.ndarray, heads: int) -> np.ndarray:
     """
     given = M.shape[-3]
     if given < 1 or heads < 1 or heads % given:
-        raise ValueError(f"{heads} heads of queries cannot share {given} heads of keys and values evenly.")
+        raise ValueError(
+            f"{heads} heads of queries cannot share {given} heads of keys and values evenly."
+        )
     return np.repeat(M, heads // given, axis=-3)
 
 
@@ -35,5 +37,7 @@ def extend(past: np.ndarray, new: np.ndarray) -> np.ndarray:
     (3, 4)
     """
     if past.shape[:-2] != new.shape[:-2] or past.shape[-1] != new.shape[-1]:
-        raise ValueError(f"the cached {past.shape} and the new {new.shape} differ in more than their tokens.")
+        raise ValueError(
+            f"the cached {past.shape} and the new {new.shape} differ in more than their tokens."
+        )
     return np.concatenate((past, new), axis=-2)

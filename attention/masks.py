@@ -36,7 +36,9 @@ def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
     return causal(n_q, n_k, past=n_k - n_q)
 
 
-def sliding_window(n_q: int, n_k: int, before: int | None = None, after: int | None = None, past=0) -> np.ndarray:
+def sliding_window(
+    n_q: int, n_k: int, before: int | None = None, after: int | None = None, past=0
+) -> np.ndarray:
     """Query i sees the keys from ``before`` places before its own to ``after`` behind it; None: no bound on that side.
 
     ``past`` as in :func:`causal`.
@@ -90,7 +92,11 @@ def lengthened(mask, n_k: int) -> np.ndarray:
     if mask.dtype.kind in "iu":
         mask = mask.astype(np.float64)
     hidden = False if mask.dtype == bool else -np.inf
-    return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=hidden) if missing else mask
+    return (
+        np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, missing)], constant_values=hidden)
+        if missing
+        else mask
+    )
 
 
 def _lead(n_q: int, n_k: int, past) -> np.ndarray:

@@ -18,7 +18,9 @@ def soft_cap(scaled: np.ndarray, softcap: float) -> np.ndarray:
     array([0.0999, 2.    ])
     """
     cap = check_positive("softcap", softcap)
-    return (np.tanh(scaled / np.float64(cap)) * cap).astype(scaled.dtype)  # a cap need not fit into float32
+    return (np.tanh(scaled / np.float64(cap)) * cap).astype(
+        scaled.dtype
+    )  # a cap need not fit into float32
 
 
 def softmax_in(dtype) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

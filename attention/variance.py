@@ -88,7 +88,9 @@ def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int 
     array([ 0.,  0.,  0., -2.,  2.])
     """
     if distribution not in DISTRIBUTIONS:
-        raise ValueError(f"there is no distribution {distribution!r}; choose one of {', '.join(DISTRIBUTIONS)}.")
+        raise ValueError(
+            f"there is no distribution {distribution!r}; choose one of {', '.join(DISTRIBUTIONS)}."
+        )
     for name, count in (("d_k", d_k), ("queries", queries), ("keys", keys)):
         if count < 1:
             raise ValueError(f"{name} is {count}; a whole number from 1 on is wanted.")
@@ -103,7 +105,9 @@ def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int 
     return scores
 
 
-def draw_rows(distribution: str, d_k: int, seed: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_rows(
+    distribution: str, d_k: int, seed: int, samples: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Two (rows, N_KEYS), the weights of ``samples`` queries, at most MOST_ROWS, without the scale and with it."""
     scores = draw_scores(distribution, d_k, seed, min(samples, MOST_ROWS), N_KEYS)
     every = np.ones(scores.shape, bool)
@@ -128,7 +132,9 @@ def measure(distribution: str, d_k: int, seed: int, samples: int) -> Point:
             float((weights * (1 - weights)).sum(axis=-1).mean()),
         )
         for spread, weights in zip(
-            (scores, scores / math.sqrt(d_k)), draw_rows(distribution, d_k, seed, samples), strict=True
+            (scores, scores / math.sqrt(d_k)),
+            draw_rows(distribution, d_k, seed, samples),
+            strict=True,
         )
     ]
     return Point(d_k, *found)
@@ -159,7 +165,10 @@ def histogram(scores) -> tuple[np.ndarray, np.ndarray]:
     width, start = scores.std() / 4 if np.ptp(scores) else 1.0, 0.0
     if (scores == np.rint(scores)).all():
         width, start = 2.0 * max(1, round(width / 2)), scores[0] - 1
-    first, last = math.floor((scores.min() - start) / width), math.floor((scores.max() - start) / width)
+    first, last = (
+        math.floor((scores.min() - start) / width),
+        math.floor((scores.max() - start) / width),
+    )
     counts, edges = np.histogram(scores, start + width * np.arange(first, last + 2))
     return counts, edges
 
@@ -187,7 +196,9 @@ def predict(Q, K) -> Prediction:
     """
     Q, K = np.asarray(Q, float), np.asarray(K, float)
     d_k, q, k = Q.shape[-1], variance(Q), variance(K)
-    return Prediction(d_k * q * k, d_k * (q * k + float(Q.mean()) ** 2 * k + float(K.mean()) ** 2 * q))
+    return Prediction(
+        d_k * q * k, d_k * (q * k + float(Q.mean()) ** 2 * k + float(K.mean()) ** 2 * q)
+    )
 
 
 def _margin(samples: np.ndarray) -> float:

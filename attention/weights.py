@@ -52,15 +52,23 @@ INITIALISERS = {
 }
 
 
-def initialise(kind: str, shape, seed: int | list[int], low: float = 0, high: float = 3) -> np.ndarray:
+def initialise(
+    kind: str, shape, seed: int | list[int], low: float = 0, high: float = 3
+) -> np.ndarray:
     """The matrix that ``kind`` gives for a seed; the same seed always gives the same numbers.
 
     >>> initialise("normal", (1, 2), seed=7).round(4)
     array([[0.0012, 0.2987]])
     """
     if kind not in INITIALISERS:
-        raise ValueError(f"there is no initialiser {kind!r}; choose one of {', '.join(INITIALISERS)}.")
-    rounded = math.ceil if kind == "integers" and math.isfinite(low) and math.isfinite(high) else float
+        raise ValueError(
+            f"there is no initialiser {kind!r}; choose one of {', '.join(INITIALISERS)}."
+        )
+    rounded = (
+        math.ceil if kind == "integers" and math.isfinite(low) and math.isfinite(high) else float
+    )
     if INITIALISERS[kind].ranged and not (-math.inf < rounded(low) < rounded(high) < math.inf):
-        raise ValueError(f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one.")
+        raise ValueError(
+            f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one."
+        )
     return INITIALISERS[kind](tuple(shape), np.random.default_rng(seed), low, high)
