@@ -141,16 +141,16 @@ def test_embeddings_and_weights_are_never_changed():
 EYE = np.eye(4)
 REFUSALS = [
     (lambda: split_heads(EYE, 3), "4 columns cannot be split into 3 heads of equal width."),
-    (lambda: split_heads(EYE, 0), "4 columns cannot be split into 0 heads of equal width."),
-    (lambda: multi_head_attention(EYE, EYE, EYE, heads=-2), "4 columns cannot be split into -2 heads of equal width."),
-    (lambda: self_attention(EYE, EYE, EYE, np.eye(3)), "W_V has 3 rows; 4 are wanted, one for each column it meets."),
+    (lambda: split_heads(EYE, 0), "heads is 0; a whole number from 1 is wanted."),
+    (lambda: multi_head_attention(EYE, EYE, EYE, heads=-2), "heads is -2; a whole number from 1 is wanted."),
+    (lambda: self_attention(EYE, EYE, EYE, np.eye(3)), "W_V has 3 rows; 4 are wanted, one for each column of X."),
     (
         lambda: self_attention(EYE, EYE, EYE, EYE, memory=np.eye(3)),
-        "W_K has 4 rows; 3 are wanted, one for each column it meets.",
+        "W_K has 4 rows; 3 are wanted, one for each column of memory.",
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, W_O=np.eye(2)),
-        "W_O has 2 rows; 4 are wanted, one for each column it meets.",
+        "W_O has 2 rows; 4 are wanted, one for each column of joined.",
     ),
     (lambda: self_attention(EYE, EYE, np.ones((4, 2)), EYE), "Q has 4 columns and K has 2; both need the same d_k."),
 ]

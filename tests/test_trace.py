@@ -247,9 +247,9 @@ def test_any_leading_axes_broadcast(leads, masked):
 TWO = np.ones((2, 2))
 REFUSALS = [
     ({"Q": [[1, 2], [3]]}, ValueError, "Q has rows of different lengths; every row needs the same."),
-    ({"K": [["a", "b"]]}, TypeError, "K holds <U1; real numbers are wanted."),
+    ({"K": [["a", "b"]]}, TypeError, "K holds text; real numbers are wanted."),
     ({"V": TWO * 1j}, TypeError, "V holds complex128; real numbers are wanted."),
-    ({"V": [[None, 1]] * 2}, TypeError, "V holds object; real numbers are wanted."),
+    ({"V": [[None, 1]] * 2}, TypeError, "V holds objects such as None; real numbers are wanted."),
     ({"Q": [1, 2]}, ValueError, "Q has shape (2,); (tokens, features) is wanted."),
     ({"K": np.ones((2, 3))}, ValueError, "Q has 2 columns and K has 3; both need the same d_k."),
     ({"Q": np.ones((2, 0)), "K": np.ones((2, 0))}, ValueError, "Q and K have no columns; d_k needs to be at least 1."),
@@ -271,7 +271,7 @@ REFUSALS = [
         "allowed has rows of different lengths; every row needs the same.",
     ),
     ({"bias": [[True, False]] * 2}, TypeError, "bias holds bool; numbers to add to the scores are wanted."),
-    ({"bias": np.ones((2, 3))}, ValueError, "bias has shape (2, 3), which does not fit the scores (2, 2)."),
+    ({"bias": np.full((2, 3), 0.5)}, ValueError, "bias has shape (2, 3), which does not fit the scores (2, 2)."),
     ({"bias": [[1], [1, 2]]}, ValueError, "bias has rows of different lengths; every row needs the same."),
     ({"scale": 0}, ValueError, "scale is 0; a positive number is wanted."),
     ({"scale": -0.5}, ValueError, "scale is -0.5; a positive number is wanted."),
