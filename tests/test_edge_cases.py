@@ -822,7 +822,7 @@ def problems(draw_from):
 
     Q, K, V = matrix(n_q, d_k), matrix(n_k, d_k), matrix(n_k, d_v)
     allowed = matrix(n_q, n_k, st.booleans(), bool) if draw_from(st.booleans()) else np.ones((n_q, n_k), bool)
-    bias = matrix(n_q, n_k, CELLS | st.just(-inf)) if draw_from(st.booleans()) else np.zeros((n_q, n_k))
+    bias = matrix(n_q, n_k, CELLS.filter(lambda b: b != 1) | st.just(-inf)) if draw_from(st.booleans()) else np.zeros((n_q, n_k))
     return Q, K, V, allowed, bias
 
 

@@ -38,7 +38,7 @@ def problems(draw_from):
     Q, K, V = matrix(n_q, d_k), matrix(n_k, d_k), matrix(n_k, d_v)
     options = {
         "allowed": draw_from(st.none() | st.just(matrix(n_q, n_k, st.booleans()))),
-        "bias": draw_from(st.none() | st.just(matrix(n_q, n_k))),
+        "bias": draw_from(st.none() | st.just(matrix(n_q, n_k, cells.filter(lambda b: b != 1)))),
         "scale": draw_from(st.none() | st.floats(0.01, 4)),
         "softmax": draw_from(st.booleans()),
     }
