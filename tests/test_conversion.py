@@ -123,7 +123,9 @@ def test_masks_are_made_from_tensors_of_lengths_and_tokens():
     assert causal(2, 2, past=Tensor([0.0, 1.0])).shape == (2, 2, 2)
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "int4"])
+@pytest.mark.parametrize(
+    "dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "int4"]
+)
 def test_the_types_of_ml_dtypes_are_computed_in_types_of_numpy(dtype):
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="bfloat16 is a type of ml_dtypes")
     values = np.array([[1, 2], [3, -2]]).astype(getattr(ml_dtypes, dtype))
@@ -132,7 +134,7 @@ def test_the_types_of_ml_dtypes_are_computed_in_types_of_numpy(dtype):
     assert trace.Q.tolist() == [[1, 2], [3, -2]]
 
 
-# ---- pandas -----------------------------------------------------------------------------------------
+# ---- pandas --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -145,9 +147,13 @@ def test_the_types_of_ml_dtypes_are_computed_in_types_of_numpy(dtype):
         (("Int8", "boolean"), "f8"),
     ],
 )
-def test_a_table_of_pandas_is_read_whatever_its_columns_are_and_a_missing_value_is_nan(dtypes, expected):
+def test_a_table_of_pandas_is_read_whatever_its_columns_are_and_a_missing_value_is_nan(
+    dtypes, expected
+):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    table = pd.DataFrame({"a": pd.array([1, 0], dtype=dtypes[0]), "b": pd.array([1, 0], dtype=dtypes[1])})
+    table = pd.DataFrame(
+        {"a": pd.array([1, 0], dtype=dtypes[0]), "b": pd.array([1, 0], dtype=dtypes[1])}
+    )
     trace = scaled_dot_product_attention(table, table, table)
     assert trace.Q.dtype == expected
     assert trace.Q.tolist() == [[1, 1], [0, 0]]
@@ -159,11 +165,16 @@ def test_a_table_of_pandas_is_read_whatever_its_columns_are_and_a_missing_value_
 def test_a_nullable_mask_of_pandas_is_read_unless_a_value_is_missing():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     mask = pd.DataFrame({"a": pd.array([True, True], dtype="boolean"), "b": [False, True]})
-    assert scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask).allowed.tolist() == mask.to_numpy().tolist()
+    assert (
+        scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask).allowed.tolist()
+        == mask.to_numpy().tolist()
+    )
     mask.loc[0, "a"] = pd.NA
-    assert refusal(TypeError, lambda: scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask)) == (
-        "allowed holds objects such as <NA>; booleans are wanted, True where a query may look at a key"
-        " (write `mask == 1` or `mask == 0`)."
+    assert refusal(
+        TypeError, lambda: scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask)
+    ) == (
+        "allowed holds objects such as <NA>; booleans are wanted, True where a query may look at a"
+        " key (write `mask == 1` or `mask == 0`)."
     )
 
 
@@ -174,7 +185,7 @@ def test_a_table_of_text_is_refused():
     assert message == "Q holds objects such as 'the'; real numbers are wanted."
 
 
-# ---- what is refused --------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 MASKED = np.ma.array(ROWS, mask=[[True, False], [False, True]])
 WRONG = "True, False or a function (masked, allowed) → weights is wanted."
@@ -185,15 +196,17 @@ def of(**change):
 
 
 def heads(given):
-    return lambda: multi_head_attention(np.ones((2, 4)), np.ones((2, 4)), np.ones((2, 4)), heads=given)
+    return lambda: multi_head_attention(
+        np.ones((2, 4)), np.ones((2, 4)), np.ones((2, 4)), heads=given
+    )
 
 
 REFUSALS = {
     "masked": (
         of(K=MASKED),
         TypeError,
-        "K is a masked array with 2 hidden cells; give K.filled(…), and say by allowed= which keys a"
-        " query may look at.",
+        "K is a masked array with 2 hidden cells; give K.filled(…), and say by allowed= which keys"
+        " a query may look at.",
     ),
     "masked, in a list": (
         of(V=[MASKED[0], MASKED[1]]),
@@ -209,7 +222,11 @@ REFUSALS = {
     ),
     "complex": (of(Q=EYE * 1j), TypeError, "Q holds complex128; real numbers are wanted."),
     "text": (of(Q=[["1", "2"]]), TypeError, "Q holds text; real numbers are wanted."),
-    "dates": (of(Q=np.zeros((2, 2), "M8[s]")), TypeError, "Q holds dates; real numbers are wanted."),
+    "dates": (
+        of(Q=np.zeros((2, 2), "M8[s]")),
+        TypeError,
+        "Q holds dates; real numbers are wanted.",
+    ),
     "objects": (
         of(V=[[1.0, Fraction(1, 2)], [None, 2.0]]),
         TypeError,
@@ -264,7 +281,11 @@ REFUSALS = {
         "scale is an array of shape (2, 2); a positive number is wanted.",
     ),
     **{
-        f"heads={given!r}": (heads(given), ValueError, f"heads is {given!r}; a whole number from 1 is wanted.")
+        f"heads={given!r}": (
+            heads(given),
+            ValueError,
+            f"heads is {given!r}; a whole number from 1 is wanted.",
+        )
         for given in (2.0, "2", True, None, 0, -1)
     },
     "tokens of text": (
@@ -297,7 +318,9 @@ def test_a_masked_array_that_hides_nothing_is_an_array():
     assert trace.Q.tolist() == ROWS
 
 
-@pytest.mark.parametrize("scale", [2, np.float32(0.5), np.array(0.5), Fraction(1, 2), Tensor(0.5)], ids=repr)
+@pytest.mark.parametrize(
+    "scale", [2, np.float32(0.5), np.array(0.5), Fraction(1, 2), Tensor(0.5)], ids=repr
+)
 def test_a_scale_may_be_any_kind_of_real_number(scale):
     assert scaled_dot_product_attention(EYE, EYE, EYE, scale=scale).scale == float(scale)
 
@@ -307,7 +330,7 @@ def test_whole_numbers_of_numpy_count_heads():
     assert multi_head_attention(M, M, M, heads=np.int64(2)).weights.shape == (2, 2, 2)
 
 
-# ---- a trace stays as it is -------------------------------------------------------------------------
+# ---- a trace stays as it is ----------------------------------------------------------------------
 
 
 def test_an_array_is_kept_only_where_nobody_can_write_to_it():
@@ -333,5 +356,7 @@ def test_a_list_is_read_into_an_array_that_needs_no_second_copy():
 
 
 def test_softmax_in_another_precision_passes_the_watch():
-    trace = scaled_dot_product_attention(np.array(ROWS, "f4"), EYE.astype("f4"), EYE.astype("f4"), softmax=softmax_in("f8"))
+    trace = scaled_dot_product_attention(
+        np.array(ROWS, "f4"), EYE.astype("f4"), EYE.astype("f4"), softmax=softmax_in("f8")
+    )
     assert trace.weights.dtype == np.float32

@@ -495,10 +495,8 @@ def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(nam
     matrices, shape = DOUBTFUL
     mask = draw(shape, 7) > 0
     ways = re.search(r"say which by (.+) or (.+)\.$", told(name)).groups()
-    batch, other = (
-        scaled_dot_product_attention(*matrices, **as_argument(name, eval(way, {name: mask}))).allowed
-        for way in ways
-    )
+    masks = (as_argument(name, eval(way, {name: mask})) for way in ways)
+    batch, other = (scaled_dot_product_attention(*matrices, **given).allowed for given in masks)
     for b in range(2):
         assert (batch[b] == mask[b]).all()
         assert (other[b] == mask).all()
@@ -744,7 +742,7 @@ def test_a_lengthened_mask_hides_the_keys_it_does_not_mention(shape, n_k, dtype)
 
 
 def test_a_mask_of_integers_0_and_1_is_not_lengthened_into_a_bias():
-    with pytest.raises(ValueError, match="^the mask holds only 0 and 1, like a mask; give allowed="):
+    with pytest.raises(ValueError, match="^the mask holds only 0 and 1, like a mask; give "):
         lengthened([[1, 0]], 3)
 
 
@@ -822,7 +820,8 @@ def problems(draw_from):
 
     Q, K, V = matrix(n_q, d_k), matrix(n_k, d_k), matrix(n_k, d_v)
     allowed = matrix(n_q, n_k, st.booleans(), bool) if draw_from(st.booleans()) else np.ones((n_q, n_k), bool)
-    bias = matrix(n_q, n_k, CELLS.filter(lambda b: b != 1) | st.just(-inf)) if draw_from(st.booleans()) else np.zeros((n_q, n_k))
+    biases = CELLS.filter(lambda b: b != 1) | st.just(-inf)  # only 0 and 1 would be a mask
+    bias = matrix(n_q, n_k, biases) if draw_from(st.booleans()) else np.zeros((n_q, n_k))
     return Q, K, V, allowed, bias
 
 

@@ -10,7 +10,9 @@ from attention.hints import HINTS
 
 ARRAYS = [np.eye(2)] * 3
 CALLS = {
-    "scaled_dot_product_attention": lambda **given: attention.scaled_dot_product_attention(*ARRAYS, **given),
+    "scaled_dot_product_attention": lambda **given: attention.scaled_dot_product_attention(
+        *ARRAYS, **given
+    ),
     "multi_head_attention": lambda **given: attention.multi_head_attention(*ARRAYS, **given),
     "self_attention": lambda **given: attention.self_attention(np.eye(2), *ARRAYS, **given),
 }
@@ -34,13 +36,17 @@ def test_the_word_of_another_library_is_answered_with_what_to_write_here(word, c
 
 
 def test_an_argument_of_a_neighbouring_function_is_sent_there():
-    with pytest.raises(TypeError, match="^there is no argument heads; give it to attention.multi_head_attention.$"):
+    with pytest.raises(
+        TypeError, match="^there is no argument heads; give it to attention.multi_head_attention.$"
+    ):
         CALLS["scaled_dot_product_attention"](heads=2)
     assert CALLS["multi_head_attention"](heads=2).weights.shape == (2, 2, 2)
 
 
 def test_what_a_hint_tells_to_write_is_an_argument_or_a_function_that_exists():
-    known = {name for call in CALLS for name in inspect.signature(getattr(attention, call)).parameters}
+    known = {
+        name for call in CALLS for name in inspect.signature(getattr(attention, call)).parameters
+    }
     for hint in HINTS.values():
         words = hint.replace("(", " ").replace(",", " ").split()
         for word in words:
@@ -62,7 +68,8 @@ MODULES = ("heads", "layouts", "masks", "scores", "trace", "weights")
 FUNCTIONS = [
     function
     for name in attention.__all__
-    if inspect.isfunction(function := getattr(attention, name)) and function.__module__.split(".")[-1] in MODULES
+    if inspect.isfunction(function := getattr(attention, name))
+    and function.__module__.split(".")[-1] in MODULES
 ]
 
 

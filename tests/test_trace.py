@@ -365,7 +365,11 @@ REFUSALS = [
         "allowed has rows of different lengths; every row needs the same.",
     ),
     ({"bias": [[True, False]] * 2}, TypeError, "bias holds bool; numbers to add to the scores are wanted."),
-    ({"bias": np.full((2, 3), 0.5)}, ValueError, "bias has shape (2, 3), which does not fit the scores (2, 2)."),
+    (
+        {"bias": np.full((2, 3), 0.5)},
+        ValueError,
+        "bias has shape (2, 3), which does not fit the scores (2, 2).",
+    ),
     ({"bias": [[1], [1, 2]]}, ValueError, "bias has rows of different lengths; every row needs the same."),
     ({"scale": 0}, ValueError, "scale is 0; a positive number is wanted."),
     ({"scale": -0.5}, ValueError, "scale is -0.5; a positive number is wanted."),

@@ -286,11 +286,13 @@ def test_a_fully_hidden_row_is_flagged():
 def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_to(monkeypatch):
     def large(settings):
         trace = run(settings)
-        return multi_head_attention(trace.Q * [[1e200], [0], [1e200], [0]], trace.K * 1e200, trace.V)
+        Q = trace.Q * [[1e200], [0], [1e200], [0]]
+        return multi_head_attention(Q, trace.K * 1e200, trace.V)
 
     monkeypatch.setattr(system, "run", large)
     assert said(opened(), "flag") == [
-        "Queries “w1” and “w3”: the scores go beyond float64, which ends at 1.8e+308; make Q or K smaller."
+        "Queries “w1” and “w3”: the scores go beyond float64, which ends at 1.8e+308; make Q or K"
+        " smaller."
     ]
 
 

@@ -73,7 +73,7 @@ def test_some_of_the_drawn_rows_see_no_key():
     assert any(np.isnan(answer("torch_mha", *case[:3], mask=case[3]).output).any() for case in cases)
 
 
-# ---- tensors as they are handed over ----------------------------------------------------------------
+# ---- tensors as they are handed over -------------------------------------------------------------
 
 ROWS = [[0.5, -1.25], [3.0, 0.0]]  # held exactly by every type below
 TENSORS = {
@@ -110,7 +110,8 @@ def test_a_tensor_of_any_type_is_read_to_the_bit_and_a_later_change_of_it_change
 
 def test_a_layer_of_torch_is_taken_as_it_is():
     layer = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
-    X, real = torch.randn(2, 3, 8, dtype=torch.float64), torch.tensor([[True, True, False], [True] * 3])
+    X = torch.randn(2, 3, 8, dtype=torch.float64)
+    real = torch.tensor([[True, True, False], [True, True, True]])
     W = layer.in_proj_weight.T.reshape(8, 3, 8).swapaxes(0, 1)
     trace = self_attention(X, *W, heads=2, W_O=layer.out_proj.weight.T, allowed=padding(real))
     theirs, _ = layer(X, X, X, key_padding_mask=~real)
@@ -136,10 +137,12 @@ def test_a_tensor_that_cannot_be_read_is_refused_by_name(make, said):
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
 def test_shared_heads_equal_torch_with_enable_gqa(kv_heads):
     rng = np.random.default_rng(0)
-    Q, K, V = (rng.standard_normal((2, n, w)) for n, w in ((3, 8), (5, 2 * kv_heads), (5, 3 * kv_heads)))
+    widths = (3, 8), (5, 2 * kv_heads), (5, 3 * kv_heads)
+    Q, K, V = (rng.standard_normal((2, *shape)) for shape in widths)
     trace = multi_head_attention(Q, K, V, heads=4, kv_heads=kv_heads)
     split = (split_heads(M, h).copy() for M, h in ((Q, 4), (K, kv_heads), (V, kv_heads)))
-    theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, split), enable_gqa=True)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    theirs = attend(*map(torch.from_numpy, split), enable_gqa=True)
     np.testing.assert_allclose(trace.output, theirs.numpy(), rtol=1e-12, atol=1e-13)
 
 
@@ -148,4 +151,5 @@ def test_a_mask_of_two_axes_means_to_torch_what_it_means_here():
     Q, K, V = rng.standard_normal((3, 4, 4, 4, 2))  # as many items as heads, queries and keys
     mask = np.tri(4, dtype=bool)
     theirs, _ = torch_sdpa(Q, K, V, mask, False)
-    np.testing.assert_allclose(scaled_dot_product_attention(Q, K, V, allowed=mask).output, theirs.numpy(), atol=1e-14)
+    ours = scaled_dot_product_attention(Q, K, V, allowed=mask)
+    np.testing.assert_allclose(ours.output, theirs.numpy(), atol=1e-14)
