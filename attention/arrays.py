@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import math
+import operator
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-HALF = ("float16", "bfloat16")  # the latter is no type of NumPy's, but of the package ml_dtypes
+from attention.conversion import as_array, as_numbers, held, locked, shown
 
 
-def as_floats(**arguments) -> list[np.ndarray]:
-    """The arguments as arrays of one float type: integers and booleans become float64, half precision float32.
+def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
+    """The arguments as arrays of one float type, at least float32; integers become float64.
 
     >>> [a.dtype.name for a in as_floats(Q=[[1]], K=np.ones((1, 1), "f4"))]
     ['float64', 'float64']
     """
     arrays = {}
     for name, value in arguments.items():
-        try:
-            array = np.asarray(value)
-        except ValueError:
-            raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
-        if array.dtype.name in HALF:
-            array = array.astype(np.float32)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"{name} holds {array.dtype}; real numbers are wanted.")
+        array = as_numbers(name, value)
         if array.ndim < 2:
             raise ValueError(f"{name} has shape {array.shape}; (tokens, features) is wanted.")
-        arrays[name] = array if array.dtype.kind == "f" else array.astype(np.float64)
-    dtype = np.result_type(*arrays.values())
-    return [array.astype(dtype, copy=False) for array in arrays.values()]
+        arrays[name] = array
+    types = (a.dtype if a.dtype.kind == "f" else np.float64 for a in arrays.values())
+    dtype = np.result_type(*types)
+    return [a if a.dtype == dtype else locked(a.astype(dtype)) for a in arrays.values()]
+
+
+def with_axes(name: str, value: ArrayLike, least: int, wanted: str) -> np.ndarray:
+    """The argument as an array with at least so many axes, in the type it has."""
+    array = as_array(name, value)
+    if array.ndim < least:
+        raise ValueError(f"{name} has shape {array.shape}; {wanted} is wanted.")
+    return array
 
 
 def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
@@ -53,32 +58,36 @@ def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
         ) from None
 
 
-def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def check_mask(
+    allowed: ArrayLike | None, bias: ArrayLike | None, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed.
 
     A bias is −∞ as well where the scores' own float type cannot hold it, as −1e300 in float32.
     """
-    allowed = as_mask("allowed", True if allowed is None else allowed)
-    if allowed.dtype != bool:
+    seen = as_array("allowed", True if allowed is None else allowed)
+    if seen.dtype != bool:
         raise TypeError(
-            f"allowed holds {allowed.dtype}; booleans are wanted, True where a query may look at a key"
+            f"allowed {held(seen)}; booleans are wanted, True where a query may look at a key"
             " (write `mask == 1` or `mask == 0`)."
         )
-    bias = as_mask("bias", 0 if bias is None else bias)
-    if bias.dtype.kind not in "iuf" and bias.dtype.name not in HALF:
-        raise TypeError(f"bias holds {bias.dtype}; numbers to add to the scores are wanted.")
-    refuse_counts("bias", bias)
-    bias = bias.astype(scores.dtype)
-    for name, array in (("allowed", allowed), ("bias", bias)):
+    wanted = "numbers to add to the scores are wanted"
+    added = as_numbers("bias", 0 if bias is None else bias, wanted)
+    if added.dtype == bool:
+        raise TypeError(f"bias holds bool; {wanted}.")
+    refuse_counts("bias", added)
+    added = added.astype(scores.dtype)
+    for name, array in (("allowed", seen), ("bias", added)):
         check_fits(name, array, scores.shape)
-    return np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy(), bias
+    return np.broadcast_to(seen & (added != -np.inf), scores.shape), added
 
 
 def refuse_counts(name: str, bias: np.ndarray) -> None:
-    """Integers 0 and 1 are a mask that wants to be boolean: added to scores they would hide nothing."""
-    if bias.dtype.kind in "iu" and bias.any() and ((bias == 0) | (bias == 1)).all():
+    """Exact 0 and 1 are a mask that wants to be boolean: added to scores they hide nothing."""
+    if bias.dtype != bool and bias.any() and ((bias == 0) | (bias == 1)).all():
         raise ValueError(
-            f"{name} holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+            f"{name} holds only 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+            " Where they are to be added, bias - 1 gives the same weights."
         )
 
 
@@ -94,37 +103,55 @@ def check_fits(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
 
 
 def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse a mask short of an axis whose first axis could be the batch as well as the one it would meet.
+    """Refuse a mask whose first axis could be the batch as well as the axis it would meet.
 
-    >>> check_axes("allowed", np.ones((2, 4), bool), (2, 2, 4))
+    Two axes are never in doubt: they are queries and keys, as in NumPy and torch.
+
+    >>> check_axes("allowed", np.ones((2, 3, 4), bool), (2, 2, 3, 4))
     Traceback (most recent call last):
-    ValueError: allowed has shape (2, 4): for scores of shape (2, 2, 4) its first axis could be the batch or the queries; say which by allowed[:, None] or allowed[None].
+    ValueError: allowed has shape (2, 3, 4): for scores of shape (2, 2, 3, 4) its first axis could \
+be the batch or the heads; say which by allowed[:, None] or allowed[None].
     """
     short = len(shape) - mask.ndim
-    if mask.ndim >= 2 and short > 0 and mask.shape[0] == shape[0] == shape[short] > 1:
-        axis = "queries" if mask.ndim == 2 else "heads"
+    if mask.ndim > 2 and short > 0 and mask.shape[0] == shape[0] == shape[short] > 1:
         raise ValueError(
-            f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be the batch or the"
-            f" {axis}; say which by {name}[:{', None' * short}] or {name}[None]."
+            f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be"
+            f" the batch or the heads; say which by {name}[:{', None' * short}] or {name}[None]."
         )
 
 
-def as_mask(name: str, value) -> np.ndarray:
-    try:
-        return np.asarray(value)
-    except ValueError:
-        raise ValueError(f"{name} has rows of different lengths; every row needs the same.") from None
+def as_mask(name: str, value: ArrayLike) -> np.ndarray:
+    """A mask or a bias, before it is known which."""
+    return as_array(name, value)
 
 
-def check_positive(name: str, given) -> float:
+def check_positive(name: str, given: Any) -> float:
     """An argument such as the scale: a positive, finite number."""
+    plain = given.detach() if hasattr(given, "detach") else given
     try:
-        value = float(given)
-    except (TypeError, ValueError):
+        is_number = not isinstance(given, (bool, np.bool_, str, bytes)) and np.ndim(plain) == 0
+        value = float(plain) if is_number else math.nan
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
-        raise ValueError(f"{name} is {given!r}; a positive number is wanted.")
+        raise ValueError(f"{name} is {shown(given)}; a positive number is wanted.")
     return value
+
+
+def check_count(name: str, given: Any) -> int:
+    """An argument such as the number of heads: a whole number from 1.
+
+    >>> check_count("heads", 2.0)
+    Traceback (most recent call last):
+    ValueError: heads is 2.0; a whole number from 1 is wanted.
+    """
+    try:
+        count = 0 if isinstance(given, (bool, np.bool_)) else operator.index(given)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise ValueError(f"{name} is {shown(given)}; a whole number from 1 is wanted.")
+    return count
 
 
 def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:

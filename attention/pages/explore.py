@@ -11,8 +11,9 @@ from attention.exports import html as tables
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import board as figures
 from attention.figures.sheet import compose
+from attention.finite import listed, troubles
 from attention.inputs.examples import EXAMPLES, OWN, as_made
-from attention.inputs.system import run, view
+from attention.inputs.system import one, run, view
 from attention.pages import board, controls, editors, parts, sheet, state
 from attention.pages.server import plotly_source
 from attention.stages import STAGES
@@ -51,6 +52,10 @@ def flags() -> list[str]:
     """What a person should know about these numbers."""
     found = [f"Query “{now.labels['queries'][i]}” sees no key: its weights and its output are 0."
              for i in range(len(s.tokens)) if not now.allowed[i].any()]  # fmt: skip
+    queries = now.labels["queries"]
+    for trouble in troubles(one(s, trace)):
+        who = listed([f"“{queries[i]}”" for i in trouble.queries])
+        found.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
     if len(s.key_tokens) == 1 and s.softmax:
         found.append("There is one key, so every weight is 1; add a token to see attention choose.")
     return found

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.inputs import links
+from attention import multi_head_attention
+from attention.inputs import links, system
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.settings import Settings
 from attention.inputs.system import run
@@ -280,6 +281,19 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
 def test_a_fully_hidden_row_is_flagged():
     at = opened(mask="causal", padding="0")
     assert said(at, "flag") == ["Query “w1” sees no key: its weights and its output are 0."]
+
+
+def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_to(monkeypatch):
+    def large(settings):
+        trace = run(settings)
+        Q = trace.Q * [[1e200], [0], [1e200], [0]]
+        return multi_head_attention(Q, trace.K * 1e200, trace.V)
+
+    monkeypatch.setattr(system, "run", large)
+    assert said(opened(), "flag") == [
+        "Queries “w1” and “w3”: the scores go beyond float64, which ends at 1.8e+308; make Q or K"
+        " smaller."
+    ]
 
 
 def test_one_token_is_said_to_have_nothing_to_choose_from():

@@ -47,3 +47,18 @@ def test_the_convention_equals_jax_a_hidden_row_included(seed, blind):
     convention = answer("jax", Q, K, V, mask=mask, causal=causal)
     assert convention.output.dtype == theirs.dtype == "float32"
     np.testing.assert_allclose(convention.output, theirs, rtol=0, atol=3e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float8_e5m2", "int32"])
+def test_an_array_of_jax_is_read_to_the_bit(dtype):
+    given = jax.numpy.array([[1, -2], [3, 0]], dtype)
+    trace = scaled_dot_product_attention(given, given, given, allowed=jax.numpy.eye(2, dtype=bool))
+    assert type(trace.Q) is np.ndarray
+    assert trace.Q.dtype == ("float64" if dtype == "int32" else "float32")
+    assert trace.Q.tolist() == [[1, -2], [3, 0]]
+    assert trace.weights.tolist() == [[1, 0], [0, 1]]
+
+
+def test_inside_a_compiled_function_of_jax_there_are_no_numbers_to_show():
+    with pytest.raises(TypeError, match="^Q is a .*Tracer that NumPy cannot read \\(The numpy"):
+        jax.jit(lambda Q: scaled_dot_product_attention(Q, Q, Q).output)(jax.numpy.eye(2))

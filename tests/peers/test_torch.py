@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from peers.record import torch_mha, torch_sdpa
 
-from attention import scaled_dot_product_attention
+from attention import (
+    multi_head_attention,
+    padding,
+    scaled_dot_product_attention,
+    self_attention,
+    split_heads,
+)
 from attention.conventions import answer
 
 with warnings.catch_warnings():
@@ -65,3 +71,85 @@ def test_some_of_the_drawn_rows_see_no_key():
     cases = [drawn(seed) for seed in SEEDS]
     assert any(mask is not None and not mask.any(axis=-1).all() for *_, mask, _ in cases)
     assert any(np.isnan(answer("torch_mha", *case[:3], mask=case[3]).output).any() for case in cases)
+
+
+# ---- tensors as they are handed over -------------------------------------------------------------
+
+ROWS = [[0.5, -1.25], [3.0, 0.0]]  # held exactly by every type below
+TENSORS = {
+    "float64": (lambda t: t.double(), "float64"),
+    "float32": (lambda t: t, "float32"),
+    "float16": (lambda t: t.half(), "float32"),
+    "bfloat16": (lambda t: t.bfloat16(), "float32"),
+    "float8": (lambda t: t.to(torch.float8_e5m2), "float32"),
+    "integers": (lambda t: (4 * t).long(), "float64"),
+    "with a gradient": (lambda t: t.requires_grad_(), "float32"),
+    "in a graph": (lambda t: t.requires_grad_() * 1, "float32"),
+    "a parameter": (lambda t: torch.nn.Parameter(t), "float32"),
+    "a parameter of bfloat16": (lambda t: torch.nn.Parameter(t.bfloat16()), "float32"),
+    "a view": (lambda t: t.T.contiguous().T, "float32"),
+    "negated on demand": (lambda t: torch.complex(t, -t).conj().imag, "float32"),
+    "a list": (lambda t: list(t.requires_grad_().bfloat16()), "float32"),
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+def test_a_tensor_of_any_type_is_read_to_the_bit_and_a_later_change_of_it_changes_nothing(kind):
+    make, dtype = TENSORS[kind]
+    given = make(torch.tensor(ROWS))
+    trace = scaled_dot_product_attention(given, given, given)
+    expected = (4 if kind == "integers" else 1) * np.array(ROWS)
+    with torch.no_grad():
+        for tensor in given if isinstance(given, list) else [given]:
+            tensor.zero_()
+    for name in "QKV":
+        stage = getattr(trace, name)
+        assert (type(stage), stage.dtype.name) == (np.ndarray, dtype)
+        assert stage.tolist() == expected.tolist()
+
+
+def test_a_layer_of_torch_is_taken_as_it_is():
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+    X = torch.randn(2, 3, 8, dtype=torch.float64)
+    real = torch.tensor([[True, True, False], [True, True, True]])
+    W = layer.in_proj_weight.T.reshape(8, 3, 8).swapaxes(0, 1)
+    trace = self_attention(X, *W, heads=2, W_O=layer.out_proj.weight.T, allowed=padding(real))
+    theirs, _ = layer(X, X, X, key_padding_mask=~real)
+    np.testing.assert_allclose(trace.projected, theirs.detach().numpy(), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: torch.ones(2, 2, device="meta"), "Cannot copy out of meta tensor; no data!"),
+        (
+            lambda: torch.eye(2).to_sparse(),
+            "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.",
+        ),
+    ],
+)
+def test_a_tensor_that_cannot_be_read_is_refused_by_name(make, said):
+    with pytest.raises(TypeError) as refused:
+        scaled_dot_product_attention(make(), np.eye(2), np.eye(2))
+    assert str(refused.value) == f"Q is a Tensor that NumPy cannot read ({said})."
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_shared_heads_equal_torch_with_enable_gqa(kv_heads):
+    rng = np.random.default_rng(0)
+    widths = (3, 8), (5, 2 * kv_heads), (5, 3 * kv_heads)
+    Q, K, V = (rng.standard_normal((2, *shape)) for shape in widths)
+    trace = multi_head_attention(Q, K, V, heads=4, kv_heads=kv_heads)
+    split = (split_heads(M, h).copy() for M, h in ((Q, 4), (K, kv_heads), (V, kv_heads)))
+    attend = torch.nn.functional.scaled_dot_product_attention
+    theirs = attend(*map(torch.from_numpy, split), enable_gqa=True)
+    np.testing.assert_allclose(trace.output, theirs.numpy(), rtol=1e-12, atol=1e-13)
+
+
+def test_a_mask_of_two_axes_means_to_torch_what_it_means_here():
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.standard_normal((3, 4, 4, 4, 2))  # as many items as heads, queries and keys
+    mask = np.tri(4, dtype=bool)
+    theirs, _ = torch_sdpa(Q, K, V, mask, False)
+    ours = scaled_dot_product_attention(Q, K, V, allowed=mask)
+    np.testing.assert_allclose(ours.output, theirs.numpy(), atol=1e-14)
