@@ -93,7 +93,9 @@ class Convention:
         """Which scores count once ``mask`` is read as this framework reads it: (…, n_q, n_k)."""
         keep = np.True_ if mask is None else ~mask if self.true_means == "hide" else mask
         if causal:
-            keep = keep & (causal_lower_right if self.causal == "lower right" else upper_left)(*shape[-2:])
+            keep = keep & (causal_lower_right if self.causal == "lower right" else upper_left)(
+                *shape[-2:]
+            )
         return np.broadcast_to(keep, shape)
 
     def answer(self, Q, K, V, mask=None, causal=False, *, factor=None, leaks=True) -> Answer:
@@ -126,78 +128,167 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 CONVENTIONS = {
     "torch_sdpa": Convention(
-        title="F.scaled_dot_product_attention", version="torch 2.13.0", ran=True,
+        title="F.scaled_dot_product_attention",
+        version="torch 2.13.0",
+        ran=True,
         source="docstring; run on the CPU by its default path",
-        layout="(B, H, L, D)", true_means="may look", causal="upper left", hidden_row="0",
-        scale="1/√d_k", softcap="none", floats="as given", hide=_added(-np.inf),
+        layout="(B, H, L, D)",
+        true_means="may look",
+        causal="upper left",
+        hidden_row="0",
+        scale="1/√d_k",
+        softcap="none",
+        floats="as given",
+        hide=_added(-np.inf),
     ),
     "torch_mha": Convention(
-        title="nn.MultiheadAttention", version="torch 2.13.0", ran=True,
+        title="nn.MultiheadAttention",
+        version="torch 2.13.0",
+        ran=True,
         source="docstring and multi_head_attention_forward; run with need_weights=True and identity projections",
-        layout="(L, B, H·D), or (B, L, H·D) with batch_first", true_means="hide", causal="the caller's mask",
-        hidden_row="NaN", scale="1/√d_k", softcap="none", floats="as given", hide=_added(-np.inf),
+        layout="(L, B, H·D), or (B, L, H·D) with batch_first",
+        true_means="hide",
+        causal="the caller's mask",
+        hidden_row="NaN",
+        scale="1/√d_k",
+        softcap="none",
+        floats="as given",
+        hide=_added(-np.inf),
         refuses=_wants_d_k,
     ),
     "keras_attention": Convention(
-        title="keras.layers.Attention", version="keras 3.15.1", ran=True,
+        title="keras.layers.Attention",
+        version="keras 3.15.1",
+        ran=True,
         source="keras/src/layers/attention/attention.py; run on the torch backend",
-        layout="(B, L, D), called with [Q, V, K]", true_means="may look", causal="upper left", hidden_row="uniform",
-        scale="1", softcap="none", floats="float32", hide=_added(-1e9), refuses=_wants_one_row,
+        layout="(B, L, D), called with [Q, V, K]",
+        true_means="may look",
+        causal="upper left",
+        hidden_row="uniform",
+        scale="1",
+        softcap="none",
+        floats="float32",
+        hide=_added(-1e9),
+        refuses=_wants_one_row,
     ),
     "keras_mha": Convention(
-        title="keras.layers.MultiHeadAttention", version="keras 3.15.1", ran=True,
+        title="keras.layers.MultiHeadAttention",
+        version="keras 3.15.1",
+        ran=True,
         source="keras/src/layers/attention/multi_head_attention.py; run on the torch backend with identity"
         " projections, scores not returned",
-        layout="(B, L, H·D), called with (Q, V, K)", true_means="may look", causal="upper left", hidden_row="uniform",
-        scale="1/√d_k", softcap="none", floats="float32", hide=_added(-0.7 * 3.38953e38),
+        layout="(B, L, H·D), called with (Q, V, K)",
+        true_means="may look",
+        causal="upper left",
+        hidden_row="uniform",
+        scale="1/√d_k",
+        softcap="none",
+        floats="float32",
+        hide=_added(-0.7 * 3.38953e38),
     ),
     "keras_ops": Convention(
-        title="keras.ops.dot_product_attention", version="keras 3.15.1", ran=True,
+        title="keras.ops.dot_product_attention",
+        version="keras 3.15.1",
+        ran=True,
         source="keras/src/ops/nn.py and backend/torch/nn.py; run on the torch backend",
-        layout="(B, L, H, D)", true_means="may look", causal="upper left", hidden_row="uniform",
-        scale="1/√d_k", softcap="none", floats="float32", hide=_added(-0.7 * 3.38953e38),
+        layout="(B, L, H, D)",
+        true_means="may look",
+        causal="upper left",
+        hidden_row="uniform",
+        scale="1/√d_k",
+        softcap="none",
+        floats="float32",
+        hide=_added(-0.7 * 3.38953e38),
     ),
     "jax": Convention(
-        title="jax.nn.dot_product_attention", version="jax 0.10.2", ran=True,
+        title="jax.nn.dot_product_attention",
+        version="jax 0.10.2",
+        ran=True,
         source="jax/_src/nn/functions.py; run on the CPU, jax_enable_x64 off as by default",
-        layout="(B, L, H, D)", true_means="may look", causal="upper left", hidden_row="uniform",
-        scale="1/√d_k", softcap="none", floats="float32", hide=replaced(-0.7 * FLOAT32_MAX), refuses=_wants_d_k,
+        layout="(B, L, H, D)",
+        true_means="may look",
+        causal="upper left",
+        hidden_row="uniform",
+        scale="1/√d_k",
+        softcap="none",
+        floats="float32",
+        hide=replaced(-0.7 * FLOAT32_MAX),
+        refuses=_wants_d_k,
     ),
     "onnx_23": Convention(
-        title="ONNX Attention-23", version="onnx 1.23.2", ran=True,
+        title="ONNX Attention-23",
+        version="onnx 1.23.2",
+        ran=True,
         source="onnx/reference/ops/op_attention.py; run by the reference evaluator, without a cache",
-        layout="(B, H, L, D), or (B, L, H·D)", true_means="may look", causal="upper left", hidden_row="0",
-        scale="1/√d_k", softcap="before the mask", floats="as given", hide=_added(-np.inf), refuses=_wants_a_key,
+        layout="(B, H, L, D), or (B, L, H·D)",
+        true_means="may look",
+        causal="upper left",
+        hidden_row="0",
+        scale="1/√d_k",
+        softcap="before the mask",
+        floats="as given",
+        hide=_added(-np.inf),
+        refuses=_wants_a_key,
         roots=True,
     ),
     "hf_eager": Convention(
-        title="Hugging Face eager attention", version="transformers 5.23.0", ran=True,
+        title="Hugging Face eager attention",
+        version="transformers 5.23.0",
+        ran=True,
         source="eager_attention_forward of modeling_llama.py, its mask made by eager_mask; run",
-        layout="(B, H, L, D)", true_means="no boolean mask", causal="the caller's mask",
-        hidden_row="uniform; NaN in float64", scale="1/√d_k", softcap="none", floats="softmax in float32",
+        layout="(B, H, L, D)",
+        true_means="no boolean mask",
+        causal="the caller's mask",
+        hidden_row="uniform; NaN in float64",
+        scale="1/√d_k",
+        softcap="none",
+        floats="softmax in float32",
         hide=_lowest_added,
     ),
     "flash_2": Convention(
-        title="FlashAttention 2", version="flash-attn 2.1 and newer", ran=False,
+        title="FlashAttention 2",
+        version="flash-attn 2.1 and newer",
+        ran=False,
         source="README, flash_attn_interface.py, mask.h and softmax.h, read only; its half-precision inputs are not imitated",
-        layout="(B, L, H, D)", true_means="no boolean mask", causal="lower right", hidden_row="0",
-        scale="1/√d_k", softcap="before the mask", floats="float32", hide=replaced(-np.inf),
+        layout="(B, L, H, D)",
+        true_means="no boolean mask",
+        causal="lower right",
+        hidden_row="0",
+        scale="1/√d_k",
+        softcap="before the mask",
+        floats="float32",
+        hide=replaced(-np.inf),
         refuses=lambda *inputs: _wants_no_mask(*inputs) or _wants_d_k(*inputs),
     ),
     "tf_keras_2": Convention(
-        title="Softmax(mask) of tf.keras 2", version="tf.keras 2", ran=False,
+        title="Softmax(mask) of tf.keras 2",
+        version="tf.keras 2",
+        ran=False,
         source="published source of layers.Softmax, written again here; the caller divides by √d_k",
-        layout="any: it gets the scores", true_means="may look", causal="the caller's mask", hidden_row="uniform",
-        scale="1/√d_k", softcap="none", floats="float32", hide=_added(-1e9),
-    ),
-    "tutorial": Convention(
-        title="the tutorial code", version="as published", ran=False,
-        source="`scores += -1e9 * mask`, written again here in the float type given (in TensorFlow it is float32)",
-        layout="(B, H, L, D)", true_means="hide", causal="the caller's mask",
-        hidden_row="uniform; in float64 as if nothing were hidden", scale="1/√d_k", softcap="none", floats="as given",
+        layout="any: it gets the scores",
+        true_means="may look",
+        causal="the caller's mask",
+        hidden_row="uniform",
+        scale="1/√d_k",
+        softcap="none",
+        floats="float32",
         hide=_added(-1e9),
     ),
-}  # fmt: skip
+    "tutorial": Convention(
+        title="the tutorial code",
+        version="as published",
+        ran=False,
+        source="`scores += -1e9 * mask`, written again here in the float type given (in TensorFlow it is float32)",
+        layout="(B, H, L, D)",
+        true_means="hide",
+        causal="the caller's mask",
+        hidden_row="uniform; in float64 as if nothing were hidden",
+        scale="1/√d_k",
+        softcap="none",
+        floats="as given",
+        hide=_added(-1e9),
+    ),
+}
 
 
 def answer(name: str, Q, K, V, *, mask=None, causal: bool = False) -> Answer:
@@ -226,7 +317,9 @@ def answer(name: str, Q, K, V, *, mask=None, causal: bool = False) -> Answer:
     convention = named(name)
     Q, K, V = as_floats(Q=Q, K=K, V=V)
     check_shapes(Q, K, V)
-    mask = checked_mask(mask, (*np.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2]))
+    mask = checked_mask(
+        mask, (*np.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2])
+    )
     refused = convention.refuses(Q, K, V, mask)
     return Answer(refused=refused) if refused else convention.answer(Q, K, V, mask, causal)
 
@@ -243,6 +336,8 @@ def checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray | None:
         return None
     mask = as_mask("mask", mask)
     if mask.dtype != bool:
-        raise TypeError(f"mask holds {mask.dtype}; booleans are wanted (write `mask == 1` or `mask == 0`).")
+        raise TypeError(
+            f"mask holds {mask.dtype}; booleans are wanted (write `mask == 1` or `mask == 0`)."
+        )
     check_fits("mask", mask, shape)
     return np.broadcast_to(mask, shape)

@@ -13,7 +13,9 @@ from attention.numbers import number
 from attention.trace import AttentionTrace
 
 
-def differs(name: str, ours: AttentionTrace, theirs: Answer, *, mask=None, causal=False, rows=None) -> str:
+def differs(
+    name: str, ours: AttentionTrace, theirs: Answer, *, mask=None, causal=False, rows=None
+) -> str:
     """One sentence: where ``theirs``, the answer of ``name`` to our Q, K and V, differs from ours, and why.
 
     Every cause it names was tried: put right in that framework's arithmetic, one after the other, it changed
@@ -38,7 +40,9 @@ def differs(name: str, ours: AttentionTrace, theirs: Answer, *, mask=None, causa
     mask = checked_mask(mask, ours.scores.shape)
     right, options, found, fine = replace(convention, hidden_row="0"), {}, [], []
     after = right.answer(ours.Q, ours.K, ours.V, mask, causal)
-    blind = _say_blind(convention, ours, theirs, after, right.keep(mask, causal, ours.scores.shape), rows)
+    blind = _say_blind(
+        convention, ours, theirs, after, right.keep(mask, causal, ours.scores.shape), rows
+    )
     for cause in CAUSES:
         wrong, before = right, after
         changes = cause.put_right(wrong, ours, mask, causal)
@@ -66,14 +70,20 @@ class _Cause:
 
 
 def _say_polarity(convention, ours, before, keep) -> str:
-    what = "hides what you meant to show" if (ours.allowed & ~keep).any() else "shows what you meant to hide"
+    what = (
+        "hides what you meant to show"
+        if (ours.allowed & ~keep).any()
+        else "shows what you meant to hide"
+    )
     return f"{what}: True means hide in {convention.title}"
 
 
 def _other_corner(convention, ours, mask, causal) -> dict:
     """The other corner, where that makes their mask ours."""
     other = "upper left" if convention.causal == "lower right" else "lower right"
-    fits = (replace(convention, causal=other).keep(mask, causal, ours.scores.shape) == ours.allowed).all()
+    fits = (
+        replace(convention, causal=other).keep(mask, causal, ours.scores.shape) == ours.allowed
+    ).all()
     return {"causal": other} if fits else {}
 
 
@@ -85,7 +95,11 @@ def _say_corner(convention, *_) -> str:
 def _say_scale(convention, ours, *_) -> str:
     root = 1 / math.sqrt(ours.Q.shape[-1])
     what = "does not divide by √d_k" if convention.scale == "1" else "divides by √d_k"
-    where = "" if math.isclose(ours.scale, root) else f", where ours multiplies by {number(ours.scale, 4)}"
+    where = (
+        ""
+        if math.isclose(ours.scale, root)
+        else f", where ours multiplies by {number(ours.scale, 4)}"
+    )
     sharper = (1 if convention.scale == "1" else root) > ours.scale
     return f"{what}{where}: its weights are {'sharper' if sharper else 'flatter'}"
 
@@ -103,10 +117,14 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
     _Cause(lambda convention, ours, *_: {"factor": ours.scale}, _say_scale),
     _Cause(lambda *_: {"hide": replaced(-np.inf)}, _say_hidden),
     _Cause(lambda *_: {"leaks": False}, _say_hidden),
-    _Cause(lambda *_: {"roots": False}, lambda *_: "it multiplies Q and K by √scale each", fine=True),
+    _Cause(
+        lambda *_: {"roots": False}, lambda *_: "it multiplies Q and K by √scale each", fine=True
+    ),
     _Cause(
         lambda *_: {"floats": "as given"},
-        lambda convention, *_: f"{'its softmax' if 'softmax' in convention.floats else 'it'} computes in float32",
+        lambda convention, *_: (
+            f"{'its softmax' if 'softmax' in convention.floats else 'it'} computes in float32"
+        ),
         fine=True,
     ),
 )
@@ -114,7 +132,9 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
 
 def _say_blind(convention, ours, theirs, righted, keep, rows) -> list[str]:
     """What stands in the rows that see no key, as ``convention`` reads its mask, where it is not 0."""
-    wrong = ~keep.any(axis=-1) & ~np.isclose(theirs.weights, righted.weights, atol=1e-5).all(axis=-1)
+    wrong = ~keep.any(axis=-1) & ~np.isclose(theirs.weights, righted.weights, atol=1e-5).all(
+        axis=-1
+    )
     if not wrong.any():
         return []
     kept, unmasked = theirs.weights[wrong], convention.answer(ours.Q, ours.K, ours.V).weights[wrong]
@@ -124,7 +144,11 @@ def _say_blind(convention, ours, theirs, righted, keep, rows) -> list[str]:
         there = "it spreads its weight evenly"
     else:
         close = np.allclose(kept, unmasked, atol=1e-3)
-        there = "it shares its weight as if nothing were hidden" if close else "its weights there are not all 0"
+        there = (
+            "it shares its weight as if nothing were hidden"
+            if close
+            else "its weights there are not all 0"
+        )
     items = wrong.any(axis=-1)
     some = "" if items.all() else f" in {items.sum()} of {items.size} items"
     zero = ", where ours is 0" if ours.hidden_rows[wrong].all() else ""
@@ -159,7 +183,9 @@ def _error(a, b) -> float:
         with np.errstate(all="ignore"):
             apart = np.abs(one.astype(np.float64) - other) / (size or 1)
         alike = (one == other) | (np.isnan(one) & np.isnan(other))
-        worst = max(worst, np.where(alike, 0, np.where(np.isnan(apart), np.inf, apart)).max(initial=0))
+        worst = max(
+            worst, np.where(alike, 0, np.where(np.isnan(apart), np.inf, apart)).max(initial=0)
+        )
     return float(worst)
 
 
@@ -169,6 +195,10 @@ def _sentence(found: list[str], fine: list[str], error: float, most: int) -> str
         text = "; ".join(found + fine)
     else:
         digits = most if error == 0 else max(0, min(most, math.floor(-math.log10(min(error, 1)))))
-        agrees = f"agrees to {digits} digit{'s' * (digits != 1)}" if digits else "differs from the first digit"
+        agrees = (
+            f"agrees to {digits} digit{'s' * (digits != 1)}"
+            if digits
+            else "differs from the first digit"
+        )
         text = ": ".join(filter(None, (agrees, " and ".join(fine))))
     return text[0].upper() + text[1:] + "."

@@ -28,9 +28,18 @@ def numbers(n_q=3, n_k=3, lead=(), dtype="float64", seed=0):
 def sentence(name, Q, K, V, *, mask=None, causal=False, rows=None, **ours):
     """How ``name`` differs from ours, ours having been given the mask as what may be seen."""
     if "allowed" not in ours and (mask is not None or causal):
-        ours["allowed"] = np.logical_and(True if mask is None else mask, _corner(Q, K) if causal else True)
+        ours["allowed"] = np.logical_and(
+            True if mask is None else mask, _corner(Q, K) if causal else True
+        )
     trace = scaled_dot_product_attention(Q, K, V, **ours)
-    return differs(name, trace, answer(name, Q, K, V, mask=mask, causal=causal), mask=mask, causal=causal, rows=rows)
+    return differs(
+        name,
+        trace,
+        answer(name, Q, K, V, mask=mask, causal=causal),
+        mask=mask,
+        causal=causal,
+        rows=rows,
+    )
 
 
 def _corner(Q, K):
@@ -42,9 +51,18 @@ def _corner(Q, K):
 
 def test_the_entries_stand_in_the_order_of_the_menu():
     assert list(CONVENTIONS) == [
-        "torch_sdpa", "torch_mha", "keras_attention", "keras_mha", "keras_ops", "jax", "onnx_23", "hf_eager",
-        "flash_2", "tf_keras_2", "tutorial",
-    ]  # fmt: skip
+        "torch_sdpa",
+        "torch_mha",
+        "keras_attention",
+        "keras_mha",
+        "keras_ops",
+        "jax",
+        "onnx_23",
+        "hf_eager",
+        "flash_2",
+        "tf_keras_2",
+        "tutorial",
+    ]
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
@@ -62,9 +80,13 @@ def test_no_text_of_an_entry_is_empty_and_its_words_are_those_of_the_table(name)
 
 
 def test_what_is_said_to_have_run_is_what_was_recorded_and_in_its_version():
-    assert list(LIBRARIES) == RAN == [name for name in RECORDED if name not in ("cases", "versions")]
+    assert (
+        list(LIBRARIES) == RAN == [name for name in RECORDED if name not in ("cases", "versions")]
+    )
     for name, (_, package) in LIBRARIES.items():
-        assert CONVENTIONS[name].version == f"{package} {RECORDED['versions'][package].split('+')[0]}"
+        assert (
+            CONVENTIONS[name].version == f"{package} {RECORDED['versions'][package].split('+')[0]}"
+        )
 
 
 def test_the_recorded_cases_are_those_the_inputs_are_drawn_from():
@@ -78,7 +100,10 @@ def test_the_recorded_cases_are_those_the_inputs_are_drawn_from():
 @pytest.mark.parametrize("name", RAN)
 def test_a_convention_that_ran_equals_its_library(name, case):
     Q, K, V, mask = drawn(CASES[case])
-    recorded, given = RECORDED[name][case], answer(name, Q, K, V, mask=mask, causal=CASES[case]["causal"])
+    recorded, given = (
+        RECORDED[name][case],
+        answer(name, Q, K, V, mask=mask, causal=CASES[case]["causal"]),
+    )
     if "refused" in recorded:
         assert given.refused and given.output is given.weights is None
         return
@@ -86,11 +111,16 @@ def test_a_convention_that_ran_equals_its_library(name, case):
     assert not given.refused and given.output.dtype == recorded["dtype"]
     for stage in {"output", "weights"} & set(recorded):
         expected = np.array(recorded[stage], float)  # null is NaN
-        np.testing.assert_allclose(getattr(given, stage), expected, rtol=0, atol=1e-14 if exact else 1e-6)
+        np.testing.assert_allclose(
+            getattr(given, stage), expected, rtol=0, atol=1e-14 if exact else 1e-6
+        )
 
 
 def test_the_recorded_libraries_do_differ():
-    rows = {name: RECORDED[name]["a hidden row, float32"].get("output", [[[[], []]]])[0][0][1] for name in RAN}
+    rows = {
+        name: RECORDED[name]["a hidden row, float32"].get("output", [[[[], []]]])[0][0][1]
+        for name in RAN
+    }
     assert rows["torch_sdpa"] == rows["onnx_23"] == [0.0] * 4
     assert all(any(rows[name]) for name in ("keras_mha", "keras_ops", "jax", "hf_eager"))
     whole = {name: RECORDED[name]["no key at all, float32"]["output"][0][0] for name in RAN}
@@ -106,7 +136,10 @@ def flash_2(Q, K, V, mask, switched):
     rows = []
     for i, q in enumerate(Q):
         beyond = i + 1 + len(K) - len(Q)
-        scores = [-math.inf if switched and j >= beyond else dot(q, k) / math.sqrt(len(q)) for j, k in enumerate(K)]
+        scores = [
+            -math.inf if switched and j >= beyond else dot(q, k) / math.sqrt(len(q))
+            for j, k in enumerate(K)
+        ]
         highest = max(scores)
         grown = [math.exp(s - (0 if highest == -math.inf else highest)) for s in scores]
         rows.append([g / (sum(grown) or 1) for g in grown])
@@ -115,7 +148,9 @@ def flash_2(Q, K, V, mask, switched):
 
 def tf_keras_2(Q, K, V, mask, switched):
     """layers.Softmax: ``inputs += (1.0 - mask) * -1e9`` in float32, then softmax."""
-    return softmaxed(Q, K, np.float32, lambda i, j: 1.0 - float(mask[i][j] and (j <= i or not switched)))
+    return softmaxed(
+        Q, K, np.float32, lambda i, j: 1.0 - float(mask[i][j] and (j <= i or not switched))
+    )
 
 
 def tutorial(Q, K, V, mask, switched):
@@ -126,7 +161,10 @@ def tutorial(Q, K, V, mask, switched):
 def softmaxed(Q, K, real, hidden):
     rows = []
     for i, q in enumerate(Q):
-        scores = [real(real(dot(q, k) / math.sqrt(len(q))) + real(-1e9 * hidden(i, j))) for j, k in enumerate(K)]
+        scores = [
+            real(real(dot(q, k) / math.sqrt(len(q))) + real(-1e9 * hidden(i, j)))
+            for j, k in enumerate(K)
+        ]
         grown = [math.exp(s - max(scores)) for s in scores]
         rows.append([g / sum(grown) for g in grown])
     return rows
@@ -140,7 +178,9 @@ def dot(a, b):
 @pytest.mark.parametrize("switched", [False, True])
 @pytest.mark.parametrize(("n_q", "n_k"), [(3, 3), (2, 4), (4, 2)])
 @pytest.mark.parametrize("loops", [flash_2, tf_keras_2, tutorial])
-def test_a_convention_that_was_not_run_equals_loops_of_its_published_code(loops, n_q, n_k, switched, dtype):
+def test_a_convention_that_was_not_run_equals_loops_of_its_published_code(
+    loops, n_q, n_k, switched, dtype
+):
     Q, K, V = numbers(n_q, n_k, dtype=dtype)
     takes_mask = loops is not flash_2
     mask = np.random.default_rng(1).random((n_q, n_k)) > 0.5
@@ -162,7 +202,9 @@ def test_the_hidden_row_is_what_the_table_says(name):
     Q, K, V = numbers(dtype="float32")
     hides = CONVENTIONS[name].true_means == "hide"
     mask = np.array([[False, False, False]]) ^ hides
-    if name == "flash_2":  # it has no mask; from the lower right, the first of three queries sees neither key
+    if (
+        name == "flash_2"
+    ):  # it has no mask; from the lower right, the first of three queries sees neither key
         weights = answer(name, Q, K[:2], V[:2], causal=True).weights[0]
     else:
         weights = answer(name, Q, K, V, mask=mask).weights
@@ -204,14 +246,26 @@ def test_half_precision_is_computed_in_float32_and_integers_in_float64():
             "keras.layers.Attention documents only a mask over keys, the same for all queries.",
         ),
         ("flash_2", numbers(), BLIND, "FlashAttention 2 takes no mask, only its causal switch."),
-        ("onnx_23", numbers(2, 0), None, "The ONNX reference raises an error where there is no key."),
+        (
+            "onnx_23",
+            numbers(2, 0),
+            None,
+            "The ONNX reference raises an error where there is no key.",
+        ),
         *(
-            (name, [*numbers()[:2], numbers()[2][:, :2]], None, "It wants V as wide as K; here d_v is 2 and d_k is 4.")
+            (
+                name,
+                [*numbers()[:2], numbers()[2][:, :2]],
+                None,
+                "It wants V as wide as K; here d_v is 2 and d_k is 4.",
+            )
             for name in ("torch_mha", "jax", "flash_2")
         ),
     ],
 )
-def test_what_a_framework_cannot_be_handed_is_a_sentence_in_the_answer_and_the_difference(name, arrays, mask, sentence):
+def test_what_a_framework_cannot_be_handed_is_a_sentence_in_the_answer_and_the_difference(
+    name, arrays, mask, sentence
+):
     given = answer(name, *arrays, mask=mask)
     assert (given.weights, given.output, given.refused) == (None, None, sentence)
     assert differs(name, scaled_dot_product_attention(*arrays), given, mask=mask) == sentence
@@ -225,7 +279,11 @@ def test_keras_attention_takes_a_mask_over_keys_in_any_shape_that_says_the_same_
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        ({"name": "torch"}, ValueError, f"'torch' is not in the table; the names are {', '.join(CONVENTIONS)}."),
+        (
+            {"name": "torch"},
+            ValueError,
+            f"'torch' is not in the table; the names are {', '.join(CONVENTIONS)}.",
+        ),
         (
             {"mask": [[1, 0, 1]]},
             TypeError,
@@ -246,7 +304,11 @@ def test_keras_attention_takes_a_mask_over_keys_in_any_shape_that_says_the_same_
             ValueError,
             "mask has rows of different lengths; every row needs the same.",
         ),
-        ({"K": np.ones((3, 5))}, ValueError, "Q has 4 columns and K has 5; both need the same d_k."),
+        (
+            {"K": np.ones((3, 5))},
+            ValueError,
+            "Q has 4 columns and K has 5; both need the same d_k.",
+        ),
     ],
 )
 def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(change, kind, message):
@@ -266,13 +328,18 @@ def test_the_same_arithmetic_agrees_to_every_digit():
 
 def test_float32_is_named_where_ours_is_float64_and_not_where_it_is_float32():
     assert sentence("jax", *numbers()) == "Agrees to 7 digits: it computes in float32."
-    assert sentence("hf_eager", *numbers()) == "Agrees to 7 digits: its softmax computes in float32."
+    assert (
+        sentence("hf_eager", *numbers()) == "Agrees to 7 digits: its softmax computes in float32."
+    )
     assert sentence("jax", *numbers(dtype="float32")) == "Agrees to 7 digits."
 
 
 def test_numbers_that_float32_cannot_hold_leave_no_digit():
     Q, K, V = numbers()
-    assert sentence("jax", Q * 1e25, K * 1e25, V) == "Differs from the first digit: it computes in float32."
+    assert (
+        sentence("jax", Q * 1e25, K * 1e25, V)
+        == "Differs from the first digit: it computes in float32."
+    )
 
 
 def test_the_other_polarity_is_named():
@@ -297,7 +364,10 @@ def test_a_mask_of_ones_hides_every_key_where_true_means_hide():
 def test_a_hidden_row_is_told_by_what_stands_there():
     single = numbers(dtype="float32")
     assert sentence("torch_sdpa", *single, mask=BLIND) == "Agrees to 7 digits."
-    assert sentence("jax", *single, mask=BLIND) == "Row 2 sees no key: it spreads its weight evenly, where ours is 0."
+    assert (
+        sentence("jax", *single, mask=BLIND)
+        == "Row 2 sees no key: it spreads its weight evenly, where ours is 0."
+    )
     assert sentence("hf_eager", *numbers(), mask=BLIND) == (
         "Row 2 sees no key: NaN there, where ours is 0; its softmax computes in float32."
     )
@@ -309,7 +379,9 @@ def test_a_hidden_row_is_told_by_what_stands_there():
 
 def test_a_row_may_be_named_by_its_label_and_many_are_counted():
     names = ("the", "cat", "sat")
-    assert sentence("jax", *numbers(dtype="float32"), mask=BLIND, rows=names).startswith("Row cat sees no key: ")
+    assert sentence("jax", *numbers(dtype="float32"), mask=BLIND, rows=names).startswith(
+        "Row cat sees no key: "
+    )
     none = np.zeros((7, 3), bool)
     assert sentence("jax", *numbers(7, 3, dtype="float32"), mask=none) == (
         "Rows 1, 2, 3 and 4 more see no key: it spreads its weight evenly, where ours is 0."
@@ -326,7 +398,9 @@ def test_a_row_hidden_in_one_head_alone_says_in_how_many():
 
 def test_the_missing_scale_is_named_and_no_scale_on_our_side_removes_it():
     single = numbers(dtype="float32")
-    assert sentence("keras_attention", *single) == "Does not divide by √d_k: its weights are sharper."
+    assert (
+        sentence("keras_attention", *single) == "Does not divide by √d_k: its weights are sharper."
+    )
     assert sentence("keras_attention", *single, scale=1.0) == "Agrees to 7 digits."
     assert sentence("torch_sdpa", *single, scale=1.0) == (
         "Divides by √d_k, where ours multiplies by 1: its weights are flatter."
@@ -339,7 +413,10 @@ def test_the_missing_scale_is_named_and_no_scale_on_our_side_removes_it():
 def test_the_causal_corner_is_named_only_where_it_matters():
     lower_right = {"causal": True, "allowed": causal_lower_right(2, 4)}
     two_by_four = numbers(2, 4, dtype="float32")
-    assert sentence("flash_2", *two_by_four, causal=True) == "Its causal mask is aligned lower right, ours upper left."
+    assert (
+        sentence("flash_2", *two_by_four, causal=True)
+        == "Its causal mask is aligned lower right, ours upper left."
+    )
     assert sentence("flash_2", *two_by_four, **lower_right) == "Agrees to 7 digits."
     for name in ("torch_sdpa", "torch_mha", "jax", "tutorial"):
         expected = "Its causal mask is aligned upper left, ours lower right."
@@ -355,7 +432,9 @@ def test_two_roots_of_the_scale_cost_digits_of_large_scores():
         np.eye(2, 3, dtype="f4"),
     )
     assert sentence("torch_sdpa", Q, K, V) == "Agrees to 7 digits."
-    assert sentence("onnx_23", Q, K, V) == "Agrees to 2 digits: it multiplies Q and K by √scale each."
+    assert (
+        sentence("onnx_23", Q, K, V) == "Agrees to 2 digits: it multiplies Q and K by √scale each."
+    )
 
 
 def test_a_finite_filler_that_a_score_outweighs_is_named():
@@ -372,7 +451,10 @@ def test_a_hidden_nan_that_reaches_the_answer_is_named(stage):
     arrays = numbers(dtype="float32")
     arrays[stage][1] = np.nan
     mask = np.array([[True, False, True]])
-    assert sentence("torch_sdpa", *arrays, mask=mask) == "Lets NaN or ∞ at a hidden key reach its answer."
+    assert (
+        sentence("torch_sdpa", *arrays, mask=mask)
+        == "Lets NaN or ∞ at a hidden key reach its answer."
+    )
     clean = stage == 1  # JAX puts its filler in the place of hidden scores, but multiplies V by 0
     assert sentence("jax", *arrays, mask=mask) == (
         "Agrees to 7 digits." if clean else "Lets NaN or ∞ at a hidden key reach its answer."
@@ -399,9 +481,9 @@ def test_causes_that_undo_each_other_are_no_difference():
 
 
 def test_several_causes_stand_in_one_sentence():
-    assert sentence("keras_attention", *numbers(2, 4), mask=np.zeros((1, 4), bool), causal=True) == (
-        "Rows 1 and 2 see no key: it spreads its weight evenly, where ours is 0."
-    )
+    assert sentence(
+        "keras_attention", *numbers(2, 4), mask=np.zeros((1, 4), bool), causal=True
+    ) == ("Rows 1 and 2 see no key: it spreads its weight evenly, where ours is 0.")
     mask = np.array([[False, True, True]])
     assert sentence("keras_attention", *numbers(), mask=mask, causal=True) == (
         "Does not divide by √d_k: its weights are sharper; "
@@ -414,8 +496,14 @@ def test_several_causes_stand_in_one_sentence():
 def test_a_sentence_says_agrees_just_where_the_numbers_do(name, seed):
     rng = np.random.default_rng(seed)
     n_q, n_k, switched = *rng.integers(1, 5, 2).tolist(), bool(seed % 2)
-    arrays = numbers(n_q, n_k, lead=(2,) * (seed % 3), dtype=("float32", "float64")[seed // 2 % 2], seed=seed)
-    mask = None if name == "flash_2" or seed % 4 == 0 else rng.random((1, n_k) if seed % 3 else (n_q, n_k)) > 0.3
+    arrays = numbers(
+        n_q, n_k, lead=(2,) * (seed % 3), dtype=("float32", "float64")[seed // 2 % 2], seed=seed
+    )
+    mask = (
+        None
+        if name == "flash_2" or seed % 4 == 0
+        else rng.random((1, n_k) if seed % 3 else (n_q, n_k)) > 0.3
+    )
     allowed = np.logical_and(True if mask is None else mask, causal(n_q, n_k) if switched else True)
     allowed = np.broadcast_to(allowed, (*arrays[0].shape[:-1], n_k))
     mask = mask if mask is None else np.broadcast_to(mask, allowed.shape)
@@ -425,7 +513,9 @@ def test_a_sentence_says_agrees_just_where_the_numbers_do(name, seed):
     if not theirs.refused:
         exact = theirs.output.dtype == "float64" and CONVENTIONS[name].floats == "as given"
         near = dict(rtol=0, atol=1e-10 if exact else 1e-5 * max(1, np.abs(ours.output).max()))
-        agrees = np.allclose(theirs.weights, ours.weights, **near) and np.allclose(theirs.output, ours.output, **near)
+        agrees = np.allclose(theirs.weights, ours.weights, **near) and np.allclose(
+            theirs.output, ours.output, **near
+        )
         assert said.startswith("Agrees to ") == agrees
     assert said.endswith(".") and ". " not in said
 
@@ -440,14 +530,18 @@ def test_putting_every_cause_right_gives_our_numbers():
             changes = cause.put_right(right, ours, mask, True)
             options |= {key: changes.pop(key) for key in ("factor", "leaks") if key in changes}
             right = replace(right, **changes)
-        np.testing.assert_allclose(right.answer(Q, K, V, mask, True, **options).output, ours.output, atol=1e-15)
+        np.testing.assert_allclose(
+            right.answer(Q, K, V, mask, True, **options).output, ours.output, atol=1e-15
+        )
 
 
 # ---- the edges -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
-@pytest.mark.parametrize(("n_q", "n_k", "lead"), [(2, 0, ()), (0, 2, ()), (2, 2, (0,)), (0, 0, (0, 3))])
+@pytest.mark.parametrize(
+    ("n_q", "n_k", "lead"), [(2, 0, ()), (0, 2, ()), (2, 2, (0,)), (0, 0, (0, 3))]
+)
 def test_nothing_to_do_is_done(name, n_q, n_k, lead):
     arrays = numbers(n_q, n_k, lead)
     given = answer(name, *arrays, causal=True)
@@ -459,7 +553,9 @@ def test_nothing_to_do_is_done(name, n_q, n_k, lead):
     assert sentence(name, *arrays, causal=True) == "Agrees to 16 digits."
 
 
-@pytest.mark.parametrize("name", [name for name in CONVENTIONS if name not in ("flash_2", "keras_attention")])
+@pytest.mark.parametrize(
+    "name", [name for name in CONVENTIONS if name not in ("flash_2", "keras_attention")]
+)
 def test_leading_axes_are_so_many_attentions_side_by_side(name):
     Q, K, V = numbers(2, 3, lead=(2, 3))
     mask = np.random.default_rng(5).random((2, 1, 2, 3)) > 0.5

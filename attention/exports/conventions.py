@@ -5,9 +5,25 @@ from __future__ import annotations
 from attention.conventions import CONVENTIONS
 from attention.exports.html import line, table
 
-OURS = ("(…, L, D)", "may look", "both, by name", "0, flagged", "1/√d_k", "before the mask", "this package")
-HEADS = ("", "layout of Q, K, V", "True in a mask means", "look-ahead, if n_q ≠ n_k", "a query that sees no key", "default scale",
-         "soft cap", "known from")  # fmt: skip
+OURS = (
+    "(…, L, D)",
+    "may look",
+    "both, by name",
+    "0, flagged",
+    "1/√d_k",
+    "before the mask",
+    "this package",
+)
+HEADS = (
+    "",
+    "layout of Q, K, V",
+    "True in a mask means",
+    "look-ahead, if n_q ≠ n_k",
+    "a query that sees no key",
+    "default scale",
+    "soft cap",
+    "known from",
+)
 
 
 def sentences(compared) -> str:
@@ -21,7 +37,20 @@ def facts() -> str:
     lines = [line(["ours", *OURS], "own")]
     for name, c in CONVENTIONS.items():
         known = c.source if c.ran else f"not run: {c.source}"
-        lines.append(line([_title(name), c.layout, c.true_means, c.causal, c.hidden_row, c.scale, c.softcap, known]))
+        lines.append(
+            line(
+                [
+                    _title(name),
+                    c.layout,
+                    c.true_means,
+                    c.causal,
+                    c.hidden_row,
+                    c.scale,
+                    c.softcap,
+                    known,
+                ]
+            )
+        )
     return table("words", list(HEADS), lines)
 
 

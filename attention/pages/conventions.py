@@ -28,16 +28,34 @@ if s.fill == "-1e9":
 
 handed = "array"
 if inputs.has_switch(s):
-    handed = state.own(st.segmented_control, "The mask goes over", "handed", handed, options=list(inputs.HANDED), required=True,
-                       format_func=inputs.HANDED.__getitem__)  # fmt: skip
+    handed = state.own(
+        st.segmented_control,
+        "The mask goes over",
+        "handed",
+        handed,
+        options=list(inputs.HANDED),
+        required=True,
+        format_func=inputs.HANDED.__getitem__,
+    )
 ours, compared = inputs.compare(s, handed)
 st.html(tables.sentences(compared))
 
-chosen = state.own(st.pills, "Show beside ours", "beside", ["torch_mha", "tutorial"], options=list(CONVENTIONS),
-                   selection_mode="multi", format_func=lambda name: CONVENTIONS[name].title)  # fmt: skip
+chosen = state.own(
+    st.pills,
+    "Show beside ours",
+    "beside",
+    ["torch_mha", "tutorial"],
+    options=list(CONVENTIONS),
+    selection_mode="multi",
+    format_func=lambda name: CONVENTIONS[name].title,
+)
 if len(chosen) > MOST_BESIDE:
     parts.say("flag", f"The first {MOST_BESIDE} chosen are shown.")
-answers = [(c.name, CONVENTIONS[c.name].title, c.answer) for c in compared if c.name in chosen[:MOST_BESIDE]]
+answers = [
+    (c.name, CONVENTIONS[c.name].title, c.answer)
+    for c in compared
+    if c.name in chosen[:MOST_BESIDE]
+]
 for _, title, answer in answers:
     if answer.refused:
         parts.say("flag", f"{title} gives no answer: {answer.refused}")

@@ -18,12 +18,19 @@ import numpy as np
 
 FILE = Path(__file__).with_name("recorded.json")
 KEYS = [[True, False, True, True]]
-SOME = [[True, False, False, True], [True, True, False, False], [False, True, True, True], [True, True, True, True]]
+SOME = [
+    [True, False, False, True],
+    [True, True, False, False],
+    [False, True, True, True],
+    [True, True, True, True],
+]
 BLIND = [SOME[0], [False] * 4, SOME[2], SOME[3]]
 PADDED_OUT = [[False] * 4]
 
 
-def _case(seed, n_q=4, n_k=4, d_v=4, lead=(1, 1), dtype="float64", factor=1.0, mask=None, causal=False) -> dict:
+def _case(
+    seed, n_q=4, n_k=4, d_v=4, lead=(1, 1), dtype="float64", factor=1.0, mask=None, causal=False
+) -> dict:
     return locals()
 
 
@@ -40,11 +47,15 @@ CASES = {
     "causal, 2 queries and 4 keys": _case(10, n_q=2, causal=True),
     "causal, 4 queries and 2 keys": _case(11, n_k=2, causal=True, dtype="float32"),
     "causal and a mask": _case(12, mask=SOME, causal=True),
-    "causal and a mask over keys that leaves row 1 none": _case(13, mask=[[False, True, True, True]], causal=True),
+    "causal and a mask over keys that leaves row 1 none": _case(
+        13, mask=[[False, True, True, True]], causal=True
+    ),
     "large scores": _case(14, factor=60.0, dtype="float32"),
     "large scores and a mask": _case(15, factor=60.0, mask=SOME),
     "two items of two heads": _case(16, lead=(2, 2), n_q=2, n_k=3),
-    "two items of two heads and a mask": _case(17, lead=(2, 2), n_q=2, dtype="float32", mask=[[SOME[:2]]]),
+    "two items of two heads and a mask": _case(
+        17, lead=(2, 2), n_q=2, dtype="float32", mask=[[SOME[:2]]]
+    ),
     "narrow values": _case(18, n_q=2, d_v=2),
 }
 
@@ -53,7 +64,9 @@ def drawn(case: dict) -> tuple[np.ndarray, ...]:
     """Q, K, V and the mask of a case; RandomState, because NumPy promises that its stream never changes."""
     stream = np.random.RandomState(case["seed"])
     shapes = ((case["n_q"], 4), (case["n_k"], 4), (case["n_k"], case["d_v"]))
-    Q, K, V = (stream.standard_normal((*case["lead"], *shape)).astype(case["dtype"]) for shape in shapes)
+    Q, K, V = (
+        stream.standard_normal((*case["lead"], *shape)).astype(case["dtype"]) for shape in shapes
+    )
     mask = None if case["mask"] is None else np.array(case["mask"])
     return (Q * case["factor"]).astype(Q.dtype), K, V, mask
 
@@ -73,7 +86,9 @@ def torch_mha(Q, K, V, mask, causal):
     import torch
 
     heads, d = Q.shape[1], Q.shape[1] * Q.shape[3]
-    layer = torch.nn.MultiheadAttention(d, heads, bias=False, batch_first=True, dtype=torch.tensor(Q).dtype)
+    layer = torch.nn.MultiheadAttention(
+        d, heads, bias=False, batch_first=True, dtype=torch.tensor(Q).dtype
+    )
     with torch.no_grad():
         layer.in_proj_weight.copy_(torch.eye(d).repeat(3, 1))
         layer.out_proj.weight.copy_(torch.eye(d))
@@ -105,7 +120,9 @@ def keras_mha(Q, K, V, mask, causal):
     layer = keras.layers.MultiHeadAttention(heads, d, d_v, use_bias=False, output_shape=heads * d_v)
     flat = {"query": _joined(Q), "value": _joined(V), "key": _joined(K)}
     layer.build(*(flat[name].shape for name in ("query", "value", "key")))
-    layer.set_weights([np.eye(max(w.shape)).reshape(w.shape) for w in layer.weights])  # Q, K, V and output as they are
+    layer.set_weights(
+        [np.eye(max(w.shape)).reshape(w.shape) for w in layer.weights]
+    )  # Q, K, V and output as they are
     same = mask is None or (mask == mask[:, :1]).all()
     given = None if mask is None else mask[:, 0] if same else mask
     output = layer(**flat, attention_mask=given, use_causal_mask=causal)
@@ -124,7 +141,9 @@ def jax(Q, K, V, mask, causal):
     import jax
 
     q, k, v = (jax.numpy.asarray(M.swapaxes(1, 2)) for M in (Q, K, V))
-    return np.asarray(jax.nn.dot_product_attention(q, k, v, mask=mask, is_causal=causal)).swapaxes(1, 2), None
+    return np.asarray(jax.nn.dot_product_attention(q, k, v, mask=mask, is_causal=causal)).swapaxes(
+        1, 2
+    ), None
 
 
 def onnx_23(Q, K, V, mask, causal):
@@ -134,12 +153,21 @@ def onnx_23(Q, K, V, mask, causal):
 
     given = {"Q": Q, "K": K, "V": V} | ({} if mask is None else {"mask": mask})
     node = helper.make_node(
-        "Attention", list(given), ["Y", "", "", "weights"], is_causal=int(causal), qk_matmul_output_mode=3
+        "Attention",
+        list(given),
+        ["Y", "", "", "weights"],
+        is_causal=int(causal),
+        qk_matmul_output_mode=3,
     )
     types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in given.items()}
-    inputs = [helper.make_tensor_value_info(name, types[name], array.shape) for name, array in given.items()]
+    inputs = [
+        helper.make_tensor_value_info(name, types[name], array.shape)
+        for name, array in given.items()
+    ]
     sizes = {"Y": (*Q.shape[:3], V.shape[3]), "weights": (*Q.shape[:3], K.shape[2])}
-    outputs = [helper.make_tensor_value_info(name, types["Q"], size) for name, size in sizes.items()]
+    outputs = [
+        helper.make_tensor_value_info(name, types["Q"], size) for name, size in sizes.items()
+    ]
     graph = helper.make_graph([node], "attention", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)])
     onnx.checker.check_model(model)
@@ -152,7 +180,11 @@ def hf_eager(Q, K, V, mask, causal):
     from transformers.models.llama.modeling_llama import eager_attention_forward
 
     q, k, v = map(torch.tensor, (Q, K, V))
-    allowed = torch.ones(*Q.shape[:3], K.shape[2], dtype=torch.bool) if mask is None else torch.tensor(mask)
+    allowed = (
+        torch.ones(*Q.shape[:3], K.shape[2], dtype=torch.bool)
+        if mask is None
+        else torch.tensor(mask)
+    )
 
     def may_look(item, head, query, key):
         return allowed[item, 0, query, key] & ((key <= query) | (not causal))
@@ -190,7 +222,11 @@ LIBRARIES = {
 def asked(library, case: dict) -> dict:
     """One answer as lists (NaN as null), or the kind of error that came instead."""
     Q, K, V, mask = drawn(case)
-    mask = None if mask is None else np.ascontiguousarray(np.broadcast_to(mask, (*Q.shape[:3], K.shape[2])))
+    mask = (
+        None
+        if mask is None
+        else np.ascontiguousarray(np.broadcast_to(mask, (*Q.shape[:3], K.shape[2])))
+    )
     try:
         output, weights = library(Q, K, V, mask, case["causal"])
     except Exception as error:  # whatever a library raises is its answer
@@ -201,14 +237,23 @@ def asked(library, case: dict) -> dict:
 
 def _listed(array) -> list:
     array = np.asarray(array)
-    flat = [None if np.isnan(x) else float(x if array.dtype == np.float64 else str(x)) for x in array.ravel()]
+    flat = [
+        None if np.isnan(x) else float(x if array.dtype == np.float64 else str(x))
+        for x in array.ravel()
+    ]
     return np.array(flat, object).reshape(array.shape).tolist()
 
 
 def main() -> None:
     os.environ.setdefault("KERAS_BACKEND", "torch")
-    answers = {name: {case: asked(library, CASES[case]) for case in CASES} for name, (library, _) in LIBRARIES.items()}
-    versions = {package: version(package) for package in ("torch", "keras", "jax", "onnx", "transformers", "numpy")}
+    answers = {
+        name: {case: asked(library, CASES[case]) for case in CASES}
+        for name, (library, _) in LIBRARIES.items()
+    }
+    versions = {
+        package: version(package)
+        for package in ("torch", "keras", "jax", "onnx", "transformers", "numpy")
+    }
     lines = [f'"cases": {json.dumps(CASES)}', f'"versions": {json.dumps(versions)}']
     lines += [f'"{name}": {json.dumps(given)}' for name, given in answers.items()]
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

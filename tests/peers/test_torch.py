@@ -22,13 +22,19 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     b, h, n_q, n_k, d = (int(n) for n in rng.integers(1, 7, 5))
     dtype, causal, masked = ("float32", "float64")[seed % 2], bool(seed // 2 % 2), seed // 4 % 2
-    Q, K, V = ((rng.standard_normal((b, h, n, d)) * (1, 20)[seed // 8 % 2]).astype(dtype) for n in (n_q, n_k, n_k))
+    Q, K, V = (
+        (rng.standard_normal((b, h, n, d)) * (1, 20)[seed // 8 % 2]).astype(dtype)
+        for n in (n_q, n_k, n_k)
+    )
     mask = rng.random((b, 1, n_q, n_k)) > 0.4 if masked else None
     return Q, K, V, None if mask is None else np.broadcast_to(mask, (b, h, n_q, n_k)).copy(), causal
 
 
 def close(dtype, V) -> dict:
-    return {"rtol": 0, "atol": (1e-13 if dtype == "float64" else 3e-6) * max(1.0, float(np.abs(V).max()))}
+    return {
+        "rtol": 0,
+        "atol": (1e-13 if dtype == "float64" else 3e-6) * max(1.0, float(np.abs(V).max())),
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -46,7 +52,9 @@ def test_the_convention_equals_scaled_dot_product_attention(seed):
     Q, K, V, mask, causal = drawn(seed)
     theirs, _ = torch_sdpa(Q, K, V, mask, causal)
     np.testing.assert_allclose(
-        answer("torch_sdpa", Q, K, V, mask=mask, causal=causal).output, theirs.numpy(), **close(Q.dtype, V)
+        answer("torch_sdpa", Q, K, V, mask=mask, causal=causal).output,
+        theirs.numpy(),
+        **close(Q.dtype, V),
     )
 
 
@@ -56,7 +64,10 @@ def test_the_convention_equals_multihead_attention_nan_included(seed):
     output, weights = torch_mha(Q, K, V, mask, causal)
     theirs = answer("torch_mha", Q, K, V, mask=mask, causal=causal)
     # the layer scales Q before the product: large scores round differently
-    loose = {"rtol": 0, "atol": (1e-12 if Q.dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max()))}
+    loose = {
+        "rtol": 0,
+        "atol": (1e-12 if Q.dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max())),
+    }
     np.testing.assert_allclose(theirs.output, output, **loose)
     np.testing.assert_allclose(theirs.weights, weights.numpy(), **loose)
 
@@ -64,4 +75,6 @@ def test_the_convention_equals_multihead_attention_nan_included(seed):
 def test_some_of_the_drawn_rows_see_no_key():
     cases = [drawn(seed) for seed in SEEDS]
     assert any(mask is not None and not mask.any(axis=-1).all() for *_, mask, _ in cases)
-    assert any(np.isnan(answer("torch_mha", *case[:3], mask=case[3]).output).any() for case in cases)
+    assert any(
+        np.isnan(answer("torch_mha", *case[:3], mask=case[3]).output).any() for case in cases
+    )
