@@ -16,11 +16,11 @@ from attention.trace import AttentionTrace
 def differs(
     name: str, ours: AttentionTrace, theirs: Answer, *, mask=None, causal=False, rows=None
 ) -> str:
-    """One sentence: where ``theirs``, the answer of ``name`` to our Q, K and V, differs from ours, and why.
+    """One sentence: where ``theirs``, the answer of ``name``, differs from ours, and why.
 
-    Every cause it names was tried: put right in that framework's arithmetic, one after the other, it changed
-    the numbers. ``mask`` and ``causal`` are what :func:`answer` was given; ``rows`` are labels for the
-    queries, by default 1, 2, ….
+    Every cause it names was tried: put right in that framework's arithmetic, one after the other,
+    it changed the numbers. ``mask`` and ``causal`` are what :func:`answer` was given; ``rows`` are
+    labels for the queries, by default 1, 2, ….
 
     Raises
     ------
@@ -62,9 +62,11 @@ def differs(
 
 @dataclass(frozen=True)
 class _Cause:
-    """One way to differ: how to put it right in a convention, and how to say so if that changed the numbers."""
+    """One way to differ: how to put it right, and how to say so where that changed the numbers."""
 
-    put_right: Callable  # (convention, ours, mask, causal) → what changes: fields, or options of its answer
+    put_right: (
+        Callable  # (convention, ours, mask, causal) → the changed fields, or options of answer
+    )
     say: Callable  # (convention, ours, answer before, keep) → words
     fine: bool = False  # changes digits, not what is seen
 
@@ -78,18 +80,18 @@ def _say_polarity(convention, ours, before, keep) -> str:
     return f"{what}: True means hide in {convention.title}"
 
 
+_OTHER = {"upper left": "lower right", "lower right": "upper left"}
+
+
 def _other_corner(convention, ours, mask, causal) -> dict:
     """The other corner, where that makes their mask ours."""
-    other = "upper left" if convention.causal == "lower right" else "lower right"
-    fits = (
-        replace(convention, causal=other).keep(mask, causal, ours.scores.shape) == ours.allowed
-    ).all()
-    return {"causal": other} if fits else {}
+    other = {"causal": _OTHER[convention.corner]}
+    theirs = replace(convention, **other).keep(mask, causal, ours.scores.shape)
+    return other if (theirs == ours.allowed).all() else {}
 
 
 def _say_corner(convention, *_) -> str:
-    ours, theirs = ("upper left", "lower right")[:: 1 if convention.causal == "lower right" else -1]
-    return f"its causal mask is aligned {theirs}, ours {ours}"
+    return f"its causal mask is aligned {convention.corner}, ours {_OTHER[convention.corner]}"
 
 
 def _say_scale(convention, ours, *_) -> str:
@@ -106,6 +108,10 @@ def _say_scale(convention, ours, *_) -> str:
 
 def _say_hidden(convention, ours, before, keep) -> str:
     kept = before.weights[~keep]
+    lost = 1 - before.weights.sum(axis=-1)[keep.any(axis=-1)]
+    if convention.zeroes and (lost > 1e-5).any():
+        gone = number(lost.max())
+        return f"its filler is finite: up to {gone} of a row's weight is lost to hidden keys"
     if np.isnan(kept).any() or not kept.any():
         return "lets NaN or ∞ at a hidden key reach its answer"
     return f"its filler is finite: a hidden key keeps up to {number(kept.max())} of a row's weight"
@@ -114,8 +120,12 @@ def _say_hidden(convention, ours, before, keep) -> str:
 CAUSES = (  # in the order in which they are put right; a hidden row comes before them all
     _Cause(lambda *_: {"true_means": "may look"}, _say_polarity),
     _Cause(_other_corner, _say_corner),
+    _Cause(
+        lambda *_: {"lone_query_sees_all": False},
+        lambda *_: "its look-ahead switch hides nothing from a single query",
+    ),
     _Cause(lambda convention, ours, *_: {"factor": ours.scale}, _say_scale),
-    _Cause(lambda *_: {"hide": replaced(-np.inf)}, _say_hidden),
+    _Cause(lambda *_: {"hide": replaced(-np.inf), "zeroes": False}, _say_hidden),
     _Cause(lambda *_: {"leaks": False}, _say_hidden),
     _Cause(
         lambda *_: {"roots": False}, lambda *_: "it multiplies Q and K by √scale each", fine=True
@@ -131,7 +141,7 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
 
 
 def _say_blind(convention, ours, theirs, righted, keep, rows) -> list[str]:
-    """What stands in the rows that see no key, as ``convention`` reads its mask, where it is not 0."""
+    """What stands in the rows that see no key, as ``convention`` reads its mask, if not 0."""
     wrong = ~keep.any(axis=-1) & ~np.isclose(theirs.weights, righted.weights, atol=1e-5).all(
         axis=-1
     )
@@ -176,7 +186,7 @@ def _same(before: Answer, after: Answer | AttentionTrace) -> bool:
 
 
 def _error(a, b) -> float:
-    """The largest difference of two answers: of weights as it is, of outputs beside the largest of ``b``'s."""
+    """The largest difference: of weights as it is, of outputs beside the largest of ``b``'s."""
     worst = 0.0
     for one, other in ((a.weights, b.weights), (a.output, b.output)):
         size = np.abs(other[np.isfinite(other)]).max(initial=0) if other is b.output else 1

@@ -1,4 +1,4 @@
-"""Conventions through Streamlit's AppTest: a sentence for each framework, and its numbers beside ours."""
+"""Conventions through Streamlit's AppTest: a sentence for each framework, its numbers by ours."""
 
 from html import escape
 
