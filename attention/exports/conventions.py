@@ -6,7 +6,7 @@ from attention.conventions import CONVENTIONS, Convention
 from attention.exports.html import line, table
 
 FACTS = (  # heading, ours, what a convention says
-    ("in calls", "any", lambda c: c.when),
+    ("how it is called", "any way", lambda c: c.when),
     ("True in a mask means", "may look", lambda c: c.true_means),
     ("a query that sees no key", "0, flagged", lambda c: c.hidden_row),
     ("look-ahead, if n_q ≠ n_k", "both, by name", lambda c: c.causal),

@@ -35,7 +35,8 @@ def test_every_framework_has_its_sentence_and_its_facts(example):
         assert all(
             escape(fact) in text
             for fact in (
-                c.title,
+                c.name,
+                c.when,
                 c.version,
                 c.layout,
                 c.true_means,
