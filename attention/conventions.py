@@ -198,9 +198,9 @@ _TORCH_MHA = Convention(
 )
 _KERAS_MHA = Convention(
     title="keras.layers.MultiHeadAttention",
-    mode="no scores, no dropout",
+    mode="default",
     version="keras 3.15.1",
-    when="the default, on the torch backend; on JAX and NumPy uniform in float16 as well",
+    when="neither scores nor dropout, on the torch backend; JAX and NumPy: uniform in float16 too",
     ran=True,
     source="keras/src/layers/attention/multi_head_attention.py; run with identity projections",
     layout="(B, L, H·D), called with (Q, V, K)",

@@ -93,7 +93,7 @@ def test_no_text_of_an_entry_is_empty_and_its_words_are_those_of_the_table(name)
 def test_every_name_is_distinct_and_short_and_says_title_and_mode():
     names = [entry.name for entry in CONVENTIONS.values()]
     assert len(set(names)) == len(names)
-    assert max(map(len, names)) <= 56
+    assert max(map(len, names)) <= 50  # in a pill, on a phone
     assert CONVENTIONS["torch_sdpa"].name == "F.scaled_dot_product_attention"
     assert CONVENTIONS["torch_mha"].name == "nn.MultiheadAttention, need_weights=True"
 
@@ -335,11 +335,9 @@ def test_half_precision_is_computed_in_float32_and_integers_in_float64():
             "keras.layers.Attention documents only a mask over keys, the same for all queries.",
         ),
         ("flash_2", numbers(), BLIND, "FlashAttention 2 takes no mask, only its causal switch."),
-        (
-            "onnx_23",
-            numbers(2, 0),
-            None,
-            "The ONNX reference raises an error where there is no key.",
+        *(
+            (name, numbers(2, 0), None, "The ONNX reference raises an error where there is no key.")
+            for name in ("onnx_23", "onnx_cache")
         ),
         *(
             (
@@ -348,7 +346,7 @@ def test_half_precision_is_computed_in_float32_and_integers_in_float64():
                 None,
                 "It wants V as wide as K; here d_v is 2 and d_k is 4.",
             )
-            for name in ("torch_mha", "jax", "flash_2")
+            for name in ("torch_mha", "torch_mha_no_weights", "jax", "flash_2")
         ),
     ],
 )
@@ -358,6 +356,23 @@ def test_what_a_framework_cannot_be_handed_is_a_sentence_in_the_answer_and_the_d
     given = answer(name, *arrays, mask=mask)
     assert (given.weights, given.output, given.refused) == (None, None, sentence)
     assert differs(name, scaled_dot_product_attention(*arrays), given, mask=mask) == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "d_v", "sentence"),
+    [
+        ("torch_sdpa", 4, ""),
+        ("torch_sdpa", 2, "It raises an error for a mask and a look-ahead at once."),
+        ("torch_sdpa_math", 4, "It raises an error for a mask and a look-ahead at once."),
+        ("torch_sdpa_lower_right", 4, "Its attn_mask is a mask or causal_lower_right, not both."),
+    ],
+)
+def test_which_paths_of_torch_refuse_a_mask_beside_a_look_ahead(name, d_v, sentence):
+    Q, K, V = numbers()
+    both = answer(name, Q, K, V[:, :d_v], mask=BLIND, causal=True)
+    assert (both.refused, both.output is None) == (sentence, bool(sentence))
+    for one in ({"mask": BLIND}, {"causal": True}):
+        assert not answer(name, Q, K, V[:, :d_v], **one).refused
 
 
 def test_keras_attention_takes_a_mask_over_keys_in_any_shape_that_says_the_same_for_all_queries():
@@ -513,6 +528,34 @@ def test_the_causal_corner_is_named_only_where_it_matters():
         assert sentence(name, *two_by_four, **lower_right) == expected
         assert sentence(name, *two_by_four, causal=True) == "Agrees to 7 digits."
     assert sentence("flash_2", *numbers(dtype="float32"), causal=True) == "Agrees to 7 digits."
+    for name in ("torch_sdpa_lower_right", "onnx_cache"):
+        expected = "Its causal mask is aligned lower right, ours upper left."
+        assert sentence(name, *two_by_four, causal=True) == expected
+        assert sentence(name, *two_by_four, **lower_right).startswith("Agrees to ")
+
+
+def test_a_switch_that_hides_nothing_from_a_single_query_is_named_where_it_matters():
+    one_by_four = numbers(1, 4, dtype="float32")
+    expected = "Its look-ahead switch hides nothing from a single query."
+    assert sentence("hf_sdpa", *one_by_four, causal=True) == expected
+    everything = {"causal": True, "allowed": causal_lower_right(1, 4)}
+    assert sentence("hf_sdpa", *one_by_four, **everything) == "Agrees to 7 digits."
+    masked = {"causal": True, "mask": np.ones((1, 4), bool)}
+    assert sentence("hf_sdpa", *one_by_four, **masked) == "Agrees to 7 digits."
+
+
+def test_two_modes_of_a_framework_have_two_sentences():
+    single = numbers(dtype="float32")
+    assert sentence("keras_mha", *single, mask=BLIND) == (
+        "Row 2 sees no key: it spreads its weight evenly, where ours is 0."
+    )
+    assert sentence("keras_mha_scores", *single, mask=BLIND) == "Agrees to 7 digits."
+    ones = np.ones((3, 3), bool)
+    polarity = "Hides what you meant to show: True means hide in nn.MultiheadAttention"
+    assert sentence("torch_mha", *single, mask=ones) == (
+        f"{polarity}; rows 1, 2 and 3 see no key: NaN there."
+    )
+    assert sentence("torch_mha_no_weights", *single, mask=ones) == f"{polarity}."
 
 
 def test_two_roots_of_the_scale_cost_digits_of_large_scores():
@@ -532,6 +575,9 @@ def test_a_finite_filler_that_a_score_outweighs_is_named():
     mask = np.array([[True, False]])
     assert sentence("tf_keras_2", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
         "Its filler is finite: a hidden key keeps up to 1 of a row's weight."
+    )
+    assert sentence("keras_mha_scores", *(M.astype("f4") for M in (Q, K, V)), mask=mask) == (
+        "Its filler is finite: up to 1 of a row's weight is lost to hidden keys."
     )
     assert sentence("torch_sdpa", Q, K, V, mask=mask) == "Agrees to 16 digits."
 
