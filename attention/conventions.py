@@ -167,7 +167,8 @@ _SDPA = Convention(
     version="torch 2.13.0",
     when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
     ran=True,
-    source="docstring; run on the CPU",
+    source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below 16"
+    " in float32, 8 in float64; not imitated)",
     layout="(B, H, L, D)",
     true_means="may look",
     causal="upper left",
@@ -236,6 +237,7 @@ CONVENTIONS = {
         _SDPA,
         mode="math",
         when="SDPBackend.MATH; torch chooses it for dropout_p > 0, d_v ≠ d_k, other than four axes",
+        source="docstring; run on the CPU",
         refuses=_wants_mask_or_switch,
         roots=True,
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from attention.conventions import CONVENTIONS, Convention
 from attention.exports.html import line, table
 
@@ -25,9 +27,18 @@ def sentences(compared) -> str:
 
 def facts() -> str:
     """One line for each framework and mode: what it does in general, and how that is known."""
-    lines = [line(["ours", *(ours for _, ours, _ in FACTS)], "own")]
-    lines += [line([_name(c), *(says(c) for *_, says in FACTS)]) for c in CONVENTIONS.values()]
-    return table("words", ["", *(heading for heading, *_ in FACTS)], lines)
+    lines = [_facts("ours", [ours for _, ours, _ in FACTS], "own")]
+    lines += [_facts(_name(c), [says(c) for *_, says in FACTS]) for c in CONVENTIONS.values()]
+    return table("words facts", ["", *(heading for heading, *_ in FACTS)], lines)
+
+
+def _facts(name: str, said: list[str], kind: str = "") -> str:
+    """A line whose cells know their headings, for narrow pages that show them one below another."""
+    cells = "".join(
+        f'<td data-of="{escape(heading)}">{escape(text)}</td>'
+        for (heading, *_), text in zip(FACTS, said, strict=True)
+    )
+    return f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{cells}</tr>'
 
 
 def _name(convention: Convention) -> str:

@@ -114,6 +114,15 @@ def test_a_transformer_layer_gives_a_padded_out_item_numbers_in_training_and_nan
     assert bool(output.isnan().all()) is not training
 
 
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_key_of_zeros_is_all_that_a_query_without_keys_sees(need_weights):
+    layer = torch.nn.MultiheadAttention(4, 1, bias=False, add_zero_attn=True, batch_first=True)
+    tokens, hidden = torch.rand(1, 3, 4), torch.ones(3, 3, dtype=torch.bool)
+    output, weights = layer(tokens, tokens, tokens, attn_mask=hidden, need_weights=need_weights)
+    assert not output.any()
+    assert not need_weights or weights[0].tolist() == [[0.0, 0.0, 0.0, 1.0]] * 3
+
+
 def test_a_transformer_encoder_of_nested_tensors_gives_padded_tokens_output_0():
     layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
     encoder = torch.nn.TransformerEncoder(layer, 1).eval()
