@@ -19,6 +19,8 @@ from attention.arrays import as_floats, as_mask, check_fits, check_shapes, weigh
 from attention.masks import causal as upper_left
 from attention.masks import causal_lower_right
 
+Hide = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -32,17 +34,17 @@ class Answer:
 # ---- what happens to a hidden score: (scores, keep) → masked ------------------------------------
 
 
-def _added(filler: float) -> Callable:
+def _added(filler: float) -> Hide:
     """The filler is added to hidden scores: a NaN there stays NaN."""
     return lambda scores, keep: scores + np.where(keep, 0, filler).astype(scores.dtype)
 
 
-def replaced(filler: float) -> Callable:
+def replaced(filler: float) -> Hide:
     """The filler takes the place of hidden scores."""
     return lambda scores, keep: np.where(keep, scores, filler).astype(scores.dtype)
 
 
-def _lowest_added(scores, keep):
+def _lowest_added(scores: np.ndarray, keep: np.ndarray) -> np.ndarray:
     """The lowest number of the scores' own type is added; that of float64 is −∞ in float32."""
     return scores + np.where(keep, 0, np.finfo(scores.dtype).min)
 
@@ -105,9 +107,9 @@ class Convention:
     scale: str  # "1/√d_k" or "1"
     softcap: str  # "none" or "before the mask"
     floats: str  # "as given", "float32" or "softmax in float32"
-    hide: Callable  # (scores, keep) → masked
+    hide: Hide  # (scores, keep) → masked
     mode: str = ""  # what tells it from the other records of the same title
-    refuses: Callable = _takes_all  # (Q, K, V, mask, causal) → a sentence, or ""
+    refuses: Callable[..., str] = _takes_all  # (Q, K, V, mask, causal) → a sentence, or ""
     roots: bool = False  # √scale on Q and on K, where the others multiply once
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     lone_query_sees_all: bool = False  # without a mask, the switch hides nothing from one query
