@@ -12,7 +12,8 @@ def test_the_table_of_frameworks_is_that_of_the_package():
     table = README.split("## How frameworks differ")[1]
     for c in CONVENTIONS.values():
         star = "" if c.ran else " *"
-        assert f"| {c.title} ({c.version}){star} | {c.true_means} | {c.hidden_row} | {c.causal} | {c.scale} |" in table
+        said = (c.when, c.true_means, c.hidden_row, c.causal, c.scale)
+        assert f"| {c.name} ({c.version}){star} | {' | '.join(said)} |" in table
     assert table.split("\n\n")[1].count("\n") == len(CONVENTIONS) + 2
 
 

@@ -14,8 +14,9 @@ MOST_BESIDE = 4
 
 s = state.begin("conventions")
 parts.opening(
-    "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they are, and each framework does"
-    " with them what it does by default."
+    "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
+    " are, and each framework does with them what it does by default. Where its answer depends on"
+    " how it is called, each way has a line."
 )
 parts.sentences(*state.sentences())
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
@@ -23,21 +24,38 @@ parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore{head}. Ch
 if s.fill == "-1e9":
     parts.say(
         "flag",
-        "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself. A row that sees no key keeps its softmax in ours.",
+        "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
+        " A row that sees no key keeps its softmax in ours.",
     )
 
 handed = "array"
 if inputs.has_switch(s):
-    handed = state.own(st.segmented_control, "The mask goes over", "handed", handed, options=list(inputs.HANDED), required=True,
-                       format_func=inputs.HANDED.__getitem__)  # fmt: skip
+    handed = state.own(
+        st.segmented_control,
+        "The mask goes over",
+        "handed",
+        handed,
+        options=list(inputs.HANDED),
+        required=True,
+        format_func=inputs.HANDED.__getitem__,
+    )
 ours, compared = inputs.compare(s, handed)
 st.html(tables.sentences(compared))
 
-chosen = state.own(st.pills, "Show beside ours", "beside", ["torch_mha", "tutorial"], options=list(CONVENTIONS),
-                   selection_mode="multi", format_func=lambda name: CONVENTIONS[name].title)  # fmt: skip
+chosen = state.own(
+    st.pills,
+    "Show beside ours",
+    "beside",
+    ["torch_mha", "tutorial"],
+    options=list(CONVENTIONS),
+    selection_mode="multi",
+    format_func=lambda name: CONVENTIONS[name].name,
+)
 if len(chosen) > MOST_BESIDE:
     parts.say("flag", f"The first {MOST_BESIDE} chosen are shown.")
-answers = [(c.name, CONVENTIONS[c.name].title, c.answer) for c in compared if c.name in chosen[:MOST_BESIDE]]
+answers = [
+    (c.name, CONVENTIONS[c.name].name, c.answer) for c in compared if c.name in chosen[:MOST_BESIDE]
+]
 for _, title, answer in answers:
     if answer.refused:
         parts.say("flag", f"{title} gives no answer: {answer.refused}")

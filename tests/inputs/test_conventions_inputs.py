@@ -40,7 +40,9 @@ def test_the_switch_hides_what_was_meant_and_the_array_shows_it():
         theirs = next(c for c in compared if c.name == "torch_mha")
         assert np.allclose(theirs.answer.weights, ours.weights) is not hides
         assert (
-            theirs.sentence.startswith("Hides what you meant to show: True means hide in nn.MultiheadAttention")
+            theirs.sentence.startswith(
+                "Hides what you meant to show: True means hide in nn.MultiheadAttention"
+            )
             is hides
         )
 

@@ -1,4 +1,4 @@
-"""Conventions through Streamlit's AppTest: a sentence for each framework, and its numbers beside ours."""
+"""Conventions through Streamlit's AppTest: a sentence for each framework, its numbers by ours."""
 
 from html import escape
 
@@ -34,7 +34,16 @@ def test_every_framework_has_its_sentence_and_its_facts(example):
         assert escape(found.sentence) in text
         assert all(
             escape(fact) in text
-            for fact in (c.title, c.version, c.layout, c.true_means, c.causal, c.hidden_row, c.source)
+            for fact in (
+                c.name,
+                c.when,
+                c.version,
+                c.layout,
+                c.true_means,
+                c.causal,
+                c.hidden_row,
+                c.source,
+            )
         )
 
 
@@ -44,7 +53,9 @@ def test_the_chosen_frameworks_stand_beside_ours_with_their_own_numbers():
     ours, compared = inputs.compare(settings, "array")
     found = panes(at)
     assert list(found) == [
-        f"{stage}_{who}" for who in ("ours", "torch_mha", "tutorial") for stage in ("weights", "output")
+        f"{stage}_{who}"
+        for who in ("ours", "torch_mha", "tutorial")
+        for stage in ("weights", "output")
     ]
     theirs = next(c.answer for c in compared if c.name == "torch_mha")
     np.testing.assert_array_equal(numbers(found["weights_torch_mha"]), theirs.weights)
@@ -55,10 +66,15 @@ def test_the_mask_may_go_over_as_the_look_ahead_switch():
     at = opened(example="random-qkv", mask="causal")
     at = ran(at.segmented_control(key="set_handed").set_value("switch"))
     assert "Hides what you meant to show" not in words(at)
-    assert not [c for c in opened(mask="none").get("button_group") if c.proto.label == "The mask goes over"]
+    assert not [
+        c for c in opened(mask="none").get("button_group") if c.proto.label == "The mask goes over"
+    ]
 
 
 def test_a_framework_that_cannot_be_handed_the_mask_says_so():
     at = opened(example="random-qkv", mask="causal")
     at = ran(at.pills(key="set_beside").set_value(["flash_2"]))
-    assert "FlashAttention 2 gives no answer: FlashAttention 2 takes no mask, only its causal switch." in said(at)
+    assert (
+        "FlashAttention 2 gives no answer: FlashAttention 2 takes no mask, only its causal switch."
+        in said(at)
+    )

@@ -1,4 +1,4 @@
-"""Ours, and its record of JAX's convention, against jax.nn.dot_product_attention, where it can be imported."""
+"""Ours, and its record of JAX's convention, against JAX itself, where it can be imported."""
 
 import warnings
 
@@ -18,7 +18,7 @@ SEEDS = range(32)
 
 
 def drawn(seed, blind=False):
-    """Q, K, V (B, H, L, D), a mask or None, and whether the causal switch is on; every row sees a key unless blind."""
+    """Q, K, V (B, H, L, D), a mask or None, the causal switch; rows see a key unless ``blind``."""
     rng = np.random.default_rng(seed)
     b, h, n_q, n_k, d = (int(n) for n in rng.integers(1, 7, 5))
     dtype, causal, masked = ("float32", "float64")[seed % 2], bool(seed // 2 % 2), seed // 4 % 2

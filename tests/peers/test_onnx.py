@@ -1,6 +1,7 @@
 """The backend node cases of ONNX's operator Attention, through the package's public functions.
 
-The adapter reads a node's attributes and hands each to the function that does it. Nothing is computed here.
+The adapter reads a node's attributes and hands each to the function that does it. It computes
+nothing.
 """
 
 import warnings
@@ -22,21 +23,32 @@ from attention import (
     split_heads,
 )
 
-onnx = pytest.importorskip("onnx", reason="the package onnx is not installed (tests/requirements.txt)")
+onnx = pytest.importorskip(
+    "onnx", reason="the package onnx is not installed (tests/requirements.txt)"
+)
 
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
-STAGES = ("scaled", "capped", "masked", "weights")  # the operator's qk_matmul_output_mode counts them
+STAGES = (
+    "scaled",
+    "capped",
+    "masked",
+    "weights",
+)  # the operator's qk_matmul_output_mode counts them
 BFLOAT16_ULPS = 2**-6  # two of them: what the suite itself allows that type
 
 
 def collected() -> list:
-    """The cases of the three opsets; the ``_expanded`` ones are the same again, spelt out in simpler operators."""
+    """The cases of the three opsets; the ``_expanded`` ones are the same in simpler operators."""
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other operators' cases, which are made along the way
         cases = collect_testcases("Attention")
-    return [case for case in cases if case.model.graph.node[0].op_type == "Attention" and "_expanded" not in case.name]
+    return [
+        case
+        for case in cases
+        if case.model.graph.node[0].op_type == "Attention" and "_expanded" not in case.name
+    ]
 
 
 CASES = collected()
@@ -49,9 +61,13 @@ def mask_of(inputs: dict, options: dict, n_q: int, n_k: int) -> dict:
         past = inputs["past_key"].shape[-2]
     elif lengths is not None:
         past = (lengths - n_q)[:, None]  # with an axis for the heads
-    allowed = causal(n_q, n_k, past) if options.get("is_causal") else np.ones((1, 1, n_q, n_k), bool)
+    allowed = (
+        causal(n_q, n_k, past) if options.get("is_causal") else np.ones((1, 1, n_q, n_k), bool)
+    )
     before, after = (options.get(f"{side}_window_size", -1) for side in ("left", "right"))
-    allowed = allowed & sliding_window(n_q, n_k, None if before < 0 else before, None if after < 0 else after, past)
+    allowed = allowed & sliding_window(
+        n_q, n_k, None if before < 0 else before, None if after < 0 else after, past
+    )
     if lengths is not None:
         allowed = allowed & padding(real_tokens(lengths, n_k))[:, None]
     if "attn_mask" not in inputs:
@@ -75,9 +91,13 @@ def attend(node, arrays) -> list[np.ndarray]:
         K, V = extend(inputs["past_key"], K), extend(inputs["past_value"], V)
     choices = {name: options[name] for name in ("scale", "softcap") if name in options}
     if "softmax_precision" in options:
-        choices["softmax"] = softmax_in(onnx.helper.tensor_dtype_to_np_dtype(options["softmax_precision"]))
+        choices["softmax"] = softmax_in(
+            onnx.helper.tensor_dtype_to_np_dtype(options["softmax_precision"])
+        )
     shared = (repeat_heads(M, Q.shape[1]) for M in (K, V))
-    trace = scaled_dot_product_attention(Q, *shared, **mask_of(inputs, options, Q.shape[2], K.shape[2]), **choices)
+    trace = scaled_dot_product_attention(
+        Q, *shared, **mask_of(inputs, options, Q.shape[2], K.shape[2]), **choices
+    )
     stage = STAGES[options.get("qk_matmul_output_mode", 0)]
     found = [join_heads(trace.output) if flat else trace.output, K, V, getattr(trace, stage)]
     return [array.astype(Q.dtype) for array, name in zip(found, node.output, strict=False) if name]

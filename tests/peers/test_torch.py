@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from peers.record import torch_mha, torch_sdpa
+from peers.record import torch_mha, torch_sdpa, torch_sdpa_lower_right
 
 from attention import (
     multi_head_attention,
@@ -28,13 +28,27 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     b, h, n_q, n_k, d = (int(n) for n in rng.integers(1, 7, 5))
     dtype, causal, masked = ("float32", "float64")[seed % 2], bool(seed // 2 % 2), seed // 4 % 2
-    Q, K, V = ((rng.standard_normal((b, h, n, d)) * (1, 20)[seed // 8 % 2]).astype(dtype) for n in (n_q, n_k, n_k))
+    Q, K, V = (
+        (rng.standard_normal((b, h, n, d)) * (1, 20)[seed // 8 % 2]).astype(dtype)
+        for n in (n_q, n_k, n_k)
+    )
     mask = rng.random((b, 1, n_q, n_k)) > 0.4 if masked else None
     return Q, K, V, None if mask is None else np.broadcast_to(mask, (b, h, n_q, n_k)).copy(), causal
 
 
 def close(dtype, V) -> dict:
-    return {"rtol": 0, "atol": (1e-13 if dtype == "float64" else 3e-6) * max(1.0, float(np.abs(V).max()))}
+    return {
+        "rtol": 0,
+        "atol": (1e-13 if dtype == "float64" else 3e-6) * max(1.0, float(np.abs(V).max())),
+    }
+
+
+def loose(dtype, V) -> dict:
+    """Where Q is scaled before the product: large scores round differently."""
+    return {
+        "rtol": 0,
+        "atol": (1e-12 if dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max())),
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -52,8 +66,31 @@ def test_the_convention_equals_scaled_dot_product_attention(seed):
     Q, K, V, mask, causal = drawn(seed)
     theirs, _ = torch_sdpa(Q, K, V, mask, causal)
     np.testing.assert_allclose(
-        answer("torch_sdpa", Q, K, V, mask=mask, causal=causal).output, theirs.numpy(), **close(Q.dtype, V)
+        answer("torch_sdpa", Q, K, V, mask=mask, causal=causal).output,
+        theirs.numpy(),
+        **close(Q.dtype, V),
     )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_convention_equals_the_math_path_which_refuses_a_mask_beside_the_switch(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    given = answer("torch_sdpa_math", Q, K, V, mask=mask, causal=causal)
+    if mask is not None and causal:
+        assert given.refused
+        with pytest.raises(RuntimeError, match="attn_mask should not be set when is_causal"):
+            torch_sdpa(Q, K, V, mask, causal, backend="MATH")
+        return
+    theirs, _ = torch_sdpa(Q, K, V, mask, causal, backend="MATH")
+    np.testing.assert_allclose(given.output, theirs.numpy(), **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_convention_equals_causal_lower_right(seed):
+    Q, K, V, _, _ = drawn(seed)
+    theirs, _ = torch_sdpa_lower_right(Q, K, V, None, True)
+    given = answer("torch_sdpa_lower_right", Q, K, V, causal=True)
+    np.testing.assert_allclose(given.output, theirs.numpy(), **close(Q.dtype, V))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -61,10 +98,44 @@ def test_the_convention_equals_multihead_attention_nan_included(seed):
     Q, K, V, mask, causal = drawn(seed)
     output, weights = torch_mha(Q, K, V, mask, causal)
     theirs = answer("torch_mha", Q, K, V, mask=mask, causal=causal)
-    # the layer scales Q before the product: large scores round differently
-    loose = {"rtol": 0, "atol": (1e-12 if Q.dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max()))}
-    np.testing.assert_allclose(theirs.output, output, **loose)
-    np.testing.assert_allclose(theirs.weights, weights.numpy(), **loose)
+    np.testing.assert_allclose(theirs.output, output, **loose(Q.dtype, V))
+    np.testing.assert_allclose(theirs.weights, weights.numpy(), **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_weights_multihead_attention_gives_a_hidden_row_0(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    output, _ = torch_mha(Q, K, V, mask, causal, need_weights=False)
+    theirs = answer("torch_mha_no_weights", Q, K, V, mask=mask, causal=causal)
+    np.testing.assert_allclose(theirs.output, output, **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_transformer_layer_gives_a_padded_out_item_numbers_in_training_and_nan_in_eval(training):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    layer.train(training)
+    tokens, padded_out = torch.ones(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
+    with torch.no_grad():
+        output = layer(tokens, src_key_padding_mask=padded_out)
+    assert bool(output.isnan().all()) is not training
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_key_of_zeros_is_all_that_a_query_without_keys_sees(need_weights):
+    layer = torch.nn.MultiheadAttention(4, 1, bias=False, add_zero_attn=True, batch_first=True)
+    tokens, hidden = torch.rand(1, 3, 4), torch.ones(3, 3, dtype=torch.bool)
+    output, weights = layer(tokens, tokens, tokens, attn_mask=hidden, need_weights=need_weights)
+    assert not output.any()
+    assert not need_weights or weights[0].tolist() == [[0.0, 0.0, 0.0, 1.0]] * 3
+
+
+def test_a_transformer_encoder_of_nested_tensors_gives_padded_tokens_output_0():
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(layer, 1).eval()
+    padded = torch.tensor([[False] * 3, [False, True, True]])
+    with torch.no_grad():
+        output = encoder(torch.rand(2, 3, 8), src_key_padding_mask=padded)
+    assert not output[padded].any() and output[~padded].any(axis=-1).all()
 
 
 def test_some_of_the_drawn_rows_see_no_key():
