@@ -16,6 +16,7 @@ from attention.inputs.settings import SAMPLING, Settings, check
 
 MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload
 _NOTHING = object()
+_START: list[Settings] = []  # what the bare address opens in place of the first example, if anything
 _UNTOLD: OrderedDict[str, Settings] = OrderedDict()  # by the mark in their address; the oldest go first
 _LOCK = Lock()
 
@@ -59,8 +60,15 @@ def begin(page: str) -> Settings:
     return visit.settings
 
 
+def begin_with(settings: Settings | None) -> None:
+    """Let every visit that comes without an address begin with these settings; None: the example."""
+    _START[:] = [settings] if settings else []
+
+
 def _opened(address: dict[str, str]) -> tuple[Settings, list[str]]:
     """What an address stands for: by itself, or by its mark."""
+    if not address and _START:
+        return _START[0], []
     known = _UNTOLD.get(address.get("partial", ""))
     return (known, []) if known else links.read(address)
 
@@ -234,7 +242,8 @@ def write_address() -> bool:
     link, whole = links.address(visit.settings)
     if not whole:
         _remember(link["partial"], visit.settings)
-    if address != link and (address or link != {"example": FIRST}):  # the bare address is the first example
+    bare = link == {"example": FIRST} and not _START  # the bare address is the first example
+    if address != link and (address or not bare):
         st.query_params.from_dict(link)
-    visit.address = link if address or link != {"example": FIRST} else {}
+    visit.address = link if address or not bare else {}
     return whole
