@@ -11,13 +11,13 @@ from attention.inputs.system import run, view
 SAVED = replace(EXAMPLES["lookup"].build(), scale=0.25)
 
 
-@pytest.fixture(scope="module", params=[["attention-stages"], ["python", "-m", "attention"]])
-def served(request, environments, serving, tmp_path_factory):
+@pytest.fixture(scope="module")
+def served(environments, serving, tmp_path_factory):
     """The address of the installed dashboard, which was told to open a saved state."""
     folder = tmp_path_factory.mktemp("elsewhere")
     (folder / "state.json").write_bytes(links.to_file(SAVED))
-    program = [str(environments / "dashboard/bin" / request.param[0]), *request.param[1:]]
-    with serving([*program, "--open", "state.json", "--port"], folder) as url:
+    command = str(environments / "dashboard" / "bin" / "attention-stages")
+    with serving([command, "--open", "state.json", "--port"], folder) as url:
         yield url
 
 
