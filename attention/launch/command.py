@@ -26,13 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the dashboard until it is interrupted; 2 where it cannot begin."""
     chosen = _parser().parse_args(arguments)
     try:
-        start = saved_state(chosen.open) if chosen.open else None
+        saved = saved_state(chosen.open) if chosen.open else None
     except BadInput as problem:
         return _refuse(str(problem))
     if lacking := lacking_packages():
         return _refuse(lacking)
     with suppress(KeyboardInterrupt):  # how a person ends it
-        serve(start, chosen.port)
+        serve(saved, chosen.port)
     return 0
 
 
@@ -125,14 +125,14 @@ def _dotted(table: dict, prefix: str = "") -> dict[str, object]:
     return flat
 
 
-def serve(start: Settings | None, port: int | None) -> None:
-    """Run the server. A visit without an address begins with ``start``, else with an example."""
+def serve(saved: Settings | None, port: int | None) -> None:
+    """Run the server. A visit without an address begins with ``saved``, else with an example."""
     import streamlit as st
 
-    from attention.pages import state
+    from attention.pages import start
     from attention.pages.server import lifespan, routes
 
-    state.begin_with(start)
+    start.begin_with(saved)
     sys.argv = [""]  # else Streamlit looks for modules in this program's folder first
     app = st.App(HERE / "dashboard.py", routes=routes, lifespan=lifespan)
     app.run(config=streamlit_options() | ({} if port is None else {"server.port": port}))

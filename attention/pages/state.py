@@ -10,13 +10,13 @@ from threading import Lock
 import streamlit as st
 
 from attention.inputs import links
-from attention.inputs.examples import EXAMPLES, FIRST
+from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput
 from attention.inputs.settings import SAMPLING, Settings, check
+from attention.pages import start
 
 MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload
 _NOTHING = object()
-_START: list[Settings] = []  # what the bare address opens in place of the first example, if anything
 _UNTOLD: OrderedDict[str, Settings] = OrderedDict()  # by the mark in their address; the oldest go first
 _LOCK = Lock()
 
@@ -60,17 +60,10 @@ def begin(page: str) -> Settings:
     return visit.settings
 
 
-def begin_with(settings: Settings | None) -> None:
-    """Let every visit that comes without an address begin with these settings; None: the example."""
-    _START[:] = [settings] if settings else []
-
-
 def _opened(address: dict[str, str]) -> tuple[Settings, list[str]]:
     """What an address stands for: by itself, or by its mark."""
-    if not address and _START:
-        return _START[0], []
     known = _UNTOLD.get(address.get("partial", ""))
-    return (known, []) if known else links.read(address)
+    return (known, []) if known else start.read(address)
 
 
 def _remember(mark: str, settings: Settings) -> None:
@@ -242,8 +235,7 @@ def write_address() -> bool:
     link, whole = links.address(visit.settings)
     if not whole:
         _remember(link["partial"], visit.settings)
-    bare = link == {"example": FIRST} and not _START  # the bare address is the first example
-    if address != link and (address or not bare):
+    if address != link and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
-    visit.address = link if address or not bare else {}
+    visit.address = link if address or not start.is_bare(link) else {}
     return whole

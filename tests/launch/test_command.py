@@ -17,7 +17,7 @@ import attention
 from attention.inputs import links
 from attention.inputs.examples import EXAMPLES, FIRST
 from attention.launch import command
-from attention.pages import state
+from attention.pages import start
 
 ROOT = Path(__file__).parents[2]
 DASHBOARD = ROOT / "attention" / "launch" / "dashboard.py"
@@ -30,15 +30,15 @@ LARGE = BATCH.with_matrix("Q", BATCH.matrices["Q"].edited((0, 0, 0), 0.5))  # no
 def never_serves(monkeypatch):
     """Every call of ``serve`` is written down, and none starts a server."""
     served = []
-    monkeypatch.setattr(command, "serve", lambda start, port: served.append((start, port)))
+    monkeypatch.setattr(command, "serve", lambda saved, port: served.append((saved, port)))
     return served
 
 
 @pytest.fixture
 def bare_address():
     """Lets a test say what the bare address opens; afterwards it is the first example again."""
-    yield state.begin_with
-    state.begin_with(None)
+    yield start.begin_with
+    start.begin_with(None)
 
 
 # ---- what it takes ----------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_it_serves_the_saved_state_at_the_port_that_was_given(never_serves, tmp_
 
 
 def test_ctrl_c_ends_it_without_a_traceback(monkeypatch):
-    def interrupted(start, port):
+    def interrupted(saved, port):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "serve", interrupted)
@@ -213,8 +213,8 @@ COMMAND = "from attention.__main__ import main\nsys.argv[0] = {argv0!r}\nsys.exi
 STREAMLIT = "from streamlit.web import cli\nsys.argv = ['streamlit', 'run', 'app.py']\ncli.main()"
 
 
-def options_in_force(start: str, where: Path, names: list[str]) -> tuple[dict, list[str]]:
-    code = CAPTURED.format(names=json.dumps(names)) + start
+def options_in_force(way: str, where: Path, names: list[str]) -> tuple[dict, list[str]]:
+    code = CAPTURED.format(names=json.dumps(names)) + way
     ran = subprocess.run(
         [sys.executable, "-c", code],
         cwd=where,
@@ -239,14 +239,14 @@ def written(table: dict, name: str = "") -> dict:
 def test_both_ways_to_start_it_have_the_settings_of_config_toml(tmp_path):
     wanted = written(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text()))
     assert wanted["server.maxUploadSize"] == 8  # Streamlit's own is 200
-    for start, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
-        assert options_in_force(start, where, list(wanted))[0] == wanted
+    for way, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
+        assert options_in_force(way, where, list(wanted))[0] == wanted
 
 
 def test_the_folder_of_the_maths_is_not_searched_for_modules(tmp_path):
     """There, ``numbers`` and ``statistics`` would hide Python's own."""
-    start = COMMAND.format(argv0=str(ROOT / "attention" / "__main__.py"))  # as `python -m` has it
-    folders = options_in_force(start, tmp_path, [])[1]
+    way = COMMAND.format(argv0=str(ROOT / "attention" / "__main__.py"))  # as `python -m` has it
+    folders = options_in_force(way, tmp_path, [])[1]
     inside = [folder for folder in folders if Path(folder).is_relative_to(ROOT / "attention")]
     assert inside == [str(DASHBOARD.parent)]
     names = {path.stem for path in DASHBOARD.parent.glob("*.py")}
