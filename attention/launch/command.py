@@ -19,7 +19,7 @@ from attention.inputs.settings import Settings
 
 HERE = Path(__file__).parent
 DISTRIBUTION = "attention-stage-by-stage"
-NEEDED = {"streamlit": (1, 66), "pandas": (2, 2), "plotly": (6, 3), "kaleido": (1, 3)}  # at least
+NEEDED = {"streamlit": (1, 67), "pandas": (2, 2), "plotly": (6, 3), "kaleido": (1, 3)}  # at least
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -152,7 +152,7 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
         ),
         (
             {command.DISTRIBUTION: "0.2.0", "streamlit": "1.59.2", "plotly": "10.0rc1"},
-            "the dashboard also needs pandas, kaleido, streamlit 1.66 or newer (not 1.59.2):"
+            "the dashboard also needs pandas, kaleido, streamlit 1.67 or newer (not 1.59.2):"
             ' pip install "attention-stage-by-stage[app]"',
         ),
         ({"streamlit": "2.0", "pandas": "2.2", "plotly": "6.3.0", "kaleido": "1.10"}, ""),
