@@ -8,6 +8,8 @@ from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.weights import initialise
 
+__version__ = "0.2.0"
+
 __all__ = [
     "AttentionTrace",
     "causal",

@@ -1,4 +1,4 @@
-"""The import rule of the house: app → pages → {figures, exports} → inputs → maths. Nothing points up."""
+"""The import rule of the house: launch → pages → {figures, exports} → inputs → maths. Nothing points up."""
 
 import ast
 import subprocess
@@ -15,12 +15,15 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     "exports": ({"maths", "inputs"}, {"numpy", "pandas", "kaleido", "choreographer"}),
     "figures": ({"maths", "inputs"}, {"numpy", "plotly"}),
     "pages": ({"maths", "inputs", "exports", "figures"}, {"numpy", "pandas", "plotly", "streamlit", "starlette"}),
+    "launch": ({"maths", "inputs", "pages"}, {"streamlit"}),
 }
+DOORS = {"__main__": "launch"}  # files directly in attention/ that belong to a room
 
 
 def room(parts: tuple[str, ...]) -> str:
     """The room of a module, from its dotted name after ``attention``."""
-    return parts[0] if parts and parts[0] in ROOMS else "maths"
+    first = parts[0] if parts else ""
+    return first if first in ROOMS else DOORS.get(first, "maths")
 
 
 def imports(path: Path, package: tuple[str, ...]):
@@ -81,7 +84,8 @@ def test_no_file_imports_from_above():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "may"), [("maths", set()), ("inputs", set()), ("exports", {"pandas"}), ("figures", {"plotly"})]
+    ("wanted", "may"),
+    [("maths", set()), ("inputs", set()), ("exports", {"pandas"}), ("figures", {"plotly"}), ("launch", set())],
 )
 def test_a_fresh_interpreter_that_imports_a_room_loads_nothing_heavier_than_allowed(wanted, may):
     assert loads(import_all(HOUSE, wanted), HOUSE.parent) <= may
@@ -145,6 +149,9 @@ PLANTED = [
     ("exports/tables.py", "import plotly.graph_objects", "exports/tables imports plotly.graph_objects"),
     ("exports/tables.py", "from attention.pages.state import current", "exports/tables imports attention.pages.state"),
     ("inputs/links.py", "import requests", "inputs/links imports requests"),
+    ("pages/state.py", "from attention.launch import command", "pages/state imports attention.launch"),
+    ("trace.py", "import attention.__main__", "trace imports attention.__main__"),
+    ("__main__.py", "import pandas", "__main__ imports pandas"),
 ]
 
 

@@ -10,9 +10,10 @@ from threading import Lock
 import streamlit as st
 
 from attention.inputs import links
-from attention.inputs.examples import EXAMPLES, FIRST
+from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput
 from attention.inputs.settings import SAMPLING, Settings, check
+from attention.pages import start
 
 MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload
 _NOTHING = object()
@@ -62,7 +63,7 @@ def begin(page: str) -> Settings:
 def _opened(address: dict[str, str]) -> tuple[Settings, list[str]]:
     """What an address stands for: by itself, or by its mark."""
     known = _UNTOLD.get(address.get("partial", ""))
-    return (known, []) if known else links.read(address)
+    return (known, []) if known else start.read(address)
 
 
 def _remember(mark: str, settings: Settings) -> None:
@@ -234,7 +235,7 @@ def write_address() -> bool:
     link, whole = links.address(visit.settings)
     if not whole:
         _remember(link["partial"], visit.settings)
-    if address != link and (address or link != {"example": FIRST}):  # the bare address is the first example
+    if address != link and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
-    visit.address = link if address or link != {"example": FIRST} else {}
+    visit.address = link if address or not start.is_bare(link) else {}
     return whole
