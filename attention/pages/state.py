@@ -163,7 +163,7 @@ def bound(widget, label: str, name: str, value, apply, **options):
 
 
 def own(widget, label: str, name: str, default, **options):
-    """A control of the page alone, such as which panel is open; it too outlives a visit to another page.
+    """A control of the page alone, such as which panel is open; it outlives a visit to another page.
 
     A kept value that is no longer on offer gives way to the default, or to the first that is.
     """
@@ -187,8 +187,8 @@ def _offered(value, default, choices):
 def _keyed(widget, label, name, value, move, options):
     """Draw the control with this value.
 
-    The browser remembers what a control shows for as long as it stands there; one that stands anew is
-    told its value, or it would show Streamlit's own default and report that as a move.
+    The browser remembers what a control shows for as long as it stands there; one that stands
+    anew is told its value, or it would show Streamlit's own default and report that as a move.
     """
     key, visit, menu = f"set_{name}", _visit(), None
     if "format_func" in options:
@@ -205,8 +205,8 @@ def _keyed(widget, label, name, value, move, options):
 def _moved(key: str, move, options: dict) -> None:
     """Hand on what was chosen.
 
-    A menu whose labels were renamed under it reports its old label, one that is gone what it showed last, and one
-    where something must be chosen can still report nothing: none of these is a choice.
+    A menu whose labels were renamed under it reports its old label, one that is gone what it
+    showed last, and one where something must be chosen can report nothing: none is a choice.
     """
     if key not in _visit().standing:
         return

@@ -1,20 +1,20 @@
-"""A monkey at the dashboard: moves of every kind by seed, in a real browser, and a few things that must always hold.
+"""A monkey at the dashboard: moves of every kind by seed, in a real browser.
 
     python tests/browser/monkey.py --actions 5000 --seed 1
 
-It looks at what stands on the page, does something with a part of it, waits until the run that followed has ended and
-the board is drawn, and then asks:
+It looks at what stands on the page, does something with a part of it, waits until the run that
+followed has ended and the board is drawn, and then asks:
 
-1. Is there an exception, a console error, a lost connection, a run without end, a board that is not drawn?
-2. Did a setting change that this move does not set? What a control may change stands in ``CHANGES``; all others, and
-   reload and the pages, change nothing.
-3. Does the board show, bit for bit, what the package computes from the address? And the same for the same address, as
-   after Back?
+1. Is there an exception, a console error, a lost connection, a run without end, a board not drawn?
+2. Did a setting change that this move does not set? What a control may change stands in
+   ``CHANGES``; all others, and reload and the pages, change nothing.
+3. Does the board show, bit for bit, what the package computes from the address? And the same for
+   the same address, as after Back?
 4. Do the controls show what is set, and has every choice that must be made one chosen?
 
-Now and then it does several things at once, as people in a hurry do. Of a fault it prints the seed and all moves since
-the visitor came; ``--replay FILE`` does the moves of such a print again. Each visitor has a seed of their own, the next
-whole number, so that one with the fault can be asked for alone.
+Now and then it does several things at once, as people in a hurry do. Of a fault it prints the seed
+and all moves since the visitor came; ``--replay FILE`` does the moves of such a print again. Each
+visitor has a seed of their own, the next whole number, so that one can be asked for alone.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from browser import samples  # noqa: E402
 from playwright.sync_api import Error as PlaywrightError  # noqa: E402
 from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
@@ -49,16 +50,34 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
 from attention.inputs import links  # noqa: E402
 from attention.inputs.settings import SAMPLING, Settings  # noqa: E402
 from attention.inputs.system import run, view  # noqa: E402
-from browser import samples  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
-PAGES = {"Explore": "", "Why √d_k": "why", "Conventions": "conventions", "Check yours": "check"}
+PAGES = "Explore", "Why √d_k", "Conventions", "Check yours"
+INTROS = {
+    "/": "Attention, stage by stage.",
+    "/why": "Why divide by √dk?",
+    "/conventions": "The same numbers, as each framework would answer.",
+    "/check": "Why does mine differ?",
+}
 FILES = samples.files()
 
-# ---- what each control may change ------------------------------------------------------------------------
+# ---- what each control may change ------------------------------------------------------
 
-ROWS = {"tokens", "memory_tokens", "mask", "drawn", "padding", "query", "cell", "X", "memory", "Q", "K", "V"}
+ROWS = {
+    "tokens",
+    "memory_tokens",
+    "mask",
+    "drawn",
+    "padding",
+    "query",
+    "cell",
+    "X",
+    "memory",
+    "Q",
+    "K",
+    "V",
+}
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
@@ -90,7 +109,15 @@ CHANGES: dict[str, set[str]] = {
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
 RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "set_example": 0.7, "reset": 0.5}
-OFTEN = {"load_file": 6, "load_use": 4, "open_file": 3, "check_file": 2, "board": 5, "set_editing": 3, "set_below": 2}
+OFTEN = {
+    "load_file": 6,
+    "load_use": 4,
+    "open_file": 3,
+    "check_file": 2,
+    "board": 5,
+    "set_editing": 3,
+    "set_below": 2,
+}
 
 
 def may_change(key: str) -> set[str]:
@@ -102,7 +129,7 @@ class Fault(Exception):
     """Something that must never happen."""
 
 
-# ---- the server and the wire -----------------------------------------------------------------------------
+# ---- the server and the wire -----------------------------------------------------------
 
 
 @contextmanager
@@ -113,7 +140,9 @@ def serving(root: Path = ROOT) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
     command += [f"--server.port={port}", "--server.address=127.0.0.1"]
-    server = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     url = f"http://127.0.0.1:{port}/"
     try:
         for _ in range(600):
@@ -138,7 +167,9 @@ class Wire:
         self.running = False
         self.exceptions: list[str] = []
         self.tags: list[bytes] = []  # of the boards of this run
-        self._known: dict[str, list[bytes]] = {}  # by the hash under which a message may be sent again
+        self._known: dict[
+            str, list[bytes]
+        ] = {}  # by the hash under which a message may be sent again
         page.on("websocket", self._opened)
 
     @property
@@ -171,10 +202,12 @@ class Wire:
             self.tags += found
             if message.delta.new_element.HasField("exception"):
                 wrong = message.delta.new_element.exception
-                self.exceptions.append(f"{wrong.type}: {wrong.message}\n" + "\n".join(wrong.stack_trace))
+                self.exceptions.append(
+                    f"{wrong.type}: {wrong.message}\n" + "\n".join(wrong.stack_trace)
+                )
 
 
-# ---- looking -----------------------------------------------------------------------------------------------
+# ---- looking ---------------------------------------------------------------------------
 
 # Numbers are compared by a sum over their bits, each word times an odd number of its own.
 LOOK = """() => {
@@ -187,10 +220,11 @@ LOOK = """() => {
       sum = (sum + Math.imul(word, (2 * k++ + 1) * 0x9E3779B1)) >>> 0
     panes[pane.dataset.stage] = [z.length, z[0]?.length ?? 0, sum]
   }
+  const intros = INTROS
   const value = key => document.querySelector(`.st-key-set_${key} input`)?.value ?? null
   const open = [...document.querySelectorAll('[role=radiogroup]')].filter(group => group.getClientRects().length)
   return {
-    url: location.href, panes,
+    url: location.href, panes, intro: intros[location.pathname] === document.querySelector('p.intro b')?.innerText,
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
     errors: [...document.querySelectorAll('[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
       .map(node => node.innerText),
@@ -202,7 +236,7 @@ LOOK = """() => {
     empty: open.filter(group => !group.querySelector('[aria-checked=true]'))
       .map(group => [...group.closest('[class*=st-key-]').classList].find(name => name.startsWith('st-key-')).slice(7)),
   }
-}"""
+}""".replace("INTROS", json.dumps(INTROS))
 
 CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node => {
   const key = [...node.classList].find(name => name.startsWith('st-key-')).slice(7)
@@ -219,7 +253,10 @@ def bits(matrix: np.ndarray) -> list[int]:
     """What ``LOOK`` says of the same matrix."""
     words = np.ascontiguousarray(matrix, float).view(np.uint32).ravel().astype(np.uint64)
     odd = (2 * np.arange(words.size, dtype=np.uint64) + 1) * np.uint64(0x9E3779B1)
-    return [*matrix.shape, int((words * (odd & np.uint64(0xFFFFFFFF))).sum() & np.uint64(0xFFFFFFFF))]
+    return [
+        *matrix.shape,
+        int((words * (odd & np.uint64(0xFFFFFFFF))).sum() & np.uint64(0xFFFFFFFF)),
+    ]
 
 
 def computed(settings: Settings) -> dict[str, list[int]]:
@@ -251,16 +288,24 @@ def differing(one: Settings, other: Settings) -> set[str]:
     names = {name for name in links.CODECS if getattr(one, name) != getattr(other, name)}
     names |= {"example"} if one.example != other.example else set()
     matrices = set(one.matrices) | set(other.matrices)
-    return names | {name for name in matrices if not _same(one.matrices.get(name), other.matrices.get(name))}
+    return names | {
+        name for name in matrices if not _same(one.matrices.get(name), other.matrices.get(name))
+    }
 
 
 def _same(one, other) -> bool:
-    return one is other is None or None not in (one, other) and np.array_equal(one.values, other.values)
+    return (
+        one is other is None
+        or None not in (one, other)
+        and np.array_equal(one.values, other.values)
+    )
 
 
-# ---- moving --------------------------------------------------------------------------------------------------
+# ---- moving ----------------------------------------------------------------------------
 
-Move = tuple[str, str, float]  # what is done, to which control, and a number from 0 to 1 that chooses the rest
+Move = tuple[
+    str, str, float
+]  # what is done, to which control, and a number from 0 to 1 that chooses the rest
 
 
 class Hands:
@@ -268,6 +313,7 @@ class Hands:
 
     def __init__(self, page, address: str):
         self.page, self.address = page, address
+        self.opened: tuple[str, bytes] | None = None
 
     def do(self, move: Move) -> None:
         verb, key, chance = move
@@ -280,7 +326,7 @@ class Hands:
         found = self._at(key, inside)
         return found.nth(int(chance * max(found.count(), 1)))
 
-    # each kind of control ---------------------------------------------------------------------------
+    # each kind of control ---------------------------------------------------------------
 
     def stSelectbox(self, key: str, chance: float) -> None:
         self._at(key, "input").first.click()
@@ -298,11 +344,20 @@ class Hands:
 
     def stSlider(self, key: str, chance: float) -> None:
         self._at(key, "input, [role=slider]").first.focus()
-        presses = ["ArrowRight"] * 3, ["ArrowLeft"] * 3, ["Home"], ["End"], ["ArrowRight"], ["ArrowLeft"]
+        presses = (
+            ["ArrowRight"] * 3,
+            ["ArrowLeft"] * 3,
+            ["Home"],
+            ["End"],
+            ["ArrowRight"],
+            ["ArrowLeft"],
+        )
         for press in presses[int(chance * len(presses))]:
             self.page.keyboard.press(press)
 
     def stButtonGroup(self, key: str, chance: float) -> None:
+        if key == "set_editing" and chance > 0.5:  # the place where files are opened
+            chance = 0.999
         self._one(key, "button", chance).click()
 
     def stNumberInput(self, key: str, chance: float) -> None:
@@ -336,7 +391,9 @@ class Hands:
         if chance > 0.93 and close.count():
             close.first.click()
             return
-        name, content = FILES[int(chance / 0.93 * len(FILES)) % len(FILES)]
+        if int(chance * 1000) % 4 or self.opened is None:  # else the same again, over itself
+            self.opened = FILES[int(chance / 0.93 * len(FILES)) % len(FILES)]
+        name, content = self.opened
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
 
@@ -346,7 +403,12 @@ class Hands:
         if box is None:
             return
         row, column = int(chance * 977) % 4, int(chance * 7919) % 4
-        grid.click(position={"x": min(95 + 60 * column, box["width"] - 6), "y": min(52 + 35 * row, box["height"] - 6)})
+        grid.click(
+            position={
+                "x": min(95 + 60 * column, box["width"] - 6),
+                "y": min(52 + 35 * row, box["height"] - 6),
+            }
+        )
         if "mask" not in key:
             values = "0.5", "7", "-2", "abc", "", "1e999", "word"
             self.page.keyboard.press("Enter")
@@ -360,7 +422,10 @@ class Hands:
         pane.scroll_into_view_if_needed()
         if kind < 4 and pane.locator(".nsewdrag").count():
             box = pane.locator(".nsewdrag").first.bounding_box()
-            x, y = box["x"] + box["width"] * (chance * 17 % 1), box["y"] + box["height"] * (chance * 29 % 1)
+            x, y = (
+                box["x"] + box["width"] * (chance * 17 % 1),
+                box["y"] + box["height"] * (chance * 29 % 1),
+            )
             self.page.mouse.move(x - 3, y - 3)
             self.page.mouse.move(x, y)
             self.page.mouse.click(x, y)
@@ -372,16 +437,20 @@ class Hands:
             pane.locator(".board-tool", has_text="edit").first.click()
         else:
             pane.locator(".board-tool", has_text="⋯").click()
-            tools = pane.locator(".board-menu button", has_text=re.compile("^(Show|Enlarge|Shrink|Copy)"))
+            tools = pane.locator(
+                ".board-menu button", has_text=re.compile("^(Show|Enlarge|Shrink|Copy)")
+            )
             tools.nth(int(chance * 31) % tools.count()).click()
 
-    # the page itself --------------------------------------------------------------------------------
+    # the page itself --------------------------------------------------------------------
 
     def go(self, page: str, chance: float) -> None:
         self.page.get_by_test_id("stTopNavLink").filter(has_text=page).click()
 
     def back(self, _: str, chance: float) -> None:
-        self.page.evaluate("() => { if (navigation.canGoBack) history.back() }")  # never out of the dashboard
+        self.page.evaluate(
+            "() => { if (navigation.canGoBack) history.back() }"
+        )  # never out of the dashboard
 
     def forward(self, _: str, chance: float) -> None:
         self.page.evaluate("() => { if (navigation.canGoForward) history.forward() }")
@@ -396,7 +465,9 @@ class Hands:
     def keys(self, _: str, chance: float) -> None:
         """Keys on no control in particular; R asks for a run."""
         self.page.evaluate("() => document.activeElement?.blur()")
-        for press in (["Tab", "Tab", "Escape"], ["r"], ["PageDown"], ["Home", "Escape"])[int(chance * 4)]:
+        for press in (["Tab", "Tab", "Escape"], ["r"], ["PageDown"], ["Home", "Escape"])[
+            int(chance * 4)
+        ]:
             self.page.keyboard.press(press)
 
     def expander(self, _: str, chance: float) -> None:
@@ -405,7 +476,7 @@ class Hands:
             found.nth(int(chance * found.count())).click()
 
 
-# ---- one visitor ---------------------------------------------------------------------------------------------
+# ---- one visitor -----------------------------------------------------------------------
 
 
 @dataclass
@@ -416,7 +487,9 @@ class Visitor:
     address: str
     seed: int
     heavy: bool = False
-    done: list[list[Move]] = field(default_factory=list)  # those of one step were made without waiting
+    done: list[list[Move]] = field(
+        default_factory=list
+    )  # those of one step were made without waiting
     errors: list[str] = field(default_factory=list)
     numbers: dict[str, dict] = field(default_factory=dict)  # by the address that showed them
     missed: int = 0  # moves in a row for which the control could not be used
@@ -425,8 +498,11 @@ class Visitor:
         self.page.set_default_timeout(1_500)
         self.page.set_default_navigation_timeout(30_000)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda m: self.errors.append(f"console: {m.text}") if m.type == "error" else None)
-        self.page.on("dialog", lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("console", self._heard)
+        self.page.on(
+            "dialog",
+            lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        )
         self.random = random.Random(self.seed)
         self.wire = Wire(self.page)
         self.hands = Hands(self.page, self.address)
@@ -434,7 +510,14 @@ class Visitor:
         self.page.locator(".board[data-tag]").first.wait_for(timeout=60_000)
         self.seen = self.look()
 
-    # choosing ---------------------------------------------------------------------------------------
+    def _heard(self, message) -> None:
+        where = message.location.get("url", "")
+        if (
+            message.type == "error" and "/_stcore/" not in where
+        ):  # Streamlit looks for its server under each path
+            self.errors.append(f"console: {message.text} {where}")
+
+    # choosing ---------------------------------------------------------------------------
 
     def choose(self) -> list[Move]:
         """What to do next: a control that stands on the page, or something with the page itself."""
@@ -446,8 +529,9 @@ class Visitor:
         if self.random.random() < 0.14:
             verbs = "back", "back", "forward", "reload", "resize", "keys", "expander", "go", "go"
             verb = self.random.choice(verbs)
-            return verb, self.random.choice(list(PAGES)) if verb == "go" else "", chance
-        controls = [c for c in self.page.evaluate(CONTROLS) if self.heavy or c["key"] not in ("make_pdf", "build_zip")]
+            return verb, self.random.choice(PAGES) if verb == "go" else "", chance
+        left_out = {"sheet"} | (set() if self.heavy else {"make_pdf", "build_zip"})
+        controls = [c for c in self.page.evaluate(CONTROLS) if c["key"] not in left_out]
         if not controls:
             return "keys", "", chance
         weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
@@ -455,7 +539,7 @@ class Visitor:
         kind = "table" if control["key"].startswith("table_") else control["kind"]
         return ("board" if kind == "stBidiComponentRegular" else kind), control["key"], chance
 
-    # doing ------------------------------------------------------------------------------------------
+    # doing ------------------------------------------------------------------------------
 
     def step(self, moves: list[Move]) -> None:
         """One move, or several without waiting; then look."""
@@ -473,22 +557,32 @@ class Visitor:
                 if self.missed > 6:
                     raise Fault(f"nothing on the page answers any more: {problem}") from None
         self.settle(asked)
-        self.judge(before, self.look(), moves)
+        try:
+            self.judge(before, self.look(), moves)
+        except Fault:  # a busy machine may have begun a run late
+            self.page.wait_for_timeout(1_500)
+            self.judge(before, self.look(), moves)
 
     def settle(self, asked: int) -> None:
         """Wait until the runs that were asked for have ended."""
         start = quiet = time.monotonic()
-        while (now := time.monotonic()) - quiet < (0.06 if self.wire.asked > asked else 0.3):
+        while (now := time.monotonic()) - quiet < (
+            0.1 if self.wire.asked > asked and len(self.done[-1]) == 1 else 0.3
+        ):
             self.page.wait_for_timeout(20)
             if self.wire.busy:
                 quiet = now
                 if now - start > PATIENCE * 3:
                     raise Fault("a run does not end")
-        self.page.keyboard.press("Escape") if self.page.locator("#portal textarea, #portal input").count() else None
+        self.page.keyboard.press("Escape") if self.page.locator(
+            "#portal textarea, #portal input"
+        ).count() else None
 
     def look(self) -> Seen:
         """The page, once all boards are drawn."""
-        found = self._until(lambda found: sorted(found["tags"]) == sorted(tag.decode() for tag in self.wire.tags))
+        found = self._until(
+            lambda found: sorted(found["tags"]) == sorted(tag.decode() for tag in self.wire.tags)
+        )
         if self.wire.exceptions:
             raise Fault("an exception: " + self.wire.exceptions[0])
         if found["errors"]:
@@ -519,13 +613,15 @@ class Visitor:
                 found = self.page.evaluate(LOOK)
             except PlaywrightError:  # a new page is being opened
                 found = {}
-            if (found and not self.wire.busy and holds(found)) or time.monotonic() - start > patience:
-                if not found:
+            if (
+                found and found["intro"] and not self.wire.busy and holds(found)
+            ) or time.monotonic() - start > patience:
+                if not found or not found["intro"]:
                     raise Fault("the page does not open")
                 return found
             self.page.wait_for_timeout(30)
 
-    # judging ----------------------------------------------------------------------------------------
+    # judging ----------------------------------------------------------------------------
 
     def judge(self, before: Seen, now: Seen, moves: list[Move]) -> None:
         self.seen = now
@@ -537,42 +633,80 @@ class Visitor:
                 raise Fault(f"{moves} changed {sorted(changed)}: from {before.url} to {now.url}")
         if not now.exploring:
             return
-        if not allowed - {"digits", "query", "cell"} and before.exploring and not verbs & {"back", "forward"}:
+        if (
+            not allowed - {"digits", "query", "cell"}
+            and before.exploring
+            and not verbs & {"back", "forward"}
+        ):
             self._equal(before.panes, now.panes, f"{moves} changed numbers")
         forgotten = any("no longer has them" in sentence for sentence in now.said)
-        if not forgotten and urlsplit(now.url).query:
-            known = self.numbers.setdefault(urlsplit(now.url).query, now.panes)
-            self._equal(known, now.panes, f"the address {now.url} showed other numbers before")
+        link = "" if forgotten else urlsplit(now.url).query
+        self._equal(
+            self.numbers.get(link, now.panes), now.panes, f"{now.url} showed other numbers before"
+        )
         if now.settings:
             if now.settings.fill == "-inf":
-                self._equal(computed(now.settings), now.panes, f"the board shows other numbers than {now.url}")
+                self._equal(
+                    computed(now.settings),
+                    now.panes,
+                    f"the board shows other numbers than {now.url}",
+                )
             self._controls(now)
+        if link:
+            self.numbers[link] = now.panes
 
     def _equal(self, wanted: dict, found: dict, what: str) -> None:
-        wrong = sorted(name for name in set(wanted) | set(found) if wanted.get(name) != found.get(name))
+        wrong = sorted(
+            name for name in set(wanted) | set(found) if wanted.get(name) != found.get(name)
+        )
         if wrong:
             raise Fault(f"{what}: {wrong}")
 
     def _controls(self, now: Seen) -> None:
         """Whether the controls in the rail show what is set; the browser may need a moment for it."""
         s = now.settings
-        wanted = {"digits": s.digits, "d_model": s.d_model, "d_k": s.d_k, "d_v": s.d_v, "heads": s.heads}
+        wanted = {
+            "digits": s.digits,
+            "d_model": s.d_model,
+            "d_k": s.d_k,
+            "d_v": s.d_v,
+            "heads": s.heads,
+        }
         wanted["item"] = s.item + 1 if s.batch > 1 else None
 
         def wrong(shown: dict) -> dict:
-            return {k: (shown[k], v) for k, v in wanted.items() if None not in (shown[k], v) and shown[k] != str(v)}
+            return {
+                k: (shown[k], v)
+                for k, v in wanted.items()
+                if None not in (shown[k], v) and shown[k] != str(v)
+            }
 
         if wrong(now.shown):
             found = self._until(lambda found: not wrong(found["shown"]), 2)
             if wrong(found["shown"]):
-                raise Fault(f"controls show other values than are set (shown, set): {wrong(found['shown'])}")
+                raise Fault(
+                    f"controls show other values than are set (shown, set): {wrong(found['shown'])}"
+                )
 
 
-# ---- many visitors -------------------------------------------------------------------------------------------
+# ---- many visitors ---------------------------------------------------------------------
 
 
-def play(browser, address: str, seed: int, actions: int, heavy: bool = False, script=None) -> tuple[int, str]:
-    """One visitor's moves: how many were made, and what went wrong, with all that led to it."""
+def play(
+    browser,
+    address: str,
+    seed: int,
+    actions: int,
+    *,
+    heavy: bool = False,
+    script=None,
+    seconds: float = 1e9,
+) -> tuple[int, str]:
+    """One visitor's moves: how many were made, and what went wrong, with all that led to it.
+
+    ``script``: these moves instead of chosen ones. ``seconds``: no move begins later than this.
+    """
+    end = time.monotonic() + seconds
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor = None
@@ -582,7 +716,7 @@ def play(browser, address: str, seed: int, actions: int, heavy: bool = False, sc
         for moves in script or iter(visitor.choose, None):
             visitor.step([tuple(move) for move in moves])
             made += len(moves)
-            if made >= actions and not script:
+            if (made >= actions and not script) or time.monotonic() > end:
                 break
         return made, ""
     except Fault as fault:
@@ -603,7 +737,9 @@ def chromium(path: str | None = None) -> Iterator:
     names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
     path = path or next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield browser
         browser.close()
 
@@ -614,17 +750,29 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--episode", type=int, default=EPISODE, help="moves of one visitor")
     parser.add_argument("--heavy", action="store_true", help="also build zips and PDFs")
-    parser.add_argument("--root", type=Path, default=ROOT, help="another checkout to let it loose on")
-    parser.add_argument("--replay", type=Path, help="a file with the moves of a fault, a line for each step")
+    parser.add_argument(
+        "--root", type=Path, default=ROOT, help="another checkout to let it loose on"
+    )
+    parser.add_argument(
+        "--replay", type=Path, help="a file with the moves of a fault, a line for each step"
+    )
     given = parser.parse_args()
-    script = given.replay and [json.loads(line) for line in given.replay.read_text().splitlines() if line[:2] == "[["]
+    script = given.replay and [
+        json.loads(line) for line in given.replay.read_text().splitlines() if line[:2] == "[["
+    ]
     made, faults, seed, start = 0, 0, given.seed, time.monotonic()
     with serving(given.root) as address, chromium() as browser:
         while made < given.actions:
-            count, fault = play(browser, address, seed, given.episode, given.heavy, script)
+            count, fault = play(
+                browser, address, seed, given.episode, heavy=given.heavy, script=script
+            )
             made, seed = made + max(count, 1), seed + 1
             faults += bool(fault)
-            print(fault or f"seed {seed - 1}: {count} moves, {made:,} in {time.monotonic() - start:.0f} s", flush=True)
+            print(
+                fault
+                or f"seed {seed - 1}: {count} moves, {made:,} in {time.monotonic() - start:.0f} s",
+                flush=True,
+            )
             if script:
                 break
     print(f"{made:,} moves, {faults} faults, {time.monotonic() - start:.0f} s")

@@ -74,11 +74,17 @@ def files() -> list[tuple[str, bytes]]:
     good = [
         ("mine.npz", weights),
         ("again.npz", weights),
-        ("mine.npz", npz(X=normal((5, 4)), W_Q=normal((4, 4)), W_K=normal((4, 4)), W_V=normal((4, 4)))),
+        (
+            "mine.npz",
+            npz(X=normal((5, 4)), W_Q=normal((4, 4)), W_K=normal((4, 4)), W_V=normal((4, 4))),
+        ),
         ("qkv.npz", npz(Q=normal((3, 4)), K=normal((3, 4)), V=normal((3, 2)))),
         ("qkv.npz", npz(**stacked, mask=~np.tri(3, dtype=bool))),
         ("heads.npz", npz(**four, heads=np.int64(2))),
-        ("named.npz", npz(tokens=np.array(["a", "b", "c"]), embeddings=normal((3, 4)), other=normal((7,)))),
+        (
+            "named.npz",
+            npz(tokens=np.array(["a", "b", "c"]), embeddings=normal((3, 4)), other=normal((7,))),
+        ),
         ("one.npy", npy(normal((4, 4)))),
         ("three.npy", npy(normal((2, 4, 4)).astype(np.float16))),
         ("mask.npy", npy(np.tri(4, dtype=bool))),
