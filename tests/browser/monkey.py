@@ -159,7 +159,7 @@ def serving(root: Path = ROOT) -> Iterator[str]:
 
 
 class Wire:
-    """What goes over Streamlit's connection: it alone tells whether a run is under way, and what a run drew."""
+    """What goes over Streamlit's connection: whether a run is under way, and what it drew."""
 
     def __init__(self, page):
         self.asked = 0  # runs the browser asked for
@@ -222,19 +222,24 @@ LOOK = """() => {
   }
   const intros = INTROS
   const value = key => document.querySelector(`.st-key-set_${key} input`)?.value ?? null
-  const open = [...document.querySelectorAll('[role=radiogroup]')].filter(group => group.getClientRects().length)
+  const open = [...document.querySelectorAll('[role=radiogroup]')]
+    .filter(group => group.getClientRects().length)
   return {
-    url: location.href, panes, intro: intros[location.pathname] === document.querySelector('p.intro b')?.innerText,
+    url: location.href, panes,
+    intro: intros[location.pathname] === document.querySelector('p.intro b')?.innerText,
     tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
-    errors: [...document.querySelectorAll('[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
+    errors: [...document.querySelectorAll(
+      '[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
       .map(node => node.innerText),
     dialogs: [...document.querySelectorAll('[role=dialog]')].map(node => node.innerText),
     connected: document.querySelector('.stApp')?.dataset.testConnectionState,
     said: [...document.querySelectorAll('.said')].map(node => node.innerText),
-    shown: Object.fromEntries(['digits', 'query', 'mask', 'example', 'fill', 'd_k', 'd_v', 'd_model', 'heads', 'item']
+    shown: Object.fromEntries(
+      ['digits', 'd_k', 'd_v', 'd_model', 'heads', 'item']
       .map(key => [key, value(key)])),
     empty: open.filter(group => !group.querySelector('[aria-checked=true]'))
-      .map(group => [...group.closest('[class*=st-key-]').classList].find(name => name.startsWith('st-key-')).slice(7)),
+      .map(group => [...group.closest('[class*=st-key-]').classList]
+        .find(name => name.startsWith('st-key-')).slice(7)),
   }
 }""".replace("INTROS", json.dumps(INTROS))
 
@@ -309,7 +314,7 @@ Move = tuple[
 
 
 class Hands:
-    """All that is done to a page. Each move is chosen by one number, so that it can be done again."""
+    """All that is done to a page; one number chooses a move, so that it can be done again."""
 
     def __init__(self, page, address: str):
         self.page, self.address = page, address
@@ -416,7 +421,7 @@ class Hands:
             self.page.keyboard.press("Enter")
 
     def board(self, key: str, chance: float) -> None:
-        """A cell by mouse or by keys, the button that opens the editor, or one of a pane's tools."""
+        """A cell by mouse or by keys, the button for the editor, or one of a pane's tools."""
         pane = self._one(key, ".board-pane", chance * 13 % 1)
         kind = int(chance * 101) % 10
         pane.scroll_into_view_if_needed()
@@ -663,7 +668,7 @@ class Visitor:
             raise Fault(f"{what}: {wrong}")
 
     def _controls(self, now: Seen) -> None:
-        """Whether the controls in the rail show what is set; the browser may need a moment for it."""
+        """Whether the controls in the rail show what is set, if need be after a moment."""
         s = now.settings
         wanted = {
             "digits": s.digits,

@@ -5,7 +5,7 @@ import json
 import pytest
 from browser import monkey
 
-SECONDS = 40  # all visitors together; how far they come depends on the machine
+SECONDS = 24  # all visitors together; how far they come depends on the machine
 SEEDS = (1, 2)
 
 
@@ -40,7 +40,8 @@ def test_a_file_opened_over_itself_keeps_what_was_understood(browser, address):
             "an error box: ",
         ),
         (
-            "document.querySelector('[data-stage=scores] .js-plotly-plot').data[0].z[0][0] += 1e-12",
+            "document.querySelector('[data-stage=scores] .js-plotly-plot')"
+            ".data[0].z[0][0] += 1e-12",
             "[('resize', '', 0.0)] changed numbers: ['scores']",
         ),
         ("document.querySelector('.board').dataset.tag = 'x'", "the boards show ['x']; "),
