@@ -185,3 +185,4 @@ try:
 except BadInput as problem:
     parts.say("refused", state.capital(str(problem)))
 parts.address()
+state.end()

@@ -69,3 +69,4 @@ if panes:
 st.subheader("What each framework does", anchor=False)
 st.html(tables.facts())
 parts.address()
+state.end()

@@ -155,3 +155,4 @@ below = {
 }
 below[state.own(st.segmented_control, "Below the board", "below", CELL, options=list(below), required=True,
                 label_visibility="collapsed")]()  # fmt: skip
+state.end()

@@ -35,6 +35,8 @@ class Visit:
     kept: dict = field(default_factory=dict)  # values of the page alone, such as which panel is open
     menus: dict = field(default_factory=dict)  # the labels each menu showed last
     tables: dict = field(default_factory=dict)  # what each table opened with
+    drawn: set = field(default_factory=set)  # the controls this run has drawn so far
+    standing: set = field(default_factory=set)  # those that stand in the browser
 
 
 def _visit() -> Visit:
@@ -57,7 +59,17 @@ def begin(page: str) -> Settings:
         visit.settings, visit.notices = _opened(address)
         visit.remarks = []
     visit.arrived, visit.changed = visit.arrived or bool(address), False
+    visit.drawn = set()
     return visit.settings
+
+
+def end() -> None:
+    """The run has drawn all there is: a control it did not draw is gone from the browser.
+
+    A run that another one overtakes never comes here, and the browser then keeps all that stands.
+    """
+    visit = _visit()
+    visit.standing = set(visit.drawn)
 
 
 def _opened(address: dict[str, str]) -> tuple[Settings, list[str]]:
@@ -152,27 +164,59 @@ def bound(widget, label: str, name: str, value, apply, **options):
 
 
 def own(widget, label: str, name: str, default, **options):
-    """A control of the page alone, such as which panel is open; it too outlives a visit to another page."""
-    value = kept(name, default)
+    """A control of the page alone, such as which panel is open; it outlives a visit to another page.
+
+    A kept value that is no longer on offer gives way to the default, or to the first that is.
+    """
+    value = _offered(kept(name, default), default, options.get("options"))
+    keep(name, value)
     _keyed(widget, label, name, value, lambda moved: keep(name, moved), options)
     return value
 
 
+def _offered(value, default, choices):
+    """The value as far as it is among the choices; None, for no choice, where that is the default."""
+    if choices is None:
+        return value
+    if isinstance(value, list):
+        return [choice for choice in value if choice in choices]
+    if value in choices or (value is None and default is None):
+        return value
+    return default if default is None or default in choices else next(iter(choices), None)
+
+
 def _keyed(widget, label, name, value, move, options):
-    key, menus = f"set_{name}", _visit().menus
-    menu = [options["format_func"](option) for option in options["options"]] if "format_func" in options else None
-    if st.session_state.get(key, _NOTHING) != value or menus.get(name) != menu:
+    """Draw the control with this value.
+
+    The browser remembers what a control shows for as long as it stands there; one that stands
+    anew is told its value, or it would show Streamlit's own default and report that as a move.
+    """
+    key, visit, menu = f"set_{name}", _visit(), None
+    if "format_func" in options:
+        menu = [options["format_func"](option) for option in options["options"]]
+    known = key in visit.standing and visit.menus.get(name) == menu
+    if not known or st.session_state.get(key, _NOTHING) != value:
         st.session_state[key] = value  # also where only the labels changed: the browser holds the old one
-    menus[name] = menu
-    return widget(label, key=key, on_change=_moved, args=(key, move, options.get("options")), **options)
+    visit.menus[name] = menu
+    visit.drawn.add(key)
+    visit.standing.add(key)
+    return widget(label, key=key, on_change=_moved, args=(key, move, options), **options)
 
 
-def _moved(key: str, move, options) -> None:
-    """A menu whose labels were renamed under it reports its old label: that is not a choice."""
-    value = st.session_state[key]
-    chosen = value if isinstance(value, list) else [value]
+def _moved(key: str, move, options: dict) -> None:
+    """Hand on what was chosen.
+
+    A menu whose labels were renamed under it reports its old label, one that is gone what it
+    showed last, and one where something must be chosen can report nothing: none is a choice.
+    """
+    if key not in _visit().standing:
+        return
     touched()
-    if options is None or all(choice is None or choice in options for choice in chosen):
+    value = st.session_state[key]
+    choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
+    if value is None and options.get("required"):
+        return
+    if choices is None or all(choice is None or choice in choices for choice in chosen):
         move(value)
 
 

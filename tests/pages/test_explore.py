@@ -321,3 +321,33 @@ def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
     (flag,) = said(at, "flag")
     assert flag == "Query “https://evil.example” sees no key: its weights and its output are 0."
     assert not at.warning and not at.info
+
+
+def several_arrays_of(at: AppTest) -> AppTest:
+    """The page with several arrays on it, and the figure's controls below."""
+    at = pasted(at, "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
+    return ran(at.button_group(key="set_below").set_value("Take it away"))
+
+
+KEPT = ("below", "load_family", "load_pick_Q", "sheet_for", "sheet_mode", "sheet_scale")
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("value", ["gone", None])
+def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
+    at = several_arrays_of(opened())
+    at.session_state["visit"].kept[name] = value
+    ran(at)
+    kept = at.session_state["visit"].kept
+    wanted = {"below": "The chosen cell", "load_family": "weights", "load_pick_Q": None}
+    wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
+    assert kept[name] == wanted[name]
+
+
+@pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
+def test_a_choice_that_must_be_made_is_never_taken_back(name):
+    at = several_arrays_of(opened())
+    before = at.session_state["visit"].kept[name]
+    ran(at.button_group(key=f"set_{name}").set_value(None))
+    assert at.session_state["visit"].kept[name] == before
+    assert at.button_group(key=f"set_{name}").value == before
