@@ -51,3 +51,4 @@ if panes:
 st.subheader("What each framework does", anchor=False)
 st.html(tables.facts())
 parts.address()
+state.end()

@@ -96,3 +96,4 @@ with st.expander("The numbers behind these charts"):
                        key="variance_csv")  # fmt: skip
 sheet.offer(charts, "attention_why")
 parts.address()
+state.end()
