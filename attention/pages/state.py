@@ -16,7 +16,7 @@ from attention.inputs.matrices import BadInput
 from attention.inputs.settings import SAMPLING, Settings, check
 from attention.pages import store
 
-PATIENCE = 15  # seconds for a browser to say what it keeps; one that runs scripts needs a half
+PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
 _NOTHING = object()

@@ -1,0 +1,359 @@
+"""States too large for a link, lost connections and restarted servers, in a real browser."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attention.inputs import links
+from attention.inputs.examples import EXAMPLES
+from attention.inputs.matrices import Matrix
+from attention.inputs.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
+CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
+NONE_KEPT = (
+    "This address stands for matrices too large for it, kept by the browser that made it, and this one has none under it"
+)
+OPEN_SAVED = "; open a saved state under “your data” on Explore, or bring them again."
+DAMAGED = (
+    "What this browser keeps under this address is damaged, or is another state; open a saved state under “your data” on"
+    " Explore, or bring the numbers again."
+)
+TABLES = """const tables = async mode => {
+  const request = indexedDB.open('attention-stage-by-stage')
+  await new Promise(done => { request.onsuccess = done })
+  const transaction = request.result.transaction(['states', 'parts'], mode)
+  return [transaction.objectStore('states'), transaction.objectStore('parts'), new Promise(done => {
+    transaction.oncomplete = () => { request.result.close(); done() } })]
+}
+const answer = request => new Promise(done => { request.onsuccess = () => done(request.result) })
+"""
+DENIED = "Object.defineProperty(window, 'indexedDB', { get () { throw new DOMException('it is denied', 'SecurityError') } })"
+
+
+class Server:
+    """A dashboard of one's own, to kill and start again under an open page."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}/"
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+        command += [f"--server.port={self.port}", "--server.address=127.0.0.1"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, cwd=ROOT, **quiet)
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(self.address + "_stcore/health", timeout=1).close()
+                return
+            except OSError:
+                assert self.process.poll() is None, "the dashboard did not start"
+                time.sleep(0.1)
+        raise AssertionError("the dashboard did not start in time")
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def server():
+    running = Server()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def pages(browser, server, visit):
+    """Fresh visitors of the server that can be killed."""
+
+    def visitor() -> object:
+        dashboard = visit()
+        dashboard.address = server.address
+        return dashboard
+
+    return visitor
+
+
+def large(seed: int) -> Settings:
+    """A state of half a megabyte."""
+    rng = np.random.default_rng(seed)
+    shapes = {"X": (4, 256), "W_Q": (256, 64), "W_K": (256, 64), "W_V": (256, 32)}
+    matrices = {name: Matrix(rng.standard_normal(shape)) for name, shape in shapes.items()}
+    return replace(EXAMPLES["four-words"].build(), matrices=matrices)
+
+
+def mark(settings: Settings) -> str:
+    return links.address(settings)[0]["partial"]
+
+
+def bring(dashboard, settings: Settings) -> str:
+    """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
+    dashboard.upload("state.json", links.to_file(settings))
+    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
+    arrived(dashboard, settings)
+    dashboard.wait_for(TABLES_KEEP, mark(settings))
+    return dashboard.tag()
+
+
+TABLES_KEEP = f"async mark => {{ {TABLES} const [states] = await tables('readonly'); return (await answer(states.getAllKeys())).includes(mark) }}"
+
+
+def arrived(dashboard, settings: Settings) -> None:
+    """The address carries the mark of these settings."""
+    dashboard.wait_for("mark => location.search.includes(mark)", mark(settings))
+
+
+def shows(dashboard, tag: str) -> None:
+    dashboard.wait_for(f"tag => {TAG} === tag", tag)
+
+
+def holds(dashboard, settings: Settings) -> None:
+    for name, matrix in settings.matrices.items():
+        assert np.array_equal(dashboard.numbers(name), matrix.values), name
+
+
+def connected(dashboard, yes: bool = True) -> None:
+    dashboard.wait_for(f"yes => ({CONNECTION} === 'CONNECTED') === yes", yes)
+
+
+def restart(server: Server, *dashboards) -> None:
+    """Kill the server under these pages and start another; they are connected with it again."""
+    server.kill()
+    for dashboard in dashboards:
+        connected(dashboard, False)
+    server.start()
+    for dashboard in dashboards:
+        connected(dashboard)
+
+
+def said(dashboard) -> list[str]:
+    dashboard.page.locator(".said").first.wait_for()
+    return dashboard.page.locator(".said").all_inner_texts()
+
+
+def test_reload_back_and_every_page_find_a_large_state_again_after_the_server_was_killed(
+    pages, server
+):
+    dashboard, one, two = pages().open(), large(1), large(2)
+    first, second = bring(dashboard, one), bring(dashboard, two)
+    dashboard.page.go_back()
+    shows(dashboard, first)
+    dashboard.page.go_forward()
+    shows(dashboard, second)
+    server.kill()  # and with it all that it knew
+    server.start()
+    dashboard.page.reload()
+    shows(dashboard, second)
+    holds(dashboard, two)
+    dashboard.page.go_back()
+    shows(dashboard, first)
+    holds(dashboard, one)
+    assert mark(one) in dashboard.page.url
+    for path, shown in (("why", "d_model"), ("conventions", ""), ("check", "")):
+        other = dashboard.page.context.new_page()
+        other.goto(f"{server.address}{path}?example=four-words&partial={mark(one)}")
+        other.locator(".said.flag", has_text="do not fit into a link").wait_for()
+        assert other.locator(".said.refused").count() == 0, (path, shown)
+        assert mark(one) in other.url
+        other.close()
+
+
+def test_a_large_state_and_the_first_move_outlive_a_restart_under_an_open_page(pages, server):
+    dashboard, state = pages().open(), large(3)
+    bring(dashboard, state)
+    restart(server, dashboard)
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.page.keyboard.press("ArrowRight")
+    arrived(dashboard, replace(state, digits=3))
+    holds(dashboard, state)
+    assert dashboard.page.locator(".said.refused").count() == 0
+
+
+def test_a_move_does_not_send_the_matrices_again_unless_the_browser_lost_them(visit):
+    dashboard, state = visit(), large(4)
+    frames = []
+    dashboard.page.on("websocket", lambda socket: socket.on("framereceived", lambda f: frames.append(len(f))))
+    dashboard.open()
+    bring(dashboard, state)
+    frames.clear()
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.page.keyboard.press("ArrowRight")
+    arrived(dashboard, replace(state, digits=3))
+    dashboard.wait_for(TABLES_KEEP, mark(replace(state, digits=3)))
+    store = sum(matrix.values.nbytes for matrix in state.matrices.values())
+    assert max(frames) < 2.2 * store  # the board alone has it twice
+    lose = f"async () => {{ {TABLES} const [, parts, over] = await tables('readwrite'); parts.clear(); await over }}"
+    dashboard.page.evaluate(lose)
+    dashboard.page.keyboard.press("ArrowRight")
+    dashboard.wait_for(TABLES_KEEP, mark(replace(state, digits=4)))
+    before = dashboard.tag()
+    dashboard.page.reload()
+    shows(dashboard, before)
+    holds(dashboard, state)
+
+
+def test_an_unknown_mark_is_one_sentence_and_the_place_to_open_a_saved_state(visit):
+    dashboard = visit().open(example="four-words", partial=mark(large(1)))
+    assert said(dashboard) == [NONE_KEPT + OPEN_SAVED]
+    assert dashboard.page.locator(".st-key-load_file").is_visible()
+    assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]  # the example's
+    bring(dashboard, large(1))
+    holds(dashboard, large(1))
+
+
+def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(DENIED)
+    dashboard.open(example="four-words", partial=mark(large(1)))
+    assert said(dashboard) == [f"{NONE_KEPT}{OPEN_SAVED[:-1]} (the browser says: it is denied)."]
+    dashboard.upload("state.json", links.to_file(large(1)))
+    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
+    dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it is denied)").wait_for()
+    holds(dashboard, large(1))
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.page.keyboard.press("ArrowRight")
+    arrived(dashboard, replace(large(1), digits=3))
+    holds(dashboard, large(1))
+
+
+def test_another_state_under_a_mark_is_refused(visit):
+    dashboard, one, two = visit().open(), large(1), large(2)
+    bring(dashboard, one)
+    bring(dashboard, two)
+    swap = f"""async ([one, two]) => {{ {TABLES} const [states, , over] = await tables('readwrite')
+      states.put(await answer(states.get(two)), one); await over }}"""
+    dashboard.page.evaluate(swap, [mark(one), mark(two)])
+    dashboard.open(example="four-words", partial=mark(one))
+    assert said(dashboard) == [DAMAGED]
+    assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]
+
+
+def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
+    dashboard, state = visit().open(), large(5)
+    tag = bring(dashboard, state)
+    fill = f"""async () => {{ {TABLES} const [states, , over] = await tables('readwrite')
+      for (let k = 1; k <= 60; k++) states.put({{ link: {{ example: 'own' }}, at: k, sizes: {{}} }}, `old${{k}}`)
+      await over }}"""
+    marks = f"async () => {{ {TABLES} const [states] = await tables('readonly'); return answer(states.getAllKeys()) }}"
+    dashboard.page.evaluate(fill)
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.page.keyboard.press("ArrowRight")
+    dashboard.wait_for(TABLES_KEEP, mark(replace(state, digits=3)))
+    kept = set(dashboard.page.evaluate(marks))
+    assert kept == {mark(state), mark(replace(state, digits=3)), *(f"old{k}" for k in range(13, 61))}
+    dashboard.tab("Take it away")
+    dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
+    dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it was told to forget)").wait_for()
+    dashboard.wait_for(f"async () => (await ({marks})()).length === 0")
+    holds(dashboard, state)
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.page.keyboard.press("ArrowLeft")
+    dashboard.wait_for(TABLES_KEEP, mark(state))
+    dashboard.page.reload()
+    shows(dashboard, tag)
+
+
+# ---- the first move after a restart -------------------------------------------------------------------
+
+
+def slider(d):
+    d.page.locator(".st-key-set_digits input").focus()
+    d.page.keyboard.press("ArrowRight")
+
+
+def pill(d):
+    d.page.locator(".st-key-set_parts").get_by_text("Σ output", exact=True).click()
+
+
+def typed(d, key: str, text: str):
+    box = d.page.locator(f".st-key-{key}").locator("input, textarea").first
+    box.fill(text)
+    box.press("Control+Enter" if key == "set_load_text" else "Enter")
+
+
+def cell(d):
+    board = d.page.locator(".board-pane[data-stage=weights] .board-plot")
+    board.focus()
+    for key in ("ArrowRight", "Enter"):
+        d.page.keyboard.press(key)
+
+
+def several(d):
+    d.page.locator(".st-key-set_padding input").click()
+    d.page.get_by_role("option", name="w2", exact=True).click()
+
+
+def word(d):
+    d.type_into(0, 1, "0.5")
+
+
+FIRST_MOVES = {  # control: the link to begin with, what to do before and after the restart, the address then
+    "slider": ({}, None, slider, "digits=3"),
+    "selectbox": ({}, None, lambda d: d.choose("set_mask", "look-ahead (causal)"), "mask=causal"),
+    "pills": ({}, None, pill, "context=1"),
+    "segmented control": (
+        {"example": "two-heads"}, None,
+        lambda d: d.page.locator(".st-key-set_head").get_by_text("2", exact=True).click(), "head=1"),
+    "number input": ({"scale": "2"}, None, lambda d: typed(d, "set_scale", "3"), "scale=3"),
+    "multiselect": ({}, None, several, "padding=1"),
+    "button": ({"example": "sentence", "digits": "5"}, None,
+               lambda d: d.page.get_by_role("button", name="Reset").click(), "?example=sentence$"),
+    "button of an open panel": (
+        {}, lambda d: d.edit("W_K"),
+        lambda d: d.page.get_by_role("button", name="Roll", exact=True).click(), "W_K=integers"),
+    "table": ({}, lambda d: d.edit("X"), word, "X="),
+    "click on the board": ({}, None, cell, "cell=weights%2C0%2C0"),
+}  # fmt: skip
+
+
+def test_the_first_move_after_a_restart_is_carried_out_whatever_the_control(pages, server):
+    opened = {}
+    for control, (link, before, _, _) in FIRST_MOVES.items():
+        opened[control] = pages().open(**({"example": "four-words"} | link))
+        if before:
+            before(opened[control])
+    restart(server, *opened.values())
+    for control, (_, _, move, _) in FIRST_MOVES.items():
+        move(opened[control])
+    for control, (_, _, _, address) in FIRST_MOVES.items():
+        opened[control].wait_for("part => new RegExp(part).test(location.search)", address.replace("?", "\\?"))
+        assert opened[control].page.locator("[data-testid=stException]").count() == 0, control
+
+
+def test_text_typed_before_a_restart_is_still_read_after_it(pages, server):
+    dashboard = pages().open()
+    dashboard.paste("1 2 3 4\n5 6 7 8")
+    dashboard.page.locator(".st-key-load_use button:enabled").wait_for()
+    restart(server, dashboard)
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+
+def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
+    dashboard = pages().open()
+    server.kill()
+    connected(dashboard, False)
+    cell(dashboard)
+    said = dashboard.page.locator(".board [role=status]")
+    said.wait_for()
+    assert said.inner_text() == "The server cannot be reached just now, so this was not taken. Try again when it is back."
+    server.start()
+    connected(dashboard)
+    cell(dashboard)
+    dashboard.wait_for("() => location.search.includes('cell=')")
+    assert said.is_hidden()
