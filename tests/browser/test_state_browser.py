@@ -21,9 +21,7 @@ from attention.inputs.settings import Settings
 ROOT = Path(__file__).parents[2]
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
-NONE_KEPT = (
-    "This address stands for matrices too large for it, kept by the browser that made it, and this one has none under it"
-)
+NONE_KEPT = "This address stands for matrices too large for it, kept by the browser that made it, and this one has none under it"
 OPEN_SAVED = "; open a saved state under “your data” on Explore, or bring them again."
 DAMAGED = (
     "What this browser keeps under this address is damaged, or is another state; open a saved state under “your data” on"
@@ -31,6 +29,7 @@ DAMAGED = (
 )
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
+  request.onupgradeneeded = () => { for (const name of ['states', 'parts']) request.result.createObjectStore(name) }
   await new Promise(done => { request.onsuccess = done })
   const transaction = request.result.transaction(['states', 'parts'], mode)
   return [transaction.objectStore('states'), transaction.objectStore('parts'), new Promise(done => {
@@ -38,7 +37,11 @@ TABLES = """const tables = async mode => {
 }
 const answer = request => new Promise(done => { request.onsuccess = () => done(request.result) })
 """
-DENIED = "Object.defineProperty(window, 'indexedDB', { get () { throw new DOMException('it is denied', 'SecurityError') } })"
+SOCKETS = """const Plain = WebSocket
+window.WebSocket = class extends Plain { constructor (...asked) { super(...asked); window.socket = this } }"""
+DENIED = (
+    "Object.defineProperty(window, 'indexedDB', { get () { throw new DOMException('it is denied', 'SecurityError') } })"
+)
 
 
 class Server:
@@ -54,6 +57,7 @@ class Server:
     def start(self) -> None:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
         command += [f"--server.port={self.port}", "--server.address=127.0.0.1"]
+        command += ["--server.disconnectedSessionTTL=0"]  # a lost connection ends the session
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, **quiet)
         for _ in range(600):
@@ -83,6 +87,7 @@ def pages(browser, server, visit):
 
     def visitor() -> object:
         dashboard = visit()
+        dashboard.page.add_init_script(SOCKETS)
         dashboard.address = server.address
         return dashboard
 
@@ -106,11 +111,21 @@ def bring(dashboard, settings: Settings) -> str:
     dashboard.upload("state.json", links.to_file(settings))
     dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
     arrived(dashboard, settings)
-    dashboard.wait_for(TABLES_KEEP, mark(settings))
+    until_kept(dashboard, settings)
     return dashboard.tag()
 
 
-TABLES_KEEP = f"async mark => {{ {TABLES} const [states] = await tables('readonly'); return (await answer(states.getAllKeys())).includes(mark) }}"
+MARKS = f"async () => {{ {TABLES} const [states] = await tables('readonly'); return answer(states.getAllKeys()) }}"
+
+
+def until_kept(dashboard, settings: Settings | None) -> set[str]:
+    """Wait until the browser keeps these settings, or nothing at all; the marks it keeps."""
+    for _ in range(400):
+        marks = set(dashboard.page.evaluate(MARKS))
+        if mark(settings) in marks if settings else not marks:
+            return marks
+        dashboard.page.wait_for_timeout(50)
+    raise AssertionError(f"the browser keeps {marks}")
 
 
 def arrived(dashboard, settings: Settings) -> None:
@@ -131,14 +146,23 @@ def connected(dashboard, yes: bool = True) -> None:
     dashboard.wait_for(f"yes => ({CONNECTION} === 'CONNECTED') === yes", yes)
 
 
-def restart(server: Server, *dashboards) -> None:
-    """Kill the server under these pages and start another; they are connected with it again."""
+def restart(server: Server, dashboard) -> None:
+    """Kill the server under an open page and start another; the page is connected with it again."""
     server.kill()
-    for dashboard in dashboards:
-        connected(dashboard, False)
+    connected(dashboard, False)
     server.start()
-    for dashboard in dashboards:
-        connected(dashboard)
+    connected(dashboard)
+
+
+def expire(dashboard) -> None:
+    """Cut the connection: the server forgets the session, and the page begins another."""
+    dashboard.page.evaluate("() => { window.lost = window.socket; window.lost.close() }")
+    dashboard.wait_for(f"() => window.socket !== window.lost && {CONNECTION} === 'CONNECTED'")
+
+
+def slider(d) -> None:
+    d.page.locator(".st-key-set_digits input").focus()
+    d.page.keyboard.press("ArrowRight")
 
 
 def said(dashboard) -> list[str]:
@@ -146,61 +170,54 @@ def said(dashboard) -> list[str]:
     return dashboard.page.locator(".said").all_inner_texts()
 
 
-def test_reload_back_and_every_page_find_a_large_state_again_after_the_server_was_killed(
-    pages, server
-):
+def test_large_states_outlive_back_reload_and_a_restart_under_an_open_page(pages, server):
     dashboard, one, two = pages().open(), large(1), large(2)
     first, second = bring(dashboard, one), bring(dashboard, two)
     dashboard.page.go_back()
     shows(dashboard, first)
     dashboard.page.go_forward()
     shows(dashboard, second)
-    server.kill()  # and with it all that it knew
-    server.start()
-    dashboard.page.reload()
-    shows(dashboard, second)
-    holds(dashboard, two)
-    dashboard.page.go_back()
-    shows(dashboard, first)
-    holds(dashboard, one)
-    assert mark(one) in dashboard.page.url
-    for path, shown in (("why", "d_model"), ("conventions", ""), ("check", "")):
-        other = dashboard.page.context.new_page()
-        other.goto(f"{server.address}{path}?example=four-words&partial={mark(one)}")
-        other.locator(".said.flag", has_text="do not fit into a link").wait_for()
-        assert other.locator(".said.refused").count() == 0, (path, shown)
-        assert mark(one) in other.url
-        other.close()
-
-
-def test_a_large_state_and_the_first_move_outlive_a_restart_under_an_open_page(pages, server):
-    dashboard, state = pages().open(), large(3)
-    bring(dashboard, state)
     restart(server, dashboard)
-    dashboard.page.locator(".st-key-set_digits input").focus()
-    dashboard.page.keyboard.press("ArrowRight")
-    arrived(dashboard, replace(state, digits=3))
-    holds(dashboard, state)
+    slider(dashboard)
+    arrived(dashboard, replace(two, digits=3))
+    holds(dashboard, two)
+    moved = dashboard.tag()
+    dashboard.page.go_back()
+    shows(dashboard, second)
+    dashboard.page.go_forward()
+    shows(dashboard, moved)
+    dashboard.page.reload()
+    shows(dashboard, moved)
+    holds(dashboard, two)
+    assert mark(replace(two, digits=3)) in dashboard.page.url
     assert dashboard.page.locator(".said.refused").count() == 0
 
 
+def test_every_page_asks_the_browser_for_a_large_state(visit):
+    dashboard, state = visit().open(), large(3)
+    bring(dashboard, state)
+    for path in ("why", "conventions", "check"):
+        dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
+        dashboard.page.locator(".said.flag", has_text="do not fit into a link").wait_for()
+        assert dashboard.page.locator(".said.refused").count() == 0, path
+        assert mark(state) in dashboard.page.url
+
+
 def test_a_move_does_not_send_the_matrices_again_unless_the_browser_lost_them(visit):
-    dashboard, state = visit(), large(4)
-    frames = []
-    dashboard.page.on("websocket", lambda socket: socket.on("framereceived", lambda f: frames.append(len(f))))
+    dashboard, state, frames = visit(), large(4), []
+    numbers = links.write_matrix(state.matrices["W_Q"])[-200:].encode()
+    dashboard.page.on("websocket", lambda socket: socket.on("framereceived", lambda f: frames.append(numbers in f)))
     dashboard.open()
     bring(dashboard, state)
-    frames.clear()
-    dashboard.page.locator(".st-key-set_digits input").focus()
-    dashboard.page.keyboard.press("ArrowRight")
-    arrived(dashboard, replace(state, digits=3))
-    dashboard.wait_for(TABLES_KEEP, mark(replace(state, digits=3)))
-    store = sum(matrix.values.nbytes for matrix in state.matrices.values())
-    assert max(frames) < 2.2 * store  # the board alone has it twice
+    assert frames.count(True) == 1
+    slider(dashboard)
+    until_kept(dashboard, replace(state, digits=3))
+    assert frames.count(True) == 1
     lose = f"async () => {{ {TABLES} const [, parts, over] = await tables('readwrite'); parts.clear(); await over }}"
     dashboard.page.evaluate(lose)
-    dashboard.page.keyboard.press("ArrowRight")
-    dashboard.wait_for(TABLES_KEEP, mark(replace(state, digits=4)))
+    slider(dashboard)
+    until_kept(dashboard, replace(state, digits=4))
+    assert frames.count(True) == 2
     before = dashboard.tag()
     dashboard.page.reload()
     shows(dashboard, before)
@@ -225,8 +242,7 @@ def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
     dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
     dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it is denied)").wait_for()
     holds(dashboard, large(1))
-    dashboard.page.locator(".st-key-set_digits input").focus()
-    dashboard.page.keyboard.press("ArrowRight")
+    slider(dashboard)
     arrived(dashboard, replace(large(1), digits=3))
     holds(dashboard, large(1))
 
@@ -249,31 +265,23 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     fill = f"""async () => {{ {TABLES} const [states, , over] = await tables('readwrite')
       for (let k = 1; k <= 60; k++) states.put({{ link: {{ example: 'own' }}, at: k, sizes: {{}} }}, `old${{k}}`)
       await over }}"""
-    marks = f"async () => {{ {TABLES} const [states] = await tables('readonly'); return answer(states.getAllKeys()) }}"
     dashboard.page.evaluate(fill)
-    dashboard.page.locator(".st-key-set_digits input").focus()
-    dashboard.page.keyboard.press("ArrowRight")
-    dashboard.wait_for(TABLES_KEEP, mark(replace(state, digits=3)))
-    kept = set(dashboard.page.evaluate(marks))
+    slider(dashboard)
+    kept = until_kept(dashboard, replace(state, digits=3))
     assert kept == {mark(state), mark(replace(state, digits=3)), *(f"old{k}" for k in range(13, 61))}
     dashboard.tab("Take it away")
     dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
     dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it was told to forget)").wait_for()
-    dashboard.wait_for(f"async () => (await ({marks})()).length === 0")
+    until_kept(dashboard, None)
     holds(dashboard, state)
     dashboard.page.locator(".st-key-set_digits input").focus()
     dashboard.page.keyboard.press("ArrowLeft")
-    dashboard.wait_for(TABLES_KEEP, mark(state))
+    until_kept(dashboard, state)
     dashboard.page.reload()
     shows(dashboard, tag)
 
 
 # ---- the first move after a restart -------------------------------------------------------------------
-
-
-def slider(d):
-    d.page.locator(".st-key-set_digits input").focus()
-    d.page.keyboard.press("ArrowRight")
 
 
 def pill(d):
@@ -298,48 +306,53 @@ def several(d):
     d.page.get_by_role("option", name="w2", exact=True).click()
 
 
-def word(d):
-    d.type_into(0, 1, "0.5")
+def choice(key: str, text: str):
+    return lambda d: d.page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
 
 
-FIRST_MOVES = {  # control: the link to begin with, what to do before and after the restart, the address then
-    "slider": ({}, None, slider, "digits=3"),
-    "selectbox": ({}, None, lambda d: d.choose("set_mask", "look-ahead (causal)"), "mask=causal"),
-    "pills": ({}, None, pill, "context=1"),
-    "segmented control": (
-        {"example": "two-heads"}, None,
-        lambda d: d.page.locator(".st-key-set_head").get_by_text("2", exact=True).click(), "head=1"),
-    "number input": ({"scale": "2"}, None, lambda d: typed(d, "set_scale", "3"), "scale=3"),
-    "multiselect": ({}, None, several, "padding=1"),
-    "button": ({"example": "sentence", "digits": "5"}, None,
-               lambda d: d.page.get_by_role("button", name="Reset").click(), "?example=sentence$"),
-    "button of an open panel": (
-        {}, lambda d: d.edit("W_K"),
-        lambda d: d.page.get_by_role("button", name="Roll", exact=True).click(), "W_K=integers"),
-    "table": ({}, lambda d: d.edit("X"), word, "X="),
-    "click on the board": ({}, None, cell, "cell=weights%2C0%2C0"),
-}  # fmt: skip
+def button(name: str):
+    return lambda d: d.page.get_by_role("button", name=name, exact=True).click()
 
 
-def test_the_first_move_after_a_restart_is_carried_out_whatever_the_control(pages, server):
-    opened = {}
-    for control, (link, before, _, _) in FIRST_MOVES.items():
-        opened[control] = pages().open(**({"example": "four-words"} | link))
-        if before:
-            before(opened[control])
-    restart(server, *opened.values())
-    for control, (_, _, move, _) in FIRST_MOVES.items():
-        move(opened[control])
-    for control, (_, _, _, address) in FIRST_MOVES.items():
-        opened[control].wait_for("part => new RegExp(part).test(location.search)", address.replace("?", "\\?"))
-        assert opened[control].page.locator("[data-testid=stException]").count() == 0, control
+FIRST_MOVES = [  # each as the first in its session, one after the other; what it does to the address
+    (slider, "digits=3"),
+    (lambda d: d.choose("set_mask", "look-ahead (causal)"), "mask=causal"),
+    (choice("set_parts", "Σ output"), "context=1"),
+    (lambda d: d.choose("set_heads", "2"), "heads=2"),
+    (choice("set_head", "2"), "head=1"),
+    (several, "padding=1"),
+    (lambda d: d.choose("set_scale_kind", "a number"), "scale="),
+    (lambda d: typed(d, "set_scale", "3"), "scale=3"),
+    (cell, "cell=weights%2C0%2C0"),
+    (button("Roll"), "W_K=integers"),
+    (button("Reset"), r"\?example=four-words$"),
+]
 
 
-def test_text_typed_before_a_restart_is_still_read_after_it(pages, server):
+def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
+    dashboard = pages().open(example="four-words", digits="2", context="0")
+    dashboard.edit("W_K")  # a panel of the page alone stays open
+    for move, address in FIRST_MOVES:
+        expire(dashboard)
+        move(dashboard)
+        dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
+        assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
+    assert dashboard.page.locator(".said.refused").count() == 0
+
+
+def test_a_number_typed_as_the_first_move_of_a_new_session_is_taken(pages):
+    dashboard = pages().open()
+    dashboard.edit("X")
+    expire(dashboard)
+    dashboard.after(lambda: dashboard.type_into(0, 1, "0.5"))
+    assert dashboard.numbers("X")[0, 0] == 0.5
+
+
+def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")
     dashboard.page.locator(".st-key-load_use button:enabled").wait_for()
-    restart(server, dashboard)
+    expire(dashboard)
     dashboard.use()
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
 
@@ -351,7 +364,9 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     cell(dashboard)
     said = dashboard.page.locator(".board [role=status]")
     said.wait_for()
-    assert said.inner_text() == "The server cannot be reached just now, so this was not taken. Try again when it is back."
+    assert (
+        said.inner_text() == "The server cannot be reached just now, so this was not taken. Try again when it is back."
+    )
     server.start()
     connected(dashboard)
     cell(dashboard)
