@@ -141,7 +141,7 @@ def _several(s: Settings, found: dict[str, Entry]) -> tuple[Picks, int | None]:
     for role in loading.FAMILIES[family]:
         left, right = st.columns([3, 2])
         with left:
-            name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), placeholder="leave as it is",
+            name = state.own(st.selectbox, ROLES[role].replace("_", "\\_"), f"load_pick_{role}", None, options=list(found), index=None, placeholder="leave as it is",
                              format_func=lambda name: f"{name}   {sides(found[name].shape)}")  # fmt: skip
         if name is not None:
             with right:

@@ -45,6 +45,8 @@ class Visit:
     forgotten: bool = False  # whether the browser is to keep nothing until the next change
     whole: bool = False  # whether a run of this session has reached its end
     heard: set = field(default_factory=set)  # controls whose first move has been handed on
+    drawn: set = field(default_factory=set)  # the controls this run has drawn so far
+    standing: set = field(default_factory=set)  # those that stand in the browser
 
 
 def _visit() -> Visit:
@@ -67,6 +69,7 @@ def begin(page: str) -> Settings:
     elif (address or visit.arrived) and not visit.changed and address != visit.address:
         _open(visit, address)
     visit.arrived, visit.changed = visit.arrived or bool(address), False
+    visit.drawn = set()
     visit.place = st.container(key="kept")
     if visit.awaited:
         _wait(visit)
@@ -74,18 +77,22 @@ def begin(page: str) -> Settings:
 
 
 def end() -> None:
-    """The last line of a page. From the second run on, Streamlit tells us of every move by itself.
+    """The last line of a page: the run has drawn all there is, and this session knows every control.
 
-    The browser asks for a run after a lost connection only where something on the page runs by itself
-    from time to time; without it, the first move would begin the new session, which knows no control.
+    A control that was not drawn is gone from the browser. A run that another one overtakes never comes
+    here, and the browser then keeps all that stands.
     """
-    _visit().whole = True
+    visit = _visit()
+    visit.standing, visit.whole = set(visit.drawn), True
     _awake()
 
 
 @st.fragment(run_every=3600)
 def _awake() -> None:
-    pass
+    """Nothing, once an hour: for its sake the browser asks for a run as soon as it is connected again.
+
+    Without it, the first move after a restart would begin the new session, which knows no control.
+    """
 
 
 # ---- large states, kept by the browser --------------------------------------------------------------
@@ -265,8 +272,13 @@ def bound(widget, label: str, name: str, value, apply, **options):
 
 
 def own(widget, label: str, name: str, default, **options):
-    """A control of the page alone, such as which panel is open; it too outlives a visit to another page."""
-    _keyed(widget, label, name, kept(name, default), lambda moved: keep(name, moved), options)
+    """A control of the page alone, such as which panel is open; it too outlives a visit to another page.
+
+    A kept value that is no longer on offer gives way to the default, or to the first that is.
+    """
+    value = _offered(kept(name, default), default, options.get("options"))
+    keep(name, value)
+    _keyed(widget, label, name, value, lambda moved: keep(name, moved), options)
     return kept(name, default)
 
 
@@ -282,22 +294,38 @@ def button(label: str, key: str, press: Callable, args: tuple = (), **options) -
         st.rerun()
 
 
+def _offered(value, default, choices):
+    """The value as far as it is among the choices; None, for no choice, where that is the default."""
+    if choices is None:
+        return value
+    if isinstance(value, list):
+        return [choice for choice in value if choice in choices]
+    if value in choices or (value is None and default is None):
+        return value
+    return default if default is None or default in choices else next(iter(choices), None)
+
+
 def _keyed(widget, label, name, value, move, options) -> bool:
-    """Draw a control; True where its move was handed on only now."""
-    key, menus = f"set_{name}", _visit().menus
-    menu = [options["format_func"](option) for option in options["options"]] if "format_func" in options else None
-    asked = {"key": key, "on_change": _moved, "args": (key, move, options.get("options"))}
-    first = _unheard(key)
-    if not first and (st.session_state.get(key, _NOTHING) != value or menus.get(name) != menu):
+    """Draw the control with this value; True where a move of it was handed on only now.
+
+    The browser remembers what a control shows for as long as it stands there; one that stands anew is
+    told its value, or it would show Streamlit's own default and report that as a move.
+    """
+    key, visit, menu = f"set_{name}", _visit(), None
+    if "format_func" in options:
+        menu = [options["format_func"](option) for option in options["options"]]
+    first, known = _unheard(key), key in visit.standing and visit.menus.get(name) == menu
+    if not first and (not known or st.session_state.get(key, _NOTHING) != value):
         st.session_state[key] = value  # also where only the labels changed: the browser holds the old one
-    menus[name] = menu
-    if not first:
-        widget(label, **asked, **options)
-        return False
-    sent = widget(label, **asked, **_start(widget, value, options.get("options")), **options)
-    if sent != value:
-        _moved(*asked["args"])
-    return sent != value
+    visit.menus[name] = menu
+    visit.drawn.add(key)
+    visit.standing.add(key)
+    shown = options | _start(widget, value, options.get("options")) if first else options
+    sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **shown)
+    late = first and sent != value
+    if late:
+        _moved(key, move, options)
+    return late
 
 
 def _unheard(key: str) -> bool:
@@ -310,21 +338,29 @@ def _unheard(key: str) -> bool:
     return not _visit().whole and key not in _visit().heard
 
 
-def _start(widget, value, options) -> dict[str, object]:
+def _start(widget, value, choices) -> dict[str, object]:
     """What a control shows where the browser has sent nothing."""
     kind = widget.__name__
     if kind == "selectbox":
-        return {"index": list(options).index(value) if value in options else None}
+        return {"index": list(choices).index(value) if value in choices else None}
     return {"default" if kind in ("pills", "segmented_control", "multiselect") else "value": value}
 
 
-def _moved(key: str, move, options) -> None:
-    """A menu whose labels were renamed under it reports its old label: that is not a choice."""
+def _moved(key: str, move, options: dict) -> None:
+    """Hand on what was chosen.
+
+    A menu whose labels were renamed under it reports its old label, one that is gone what it showed last, and one
+    where something must be chosen can still report nothing: none of these is a choice.
+    """
+    if key not in _visit().standing:
+        return
     _visit().heard.add(key)
-    value = st.session_state[key]
-    chosen = value if isinstance(value, list) else [value]
     touched()
-    if options is None or all(choice is None or choice in options for choice in chosen):
+    value = st.session_state[key]
+    choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
+    if value is None and options.get("required"):
+        return
+    if choices is None or all(choice is None or choice in choices for choice in chosen):
         move(value)
 
 
