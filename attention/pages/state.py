@@ -131,7 +131,6 @@ def _found(answer: dict) -> None:
     mark, file = visit.awaited, answer.get("file")
     if not mark or answer.get("mark") != mark:
         return  # it answers another page's question
-    visit.changed = True
     if file is None:
         _lose(visit, answer.get("why"))
         return

@@ -108,9 +108,18 @@ def mark(settings: Settings) -> str:
 
 def bring(dashboard, settings: Settings) -> str:
     """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
+    from playwright.sync_api import TimeoutError as TooLate
+
     dashboard.upload("state.json", links.to_file(settings))
-    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
-    arrived(dashboard, settings)
+    before = dashboard.tag()
+    for _ in range(10):  # the button may still be that of the file before
+        dashboard.page.get_by_role("button", name="Open it").click()
+        try:
+            dashboard.page.wait_for_function("mark => location.search.includes(mark)", arg=mark(settings), timeout=4000)
+            break
+        except TooLate:
+            continue
+    dashboard.wait_for(f"before => {TAG} !== before", before)
     until_kept(dashboard, settings)
     return dashboard.tag()
 
@@ -139,6 +148,7 @@ def shows(dashboard, tag: str) -> None:
 
 def holds(dashboard, settings: Settings) -> None:
     for name, matrix in settings.matrices.items():
+        dashboard.page.wait_for_selector(f".board-pane[data-stage={name}] .js-plotly-plot")
         assert np.array_equal(dashboard.numbers(name), matrix.values), name
 
 

@@ -536,6 +536,7 @@ class Board {
     cancelAnimationFrame(this.pending)
     for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
     this.root.replaceChildren()
+    delete this.root.dataset.tag // nothing is painted any more
   }
 }
 
