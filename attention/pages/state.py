@@ -275,9 +275,11 @@ def own(widget, label: str, name: str, default, **options):
 
     A kept value that is no longer on offer gives way to the default, or to the first that is.
     """
-    value = _offered(kept(name, default), default, options.get("options"))
+    visit, value = _visit(), _offered(kept(name, default), default, options.get("options"))
     keep(name, value)
-    _keyed(widget, label, name, value, lambda moved: keep(name, moved), options)
+    said = visit.notices, visit.remarks
+    if _keyed(widget, label, name, value, lambda moved: keep(name, moved), options):
+        visit.notices, visit.remarks = said  # a panel that was open before a restart answers nothing
     return kept(name, default)
 
 
@@ -324,6 +326,7 @@ def _keyed(widget, label, name, value, move, options) -> bool:
     late = first and sent != value
     if late:
         _moved(key, move, options)
+        visit.changed = False  # it did not begin this run; the next may be Back
     return late
 
 
