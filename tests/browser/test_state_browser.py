@@ -311,9 +311,19 @@ def cell(d):
         d.page.keyboard.press(key)
 
 
-def several(d):
-    d.page.locator(".st-key-set_padding input").click()
-    d.page.get_by_role("option", name="w2", exact=True).click()
+def chosen(key: str, label: str):
+    """Choose from a menu; a list that was open when the page was drawn anew is opened again."""
+
+    def act(d):
+        option = d.page.get_by_role("option", name=label, exact=True)
+        for _ in range(10):
+            d.page.locator(f".st-key-{key} input").click()
+            d.page.wait_for_timeout(300)
+            if option.count():
+                break
+        option.click()
+
+    return act
 
 
 def choice(key: str, text: str):
@@ -326,12 +336,12 @@ def button(name: str):
 
 FIRST_MOVES = [  # each as the first in its session, one after the other; what it does to the address
     (slider, "digits=3"),
-    (lambda d: d.choose("set_mask", "look-ahead (causal)"), "mask=causal"),
+    (chosen("set_mask", "look-ahead (causal)"), "mask=causal"),
     (choice("set_parts", "Σ output"), "context=1"),
-    (lambda d: d.choose("set_heads", "2"), "heads=2"),
+    (chosen("set_heads", "2"), "heads=2"),
     (choice("set_head", "2"), "head=1"),
-    (several, "padding=1"),
-    (lambda d: d.choose("set_scale_kind", "a number"), "scale="),
+    (chosen("set_padding", "w2"), "padding=1"),
+    (chosen("set_scale_kind", "a number"), "scale="),
     (lambda d: typed(d, "set_scale", "3"), "scale=3"),
     (cell, "cell=weights%2C0%2C0"),
     (button("Roll"), "W_K=integers"),
