@@ -68,7 +68,7 @@ class Dashboard:
     def __init__(self, page, address):
         self.page, self.address, self.errors = page, address, []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(20_000)
 
     def open(self, path: str = "", ready: str = ".board[data-tag]", **link) -> Dashboard:
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
