@@ -90,14 +90,13 @@ def answers(bench) -> dict[str, str]:
                                 max_upload_size=8, on_change=state.touched)  # fmt: skip
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
-                st.button(f"It is {label.lower()}", key=f"check_use_{name}", disabled=file is None,
-                          on_click=lambda name=name: opened(name, file))  # fmt: skip
+                state.button(f"It is {label.lower()}", f"check_use_{name}", opened, (name, file), disabled=file is None)
         if file is not None and state.kept("check_asked", None) == file.file_id:
             state.own(st.checkbox, OTHERS, "check_others", False)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
         state.own(st.selectbox, "No numbers at hand? Plant a mistake", "check_plant", RIGHT, options=list(mistakes))
-        st.button("Put its output into the box", key="check_planted", on_click=plant, args=(bench, mistakes))
+        state.button("Put its output into the box", "check_planted", plant, (bench, mistakes))
     return {name: text(name) for name in ANSWERS}
 
 

@@ -45,7 +45,7 @@ def rail(s: Settings) -> None:
     with st.sidebar:
         state.bound(st.selectbox, "Example", "example", s.example, state.example,
                     options=list(EXAMPLES), format_func=lambda name: EXAMPLES[name].title)  # fmt: skip
-        st.button("Reset", key="reset", on_click=state.reset, width="stretch", help="Back to the example as it was")
+        state.button("Reset", "reset", state.reset, width="stretch", help="Back to the example as it was")
         _view(s)
         _attention(s)
         _shapes(s)

@@ -18,6 +18,7 @@ from attention.pages import board, controls, editors, parts, sheet, state
 from attention.pages.server import plotly_source
 from attention.stages import STAGES
 
+FORGET = "States too large for a link stay in this browser, the newest 50 or 50 MB, until you press this or clear its data."
 CELL, WALK = "The chosen cell", "One query, step by step"
 
 s = state.begin("explore")
@@ -128,6 +129,7 @@ def the_exports() -> None:
         "The address of this page holds all settings, unless a box above says that they do not fit. A saved state opens again"
         " under “your data” above. The menu ⋯ of a stage copies its numbers."
     )
+    state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
     chosen = sheet.section(panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else "")
     st.subheader("All of it", anchor=False)

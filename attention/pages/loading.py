@@ -56,7 +56,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     """What one text or file holds."""
     if links.is_file(content):
         parts.note("This is a saved state of this page.")
-        st.button("Open it", key="open_file", type="primary", on_click=state.open_file, args=(content,))
+        state.button("Open it", "open_file", state.open_file, (content,), type="primary")
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
     if state.kept("load_mark", None) != mark:
@@ -79,9 +79,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
             st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
     if said:
         parts.note(f"What comes with them: {' '.join(said)}")
-    st.button(
-        "Use these numbers", key="load_use", type="primary", disabled=not brought, on_click=_use, args=(brought, heads)
-    )
+    state.button("Use these numbers", "load_use", _use, (brought, heads), type="primary", disabled=not brought)
 
 
 def _start(mark: bytes) -> None:

@@ -414,7 +414,10 @@ def test_a_link_whose_matrices_did_not_fit_says_so():
     state, notices = read({"example": "batch", "partial": "0" * 24})
     assert state == EXAMPLES["batch"].build()
     assert len(notices) == 1
-    assert "file" in notices[0]
+    assert notices[0] == (
+        "This address stands for matrices too large for it, kept by the browser that made it, and this one has none"
+        " under it; open a saved state under “your data” on Explore, or bring them again."
+    )
 
 
 # ---- broken files -----------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def panes(at: AppTest) -> dict[str, dict]:
     found = {}
     for element in at.get("bidi_component"):
         data = element.proto.bytes or element.proto.mixed.json.encode()
-        found |= {pane["name"]: pane for pane in json.loads(data)["panes"]}
+        found |= {pane["name"]: pane for pane in json.loads(data).get("panes", [])}
     return found
 
 

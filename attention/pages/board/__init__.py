@@ -50,12 +50,16 @@ def show(
     ]
     joined = ",".join(f'{w[:-1]},"figure":{figure}}}' for w, figure in zip(words, figures, strict=True))
     head = _json({"plotly": PLOTLY_URL, "palettes": PALETTES, "formula": formula, "remark": remark, "tag": tag})
+    handlers = {name: handler for name, handler in (("picked", on_picked), ("edit", on_edit)) if handler}
     events = {
         f"on_{name}_change": lambda name=name, handler=handler: _forward(key, name, handler)
-        for name, handler in (("picked", on_picked), ("edit", on_edit))
-        if handler
+        for name, handler in handlers.items()
     }
     _COMPONENT(key=key, data=f'{head[:-1]},"panes":[{joined}]}}'.encode(), **events)
+    for name, handler in handlers.items():
+        if state.missed(key, name):
+            _forward(key, name, handler)
+            st.rerun()
 
 
 def _json(value) -> str:
