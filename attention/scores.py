@@ -30,6 +30,11 @@ def softmax_in(dtype) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     return lambda masked, allowed: softmax_rows(masked.astype(dtype), allowed).astype(masked.dtype)
 
 
-def raw(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def raw(masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """No softmax: the masked scores themselves, and 0 for a hidden key."""
     return np.where(allowed, masked, 0)
+
+
+def anew(softmax: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    """Another softmax, which makes an array of its own wherever the weights belong."""
+    return lambda masked, allowed, out=None: softmax(masked, allowed)

@@ -10,8 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.arrays import as_floats, check_mask, check_positive, check_shapes, softmax_rows, weighted_sum
-from attention.scores import raw, soft_cap
+from attention.arrays import (
+    as_floats,
+    check_mask,
+    check_positive,
+    check_shapes,
+    hide,
+    scores_like,
+    softmax_rows,
+    weighted_sum,
+)
+from attention.blocks import in_blocks
+from attention.scores import anew, raw, soft_cap
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +95,20 @@ def scaled_dot_product_attention(Q, K, V, *, allowed=None, bias=None, scale=None
     Q, K, V = as_floats(Q=Q, K=K, V=V)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
-    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
-        scores = Q @ K.swapaxes(-1, -2)
-        scaled = scores * scale
+    share = anew(softmax) if callable(softmax) else softmax_rows if softmax else raw
+
+    def formula(Q, K, V, allowed, bias, out):  # out: where a stage belongs, or nothing
+        scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
+        scaled = np.multiply(scores, scale, out=out.get("scaled"))
         capped = scaled if softcap is None else soft_cap(scaled, softcap)
-        allowed, bias = check_mask(allowed, bias, scores)
-        masked = np.where(allowed, capped + bias, -np.inf)
-        share = softmax if callable(softmax) else softmax_rows if softmax else raw
-        weights = share(masked, allowed)
+        masked = hide(np.add(capped, bias, out=out.get("masked")), allowed)
+        weights = share(masked, allowed, out.get("weights"))
         output = weighted_sum(weights, V, allowed)
-    return AttentionTrace(
-        Q, K, V, scores, scaled, masked, weights, output, allowed, scale, None if softcap is None else capped
-    )
+        stages = {"scores": scores, "scaled": scaled, "masked": masked, "weights": weights, "output": output}
+        return stages if softcap is None else stages | {"capped": capped}
+
+    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
+        allowed, bias = check_mask(allowed, bias, scores_like(Q, K))
+        arguments = Q, K, V, allowed, bias
+        stages = formula(*arguments, {}) if callable(softmax) else in_blocks(formula, *arguments)
+    return AttentionTrace(Q=Q, K=K, V=V, allowed=allowed, scale=scale, **stages)
