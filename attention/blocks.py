@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from itertools import pairwise, product
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-CELLS = 2**17  # in a block: half a megabyte for each of its stages in float32
+CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
 ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
 SHARED = 2**25  # bytes of a stage up to which it shares its memory with the others
 
@@ -97,14 +96,38 @@ def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
     if len(places) == 1:
         return [work(places[0])]
     with one_blas_thread() as threads:
-        if threads == 1:
-            return [work(block) for block in places]
-        with ThreadPoolExecutor(threads) as pool:
-            tasks = [pool.submit(copy_context().run, work, block) for block in places]
-            try:
-                return [task.result() for task in tasks]
-            finally:
-                pool.shutdown(cancel_futures=True)
+        return _shared_out(work, places, threads)
+
+
+def _shared_out(work: Callable[[Block], T], places: list[Block], threads: int) -> list[T]:
+    """The caller's thread and its helpers take one block after the other, until none is left.
+
+    The caller works too, so that nothing waits for a thread that a busy machine has yet to start.
+    """
+    turns, lock = iter(enumerate(places)), Lock()
+    found: dict[int, T] = {}
+    errors: list[BaseException] = []
+
+    def take_turns() -> None:
+        try:
+            while not errors:
+                with lock:
+                    turn, block = next(turns, (None, None))
+                if block is None:
+                    break
+                found[turn] = work(block)
+        except BaseException as error:  # of a helper too: it is raised by the caller
+            errors.append(error)
+
+    helpers = [Thread(target=copy_context().run, args=(take_turns,)) for _ in range(threads - 1)]
+    for helper in helpers:
+        helper.start()
+    take_turns()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[0]
+    return [found[turn] for turn in range(len(places))]
 
 
 def in_blocks(
