@@ -32,6 +32,7 @@ CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
 ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
 SHARED = 2**25  # bytes of a stage up to which it shares its memory with the others
 
+_HOLD = Lock()  # of the caller who holds BLAS
 T = TypeVar("T")
 Stages = dict[str, np.ndarray]
 
@@ -189,38 +190,25 @@ def _room(no_row: Stages, n_q: int) -> Stages:
     return stages
 
 
-class _Held:
-    """How BLAS is held: by the first of several callers at the same time, until the last one leaves."""
-
-    lock = Lock()
-    callers = 0
-    threads = 1
-    limit: Any = None
-
-
 @contextmanager
 def one_blas_thread() -> Iterator[int]:
-    """Hold BLAS to one thread; gives how many threads it had, or 1 where it cannot be held.
+    """Hold BLAS to one thread; gives how many it had, for as many threads of Python.
 
-    The number is left as it was, also after an error. It belongs to the whole process: while several threads hold
-    it, it stays at one, and the last to leave puts it back.
+    The number belongs to the whole process, so one caller at a time holds it, and puts it back in
+    the end, also after an error. 1 comes where it cannot be held: without threadpoolctl, while
+    another caller holds it, or where a limit of the caller's own program is in force.
     """
-    with _Held.lock:
-        if _Held.callers == 0:
-            libraries = _blas()
-            found = libraries.lib_controllers if libraries else []
-            _Held.threads = max((library.num_threads for library in found), default=1)
-            _Held.limit = libraries.limit(limits=1) if libraries else None
-        _Held.callers += 1
-        threads = _Held.threads
+    libraries = _blas()
+    if libraries is None or not _HOLD.acquire(blocking=False):
+        yield 1
+        return
     try:
-        yield threads
+        found = libraries.lib_controllers
+        before = max((library.num_threads for library in found), default=1)
+        with libraries.limit(limits=1):
+            yield before if all(library.num_threads == 1 for library in found) else 1
     finally:
-        with _Held.lock:
-            _Held.callers -= 1
-            if _Held.callers == 0 and _Held.limit:
-                _Held.limit.restore_original_limits()
-                _Held.limit = None
+        _HOLD.release()
 
 
 @cache
