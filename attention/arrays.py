@@ -58,6 +58,12 @@ def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
         ) from None
 
 
+def scores_like(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """An array with the shape and type of Q Kᵀ; nothing is written to it, so it takes no memory."""
+    lead = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2])
+    return np.empty((*lead, Q.shape[-2], K.shape[-2]), Q.dtype)
+
+
 def check_mask(
     allowed: ArrayLike | None, bias: ArrayLike | None, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -154,19 +160,32 @@ def check_count(name: str, given: Any) -> int:
     return count
 
 
-def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def hide(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The same array, its hidden cells set to −∞."""
+    np.copyto(scores, -np.inf, where=~allowed)
+    return scores
+
+
+def softmax_rows(
+    masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None
+) -> np.ndarray:
     """softmax of each row's visible cells; a hidden cell is exactly 0, and so is a row without any.
 
-    The row's maximum is subtracted first, so that exp never overflows.
+    Hidden cells hold −∞ already. The row's maximum is subtracted first, so that exp never
+    overflows. ``out`` is where the weights are written to; default: a new array.
 
     >>> softmax_rows(np.array([[-800.0, -801.0, -802.0]]), np.ones((1, 3), bool)).round(3)
     array([[0.665, 0.245, 0.09 ]])
     """
     anything = allowed.any(axis=-1, keepdims=True)
     highest = np.where(anything, masked.max(axis=-1, keepdims=True, initial=-np.inf), 0)
-    exponentials = np.where(allowed, np.exp(masked - highest), 0)
-    total = np.where(anything, exponentials.sum(axis=-1, keepdims=True), 1)
-    return np.where(allowed, exponentials / total, 0)  # once more: 0 / NaN would be NaN
+    weights = np.subtract(masked, highest, out=out)
+    np.exp(weights, out=weights)
+    total = np.where(anything, weights.sum(axis=-1, keepdims=True), 1)
+    weights /= total
+    if np.isnan(total).any():  # of such a row the hidden cells are NaN too
+        np.copyto(weights, 0, where=~allowed)
+    return weights
 
 
 def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:
@@ -174,6 +193,23 @@ def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.
     finite = np.isfinite(V)
     if finite.all():
         return weights @ V
-    seen = allowed[..., None] & ~finite[..., None, :, :]  # NaN and inf, where a query looks at them
-    terms = np.where(seen, weights[..., None] * V[..., None, :, :], 0)
-    return weights @ np.where(finite, V, 0) + terms.sum(axis=-2, dtype=V.dtype)
+    output = weights @ np.where(finite, V, 0)
+    bad = ~finite.all(axis=(*range(V.ndim - 2), -1))  # keys with NaN or inf
+    _add_infinities(output, weights[..., bad], V[..., bad, :], allowed[..., bad])
+    return output
+
+
+def _add_infinities(output: np.ndarray, weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> None:
+    """Add weight × value to the output wherever a query looks at a value of NaN or ±inf, by IEEE's rules.
+
+    Each rule is a product of two matrices of 0 and 1, which counts the keys that it holds for.
+    """
+
+    def meet(query_key: np.ndarray, key_column: np.ndarray) -> np.ndarray:
+        return query_key.astype(np.float32) @ key_column.astype(np.float32) > 0
+
+    above, below = allowed & (weights > 0), allowed & (weights < 0)
+    up, down = np.isposinf(V), np.isneginf(V)
+    output[meet(above, up) | meet(below, down)] += np.inf
+    output[meet(above, down) | meet(below, up)] -= np.inf
+    output[meet(allowed & ~above & ~below, up | down) | meet(allowed, np.isnan(V))] = np.nan  # 0 · inf is NaN

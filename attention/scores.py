@@ -41,13 +41,15 @@ def softmax_in(dtype: DTypeLike) -> Softmax:
     return lambda masked, allowed: softmax_rows(masked.astype(dtype), allowed).astype(masked.dtype)
 
 
-def raw(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def raw(masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """No softmax: the masked scores themselves, and 0 for a hidden key."""
     return np.where(allowed, masked, 0)
 
 
-def softmax_of(softmax: bool | Softmax) -> Softmax:
+def softmax_of(softmax: bool | Softmax) -> Callable[..., np.ndarray]:
     """What the argument ``softmax`` asks for: ours, none, or the caller's function, watched over.
+
+    The function takes (masked, allowed, out), where ``out`` is a place for the weights, or None.
 
     >>> softmax_of("none")
     Traceback (most recent call last):
@@ -60,7 +62,7 @@ def softmax_of(softmax: bool | Softmax) -> Softmax:
             f"softmax is {shown(softmax)};"
             " True, False or a function (masked, allowed) → weights is wanted."
         )
-    return lambda masked, allowed: _watched(softmax, masked, allowed)
+    return lambda masked, allowed, out=None: _watched(softmax, masked, allowed)
 
 
 def _watched(softmax: Softmax, masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import as_floats, check_mask, check_positive, check_shapes, weighted_sum
+from attention.arrays import (
+    as_floats,
+    check_mask,
+    check_positive,
+    check_shapes,
+    hide,
+    scores_like,
+    weighted_sum,
+)
+from attention.blocks import in_blocks
 from attention.conversion import kept
 from attention.finite import warnings_of
 from attention.hints import hinting
@@ -129,14 +138,19 @@ def scaled_dot_product_attention(
     share = softmax_of(softmax)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
-    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
-        scores = Q @ K.swapaxes(-1, -2)
-        scaled = scores * scale
+
+    def formula(Q, K, V, allowed, bias, out):  # out: where a stage belongs, or nothing
+        scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
+        scaled = np.multiply(scores, scale, out=out.get("scaled"))
         capped = scaled if softcap is None else soft_cap(scaled, softcap)
-        allowed, bias = check_mask(allowed, bias, scores)
-        masked = np.where(allowed, capped + bias, -np.inf)
-        weights = share(masked, allowed)
+        masked = hide(np.add(capped, bias, out=out.get("masked")), allowed)
+        weights = share(masked, allowed, out.get("weights"))
         output = weighted_sum(weights, V, allowed)
-    return AttentionTrace(
-        Q, K, V, scores, scaled, masked, weights, output, allowed, scale, None if softcap is None else capped
-    )
+        stages = {"scores": scores, "scaled": scaled, "masked": masked, "weights": weights, "output": output}
+        return stages if softcap is None else stages | {"capped": capped}
+
+    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
+        allowed, bias = check_mask(allowed, bias, scores_like(Q, K))
+        arguments = Q, K, V, allowed, bias
+        stages = formula(*arguments, {}) if callable(softmax) else in_blocks(formula, *arguments)
+    return AttentionTrace(Q=Q, K=K, V=V, allowed=allowed, scale=scale, **stages)

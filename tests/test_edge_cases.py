@@ -422,6 +422,8 @@ def test_the_trace_shares_no_memory_with_the_masks_of_the_caller(call):
         assert not np.shares_memory(getattr(trace, name), bias), name
     allowed[:] = False
     assert trace.allowed.all()
+    with pytest.raises(ValueError, match="^assignment destination is read-only$"):
+        trace.allowed[..., 0, 0] = False  # one cell of it may stand for several
 
 
 # ---- boolean masks and masks of 0 and 1 -------------------------------------------------------------

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).resolve().parents[1] / "attention"
-HEAVY = {"pandas", "plotly", "streamlit", "starlette"}
+HEAVY = {"pandas", "plotly", "streamlit", "starlette", "threadpoolctl"}  # the last: only at its first use
 ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
-    "maths": (set(), {"numpy"}),
+    "maths": (set(), {"numpy", "threadpoolctl"}),
     "inputs": ({"maths"}, {"numpy"}),
     "exports": ({"maths", "inputs"}, {"numpy", "pandas", "kaleido", "choreographer"}),
     "figures": ({"maths", "inputs"}, {"numpy", "plotly"}),
