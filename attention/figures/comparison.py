@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.deviations import reach
 from attention.figures.board import around_zero, pane
+from attention.frameworks.mistakes import reach
 
 PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
 

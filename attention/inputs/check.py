@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.deviations import Bench, Deviation
-from attention.diagnosis import Diagnosis, checked, search
+from attention.frameworks.diagnosis import Diagnosis, checked, search
+from attention.frameworks.mistakes import Bench, Deviation
 from attention.inputs import files, loading, taking, texts
 from attention.inputs.files import Entry
 from attention.inputs.matrices import BadInput, sides, write_matrix

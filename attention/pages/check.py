@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
+from attention.frameworks.diagnosis import Diagnosis
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.loading import SUFFIXES

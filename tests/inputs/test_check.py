@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention import self_attention
-from attention.deviations import DEVIATIONS
+from attention.frameworks.mistakes import DEVIATIONS
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.matrices import BadInput, read_matrices

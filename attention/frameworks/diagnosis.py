@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from attention.arrays import as_floats, as_mask, check_lead, check_mask, check_positive, check_shapes
-from attention.deviations import DEVIATIONS, Bench, Deviation, Given, gap, grouped, less, reach
+from attention.frameworks.mistakes import DEVIATIONS, Bench, Deviation, Given, gap, grouped, less, reach
 from attention.heads import before_heads, project, split_heads
 from attention.layouts import repeat_heads
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from attention import causal, diagnose, multi_head_attention, scaled_dot_product_attention, self_attention
-from attention.deviations import DEVIATIONS, Bench
-from attention.diagnosis import checked
+from attention.frameworks.diagnosis import checked
+from attention.frameworks.mistakes import DEVIATIONS, Bench
 
 inf, nan = np.inf, np.nan
 NAMES = {f"{d.slot}: {d.option}": d for d in DEVIATIONS}
