@@ -1,102 +1,126 @@
-"""Why does mine differ? The known deviations, alone and in pairs, tried on the same inputs until they give the same numbers."""
+"""Why does mine differ? The known mistakes, alone and in pairs, tried on the same inputs."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
-from itertools import combinations
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from attention.arrays import as_floats, as_mask, check_lead, check_mask, check_positive, check_shapes
-from attention.frameworks.mistakes import DEVIATIONS, Bench, Deviation, Given, gap, grouped, less, reach
-from attention.heads import before_heads, project, split_heads
-from attention.layouts import repeat_heads
+from attention.frameworks.answers import Set, Verdict
+from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
+from attention.frameworks.distance import difference, distance, largest_finite
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import Mistake
+from attention.frameworks.search import Found, Plan, Search
 
-BFLOAT = 2.0**-8  # bfloat16's last place, relatively; half of it for the other two
-HALF = 2.0**-11
-SHORT = 2e-5  # numbers printed as short as that do not show in which type they were computed
-SINGLE = 2.0**-24
+LISTED = 6  # titles in one sentence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Some deviations, what they leave unexplained, and where they begin to show."""
+    """Some mistakes, what they leave unexplained, and where they begin to show."""
 
-    deviations: tuple[Deviation, ...]
+    mistakes: tuple[Mistake, ...]
     error: float  # the largest difference between their numbers and these
     digits: int  # how many digits agree
+    half: str | None  # the half precision it takes to explain the rest, where nothing shows that
     stage: str | None  # the first stage that is another than ours
     ours: np.ndarray | None  # that stage, in right attention
-    theirs: np.ndarray | None  # and with these deviations
+    theirs: np.ndarray | None  # and with these mistakes
+    queries: np.ndarray | None = None  # which rows these stages show; None: all
 
     @property
     def difference(self) -> np.ndarray | None:
         """Theirs less ours, at the first stage that differs; None where even the shape is another."""
-        if self.stage is None or self.ours.shape != self.theirs.shape:
+        if self.ours is None or self.theirs is None or self.ours.shape != self.theirs.shape:
             return None
-        return less(self.theirs, self.ours)
+        return difference(self.theirs, self.ours)
 
     def __str__(self) -> str:
-        return ", and ".join(d.title for d in self.deviations) or "no deviation at all"
+        return ", and ".join(m.title for m in self.mistakes) or "right attention"
+
+    __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis:
-    """What explains the numbers: the sets of the fewest deviations that do, about equally near; empty where none does."""
+    """What explains the numbers: the fewest mistakes that do. ``str`` says it in a few sentences."""
 
-    explanations: tuple[Explanation, ...]
-    closest: Explanation
-    unseen: tuple[Deviation, ...]  # would change nothing in these numbers, so they may be there as well
-    tried: int  # how many sets
-    answers: dict[
-        str, tuple[np.ndarray, ...]
-    ]  # "output", "weights": the numbers given, ours in their shape, the difference
-
-    @property
-    def correct(self) -> bool:
-        return bool(self.explanations) and not self.explanations[0].deviations
-
-    def _each(self) -> str:
-        """Where both were given: how far each is from right attention."""
-        off = [f"the {name} by up to {reach(difference):.3g}" for name, (*_, difference) in self.answers.items()]
-        return f" Next to right attention, {' and '.join(off)}." if len(off) > 1 else ""
+    explanations: tuple[Explanation, ...]  # about equally near; empty where none explains the numbers
+    closest: Explanation | None  # the first of them, or what is near, where nearness means something
+    unseen: tuple[Mistake, ...]  # would not show in these numbers, so they may be there as well
+    answers: dict[str, tuple[np.ndarray, ...]]  # "output", "weights": theirs, ours, the difference
+    verdict: str  # the answer in a sentence or two
+    notes: tuple[str, ...]  # what else there is to say, a sentence each
+    correct: bool  # whether right attention explains the numbers
+    tried: int  # how many sets of mistakes
+    plan: Plan  # what the search was going to do, and its cost
 
     def __str__(self) -> str:
-        """The answer in a few sentences."""
-        if not self.explanations:
-            return (
-                f"None of the known deviations explains these numbers, nor do any two of them ({self.tried} combinations"
-                f" tried). The closest is {self.closest}; it is off by up to {self.closest.error:.3g}.{self._each()}"
-            )
-        first, *others = self.explanations
-        if self.correct:
-            return f"These numbers are right, to {_digits(first.digits)}."
-        if others:
-            found = "; or ".join(map(str, self.explanations))
-            text = f"These explain the numbers equally well, and the numbers cannot tell which: {found}."
-        else:
-            text = f"{str(first)[:1].upper()}{str(first)[1:]}. With that, all numbers agree to {_digits(first.digits)}"
-            text += f"; the first difference is in {first.stage}." if first.stage else "."
-        return " ".join([text, *(d.fix for d in first.deviations)])
+        return " ".join([self.verdict, *self.notes])
+
+    __repr__ = __str__
 
 
-def diagnose(Q=None, K=None, V=None, *, output=None, weights=None, decimals=None, **more) -> Diagnosis:
-    """Say which known deviation, or which two, turn right attention into these numbers.
+def diagnose(
+    Q: Any = None,
+    K: Any = None,
+    V: Any = None,
+    *,
+    output: Any = None,
+    weights: Any = None,
+    X: Any = None,
+    memory: Any = None,
+    W_Q: Any = None,
+    W_K: Any = None,
+    W_V: Any = None,
+    W_O: Any = None,
+    b_Q: Any = None,
+    b_K: Any = None,
+    b_V: Any = None,
+    b_O: Any = None,
+    heads: int = 1,
+    kv_heads: int | None = None,
+    allowed: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    decimals: int | None = None,
+    announce: Callable[[str], object] | None = None,
+) -> Diagnosis:
+    """Say which known mistake, or which two, turn right attention into these numbers.
 
     Parameters
     ----------
     Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
-        Or ``X``, ``W_Q``, ``W_K``, ``W_V`` (and ``memory``, ``W_O``) as in :func:`attention.self_attention`.
+        What both sides start from, where it was not projected.
     output : array_like, (…, n_q, d_v), with heads also (…, n_q, h · d_v)
     weights : array_like, (…, n_q, n_k), for several heads also their mean
         What the other code answers: one of the two, or both.
-    decimals : int
-        How many decimals these were rounded to. Default: seen from the numbers, where there are enough of them.
+    X, W_Q, W_K, W_V : array_like, (…, n_q, d_model), (d_model, h · d)
+        Instead of Q, K and V: mistakes in the projections are looked for as well.
+    memory : array_like, (…, n_k, d_model)
+        A second sequence that keys and values come from.
+    W_O : array_like, (h · d_v, d_out)
+        Mixes the joined heads: mistakes after them are looked for as well.
+    b_Q, b_K, b_V, b_O : array_like, (columns,)
+        Added to what W_Q, W_K, W_V and W_O give.
     heads, kv_heads : int
-        Q, K and V hold that many heads side by side: (…, n, h · d). Default: 1. Fewer ``kv_heads`` serve several each.
-    allowed, scale, softcap :
+        Q, K and V hold that many heads side by side: (…, n, h · d). Default: 1. Fewer ``kv_heads``
+        serve several each.
+    allowed, bias, scale, softcap :
         As the other code means them: see :func:`attention.scaled_dot_product_attention`.
+    decimals : int
+        How many decimals the answer was rounded to. Default: seen from the numbers, where there are
+        enough of them.
+    announce : function of a sentence
+        Is told, before the work begins, what is going to be tried and about how long that takes;
+        ``print`` for example.
+
+    The work is bounded, to some seconds; what was left out for that, the answer says.
 
     Raises
     ------
@@ -104,272 +128,220 @@ def diagnose(Q=None, K=None, V=None, *, output=None, weights=None, decimals=None
         One sentence that names the argument, what came and what is allowed.
 
     >>> Q = K = V = np.eye(2)
-    >>> print(diagnose(Q, K, V, weights=[[0.7311, 0.2689], [0.2689, 0.7311]]))
-    The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is in scaled. Multiply \
-the scores by the scale, by default 1/√d_k, before the mask and the softmax.
+    >>> found = diagnose(Q, K, V, weights=[[0.7311, 0.2689], [0.2689, 0.7311]])
+    >>> found.correct
+    False
+    >>> print(found.verdict)
+    The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is in \
+scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax.
     """
-    return search(Bench(checked(Q=Q, K=K, V=V, **more)), output=output, weights=weights, decimals=decimals)
+    given = Given(Q, K, V, X, memory, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, heads, kv_heads,
+                  allowed, bias, scale, softcap)  # fmt: skip
+    return explain(
+        checked(given), output=output, weights=weights, decimals=decimals, announce=announce
+    )
 
 
-def search(bench: Bench, *, output=None, weights=None, decimals=None) -> Diagnosis:
-    """:func:`diagnose` for inputs that already stand on the bench."""
-    targets = _targets(bench, decimals, output=output, weights=weights)
-    stored = all(_is_half(t.values) or t.half_unit.max() > SHORT * reach(t.values) for t in targets)
-    tried: dict[tuple[Deviation, ...], float] = {}  # how far off, relatively
+def explain(
+    given: Given,
+    *,
+    output: Any = None,
+    weights: Any = None,
+    decimals: int | None = None,
+    announce: Callable[[str], object] | None = None,
+) -> Diagnosis:
+    """:func:`diagnose` for inputs that were checked already."""
+    search = Search(given, {"output": output, "weights": weights}, decimals)
+    if announce is not None:
+        announce(str(search.plan))
+    answers = _answers(search)
+    for target in search.targets:
+        nothing = nothing_to_compare(target)
+        if nothing is not None:
+            cause = likely_cause(search.sample)
+            verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
+            return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
+    found = search.run()
+    shown = {each: _explanation(found, each) for each in found.explaining}
+    explanations = tuple(shown.values())
+    near = None if explanations else _closest(found.verdicts)
+    closest = explanations[0] if explanations else None if near is None else _explanation(found, near)
+    short = all(target.written.short for target in found.targets)
+    first = explanations[0] if explanations else None
+    correct = first is not None and not first.mistakes and (first.half is None or short)
+    words = _Words(found, explanations, closest, correct, answers)
+    return Diagnosis(
+        explanations, closest, tuple(found.unseen), answers, words.verdict(), tuple(words.notes()),
+        correct, len(found.verdicts), found.plan,
+    )  # fmt: skip
 
-    def explaining(sets) -> list[tuple[Deviation, ...]]:
-        judged = {each: verdict for each in sets if (verdict := _judge(bench, each, targets))}
-        tried.update((each, far) for each, (far, _) in judged.items())
-        # half precision excuses much, so it has to show: in the numbers' type, or by bringing them nearer
-        limit = math.inf if stored else min(far for each, far in tried.items() if not _in_half(each)) / 4
-        return [each for each, (far, fits) in judged.items() if fits and (not _in_half(each) or far <= limit)]
 
-    found = _fewest(bench, explaining, tried)
-    count = len(tried)
-    unseen = _unseen(found[0], bench, explaining) if found and len(found[0]) < 2 else ()
-    closest = found[0] if found else _closest(tried)
-    about = {each: _explanation(bench, each, tried[each], targets) for each in {*found, closest}}
-    answers = {t.name: _beside(t.values, _view(bench, t, bench.right)) for t in targets}
-    return Diagnosis(tuple(about[each] for each in found), about[closest], unseen, count, answers)
+def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
+    """Theirs, ours and the difference, of what has the shape of right attention's."""
+    found = {}
+    for target in search.targets:
+        ours = search.right.get(target.name)
+        if ours is not None:
+            theirs = target.values[..., search.compared, :]
+            found[target.name] = (theirs, ours, difference(theirs, ours))
+    return found
 
 
-def _fewest(bench: Bench, explaining, tried) -> list[tuple[Deviation, ...]]:
-    """No deviation, one, or two: the first that explains, unless more of them are far nearer."""
-    right, alone = explaining([()]), _nearest(explaining([(d,) for d in bench.applicable]), tried)
-    if right and not (alone and 1e-12 < tried[()] > 1000 * tried[alone[0]]):
-        return right
-    if alone and not _in_half(alone[0]):
-        return alone
-    pairs = [pair for pair in combinations(bench.applicable, 2) if pair[0].slot != pair[1].slot]
-    two = _nearest(explaining(pairs) or explaining(_emptied(pairs)), tried)
-    return two if two and (not alone or tried[two[0]] < tried[alone[0]] / 4) else alone
+def _explanation(found: Found, mistakes: Set) -> Explanation:
+    bench, verdict = found.bench, found.verdicts[mistakes]
+    stages = bench.run(mistakes)
+    if stages is None:  # what mixes queries has no room where only some are shown
+        return Explanation(mistakes, verdict.error, _digits_of(found, verdict), verdict.half,
+                           None, None, None, bench.queries)  # fmt: skip
+    stage = bench.first_difference(stages)
+    ours, theirs = (bench.right[stage], stages[stage]) if stage else (None, None)
+    return Explanation(mistakes, verdict.error, _digits_of(found, verdict), verdict.half,
+                       stage, ours, theirs, bench.queries)  # fmt: skip
 
 
-def _emptied(pairs) -> list[tuple[Deviation, ...]]:
-    """An inverted look-ahead mask leaves a row without keys: what becomes of it is a consequence, no third mistake."""
-    outcomes = {a for pair in pairs for a in pair if a.option in ("NaN", "filled") and a.slot == "hiding"}
-    inverted = [pair for pair in pairs if any(d.option == "inverted" for d in pair)]
-    return [
-        (*pair, more)
-        for pair in inverted
-        for more in sorted(outcomes, key=DEVIATIONS.index)
-        if more.slot not in {d.slot for d in pair}
+def _digits_of(found: Found, verdict: Verdict) -> int:
+    """How many digits agree: as many as differ by nothing, and as were written."""
+    units = [
+        float((2 * t.written.half_unit).max() / (largest_finite(t.values) or 1.0))
+        for t in found.targets
     ]
+    uncertain = max(verdict.far, *(unit for unit in units if unit > 1e-12), 1e-16, 1e-16)
+    return max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
 
 
-def _nearest(found, tried) -> list[tuple[Deviation, ...]]:
-    """The nearest first, and only those about as near: the others fit by the tolerance alone."""
-    found = sorted(found, key=tried.__getitem__)
-    return [each for each in found if tried[each] <= max(10 * tried[found[0]], 1e-9)]
+def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
+    """The fewest mistakes among those about as near as the nearest, where that is near.
+
+    Near is what leaves less than a quarter of what right attention leaves, or of right attention
+    itself, less than a tenth of the numbers.
+    """
+    if not verdicts:
+        return None
+    least = min(verdict.spread for verdict in verdicts.values())
+    near = [each for each, verdict in verdicts.items() if verdict.spread <= 1.5 * least]
+    best = min(near, key=lambda each: (len(each), verdicts[each].spread))
+    right = verdicts.get(())
+    limit = 0.1 if not best or right is None else min(0.1, right.spread / 4)
+    return best if verdicts[best].spread <= limit else None
 
 
-def _closest(tried) -> tuple[Deviation, ...]:
-    """The fewest deviations among those about as near as the nearest."""
-    least = min(tried.values())
-    return min(tried, key=lambda each: (tried[each] > 1.5 * least, len(each), tried[each]))
+# ---- in words -------------------------------------------------------------------------------------
 
 
-def _unseen(found, bench: Bench, explaining) -> tuple[Deviation, ...]:
-    """What could be there beside ``found`` without showing: an all-True mask does not reveal how it is applied."""
-    taken = {d.slot for d in found}
-    also = explaining([(*found, d) for d in bench.applicable if d.slot not in taken])
-    return tuple(each[-1] for each in also)
+class _Words:
+    """The sentences of a diagnosis."""
+
+    def __init__(self, found: Found, explanations: tuple[Explanation, ...],
+                 closest: Explanation | None, correct: bool, answers: dict) -> None:  # fmt: skip
+        self.found, self.explanations, self.closest = found, explanations, closest
+        self.correct, self.answers = correct, answers
+
+    def verdict(self) -> str:
+        """The answer."""
+        if not self.explanations:
+            return self._unexplained()
+        first = self.explanations[0]
+        if not first.mistakes:
+            return self._right(first)
+        return self._mistaken(first)
+
+    def _unexplained(self) -> str:
+        tried = f"{len(self.found.verdicts):,} sets tried"
+        text = (
+            "None of the known mistakes explains these numbers, nor do two of them together"
+            f" ({tried})."
+        )
+        if self.closest is None:
+            return text
+        if not self.closest.mistakes:
+            return f"{text} Right attention is the closest; it is off by up to {self.closest.error:.3g}."
+        return f"{text} The closest: {self.closest}; off by up to {self.closest.error:.3g}."
+
+    def _right(self, first: Explanation) -> str:
+        if first.half is None:
+            shown = next((t.written.half for t in self.found.targets if t.written.half), None)
+            near = f", as near as {shown} comes" if shown else ""
+            return f"These numbers are right, to {_digits(first.digits)}{near}."
+        if self.correct:
+            return (
+                f"These numbers are right if they were computed in half precision ({first.half}),"
+                f" which numbers as short as these do not show: they are off by up to {first.error:.3g}."
+            )
+        return (
+            f"These numbers are off by up to {first.error:.3g}. Half precision ({first.half}) would explain"
+            " that, and so may a mistake that is not known here: the numbers do not show which."
+        )
+
+    def _mistaken(self, first: Explanation) -> str:
+        if len(self.explanations) > 1:
+            each = [str(explanation) for explanation in self.explanations]
+            text = (
+                "These explain the numbers equally well, and the numbers cannot tell which:"
+                f" {_listed(each)}."
+            )
+        else:
+            text = f"{_capital(str(first))}. With that, all numbers agree to {_digits(first.digits)}"
+            text += f"; the first difference is in {first.stage}." if first.stage else "."
+        return " ".join([text, *dict.fromkeys(mistake.fix for mistake in first.mistakes)])
+
+    def notes(self) -> list[str]:
+        """What else there is to say."""
+        found = self.found
+        said = [self._half(), self._unseen(), self._apart()]
+        if not self.correct:
+            said.append(trouble(found.bench, found.targets, found.right))
+        if not self.explanations:
+            said += [where(found.targets, found.right), self._not_tried()]
+        plan = found.plan
+        if plan.compared < plan.shape[-2]:
+            said.append(f"Only {plan.compared:,} of the {plan.shape[-2]:,} queries were compared.")
+        return [sentence for sentence in [*said, *found.left_out] if sentence]
+
+    def _half(self) -> str | None:
+        """Half precision, said as a possibility beside mistakes."""
+        if not self.explanations or not self.explanations[0].mistakes:
+            return None
+        half = self.explanations[0].half
+        if half:
+            return f"That takes half precision ({half}) as well, which the numbers do not show."
+        right = self.found.verdicts.get(())
+        if right is not None and right.fits and right.half:
+            return (
+                f"Or nothing is wrong but half precision ({right.half}), which would explain as much"
+                f" as {right.error:.3g}; the numbers do not show it."
+            )
+        return None
+
+    def _unseen(self) -> str | None:
+        if not self.found.unseen:
+            return None
+        titles = _listed([mistake.title for mistake in self.found.unseen])
+        digits = self.explanations[0].digits
+        if self.correct and digits <= 2:
+            return f"{_capital(_digits(digits))} cannot tell them from numbers with one of these mistakes: {titles}."
+        return f"Not to be seen in these numbers, so it may be there as well: {titles}."
+
+    def _apart(self) -> str | None:
+        """Where both were given and nothing explains them: how far each is off."""
+        if self.explanations or len(self.answers) < 2:
+            return None
+        off = [f"the {name} by up to {float(distance(theirs, ours).max()):.3g}"
+               for name, (theirs, ours, _) in self.answers.items()]  # fmt: skip
+        return f"Next to right attention, {' and '.join(off)}."
+
+    def _not_tried(self) -> str:
+        return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
 
 
-def _explanation(bench: Bench, deviations, far: float, targets) -> Explanation:
-    stages, stage = bench.run(deviations), bench.first_difference(deviations)
-    error = max(float(gap(_view(bench, t, stages), t.values).max()) for t in targets)
-    written = max(float((2 * t.half_unit).max() / (reach(t.values) or 1.0)) for t in targets)
-    uncertain = max(far, written if written > 1e-12 else 0.0, 1e-16)
-    digits = max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
-    return Explanation(deviations, error, digits, stage, bench.right.get(stage), stages.get(stage))
-
-
-def _beside(theirs: np.ndarray, ours: np.ndarray) -> tuple[np.ndarray, ...]:
-    return theirs, ours, less(theirs, ours)
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _digits(count: int) -> str:
     return f"{count} digit{'s' * (count != 1)}"
 
 
-# ---- the other code's numbers, and how near is near enough -------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Target:
-    name: str  # "output" or "weights"
-    values: np.ndarray
-    half_unit: np.ndarray  # what rounding them to be written down may have changed
-    size: np.ndarray  # what errors are measured by: Σ weight · |value|, which cancels nothing
-
-
-def _targets(bench: Bench, decimals: int | None, **given) -> list[_Target]:
-    targets = []
-    for name, value in given.items():
-        if value is None:
-            continue
-        values = as_floats(**{name: value})[0].astype(np.float64)
-        shapes = {view.shape for view in bench.views(name, bench.right[name])}
-        if values.shape not in shapes:
-            wanted = " or ".join(map(str, sorted(shapes, key=len)))
-            raise ValueError(f"{name}: the shape is {values.shape}; {wanted} is wanted for these inputs.")
-        if not values.size:
-            raise ValueError(f"{name}: the shape is {values.shape}; there is no number in it to compare.")
-        size = next(v for v in bench.views(name, bench.right[f"{name} size"]) if v.shape == values.shape)
-        targets.append(
-            _Target(
-                name,
-                values,
-                _half_unit(values, decimals),
-                _floored(size) if name == "output" else np.ones(values.shape),
-            )
-        )
-    if not targets:
-        raise ValueError("neither output nor weights is given; give the numbers of the other code.")
-    return targets
-
-
-def _floored(size: np.ndarray) -> np.ndarray:
-    """A row that sees no key has size 0; it is measured by the others of its column."""
-    size = np.where(np.isfinite(size), size, 0)
-    return np.maximum(np.maximum(size, size.mean(axis=-2, keepdims=True)), np.finfo(np.float64).tiny)
-
-
-def _half_unit(values: np.ndarray, decimals: int | None) -> np.ndarray:
-    """Half of the last place: of few decimals or digits, of half precision, of float32, or else of float64."""
-    values = np.where(np.isfinite(values), values, 0)
-    size = np.abs(values)
-    if decimals is not None:
-        return np.full(values.shape, 0.5000001 * 10.0**-decimals)
-    if (values % 1).any():
-        fewest = 1 if values.size >= 12 else 3  # a few numbers such as 0.5 are rather exact than rounded
-        units = [np.full(values.shape, 10.0**-k) for k in range(fewest, 7)]  # as 0.0012
-        places = np.floor(np.log10(np.where(size == 0, 1, size)))
-        powers = [np.where(size == 0, 0, 10.0 ** (places - k + 1)) for k in range(3, 8)]  # as 1.2e-03
-        coarsest = [next((u for u in kind if _multiples(values, u)), None) for kind in (units, powers)]
-        if any(unit is not None for unit in coarsest):
-            return 0.5000001 * np.maximum(*(0 if unit is None else unit for unit in coarsest))
-    if _is_half(values):
-        return size * (BFLOAT if values.size >= 12 and _is_bfloat(values) else HALF) + 2.0**-25
-    with np.errstate(over="ignore"):
-        return size * (SINGLE if (values.astype(np.float32) == values).all() else SINGLE**2)
-
-
-def _multiples(values: np.ndarray, unit: np.ndarray) -> bool:
-    step = np.where(unit == 0, 1, unit)
-    return bool((np.abs(np.round(values / step) * step - values) <= 1e-12 * np.maximum(np.abs(values), step)).all())
-
-
-def _is_half(values: np.ndarray) -> bool:
-    """Whether float16 or bfloat16 holds every number."""
-    with np.errstate(over="ignore"):
-        return bool(((values.astype(np.float16) == values) | np.isnan(values)).all()) or _is_bfloat(values)
-
-
-def _is_bfloat(values: np.ndarray) -> bool:
-    with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
-    return bool((((single == values) & (single.view(np.uint32) % 2**16 == 0)) | np.isnan(values)).all())
-
-
-def _view(bench: Bench, target: _Target, stages, what: str = "") -> np.ndarray | None:
-    """The stage in the shape of the target; None where it has none."""
-    views = bench.views(target.name, stages[target.name + what])
-    return next((view for view in views if view.shape == target.values.shape), None)
-
-
-def _in_half(deviations) -> bool:
-    return any(d.slot == "precision" for d in deviations)
-
-
-def _judge(bench: Bench, deviations, targets) -> tuple[float, bool] | None:
-    """The largest difference from the numbers, and whether rounding alone explains it; None where shapes do not fit."""
-    stages = bench.run(deviations)
-    if stages is None:
-        return None
-    far, fits = 0.0, True
-    for target in targets:
-        view = _view(bench, target, stages)
-        if view is None:
-            return None
-        gaps = gap(view, target.values)
-        size = np.nan_to_num(_view(bench, target, stages, " size"), posinf=0)
-        far = max(far, float((gaps / target.size).max()))
-        fits = fits and bool((gaps <= target.half_unit + _rounding(stages, target, deviations) * size).all())
-    return far, fits
-
-
-def _rounding(stages, target: _Target, deviations) -> float:
-    """What arithmetic may lose, relatively: an error of the scores moves a weight by as much. Never so much as to excuse noise."""
-    grown = 4 * (1 + reach(stages["scaled"]))
-    if _in_half(deviations):
-        return min(grown * (BFLOAT if _is_bfloat(target.values) else HALF), 0.02)
-    return min(grown * SINGLE, 0.01)
-
-
-# ---- what came in ------------------------------------------------------------------------------------
-
-
-def checked(*, most_scores: int | None = None, **inputs) -> Given:
-    """The inputs in float64, or one sentence about what is missing, does not fit or is more than ``most_scores``."""
-    unknown = [name for name in inputs if name not in {f.name for f in fields(Given)}]
-    if unknown:
-        raise TypeError(f"there is no argument {unknown[0]}; {', '.join(f.name for f in fields(Given))} are known.")
-    g = Given(**inputs)
-    wanted = ("X", "W_Q", "W_K", "W_V") if g.X is not None else ("Q", "K", "V")
-    missing = [name for name in wanted if getattr(g, name) is None]
-    if missing:
-        raise ValueError(f"{' and '.join(missing)} is missing; give Q, K and V, or X, W_Q, W_K and W_V.")
-    if g.X is not None and any(M is not None for M in (g.Q, g.K, g.V)):
-        raise ValueError("both X and Q, K or V are given; give one of the two.")
-    arrays = {
-        name: check_positive(name, getattr(g, name)) for name in ("scale", "softcap") if getattr(g, name) is not None
-    }
-    arrays |= {"heads": _count("heads", g.heads)} | (
-        {} if g.kv_heads is None else {"kv_heads": _count("kv_heads", g.kv_heads)}
-    )
-    for name in (*wanted, "memory", "W_O"):
-        if getattr(g, name) is not None:
-            arrays[name] = as_floats(**{name: getattr(g, name)})[0].astype(np.float64)
-    g = replace(g, **arrays)
-    return replace(g, allowed=_check_fit(g, most_scores))
-
-
-def _count(name: str, given) -> int:
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
-        raise ValueError(f"{name} is {given!r}; a whole number from 1 is wanted.")
-    return int(given)
-
-
-def _check_fit(g: Given, most_scores: int | None) -> np.ndarray | None:
-    """Check that all belongs together, before anything large is made; the mask with an axis for the heads."""
-    Q, K, V = g.Q, g.K, g.V
-    if g.X is not None:
-        source = g.X if g.memory is None else g.memory
-        Q, K, V = project(g.X, g.W_Q, "W_Q"), project(source, g.W_K, "W_K"), project(source, g.W_V, "W_V")
-    if g.heads == 1 and g.kv_heads not in (None, 1):
-        raise ValueError(
-            f"kv_heads is {g.kv_heads} and heads is 1; several heads of queries share one of keys and values."
-        )
-    if g.heads != 1:
-        kv_heads = g.kv_heads or g.heads
-        Q, K, V = split_heads(Q, g.heads, "Q"), split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
-    if grouped(Q, K):
-        if V.ndim < 3 or V.shape[-3] != K.shape[-3]:
-            raise ValueError(f"K has shape {K.shape} and V {V.shape}; both need the same heads.")
-        repeat_heads(K[..., :0, :], Q.shape[-3])  # refuses what cannot be shared
-        K, V = (np.broadcast_to(M[..., :1, :, :], (*M.shape[:-3], Q.shape[-3], *M.shape[-2:])) for M in (K, V))
-    check_shapes(Q, K, V)
-    scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
-    if most_scores is not None and math.prod(scores) > most_scores:
-        raise ValueError(
-            f"{' × '.join(map(str, scores))} scores are {math.prod(scores):,}; at most {most_scores:,} are searched."
-        )
-    if g.W_O is not None:
-        project(np.empty((1, V.shape[-1] * g.heads)), g.W_O, "W_O")
-    allowed = as_mask("allowed", True if g.allowed is None else g.allowed)
-    if g.heads != 1 and g.allowed is not None:
-        allowed = before_heads("allowed", allowed, (*scores[:-3], *scores[-2:]))
-    check_mask(allowed, None, np.empty(scores))
-    return None if g.allowed is None else allowed
+def _listed(texts: list[str]) -> str:
+    """So many of them that they can be read, and how many more there are."""
+    more = len(texts) - LISTED
+    return "; ".join(texts if more < 2 else [*texts[:LISTED], f"and {more} more"])
