@@ -92,16 +92,15 @@ def targets(given: dict[str, Any], shapes: dict[str, list[tuple[int, ...]]], siz
             size = np.full(values.shape, largest_finite(values) or 1.0)
         found.append(Target(name, values, written(values, value, decimals), _floored(size)))
     if not found:
-        raise ValueError(
-            "neither output nor weights is given; give the numbers of the other code."
-        )
+        raise ValueError("neither output nor weights is given; give the numbers of the other code.")
     return found
 
 
 def _floored(size: np.ndarray) -> np.ndarray:
     """A row that sees no key has size 0; it is measured by the others of its column."""
     size = np.where(np.isfinite(size), size, 0)
-    return np.maximum(np.maximum(size, size.mean(axis=-2, keepdims=True)), np.finfo(float).tiny)
+    size = np.maximum(size, size.mean(axis=-2, keepdims=True))
+    return np.where(size > 0, size, largest_finite(size) or 1.0)
 
 
 def judge(bench: Bench, mistakes: Set, given: Iterable[Target]) -> Verdict | None:
@@ -126,7 +125,11 @@ def compare(target: Target, view: np.ndarray, size: np.ndarray, reach: float) ->
     spread = math.sqrt(float(np.square(np.minimum(relative, 1e150)).mean()))
     far, error = float(relative.max(initial=0)), float(gaps.max(initial=0))
     shown = target.written.half
-    known = _within_half(gaps, size, target, reach, shown) if shown else _within_single(gaps, size, target, reach)
+    known = (
+        _within_half(gaps, size, target, reach, shown)
+        if shown
+        else _within_single(gaps, size, target, reach)
+    )
     if known:
         return Verdict(far, spread, error, None, True)
     for half in ("float16", "bfloat16") if not shown else ():
@@ -141,7 +144,9 @@ def _within_single(gaps: np.ndarray, size: np.ndarray, target: Target, reach: fl
     return bool((gaps <= target.written.half_unit + rounding * size).all())
 
 
-def _within_half(gaps: np.ndarray, size: np.ndarray, target: Target, reach: float, half: str) -> bool:
+def _within_half(
+    gaps: np.ndarray, size: np.ndarray, target: Target, reach: float, half: str
+) -> bool:
     """Half precision excuses much, so its errors are bounded each, and more tightly all together."""
     roundoff, half_unit = UNIT_ROUNDOFF[half], target.written.half_unit
     if not (gaps <= half_unit + min(1.5 * (1 + reach) * roundoff, 0.05) * size).all():

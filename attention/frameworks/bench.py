@@ -27,6 +27,7 @@ from attention.scores import soft_cap
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
 ORDER = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "weights", "output")
+NEVER_ANOTHER = ("after softmax", "inverted", "ignored")  # even where the factor or mask is one
 PROJECTIONS_KEPT = 12
 
 
@@ -150,11 +151,11 @@ class Bench:
         if self.run((mistake,)) is None:
             return False
         (part, option), *_ = mistake.choices
-        if part not in ("scale", "mask") or option == "after softmax":
+        if part not in ("scale", "mask") or option in NEVER_ANOTHER:
             return True
-        earlier = [None]
+        earlier: list[str | None] = [None] if part == "scale" else []
         for other in MISTAKES[: MISTAKES.index(mistake)]:
-            if other.choices[0][0] == part and other.choices[0][1] != "after softmax":
+            if other.choices[0][0] == part and other.choices[0][1] not in NEVER_ANOTHER:
                 earlier.append(other.choices[0][1])
         return not any(self._same(part, option, other) for other in earlier)
 
@@ -490,11 +491,15 @@ def _shifted(by: int) -> Callable[[np.ndarray], np.ndarray]:
 def _other_triangle(allowed: np.ndarray) -> np.ndarray:
     corner, keys = _look_ahead(allowed)
     n_q, n_k = allowed.shape[-2:]
-    return np.triu(np.ones((n_q, n_k), bool), n_k - n_q if corner is causal_lower_right else 0) & keys
+    return (
+        np.triu(np.ones((n_q, n_k), bool), n_k - n_q if corner is causal_lower_right else 0) & keys
+    )
 
 
 def _other_corner(allowed: np.ndarray) -> np.ndarray:
     corner, keys = _look_ahead(allowed)
+    if allowed.shape[-1] == allowed.shape[-2]:
+        raise NoRoom("both corners are one")
     other = causal if corner is causal_lower_right else causal_lower_right
     return other(*allowed.shape[-2:]) & keys
 

@@ -7,7 +7,6 @@ import numpy as np
 from attention.frameworks.answers import Target
 from attention.frameworks.bench import Bench
 from attention.frameworks.distance import distance, largest_finite
-from attention.frameworks.given import Given
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 
 LARGEST_FLOAT16 = 65504.0
@@ -66,7 +65,7 @@ def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -
     weights, output = (by_name[name].rows(bench.queries) for name in ("weights", "output"))
     if weights.values.shape != bench.right["weights"].shape:
         return None  # their mean over the heads
-    weights_right = _near(weights, right["weights"], 0.0)
+    weights_right = _near(weights, right["weights"])
     made = bench.output_of(weights.values)
     view, size = output.view(bench, made), output.view(bench, made, " size")
     rounded = output.view(bench, bench.output_of(weights.written.half_unit), " size")
@@ -80,13 +79,15 @@ def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -
         )
     if weights_right and not follows:
         return "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
+    if not weights_right and _near(output, right["output"]):
+        return "The output is right, and was not made with the weights given beside it."
     if not weights_right and not follows:
         return "The weights are not right, and the output does not follow from them either: there is trouble on both sides."
     return None
 
 
-def _near(target: Target, right: np.ndarray, extra: float) -> bool:
-    return bool((distance(right, target.values) <= _allowed(target, np.ones(())) + extra).all())
+def _near(target: Target, right: np.ndarray) -> bool:
+    return bool((distance(right, target.values) <= _allowed(target, target.size)).all())
 
 
 def _allowed(target: Target, size: np.ndarray) -> np.ndarray:

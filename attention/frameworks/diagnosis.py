@@ -49,8 +49,12 @@ class Explanation:
 class Diagnosis:
     """What explains the numbers: the fewest mistakes that do. ``str`` says it in a few sentences."""
 
-    explanations: tuple[Explanation, ...]  # about equally near; empty where none explains the numbers
-    closest: Explanation | None  # the first of them, or what is near, where nearness means something
+    explanations: tuple[
+        Explanation, ...
+    ]  # about equally near; empty where none explains the numbers
+    closest: (
+        Explanation | None
+    )  # the first of them, or what is near, where nearness means something
     unseen: tuple[Mistake, ...]  # would not show in these numbers, so they may be there as well
     answers: dict[str, tuple[np.ndarray, ...]]  # "output", "weights": theirs, ours, the difference
     verdict: str  # the answer in a sentence or two
@@ -165,10 +169,10 @@ def explain(
     shown = {each: _explanation(found, each) for each in found.explaining}
     explanations = tuple(shown.values())
     near = None if explanations else _closest(found.verdicts)
-    closest = explanations[0] if explanations else None if near is None else _explanation(found, near)
-    short = all(target.written.short for target in found.targets)
-    first = explanations[0] if explanations else None
-    correct = first is not None and not first.mistakes and (first.half is None or short)
+    closest = (
+        explanations[0] if explanations else None if near is None else _explanation(found, near)
+    )
+    correct = bool(explanations) and not explanations[0].mistakes
     words = _Words(found, explanations, closest, correct, answers)
     return Diagnosis(
         explanations, closest, tuple(found.unseen), answers, words.verdict(), tuple(words.notes()),
@@ -262,14 +266,9 @@ class _Words:
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
             return f"These numbers are right, to {_digits(first.digits)}{near}."
-        if self.correct:
-            return (
-                f"These numbers are right if they were computed in half precision ({first.half}),"
-                f" which numbers as short as these do not show: they are off by up to {first.error:.3g}."
-            )
         return (
-            f"These numbers are off by up to {first.error:.3g}. Half precision ({first.half}) would explain"
-            " that, and so may a mistake that is not known here: the numbers do not show which."
+            f"These numbers are right if they were computed in half precision ({first.half}),"
+            f" which numbers as short as these do not show: they are off by up to {first.error:.3g}."
         )
 
     def _mistaken(self, first: Explanation) -> str:
@@ -280,7 +279,9 @@ class _Words:
                 f" {_listed(each)}."
             )
         else:
-            text = f"{_capital(str(first))}. With that, all numbers agree to {_digits(first.digits)}"
+            text = (
+                f"{_capital(str(first))}. With that, all numbers agree to {_digits(first.digits)}"
+            )
             text += f"; the first difference is in {first.stage}." if first.stage else "."
         return " ".join([text, *dict.fromkeys(mistake.fix for mistake in first.mistakes)])
 
@@ -298,17 +299,25 @@ class _Words:
         return [sentence for sentence in [*said, *found.left_out] if sentence]
 
     def _half(self) -> str | None:
-        """Half precision, said as a possibility beside mistakes."""
-        if not self.explanations or not self.explanations[0].mistakes:
-            return None
-        half = self.explanations[0].half
-        if half:
-            return f"That takes half precision ({half}) as well, which the numbers do not show."
-        right = self.found.verdicts.get(())
-        if right is not None and right.fits and right.half:
+        """Half precision that nothing shows, said as a possibility."""
+        verdicts, right = self.found.verdicts, self.found.verdicts.get(())
+        if self.found.possible:
+            (first,) = self.found.possible
+            what = ", and ".join(m.title for m in first)
             return (
-                f"Or nothing is wrong but half precision ({right.half}), which would explain as much"
-                f" as {right.error:.3g}; the numbers do not show it."
+                f"Half precision ({verdicts[first].half}) would explain them"
+                f"{f' together with this: {what}' if what else ''}; the numbers do not show it."
+            )
+        if (
+            self.explanations
+            and self.explanations[0].mistakes
+            and right
+            and right.fits
+            and right.half
+        ):
+            return (
+                f"Or nothing is wrong but half precision ({right.half}), which would explain"
+                f" {right.error:.3g}; the numbers do not show it."
             )
         return None
 

@@ -42,7 +42,9 @@ class Given:
     bias: Any = None
     scale: Any = None
     softcap: Any = None
-    shape: tuple[int, ...] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
+    shape: tuple[
+        int, ...
+    ] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
 
 
 def checked(given: Given, most_scores: int | None = None) -> Given:

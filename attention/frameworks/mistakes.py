@@ -46,7 +46,9 @@ SCALE = "Multiply the scores by the scale, by default 1/√d_k, before the mask 
 ROOT = "Divide by √d_k, the width of one head's keys."
 FILL = "Hide a key by −∞ before the softmax: any finite number leaves it a weight."
 SOFTMAX = "Take one softmax, over the last axis, the keys."
-LOOK = "Let query i see the keys up to i itself: tril with its diagonal, rows queries, columns keys."
+LOOK = (
+    "Let query i see the keys up to i itself: tril with its diagonal, rows queries, columns keys."
+)
 PADDING = "Padding hides keys, as columns: shape (batch, 1, 1, n_k)."
 HEADS = "Reshape to (n, heads, d), then swap the first two axes."
 JOIN = "Swap heads and tokens back, then reshape to (n, heads · d)."
@@ -62,7 +64,9 @@ def _used_for(wrong: str, right: str) -> tuple[Choices, str, str]:
 
 
 def _table(*rows: tuple) -> tuple[Mistake, ...]:
-    return tuple(Mistake((row[0],) if isinstance(row[0][0], str) else row[0], *row[1:]) for row in rows)
+    return tuple(
+        Mistake((row[0],) if isinstance(row[0][0], str) else row[0], *row[1:]) for row in rows
+    )
 
 
 COMMON = True

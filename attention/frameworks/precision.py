@@ -59,16 +59,20 @@ def _decimal_unit(values: np.ndarray) -> tuple[np.ndarray, int | None]:
     loss = size * (SINGLE if single else DOUBLE)  # what the float type keeps of a decimal number
     if not (values % 1).any():
         return loss, None
-    fewest = 1 if values.size >= 12 else 3  # a few numbers such as 0.5 are rather exact than rounded
+    fewest = (
+        1 if values.size >= 12 else 3
+    )  # a few numbers such as 0.5 are rather exact than rounded
     places = np.floor(np.log10(np.where(size == 0, 1, size)))
-    for decimals in range(fewest, 7):  # as 0.0012
-        if _multiples(values, np.full(values.shape, 10.0**-decimals), loss):
-            return np.full(values.shape, 0.5000001 * 10.0**-decimals) + loss, decimals
-    for digits in range(3, 8):  # as 1.2e-03
-        unit = 10.0 ** (places - digits + 1)
-        if _multiples(values, unit, loss):
-            return 0.5000001 * np.where(size == 0, 0, unit) + loss, None
-    return loss, None
+    fixed = [(k, np.full(values.shape, 10.0**-k)) for k in range(fewest, 7)]  # as 0.0012
+    powers = [(None, 10.0 ** (places - k + 1)) for k in range(3, 8)]  # as 1.2e-03
+    coarsest = [
+        next(((k, unit) for k, unit in kind if _multiples(values, unit, loss)), None)
+        for kind in (fixed, powers)
+    ]
+    units = [np.where((size == 0) & (k is None), 0, unit) for k, unit in filter(None, coarsest)]
+    if not units:
+        return loss, None
+    return 0.5000001 * np.max(units, axis=0) + loss, coarsest[0][0] if coarsest[0] else None
 
 
 def _multiples(values: np.ndarray, unit: np.ndarray, loss: np.ndarray) -> bool:
@@ -90,7 +94,10 @@ def _half(values: np.ndarray, half_unit: np.ndarray) -> str | None:
     spacing = 2.0 ** exponent[telling]
     for name, nearest in (("bfloat16", _to_bfloat16), ("float16", _to_float16)):
         chance = np.minimum(1, 2 * room[telling] / (2 * UNIT_ROUNDOFF[name] * spacing))
-        if np.log(chance).sum() < np.log(CHANCE) and (np.abs(values - nearest(values)) <= room).all():
+        if (
+            np.log(chance).sum() < np.log(CHANCE)
+            and (np.abs(values - nearest(values)) <= room).all()
+        ):
             return name
     return None
 

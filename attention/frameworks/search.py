@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from attention.frameworks.answers import Set, Target, Verdict, compare, judge, targets, worst
-from attention.frameworks.bench import Bench, Stages
+from attention.frameworks.bench import Bench
 from attention.frameworks.distance import distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
@@ -39,8 +39,9 @@ SAMPLED = 2**14  # scores of the queries that are searched, where there are more
 FEWEST = 4  # queries, however many scores each has
 BLOCK = 2**21  # scores computed at a time
 WHOLE = 2**24  # scores, up to which what mixes queries is tried
-WORK = 2**27  # scores computed in one search, about: some seconds
-SECONDS = 2.5e-8  # for a score
+PAIRS = 2**25  # scores computed for pairs
+WORK = 2**26  # scores computed beyond them: some seconds
+SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
 
 
@@ -71,6 +72,7 @@ class Found:
     bench: Bench  # the queries that are shown
     targets: list[Target]
     explaining: list[Set]  # the smallest and nearest sets; empty where none explains the numbers
+    possible: list[Set]  # explains them if half precision is assumed, which nothing shows
     unseen: list[Mistake]  # beside the first set they would not show
     verdicts: dict[Set, Verdict]  # of all sets that were tried
     right: dict[str, np.ndarray]  # "output", "weights": right attention's, in the targets' shapes
@@ -85,13 +87,17 @@ class Search:
         self.given = given
         *_, n_q, n_k = given.shape
         self.n_q, self.each = n_q, math.prod(given.shape[:-2]) * n_k  # scores of one query
-        self.compared = self._spread(max(1, WORK // 8 // max(self.each, 1)))
+        self.compared = self._spread(max(1, WORK // 4 // max(self.each, 1)))
         self.small = self.each * n_q <= SAMPLED
         self.sample = Bench(given, None if self.small else self._first_sample())
         self.left = WORK
         self.whole: Bench | None = None
         self.reach = 0.0  # the largest of right attention's scaled scores
         self.verdicts: dict[Set, Verdict] = {}
+        self.everywhere: set[Set] = {()}  # what was compared with all queries
+        self.possible: list[
+            Set
+        ] = []  # what half precision would explain, although nothing shows it
         self.left_out: list[str] = []
         self.plan = self._plan()
         sizes, views = self._right(answers)
@@ -99,7 +105,9 @@ class Search:
         self.right: dict[str, np.ndarray] = {}
         for target in self.targets:
             wanted = target.values[..., self.compared, :].shape
-            self.right |= {target.name: v for v in views[target.name] if v.shape == wanted}
+            for view in views[target.name]:
+                if view.shape == wanted:
+                    self.right[target.name] = view
 
     # ---- which queries ----------------------------------------------------------------------------
 
@@ -133,7 +141,7 @@ class Search:
         seconds = sets * (OVERHEAD + self.sample.scores * SECONDS)
         if not self.small:
             whole = self.each * len(self.compared)
-            seconds += SECONDS * (min(WORK, 12 * whole) + whole)
+            seconds += SECONDS * (min(WORK, 6 * whole) + whole)
         return Plan(self.given.shape, len(self.compared), self._sample_size(), sets, seconds)
 
     # ---- right attention --------------------------------------------------------------------------
@@ -184,7 +192,7 @@ class Search:
         """The shapes that right attention's answer may have, or that of some mistake."""
         shapes = {name: [size.shape for size in views] for name, views in sizes.items()}
         for mistake in self.sample.applicable:
-            if "output" in shapes and mistake.parts & {"join", "W_O"}:
+            if "output" in shapes and mistake.parts & {"W_V", "join", "W_O"}:
                 stages = self.sample.run((mistake,))
                 for view in self.sample.views("output", stages["output"]) if stages else ():
                     shapes["output"].append((*view.shape[:-2], self.n_q, view.shape[-1]))
@@ -220,15 +228,21 @@ class Search:
                 return join_heads(values) if apart else values
         return None
 
+    @property
     def applicable(self) -> tuple[Mistake, ...]:
-        """The mistakes there is room for; those that mix queries too, unless right attention fits."""
-        right = self.verdicts.get(())
-        if self.small or (right is not None and right.as_written):
-            return self.sample.applicable
-        return tuple(m for m in MISTAKES if m in self.sample.applicable or mixing((m,)))
+        """The mistakes there is room for on the queries that are searched."""
+        fitted = tuple(m for m in MISTAKES if m.fitted and self.sample.answer is not None)
+        return self.sample.applicable + fitted
 
-    def try_all(self, sets: Iterable[Set]) -> list[Set]:
-        """Judge these sets, and return those whose distance rounding explains, the nearest first."""
+    def mixed(self) -> list[Set]:
+        """What mixes queries, where only some are searched: it is tried on all, and only alone."""
+        return [] if self.small else [(mistake,) for mistake in MISTAKES if mixing((mistake,))]
+
+    def try_all(self, sets: Iterable[Set], *, half: bool = False) -> list[Set]:
+        """Judge these sets; return those whose distance rounding as written explains, nearest first.
+
+        With ``half`` also those that half precision explains, although nothing shows it.
+        """
         fitting = []
         for each in sorted(sets, key=Bench.order):
             if each in self.verdicts:
@@ -236,19 +250,25 @@ class Search:
             elif not self.small and mixing(each):
                 verdict = self._judge_mixing(each)
             else:
-                self.left -= self.sample.scores
                 verdict = judge(self.sample, each, self.rows)
             if verdict is None:
                 continue
             self.verdicts[each] = verdict
-            if verdict.fits:
+            if (verdict.as_written or (half and verdict.fits)) and self._worth_a_fit(each):
                 fitting.append(each)
-        fitting.sort(key=lambda each: (self.verdicts[each].half is not None, self.verdicts[each].far))
-        return fitting if self.small else self._confirmed(fitting)
+        fitting.sort(key=lambda each: self.verdicts[each].far)
+        return fitting if self.small else self._confirmed(fitting, half)
+
+    def _worth_a_fit(self, each: Set) -> bool:
+        """Whether a fitted row brings the numbers far nearer: a little is what any fit does."""
+        without = self.verdicts.get(tuple(mistake for mistake in each if not mistake.fitted))
+        if without is None or not any(mistake.fitted for mistake in each):
+            return True
+        return without.half is None and self.verdicts[each].spread < without.spread / 10
 
     def _judge_mixing(self, each: Set) -> Verdict | None:
         """What mixes queries is computed for all of them, where that is not too much."""
-        if self.each * self.n_q > min(WHOLE, self.left):
+        if self.each * self.n_q > min(WHOLE, self.left):  # the last of them may be left out
             sentence = "Mistakes that mix queries were not tried: there are too many scores."
             if sentence not in self.left_out:
                 self.left_out.append(sentence)
@@ -256,28 +276,29 @@ class Search:
         self.left -= self.each * self.n_q
         return judge(Bench(self.given, None, like=self.sample), each, self.targets)
 
-    def _confirmed(self, fitting: list[Set]) -> list[Set]:
-        """Those that explain all queries; the nearest are compared first, while work is left."""
+    def _confirmed(self, fitting: list[Set], half: bool) -> list[Set]:
+        """Those that explain all queries: the nearest in any case, others while work is left."""
         confirmed = []
         for k, each in enumerate(fitting):
-            if mixing(each):
+            if mixing(each) or each in self.everywhere:
                 confirmed.append(each)
-            elif self.each * len(self.compared) > self.left:
+            elif k and self.each * len(self.compared) > self.left:
                 self._leave_out(len(fitting) - k)
                 break
             else:
                 self.left -= self.each * len(self.compared)
+                self.everywhere.add(each)
                 verdict = self._judge_all(each)
                 if verdict is not None:
                     self.verdicts[each] = verdict
-                    if verdict.fits:
+                    if verdict.as_written or (half and verdict.fits):
                         confirmed.append(each)
         return confirmed
 
     def _leave_out(self, count: int) -> None:
         self.left_out.append(
-            f"{count} more {'set' if count == 1 else 'sets'} of mistakes would explain the queries that"
-            " were searched, and were not compared with the others."
+            f"{_sets(count)} more would explain the queries that were searched; what they say about"
+            " the others was not computed."
         )
 
     def _judge_all(self, each: Set) -> Verdict | None:
@@ -296,11 +317,11 @@ class Search:
 
     def alone(self) -> list[Set]:
         """Every mistake alone, and what may become of a row that it leaves without keys."""
-        return [each for mistake in self.applicable() for each in self._outcomes((mistake,))]
+        return [each for mistake in self.applicable for each in self._outcomes((mistake,))]
 
     def pairs(self) -> list[Set]:
         """Each of the twelve commonest with any other mistake, the commonest of both first."""
-        room = [m for m in self.applicable() if self.small or not mixing((m,))]
+        room = self.applicable
         found: dict[Set, None] = {}
         for most in (True, False):
             for first in (m for m in COMMONEST if m in room):
@@ -308,9 +329,9 @@ class Search:
                     if not first.parts & other.parts:
                         for each in self._outcomes(_sorted((first, other))):
                             found[each] = None
-        if not self.small and len(room) < len(self.applicable()):
+        if not self.small:
             self.left_out.append("Mistakes that mix queries were tried alone, not with others.")
-        afford = max(200, int(self.left / 2 / max(self.sample.scores, 1)))
+        afford = max(64, PAIRS // max(self.sample.scores, 1))
         if len(found) > afford:
             self.left_out.append(f"Of {len(found):,} pairs the {afford:,} commonest were tried.")
         return list(islice(found, afford))
@@ -324,7 +345,10 @@ class Search:
             emptied = ~self.sample._allowed(option).any(axis=-1)
             if (emptied & self.sample._allowed(None).any(axis=-1)).any():
                 more = OUTCOMES
-        if any(mistake.name == "softmax: none" for mistake in each) and self.given.allowed is not None:
+        if (
+            any(mistake.name == "softmax: none" for mistake in each)
+            and self.given.allowed is not None
+        ):
             more = (BY_NAME["hiding: filled"], BY_NAME["hiding: after softmax"])
         taken = {part for mistake in each for part in mistake.parts}
         return [each, *(_sorted((*each, m)) for m in more if not m.parts & taken)]
@@ -338,7 +362,7 @@ class Search:
         if self.each * self.n_q <= BLOCK:
             shown = self._bench(None)
             shown.answer = self._joined(None)
-        return Found(shown, self.targets, explaining, unseen, self.verdicts, self.right,
+        return Found(shown, self.targets, explaining, self.possible, unseen, self.verdicts, self.right,
                      self.left_out, self.plan)  # fmt: skip
 
     def _explaining(self, right: Verdict | None) -> list[Set]:
@@ -347,18 +371,22 @@ class Search:
         Right attention, unless one mistake comes a thousand times nearer; one mistake; two. Short
         numbers that right attention in half precision explains need no two mistakes.
         """
-        alone = self.try_all(self.alone())
-        seen = self._nearest([each for each in alone if self.verdicts[each].as_written])
+        alone = self.alone()
+        seen = self._nearest(self.try_all(alone))
         if right is not None and right.as_written:
             near = seen and 1e-12 < right.far > 1000 * self.verdicts[seen[0]].far
             return seen if near and not seen[0][0].fitted else [()]
+        if not seen:
+            seen = self._nearest(self.try_all(self.mixed()))
         if seen:
             return seen
         in_half = right is not None and right.fits
         if in_half and all(target.written.short for target in self.targets):
             return [()]
-        two = [each for each in self.try_all(self.pairs()) if self.verdicts[each].as_written]
-        return self._nearest(two) or ([()] if in_half else self._nearest(alone))
+        two = self._nearest(self.try_all(self.pairs()))
+        if not two:
+            self.possible = [()] if in_half else self._nearest(self.try_all(alone, half=True))[:1]
+        return two
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:
         """The nearest first, and only those about as near: the others fit by the tolerance alone."""
@@ -374,14 +402,14 @@ class Search:
         """What could be there beside ``found`` without showing."""
         taken = {part for mistake in found for part in mistake.parts}
         also = {
-            _sorted((*found, m)): m
-            for m in self.applicable()
-            if not m.parts & taken and not m.fitted
-            and (self.small or not mixing((m,)) or not found)
-        }  # fmt: skip
+            _sorted((*found, m)): m for m in self.applicable if not m.parts & taken and not m.fitted
+        }
         half = self.verdicts[found].half is not None
-        fits = [each for each in self.try_all(also) if half or self.verdicts[each].as_written]
-        return sorted((also[each] for each in fits), key=MISTAKES.index)
+        return sorted((also[each] for each in self.try_all(also, half=half)), key=MISTAKES.index)
+
+
+def _sets(count: int) -> str:
+    return f"{count} set{'s' * (count != 1)} of mistakes"
 
 
 def _sorted(mistakes: Iterable[Mistake]) -> Set:

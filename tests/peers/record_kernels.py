@@ -52,13 +52,18 @@ def sdpa(found: dict) -> None:
                     except RuntimeError as problem:
                         print(case, kernel, dtype, problem, file=sys.stderr)
                         continue
-                    found[f"{case}/{kernel}/{dtype}"] = output.float().numpy().reshape(V.shape[:-2] + (n_q, d))
+                    found[f"{case}/{kernel}/{dtype}"] = (
+                        output.float().numpy().reshape(V.shape[:-2] + (n_q, d))
+                    )
 
 
 def layers(found: dict) -> None:
     """torch's nn.MultiheadAttention with its biases: the projected output and each head's weights."""
     torch.manual_seed(0)
-    for name, heads, n, width, causal in (("two heads", 2, 5, 8, False), ("four heads", 4, 9, 16, True)):
+    for name, heads, n, width, causal in (
+        ("two heads", 2, 5, 8, False),
+        ("four heads", 4, 9, 16, True),
+    ):
         layer = torch.nn.MultiheadAttention(width, heads, batch_first=True)
         for bias in (layer.in_proj_bias, layer.out_proj.bias):
             torch.nn.init.normal_(bias, std=0.5)
