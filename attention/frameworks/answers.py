@@ -1,9 +1,9 @@
 """The other code's numbers, and whether rounding alone can part them from ours.
 
 Three kinds of rounding are told apart: what writing the numbers down cost (see
-:mod:`attention.frameworks.precision`), what arithmetic in float32 may cost, and what arithmetic in half
-precision may cost. The last is granted as it comes where the numbers show half precision, and else
-only as a possibility. The bounds were set by measuring torch's kernels (tests/peers/record_kernels.py).
+:mod:`attention.frameworks.precision`), what arithmetic in float32 may cost, and what arithmetic in
+half precision may cost. The last is granted where the numbers show half precision, and else only as
+a possibility. The bounds were set by measuring torch's kernels (tests/peers/record_kernels.py).
 """
 
 from __future__ import annotations
@@ -67,8 +67,12 @@ class Verdict:
         return self.fits and self.half is None
 
 
-def targets(given: dict[str, Any], shapes: dict[str, list[tuple[int, ...]]], sizes: dict[str, list[np.ndarray]],
-            decimals: int | None) -> list[Target]:  # fmt: skip
+def targets(
+    given: dict[str, Any],
+    shapes: dict[str, list[tuple[int, ...]]],
+    sizes: dict[str, list[np.ndarray]],
+    decimals: int | None,
+) -> list[Target]:
     """The other code's numbers as they came, or one sentence about a shape that no set can give."""
     found = []
     for name, value in given.items():
@@ -104,7 +108,7 @@ def _floored(size: np.ndarray) -> np.ndarray:
 
 
 def judge(bench: Bench, mistakes: Set, given: Iterable[Target]) -> Verdict | None:
-    """Whether rounding alone parts attention with these mistakes from the numbers; None: no room."""
+    """Whether rounding alone parts these mistakes from the numbers; None: there is no room."""
     stages = bench.run(mistakes)
     if stages is None:
         return None
@@ -147,7 +151,7 @@ def _within_single(gaps: np.ndarray, size: np.ndarray, target: Target, reach: fl
 def _within_half(
     gaps: np.ndarray, size: np.ndarray, target: Target, reach: float, half: str
 ) -> bool:
-    """Half precision excuses much, so its errors are bounded each, and more tightly all together."""
+    """Half precision excuses much: its errors are bounded each, more tightly all together."""
     roundoff, half_unit = UNIT_ROUNDOFF[half], target.written.half_unit
     if not (gaps <= half_unit + min(1.5 * (1 + reach) * roundoff, 0.05) * size).all():
         return False

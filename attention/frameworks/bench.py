@@ -190,7 +190,7 @@ class Bench:
         return {"Q": Q, "K": K, "V": V}
 
     def _projection(self, letter: str, chosen: Options) -> np.ndarray:
-        """X W + b of Q, K or V, as the options of its weights and bias have it; the latest are kept."""
+        """X W + b of Q, K or V, under the options of its weights and bias; the latest are kept."""
         g, W_option, b_option = self.given, chosen[f"W_{letter}"], chosen[f"b_{letter}"]
         if g.X is None:
             if W_option or b_option:
@@ -351,7 +351,7 @@ class Bench:
             raise NoRoom("there is no b_O")
         if g.W_O is not None and chosen["W_O"] != "missing":
             W_O = np.swapaxes(g.W_O, -1, -2) if chosen["W_O"] else g.W_O
-            output, size = output @ W_O, size @ np.abs(W_O)
+            output, size = output @ W_O, size @ self._size_of_W_O(chosen["W_O"])
             if g.b_O is not None and not chosen["b_O"]:
                 output, size = output + g.b_O, size + np.abs(g.b_O)
         if chosen["residual"] == "X":
@@ -363,6 +363,12 @@ class Bench:
             output = output + self._fitted(output)
         return {"output": output, "output size": size}
 
+    def _size_of_W_O(self, option: str | None) -> np.ndarray:
+        if "W_O" not in self._projections:
+            self._projections["W_O"] = np.abs(self.given.W_O)
+        size = self._projections["W_O"]
+        return np.swapaxes(size, -1, -2) if option else size
+
     def _fitted(self, output: np.ndarray) -> np.ndarray:
         """The row that brings these outputs, on average, to the other code's."""
         if self.answer is None or self.answer.shape != output.shape:
@@ -373,7 +379,7 @@ class Bench:
         return apart.mean(axis=0)
 
 
-# ---- the options of the parts ---------------------------------------------------------------------
+# ---- the options of the parts --------------------------------------------------------------------
 
 
 def _reshaped(M: np.ndarray, heads: int) -> np.ndarray:
@@ -464,7 +470,7 @@ SOFTMAX: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 
 def _look_ahead(allowed: np.ndarray) -> tuple[Callable, np.ndarray]:
-    """The look-ahead mask in this one, as a function of its past, and the keys that padding leaves."""
+    """The corner of the look-ahead mask in this one, and the keys that padding leaves."""
     n_q, n_k = allowed.shape[-2:]
     for corner in (causal, causal_lower_right):
         if (allowed == corner(n_q, n_k)).all():

@@ -1,4 +1,4 @@
-"""What can be said without a search: why there is nothing to compare, and where the trouble lies."""
+"""What can be said without a search: why nothing can be compared, and where the trouble lies."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ def nothing_to_compare(target: Target) -> str | None:
     values = target.values
     if np.isfinite(values).any():
         return None
-    if np.isnan(values).all():
-        return f"every number of the {target.name} is NaN"
-    return f"every number of the {target.name} is {'infinite' if np.isinf(values).all() else 'NaN or infinite'}"
+    kinds = {(True, False): "NaN", (False, True): "infinite", (True, True): "NaN or infinite"}
+    kind = kinds[bool(np.isnan(values).any()), bool(np.isinf(values).any())]
+    return f"every number of the {target.name} is {kind}"
 
 
 def likely_cause(bench: Bench) -> str:
     """Why numbers may all be NaN or infinite, from what these inputs give in right attention."""
     given, right = bench.given, bench.right
-    damaged = [name for name in INPUTS
-               if getattr(given, name) is not None and not np.isfinite(getattr(given, name)).all()]  # fmt: skip
+    arrays = {name: getattr(given, name) for name in INPUTS}
+    damaged = [n for n, M in arrays.items() if M is not None and not np.isfinite(M).all()]
     if damaged:
         return f"{' and '.join(damaged)} hold{'s' * (len(damaged) == 1)} NaN or infinite numbers"
     if not np.isfinite(right["scores"]).all():
         return "the scores overflow even in float64"
     seen = np.broadcast_to(right["allowed"], right["masked"].shape)
     if not seen.any(axis=-1).any():
-        return "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN; give such rows weights 0"
+        return (
+            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN;"
+            " give such rows weights 0"
+        )
     most = max(largest_finite(right["scores"]), largest_finite(right["scaled"]))
     if most > LARGEST_FLOAT16:
         return f"scores reach {most:.3g}, more than float16 holds ({LARGEST_FLOAT16:,.0f})"
@@ -51,8 +54,8 @@ def likely_cause(bench: Bench) -> str:
         )
     if not seen.all():
         return (
-            "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by"
-            " −∞), or an input there is NaN already"
+            "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
+            " by −∞), or an input there is NaN already"
         )
     return "a number is NaN already before the attention, or the softmax divides 0 by 0"
 
@@ -74,15 +77,21 @@ def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -
     follows = bool((distance(view, output.values) <= _allowed(output, size) + rounded).all())
     if follows and not weights_right:
         return (
-            "The output follows from the weights given with it: the trouble lies before the weights,"
-            " in Q, K, the scores, the mask or the softmax."
+            "The output follows from the weights given with it: the trouble lies before the"
+            " weights, in Q, K, the scores, the mask or the softmax."
         )
     if weights_right and not follows:
-        return "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
+        return (
+            "The weights are right: the trouble lies after them, in V, the heads' joining or what"
+            " follows."
+        )
     if not weights_right and _near(output, right["output"]):
         return "The output is right, and was not made with the weights given beside it."
     if not weights_right and not follows:
-        return "The weights are not right, and the output does not follow from them either: there is trouble on both sides."
+        return (
+            "The weights are not right, and the output does not follow from them either: there is"
+            " trouble on both sides."
+        )
     return None
 
 
@@ -109,5 +118,8 @@ def where(targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
         first = ", ".join(map(str, np.argwhere(wrong)[0]))
         is_one = "differs" if count == 1 else "differ"
         at = "at" if count == 1 else "the first at"
-        return f"{count:,} of the {size:,} numbers of the {target.name} {is_one} from right attention, {at} [{first}]."
+        return (
+            f"{count:,} of the {size:,} numbers of the {target.name} {is_one} from right attention,"
+            f" {at} [{first}]."
+        )
     return None

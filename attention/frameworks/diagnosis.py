@@ -34,7 +34,7 @@ class Explanation:
 
     @property
     def difference(self) -> np.ndarray | None:
-        """Theirs less ours, at the first stage that differs; None where even the shape is another."""
+        """Theirs less ours, at that stage; None where even the shape is another."""
         if self.ours is None or self.theirs is None or self.ours.shape != self.theirs.shape:
             return None
         return difference(self.theirs, self.ours)
@@ -47,7 +47,7 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis:
-    """What explains the numbers: the fewest mistakes that do. ``str`` says it in a few sentences."""
+    """What explains the numbers: the fewest mistakes that do. ``str`` says it in sentences."""
 
     explanations: tuple[
         Explanation, ...
@@ -136,8 +136,8 @@ def diagnose(
     >>> found.correct
     False
     >>> print(found.verdict)
-    The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is in \
-scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax.
+    The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is \
+in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax.
     """
     given = Given(Q, K, V, X, memory, W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O, heads, kv_heads,
                   allowed, bias, scale, softcap)  # fmt: skip
@@ -229,7 +229,7 @@ def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
     return best if verdicts[best].spread <= limit else None
 
 
-# ---- in words -------------------------------------------------------------------------------------
+# ---- in words ------------------------------------------------------------------------------------
 
 
 class _Words:
@@ -258,7 +258,8 @@ class _Words:
         if self.closest is None:
             return text
         if not self.closest.mistakes:
-            return f"{text} Right attention is the closest; it is off by up to {self.closest.error:.3g}."
+            error = self.closest.error
+            return f"{text} Right attention is the closest; it is off by up to {error:.3g}."
         return f"{text} The closest: {self.closest}; off by up to {self.closest.error:.3g}."
 
     def _right(self, first: Explanation) -> str:
@@ -267,8 +268,8 @@ class _Words:
             near = f", as near as {shown} comes" if shown else ""
             return f"These numbers are right, to {_digits(first.digits)}{near}."
         return (
-            f"These numbers are right if they were computed in half precision ({first.half}),"
-            f" which numbers as short as these do not show: they are off by up to {first.error:.3g}."
+            f"These numbers are right if they were computed in half precision ({first.half}), which"
+            f" numbers as short as these do not show: they are off by up to {first.error:.3g}."
         )
 
     def _mistaken(self, first: Explanation) -> str:
@@ -327,7 +328,10 @@ class _Words:
         titles = _listed([mistake.title for mistake in self.found.unseen])
         digits = self.explanations[0].digits
         if self.correct and digits <= 2:
-            return f"{_capital(_digits(digits))} cannot tell them from numbers with one of these mistakes: {titles}."
+            return (
+                f"{_capital(_digits(digits))} cannot tell them from numbers with one of these"
+                f" mistakes: {titles}."
+            )
         return f"Not to be seen in these numbers, so it may be there as well: {titles}."
 
     def _apart(self) -> str | None:

@@ -96,7 +96,7 @@ def _vector(name: str, given: Any) -> np.ndarray:
 
 
 def _check_fit(g: Given, most_scores: int | None) -> Given:
-    """Check that all belongs together, before anything large is made; the masks with a head axis."""
+    """Check that all belongs together before anything large is made; masks get a head axis."""
     Q, K, V = g.Q, g.K, g.V
     if g.X is not None:
         source = g.X if g.memory is None else g.memory

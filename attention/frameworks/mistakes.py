@@ -1,8 +1,8 @@
-"""The mistakes that are made in attention: what each does, in which part of the arithmetic, and the mend.
+"""The mistakes that are made in attention: what each does, in which part, and the mend.
 
 A mistake replaces the option of one part of the arithmetic by another, or of several parts at once;
-:mod:`attention.frameworks.bench` computes with them. Two mistakes go together where they have no part
-in common. To add one: a row here, and its line in the step of the bench that it changes.
+:mod:`attention.frameworks.bench` computes with them. Two mistakes go together where they have no
+part in common. To add one: a row here, and its line in the step of the bench that it changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Choices = tuple[tuple[str, str], ...]  # (part, option) …
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that goes wrong in codes: the options it chooses, in which parts of the arithmetic."""
+    """One thing that goes wrong in codes: the options it chooses, in which parts."""
 
     choices: Choices
     title: str  # a clause: what their code does
@@ -39,7 +39,10 @@ class Mistake:
         return self.choices == (("residual", "row"),)
 
 
-TRANSPOSE = "Write X W for weights of shape (d_in, d_out), X Wᵀ for (d_out, d_in), as nn.Linear stores them."
+TRANSPOSE = (
+    "Write X W for weights of shape (d_in, d_out), X Wᵀ for (d_out, d_in),"
+    " as nn.Linear stores them."
+)
 NAMES = "Give each projection its own weights, and check the names."
 BIAS = "Add each layer's bias, or give the weights of a layer that has none."
 SCALE = "Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax."
@@ -90,87 +93,187 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("b_V", "left out"), "b_V is left out", BIAS),
     # heads
     (("split", "reshaped"), "the heads are split by a reshape without a transpose", HEADS, COMMON),
-    (("split", "interleaved"), "the heads are split interleaved: head h takes every column h, h + heads, …",
-     "Let head h take the columns h · d to (h + 1) · d."),
-    (("groups", "tiled"), "shared heads of keys and values are tiled (h0, h1, h0, h1)",
-     "Repeat each head in a row instead: h0, h0, h1, h1 (repeat_interleave, np.repeat)."),
-    (("order", "K and V"), "keys and values are swapped",
-     "Check the order of the arguments: Keras layers take query, value, key."),
-    (("order", "Q and K"), "Q and K are swapped",
-     "A row of the scores is a query: write Q Kᵀ, not K Qᵀ.", COMMON),
+    (
+        ("split", "interleaved"),
+        "the heads are split interleaved: head h takes columns h, h + heads, …",
+        "Let head h take the columns h · d to (h + 1) · d.",
+    ),
+    (
+        ("groups", "tiled"),
+        "shared heads of keys and values are tiled (h0, h1, h0, h1)",
+        "Repeat each head in a row instead: h0, h0, h1, h1 (repeat_interleave, np.repeat).",
+    ),
+    (
+        ("order", "K and V"),
+        "keys and values are swapped",
+        "Check the order of the arguments: Keras layers take query, value, key.",
+    ),
+    (
+        ("order", "Q and K"),
+        "Q and K are swapped",
+        "A row of the scores is a query: write Q Kᵀ, not K Qᵀ.",
+        COMMON,
+    ),
     # scores and scale
-    (("product", "untransposed"), "K is not transposed: the scores are Q K",
-     "Write Q Kᵀ, swapping the last two axes of K."),
+    (
+        ("product", "untransposed"),
+        "K is not transposed: the scores are Q K",
+        "Write Q Kᵀ, swapping the last two axes of K.",
+    ),
     (("scale", "none"), "the scores are not scaled", SCALE, COMMON),
-    (("scale", "default"), "the scores are multiplied by 1/√d_k, not by the scale given",
-     "Pass the scale on, and check that it is used."),
+    (
+        ("scale", "default"),
+        "the scores are multiplied by 1/√d_k, not by the scale given",
+        "Pass the scale on, and check that it is used.",
+    ),
     (("scale", "d_model"), "the scores are divided by √d_model", ROOT),
-    (("scale", "all heads"), "the scores are divided by √(d_k · heads)",
-     "Divide by √d_k, the width of one head, not of all heads together."),
-    (("scale", "d_k"), "the scores are divided by d_k, as where 1/√d_k is applied twice",
-     "Divide by the square root of d_k, once."),
-    (("scale", "twice"), "the scale is applied twice", "Scale once; many kernels scale by themselves."),
+    (
+        ("scale", "all heads"),
+        "the scores are divided by √(d_k · heads)",
+        "Divide by √d_k, the width of one head, not of all heads together.",
+    ),
+    (
+        ("scale", "d_k"),
+        "the scores are divided by d_k, as where 1/√d_k is applied twice",
+        "Divide by the square root of d_k, once.",
+    ),
+    (
+        ("scale", "twice"),
+        "the scale is applied twice",
+        "Scale once; many kernels scale by themselves.",
+    ),
     (("scale", "inverse"), "the scores are multiplied by √d_k", "Divide by √d_k."),
     (("scale", "tokens"), "the scores are divided by √n, the number of keys", ROOT),
     (("scale", "after softmax"), "the scale is applied after the softmax", SCALE),
-    (("bias", "ignored"), "the additive bias is not used",
-     "Pass the bias on, and check that it reaches the scores."),
-    (("bias", "scaled"), "the additive bias is added before the scale",
-     "Scale the scores first, then add the bias."),
+    (
+        ("bias", "ignored"),
+        "the additive bias is not used",
+        "Pass the bias on, and check that it reaches the scores.",
+    ),
+    (
+        ("bias", "scaled"),
+        "the additive bias is added before the scale",
+        "Scale the scores first, then add the bias.",
+    ),
     # the mask
-    (("cap", "after mask"), "the soft cap comes after the mask",
-     "Cap the scores first, then mask: tanh turns −∞ into −softcap, and hidden keys leak."),
-    (("mask", "inverted"), "the mask is inverted",
-     "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask.",
-     COMMON),
-    (("mask", "ignored"), "the mask is not used", "Pass the mask on, and check that it reaches the scores.",
-     COMMON),
-    (("mask", "transposed"), "the mask is transposed: queries and keys are mixed up, and look-ahead hides the"
-     " other triangle", LOOK),
+    (
+        ("cap", "after mask"),
+        "the soft cap comes after the mask",
+        "Cap the scores first, then mask: tanh turns −∞ into −softcap, and hidden keys leak.",
+    ),
+    (
+        ("mask", "inverted"),
+        "the mask is inverted",
+        "Find out what True means: may look in torch's SDPA, hide in nn.MultiheadAttention;"
+        " negate the mask.",
+        COMMON,
+    ),
+    (
+        ("mask", "ignored"),
+        "the mask is not used",
+        "Pass the mask on, and check that it reaches the scores.",
+        COMMON,
+    ),
+    (
+        ("mask", "transposed"),
+        "the mask is transposed: queries and keys are mixed up, and look-ahead hides the"
+        " other triangle",
+        LOOK,
+    ),
     (("mask", "other triangle"), "look-ahead hides the other triangle", LOOK),
-    (("mask", "diagonal hidden"), "look-ahead is off by one: the diagonal is hidden too", LOOK, COMMON),
+    (
+        ("mask", "diagonal hidden"),
+        "look-ahead is off by one: the diagonal is hidden too",
+        LOOK,
+        COMMON,
+    ),
     (("mask", "one ahead"), "look-ahead is off by one: each query sees the next key too", LOOK),
-    (("mask", "other corner"), "the look-ahead mask is aligned to the other corner",
-     "With n_q ≠ n_k, choose: upper left (torch SDPA) or lower right (FlashAttention, caches)."),
+    (
+        ("mask", "other corner"),
+        "the look-ahead mask is aligned to the other corner",
+        "With n_q ≠ n_k, choose: upper left (torch SDPA) or lower right (FlashAttention, caches).",
+    ),
     (("mask", "padding as rows"), "padding hides queries instead of keys", PADDING),
     (("mask", "padding both ways"), "padding hides queries as well as keys", PADDING),
-    (("hiding", "NaN"), "a row that sees no key becomes NaN",
-     "Give such a row weights 0, as torch's SDPA and ONNX do: softmax of nothing but −∞ is 0/0."),
-    (("hiding", "filled"),
-     "hidden scores are overwritten by a finite number such as −1e9 or finfo.min, or that is added in float32",
-     "Use −∞, and give a row that sees no key weights 0."),
-    (("hiding", "−1e9 added"), "−1e9 is added to hidden scores in float64",
-     "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax."),
-    (("hiding", "0/1 added"), "the mask is added to the scores as 0 and 1",
-     "Turn it into a boolean mask, or into 0 and −∞, before adding it."),
-    (("hiding", "0"),
-     "hidden scores become 0 before the softmax: filled with it or with 1e-9, or multiplied by the mask", FILL),
+    (
+        ("hiding", "NaN"),
+        "a row that sees no key becomes NaN",
+        "Give such a row weights 0, as torch's SDPA and ONNX do: softmax of nothing but −∞ is 0/0.",
+    ),
+    (
+        ("hiding", "filled"),
+        "hidden scores are overwritten by a finite number such as −1e9 or finfo.min,"
+        " or that is added in float32",
+        "Use −∞, and give a row that sees no key weights 0.",
+    ),
+    (
+        ("hiding", "−1e9 added"),
+        "−1e9 is added to hidden scores in float64",
+        "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax.",
+    ),
+    (
+        ("hiding", "0/1 added"),
+        "the mask is added to the scores as 0 and 1",
+        "Turn it into a boolean mask, or into 0 and −∞, before adding it.",
+    ),
+    (
+        ("hiding", "0"),
+        "hidden scores become 0 before the softmax: filled with it or with 1e-9,"
+        " or multiplied by the mask",
+        FILL,
+    ),
     (("hiding", "−1"), "hidden scores are filled with −1", FILL),
     (("hiding", "−10"), "hidden scores are filled with −10", FILL),
-    (("hiding", "after softmax"), "the mask is applied after the softmax",
-     "Mask the scores before the softmax, so that each row sums to 1 again.", COMMON),
+    (
+        ("hiding", "after softmax"),
+        "the mask is applied after the softmax",
+        "Mask the scores before the softmax, so that each row sums to 1 again.",
+        COMMON,
+    ),
     # the softmax
-    (("softmax", "queries"), "the softmax runs over the queries",
-     "Take the softmax over the last axis, the keys.", COMMON),
+    (
+        ("softmax", "queries"),
+        "the softmax runs over the queries",
+        "Take the softmax over the last axis, the keys.",
+        COMMON,
+    ),
     (("softmax", "both axes"), "the softmax runs over queries and keys together", SOFTMAX),
     (("softmax", "none"), "there is no softmax", SOFTMAX),
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
     # after the weights
-    (("sum", "transposed"), "the transposed weights meet the values: weightsᵀ V", "Write weights V."),
-    (("leak", "NaN"), "NaN or inf at a hidden key reaches the output",
-     "Set hidden values to 0 before the weighted sum: 0 · NaN is NaN."),
+    (
+        ("sum", "transposed"),
+        "the transposed weights meet the values: weightsᵀ V",
+        "Write weights V.",
+    ),
+    (
+        ("leak", "NaN"),
+        "NaN or inf at a hidden key reaches the output",
+        "Set hidden values to 0 before the weighted sum: 0 · NaN is NaN.",
+    ),
     (("join", "reshaped"), "the heads are joined by a reshape without a transpose", JOIN, COMMON),
-    (("join", "interleaved"), "the heads are joined interleaved: one number of each head in turn", JOIN),
+    (
+        ("join", "interleaved"),
+        "the heads are joined interleaved: one number of each head in turn",
+        JOIN,
+    ),
     (("join", "averaged"), "the heads are averaged instead of joined", JOIN),
     (("W_O", "transposed"), "W_O is transposed", TRANSPOSE),
     (("W_O", "missing"), "the projection by W_O is missing", "Multiply the joined heads by W_O."),
     (("b_O", "left out"), "b_O is left out", BIAS),
-    (("residual", "X"), "X is added to the output: a residual connection",
-     "Compare before X is added, or add it on both sides.", COMMON),
-    (("residual", "row"), "the same row is added to every token's output, as a bias that was not given here",
-     "Give the biases (b_V, b_O) to both sides."),
-)  # fmt: skip
+    (
+        ("residual", "X"),
+        "X is added to the output: a residual connection",
+        "Compare before X is added, or add it on both sides.",
+        COMMON,
+    ),
+    (
+        ("residual", "row"),
+        "the same row is added to every token's output, as a bias that was not given",
+        "Give the biases (b_V, b_O) to both sides.",
+    ),
+)
 
 COMMONEST = tuple(mistake for mistake in MISTAKES if mistake.common)
 OUTCOMES = tuple(m for m in MISTAKES if m.name in ("hiding: NaN", "hiding: filled"))

@@ -1,8 +1,8 @@
 """How numbers were written down: to how many decimals or digits, and in which float type.
 
-Only the numbers themselves can tell. They are taken for rounded ones where all of them are multiples
-of one decimal unit, and for half precision where all of them lie as near to numbers of float16 or
-bfloat16 as their rounding allows, although few numbers do.
+Only the numbers themselves can tell. They are taken for rounded ones where all of them are
+multiples of one decimal unit, and for half precision where all of them lie as near to numbers of
+float16 or bfloat16 as their rounding allows, although few numbers do.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Search:
                 if view.shape == wanted:
                     self.right[target.name] = view
 
-    # ---- which queries ----------------------------------------------------------------------------
+    # ---- which queries ---------------------------------------------------------------------------
 
     def _spread(self, most: int) -> np.ndarray:
         """So many queries, evenly spread."""
@@ -144,7 +144,7 @@ class Search:
             seconds += SECONDS * (min(WORK, 6 * whole) + whole)
         return Plan(self.given.shape, len(self.compared), self._sample_size(), sets, seconds)
 
-    # ---- right attention --------------------------------------------------------------------------
+    # ---- right attention -------------------------------------------------------------------------
 
     def _blocks(self) -> Iterable[np.ndarray | None]:
         if len(self.compared) == self.n_q and self.each * self.n_q <= BLOCK:
@@ -198,7 +198,7 @@ class Search:
                     shapes["output"].append((*view.shape[:-2], self.n_q, view.shape[-1]))
         return shapes
 
-    # ---- trying -----------------------------------------------------------------------------------
+    # ---- trying ----------------------------------------------------------------------------------
 
     def prepare(self) -> Verdict | None:
         """Compare right attention with the numbers, and choose the queries that are searched."""
@@ -239,7 +239,7 @@ class Search:
         return [] if self.small else [(mistake,) for mistake in MISTAKES if mixing((mistake,))]
 
     def try_all(self, sets: Iterable[Set], *, half: bool = False) -> list[Set]:
-        """Judge these sets; return those whose distance rounding as written explains, nearest first.
+        """Judge these sets; return those that differ by what writing explains, the nearest first.
 
         With ``half`` also those that half precision explains, although nothing shows it.
         """
@@ -313,7 +313,7 @@ class Search:
             verdicts.append(verdict)
         return worst(verdicts)
 
-    # ---- the sets ---------------------------------------------------------------------------------
+    # ---- the sets --------------------------------------------------------------------------------
 
     def alone(self) -> list[Set]:
         """Every mistake alone, and what may become of a row that it leaves without keys."""
@@ -362,8 +362,17 @@ class Search:
         if self.each * self.n_q <= BLOCK:
             shown = self._bench(None)
             shown.answer = self._joined(None)
-        return Found(shown, self.targets, explaining, self.possible, unseen, self.verdicts, self.right,
-                     self.left_out, self.plan)  # fmt: skip
+        return Found(
+            shown,
+            self.targets,
+            explaining,
+            self.possible,
+            unseen,
+            self.verdicts,
+            self.right,
+            self.left_out,
+            self.plan,
+        )
 
     def _explaining(self, right: Verdict | None) -> list[Set]:
         """The fewest mistakes that explain the numbers; unseen half precision comes after them.
@@ -389,7 +398,7 @@ class Search:
         return two
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:
-        """The nearest first, and only those about as near: the others fit by the tolerance alone."""
+        """The nearest first, and those about as near: others fit by the tolerance alone."""
         fitting = sorted(fitting, key=lambda each: self.verdicts[each].far)
         if not fitting:
             return []
