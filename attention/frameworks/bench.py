@@ -309,7 +309,8 @@ class Bench:
             raise NoRoom("it mixes queries")
         weights = SOFTMAX[option](masked, visible)
         if chosen["hiding"] == "NaN":
-            axis = {"queries": -2, "both axes": (-1, -2)}.get(option or "", -1)
+            axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
+            axis = axes.get(option, (-1,))
             seen = np.broadcast_to(allowed, masked.shape).any(axis=axis, keepdims=True)
             weights = np.where(seen, weights, np.nan)
             if option == "twice":
@@ -475,7 +476,7 @@ def _look_ahead(allowed: np.ndarray) -> tuple[Callable, np.ndarray]:
     for corner in (causal, causal_lower_right):
         if (allowed == corner(n_q, n_k)).all():
             return corner, np.ones((1, n_k), bool)
-    keys = allowed.any(axis=-2, keepdims=True)
+    keys = np.asarray(allowed.any(axis=-2, keepdims=True))
     for corner in (causal, causal_lower_right):
         if (allowed == corner(n_q, n_k) & keys).all():
             return corner, keys

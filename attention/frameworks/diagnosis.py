@@ -182,7 +182,7 @@ def explain(
 
 def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
     """Theirs, ours and the difference, of what has the shape of right attention's."""
-    found = {}
+    found: dict[str, tuple[np.ndarray, ...]] = {}
     for target in search.targets:
         ours = search.right.get(target.name)
         if ours is not None:

@@ -1,4 +1,7 @@
-"""Every mistake and every pair is planted by another hand: see planting.py."""
+"""Every mistake, and pairs of them, are planted by another hand: see planting.py.
+
+Of the pairs a share by seed; all of them with ``PAIRS=1000 pytest tests/frameworks``.
+"""
 
 import os
 import random
@@ -24,7 +27,7 @@ from attention.frameworks.mistakes import BY_NAME as NAMES
 from attention.frameworks.mistakes import COMMONEST, MISTAKES
 
 inf, nan = np.inf, np.nan
-PAIRS = int(os.environ.get("PAIRS", "12"))  # planted in each system; README: all of them on demand
+PAIRS = int(os.environ.get("PAIRS", "12"))  # planted in each system; all of them on demand
 
 
 # ---- what is given -------------------------------------------------------------------------------
