@@ -206,7 +206,7 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
 def _digits_of(found: Found, verdict: Verdict) -> int:
     """How many digits agree: as many as differ by nothing, and as were written."""
     units = [
-        float((2 * t.written.half_unit).max() / (largest_finite(t.values) or 1.0))
+        float(np.quantile(2 * t.written.half_unit, 0.9) / (largest_finite(t.values) or 1.0))
         for t in found.targets
     ]
     uncertain = max(verdict.far, *(unit for unit in units if unit > 1e-12), 1e-16, 1e-16)
