@@ -434,7 +434,7 @@ def test_the_first_stage_that_differs_and_its_differences_are_shown():
 
 
 @pytest.mark.parametrize(("wrong", "stage"), [("order: K and V", "K"), ("product: untransposed", "scores"), ("softmax: queries", "weights")])  # fmt: skip
-def test_each_deviation_shows_first_where_it_acts(wrong, stage):
+def test_each_mistake_shows_first_where_it_acts(wrong, stage):
     given = SYSTEMS["one head"]
     assert (
         diagnose(**given, output=applied(given, (NAMES[wrong],))[0]).explanations[0].stage == stage
