@@ -45,6 +45,8 @@ def violations(house: Path) -> list[str]:
         parts = path.relative_to(house).with_suffix("").parts
         mine = room(parts)
         rooms, outside = ROOMS[mine]
+        if parts == ("__init__",):  # the front desk, and it alone, names upper rooms
+            rooms = set(ROOMS)
         for name in imports(path, ("attention", *parts[:-1])):
             first, *rest = name.split(".")
             if first == "attention":
@@ -97,6 +99,25 @@ def test_the_public_names_come_without_anything_heavy():
     )
 
 
+def test_the_front_desk_fetches_upper_rooms_only_when_they_are_asked_for():
+    code = """
+import attention
+assert not [name for name in sys.modules if name.startswith("attention.frameworks")]
+assert "diagnose" in dir(attention) and attention.diagnose is attention.diagnose
+from attention import diagnose
+assert diagnose.__module__ == "attention.frameworks.diagnosis"
+"""
+    assert loads(code, HOUSE.parent) == set()
+
+
+def test_the_front_desk_may_name_an_upper_room_and_no_other_module_may(other_house):
+    line = "from attention.frameworks import bench\n"
+    (other_house / "__init__.py").write_text(line)
+    assert violations(other_house) == []
+    (other_house / "trace.py").write_text(line)
+    assert "trace imports attention.frameworks" in violations(other_house)
+
+
 def test_working_through_inputs_figures_and_exports_loads_neither_streamlit_nor_pandas():
     code = """
 from attention.inputs.links import read
@@ -127,7 +148,7 @@ def test_app_is_a_page_list_and_computes_nothing():
 @pytest.fixture
 def other_house(tmp_path):
     """A small house that keeps the rule, for tests to break."""
-    for name in ("", "inputs", "figures", "exports", "pages"):
+    for name in ("", "frameworks", "inputs", "figures", "exports", "pages"):
         (tmp_path / "attention" / name).mkdir(parents=True, exist_ok=True)
         (tmp_path / "attention" / name / "__init__.py").write_text("")
     (tmp_path / "attention" / "trace.py").write_text("import math\n\nimport numpy as np\n")
@@ -137,6 +158,9 @@ def other_house(tmp_path):
 
 
 PLANTED = [
+    ("trace.py", "from attention.frameworks import bench", "trace imports attention.frameworks"),
+    ("frameworks/bench.py", "import attention.inputs.links", "frameworks/bench imports attention.inputs.links"),
+    ("frameworks/bench.py", "import pandas", "frameworks/bench imports pandas"),
     ("trace.py", "import streamlit", "trace imports streamlit"),
     ("trace.py", "def f():\n    import pandas.api", "trace imports pandas.api"),
     ("trace.py", "from attention.inputs import links", "trace imports attention.inputs"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.deviations import reach
 from attention.figures.board import around_zero, pane
+from attention.frameworks.distance import largest_finite
 
 PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
 
@@ -20,9 +20,9 @@ def compared(
     """
     shown = [ours, theirs] if difference is None else [ours, theirs, difference]
     share = name.startswith("weights")
-    most = max(reach(ours), reach(theirs))
+    most = max(largest_finite(ours), largest_finite(theirs))
     limits = (0, 1) if share and most <= 1 else around_zero(most)
-    apart = None if difference is None else around_zero(max(reach(difference), PALE * most))
+    apart = None if difference is None else around_zero(max(largest_finite(difference), PALE * most))
     ranges = [limits, limits, apart]
     keys = ("ours", "theirs", "difference")
     return [
@@ -37,8 +37,8 @@ def compared(
 def beside(ours, answers, labels: dict, digits: int = 2) -> list[dict]:
     """Weights and output of ours, then of each (name, title, answer): one group of two panes for each."""
     all_of = [("ours", "ours", ours), *answers]
-    limits = {"weights": (0, 1) if max(reach(a.weights) for *_, a in all_of) <= 1 else around_zero(max(reach(a.weights) for *_, a in all_of)),
-              "output": around_zero(max(reach(a.output) for *_, a in all_of))}  # fmt: skip
+    limits = {"weights": (0, 1) if max(largest_finite(a.weights) for *_, a in all_of) <= 1 else around_zero(max(largest_finite(a.weights) for *_, a in all_of)),
+              "output": around_zero(max(largest_finite(a.output) for *_, a in all_of))}  # fmt: skip
     return [
         pane(
             f"{stage}_{name}", getattr(answer, stage), labels["queries"], labels[columns], limits=limits[stage], digits=digits,

@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.deviations import Bench, Deviation
-from attention.diagnosis import Diagnosis, checked, search
+from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis import Diagnosis
+from attention.frameworks.diagnosis import explain as explained
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import Mistake
 from attention.inputs import files, loading, taking, texts
 from attention.inputs.files import Entry
 from attention.inputs.matrices import BadInput, sides, write_matrix
@@ -75,9 +78,9 @@ def _array(text: str, name: str, where: str) -> Entry:
 
 
 def bench_of(given: dict) -> Bench:
-    """The attention of these inputs, right and deviating; or a sentence about what does not fit."""
+    """The attention of these inputs, right and with mistakes; or a sentence about what does not fit."""
     try:
-        return Bench(checked(most_scores=MOST_SCORES, **given))
+        return Bench(checked(Given(**given), MOST_SCORES))
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem).replace("allowed has", "the mask has")) from None
 
@@ -96,7 +99,7 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     found = {name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()}
     answers = {name: entry.read() for name, entry in found.items()}
     try:
-        return search(bench, **answers, decimals=_decimals(" ".join(boxes.values())))
+        return explained(bench.given, **answers, decimals=_decimals(" ".join(boxes.values())))
     except (ValueError, TypeError) as problem:
         raise BadInput(
             " ".join([f"your {problem}", *filter(None, {entry.remark for entry in found.values()})])
@@ -137,9 +140,9 @@ def _decimals(text: str) -> int | None:
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 
-def planted(bench: Bench, deviation: Deviation | None, name: str) -> str:
-    """What a code with this deviation would answer, to the last digit; None: a right one."""
-    values = bench.run((deviation,) if deviation else ())[name]
+def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
+    """What a code with this mistake would answer, to the last digit; None: a right one."""
+    values = bench.run((mistake,) if mistake else ())[name]
     blocks = values.reshape(-1, *values.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 

@@ -1,9 +1,9 @@
-"""Check yours: the inputs of both sides, the numbers of another code, and which known deviation explains them."""
+"""Check yours: the inputs of both sides, the numbers of another code, and which known mistake explains them."""
 
 import streamlit as st
 
-from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
+from attention.frameworks.diagnosis import Diagnosis
 from attention.inputs import check as inputs
 from attention.inputs.examples import EXAMPLES
 from attention.inputs.files import Unreadable
@@ -103,8 +103,8 @@ def answers(bench) -> dict[str, str]:
 def plant(bench, mistakes: dict) -> None:
     """The chosen mistake is asked for now: a quick click may come before the page knows of the choice."""
     state.touched()
-    deviation = mistakes.get(state.kept("check_plant", RIGHT))
-    state.keep("check_output", inputs.planted(bench, deviation, "output"))
+    mistake = mistakes.get(state.kept("check_plant", RIGHT))
+    state.keep("check_output", inputs.planted(bench, mistake, "output"))
     state.keep("check_weights", "")
 
 
@@ -125,26 +125,20 @@ def opened(name: str, file) -> None:
 
 def verdict(found: Diagnosis) -> None:
     """What was found, in sentences."""
-    parts.say("understood" if found.correct else "flag" if found.explanations else "refused", str(found))
-    if found.unseen:
-        parts.say(
-            "plain",
-            f"Not to be seen in these numbers, so it may be there as well: {'; '.join(d.title for d in found.unseen)}.",
-        )
+    kind = "understood" if found.correct else "flag" if found.explanations else "refused"
+    parts.say(kind, found.verdict)
+    for note in found.notes:
+        parts.say("plain", note)
 
 
 def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:
     """Heatmaps of the first stage that differs, and of the numbers given; of several heads, this one."""
     shown = found.explanations[0] if found.explanations else found.closest
-    name = shown.stage
-    differing = (
-        name,
-        name,
-        (shown.ours, shown.theirs, shown.difference),
-        (f"{name}, ours", f"{name}, explained"),
-        EXPLAINED,
-    )
-    rows = [differing] if name else []
+    name = shown.stage if shown else None
+    rows = []
+    if shown and name:
+        matrices = (shown.ours, shown.theirs, shown.difference)
+        rows = [(name, name, matrices, (f"{name}, ours", f"{name}, explained"), EXPLAINED)]
     rows += [(name, f"{name}_given", (ours, theirs, difference), (f"{name}, ours", ANSWERS[name].lower()), GIVEN)
              for name, (theirs, ours, difference) in found.answers.items()]  # fmt: skip
     panes = []

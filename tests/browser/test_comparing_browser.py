@@ -75,7 +75,7 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     dashboard.page.locator(".st-key-check_planted button").click()
     dashboard.page.get_by_text("The heads are split by a reshape without a transpose. With that,").wait_for()
     dashboard.page.wait_for_selector(".board[data-tag]")
-    wrong = next(d for d in bench.applicable if d.slot == "split")
+    wrong = next(d for d in bench.applicable if d.name == "split: reshaped")
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
     dashboard.after(lambda: dashboard.page.locator(".st-key-set_check_head").get_by_text("2", exact=True).click())
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][1])

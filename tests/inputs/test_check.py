@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attention import self_attention
-from attention.deviations import DEVIATIONS
+from attention.frameworks.mistakes import MISTAKES
 from attention.inputs import check as inputs
 from attention.inputs import files
 from attention.inputs.examples import EXAMPLES
@@ -40,11 +40,11 @@ def test_explores_inputs_give_explores_output(example):
 @pytest.mark.parametrize("example", ["random-qkv", "sentence"])
 def test_a_planted_mistake_is_found_from_its_text(example, name):
     there = bench(example, "causal")
-    for deviation in there.applicable:
-        found = inputs.explain(there, {name: inputs.planted(there, deviation, name)})
-        assert found.explanations, (deviation, str(found))
-        sets = [e.deviations for e in found.explanations]
-        assert (deviation,) in sets or deviation in found.unseen
+    for mistake in there.applicable:
+        found = inputs.explain(there, {name: inputs.planted(there, mistake, name)})
+        assert found.explanations, (mistake, str(found))
+        sets = [e.mistakes for e in found.explanations]
+        assert (mistake,) in sets or mistake in found.unseen
 
 
 def test_right_numbers_as_numpy_prints_them_are_right():
@@ -129,16 +129,22 @@ def test_more_scores_than_can_be_searched_in_time_are_refused():
     assert str(refused.value) == ("4 × 256 × 256 scores are 262,144; at most 131,072 are searched.")
 
 
-def test_every_deviation_can_be_planted_somewhere():
+def test_every_mistake_can_be_planted_somewhere():
     found = {
         d
         for example in ("four-words", "sentence", "random-qkv", "customers")
         for d in bench(example, "causal").applicable
     }
-    assert (
-        {d for d in DEVIATIONS if d.slot not in ("groups", "cap", "leak")} - found
-        == {d for d in DEVIATIONS if d.option in ("other corner", "default")}
-    )  # Explore has no shared heads, no cap, no NaN, and these examples as many keys as queries and no scale of their own
+    elsewhere = {
+        m.name for m in MISTAKES
+        if m.parts & {"groups", "cap", "leak", "bias", "b_Q", "b_K", "b_V", "b_O"} or m.fitted
+    }  # Explore has no shared heads, no cap, no NaN, no biases
+    missing = {m.name for m in MISTAKES if m not in found} - elsewhere
+    assert missing == {
+        "mask: other corner", "scale: default", "scale: twice",  # n_q = n_k, no scale of its own
+        "mask: other triangle", "mask: padding as rows", "mask: padding both ways",  # no padding
+        "W_O: transposed", "W_O: missing", "W_Q, W_K, W_V, W_O: transposed",  # no W_O
+    }  # fmt: skip
 
 
 # ---- files --------------------------------------------------------------------------------------------
