@@ -1,6 +1,10 @@
 """Scaled dot-product attention, stage by stage."""
 
-from attention.diagnosis import diagnose
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.masks import (
@@ -13,14 +17,24 @@ from attention.masks import (
 )
 from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
+from attention.view import View
 from attention.weights import initialise
+
+if TYPE_CHECKING:
+    from attention.exports.save import report, save
+    from attention.figures.whole import figure
+    from attention.frameworks.diagnosis import diagnose
+
+__version__ = "0.2.0"
 
 __all__ = [
     "AttentionTrace",
+    "View",
     "causal",
     "causal_lower_right",
     "diagnose",
     "extend",
+    "figure",
     "heads_first",
     "initialise",
     "join_heads",
@@ -29,6 +43,8 @@ __all__ = [
     "padding",
     "real_tokens",
     "repeat_heads",
+    "report",
+    "save",
     "scaled_dot_product_attention",
     "self_attention",
     "sliding_window",
@@ -36,3 +52,27 @@ __all__ = [
     "softmax_in",
     "split_heads",
 ]
+
+UPPER = {  # names of upper rooms, loaded when they are first used
+    "diagnose": "attention.frameworks.diagnosis",
+    "figure": "attention.figures.whole",
+    "report": "attention.exports.save",
+    "save": "attention.exports.save",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The front desk: only here does the package name its upper rooms, and loads them when asked."""
+    if name not in UPPER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(UPPER[name]), name)
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            f"attention.{name} wants the package {missing.name}, which is not installed; the extra"
+            " brings it: pip install 'attention-stage-by-stage[app]'."
+        ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

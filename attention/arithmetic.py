@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from attention.captions import fills
 from attention.numbers import number
 from attention.stages import STAGES
 from attention.view import View
+
+Numbers = Iterable[float]
+Lines = Callable[[View, str, int, int, int], list[str]]
 
 
 def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
     """The lines that lead to ``view.stages[stage][i, j]``; the last one ends in its number.
 
     >>> one = np.array([[1.0, 2.0]])
-    >>> view = View({"Q": one, "K": 2 * one, "scores": one @ one.T * 2}, {}, np.ones((1, 1), bool), 0.5)
+    >>> stages = {"Q": one, "K": 2 * one, "scores": one @ one.T * 2}
+    >>> view = View(stages, {}, np.ones((1, 1), bool), 0.5)
     >>> cell(view, "scores", 0, 0)
     ['query = [1, 2]', 'key = [2, 4]', '1·2 + 2·4', '= 2 + 8', '= 10']
     """
@@ -32,6 +38,7 @@ class Walk:
     products: np.ndarray  # (n_k, d_k)  query × key, number by number
     scores: np.ndarray  # (n_k,)  their sums
     scaled: np.ndarray  # (n_k,)
+    capped: np.ndarray  # (n_k,)  the scaled scores where there is no soft cap
     masked: np.ndarray  # (n_k,)
     highest: float  # the largest visible masked score; NaN where none is visible
     exponentials: np.ndarray  # (n_k,)  exp(masked − highest), 0 where hidden
@@ -43,58 +50,56 @@ class Walk:
 
 
 def walk(view: View, i: int) -> Walk:
-    """Take query ``i`` against every key, one at a time: dot product, scale, mask, softmax, weighted sum."""
+    """Take query ``i`` against every key, one at a time: from dot products to the weighted sum."""
     Q, K, V = (view.stages[name] for name in "QKV")
-    keys = range(len(K))
+    keys, seen = range(len(K)), view.allowed[i]
     with np.errstate(all="ignore"):
-        products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K]).reshape(
-            len(K), -1
-        )
+        products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K])
+        products = products.reshape(len(K), -1)
         scores = np.array([sum(row) for row in products])
         scaled = scores * view.scale
+        cap = view.softcap
+        capped = scaled if cap is None else np.array([cap * math.tanh(s / cap) for s in scaled])
         bias = np.zeros(len(K)) if view.bias is None else view.bias[i]
-        masked = np.array([scaled[j] + bias[j] if view.allowed[i, j] else -math.inf for j in keys])
-        visible = [masked[j] for j in keys if view.allowed[i, j]]
-        highest = max(visible, default=math.nan)
-        exponentials = np.array(
-            [np.exp(masked[j] - highest) if view.allowed[i, j] else 0.0 for j in keys]
-        )
+        masked = np.array([capped[j] + bias[j] if seen[j] else -math.inf for j in keys])
+        highest = max((masked[j] for j in keys if seen[j]), default=math.nan)
+        exponentials = np.array([np.exp(masked[j] - highest) if seen[j] else 0.0 for j in keys])
         total = float(sum(exponentials))
         weights = np.array([e / total if total else 0.0 for e in exponentials])
         if not view.softmax:
-            weights = np.array([masked[j] if view.allowed[i, j] else 0.0 for j in keys])
-        shares = np.array(
-            [weights[j] * V[j] if view.allowed[i, j] else np.zeros(V.shape[1]) for j in keys]
-        )
-        output = sum(shares, np.zeros(V.shape[1]))
+            weights = np.array([masked[j] if seen[j] else 0.0 for j in keys])
+        nothing = np.zeros(V.shape[1])
+        shares = np.array([weights[j] * V[j] if seen[j] else nothing for j in keys])
+        output = sum(shares, nothing)
         gaps = [
             np.abs(weights - view.stages["weights"][i]),
             np.abs(output - view.stages["output"][i]),
         ]
     difference = max((float(gap.max()) for gap in gaps if gap.size), default=0.0)
     return Walk(
-        i,
-        Q[i],
-        products,
-        scores,
-        scaled,
-        masked,
-        highest,
-        exponentials,
-        total,
-        weights,
-        shares,
-        output,
-        difference,
+        row=i,
+        query=Q[i],
+        products=products,
+        scores=scores,
+        scaled=scaled,
+        capped=capped,
+        masked=masked,
+        highest=highest,
+        exponentials=exponentials,
+        total=total,
+        weights=weights,
+        shares=shares,
+        output=output,
+        difference=difference,
     )
 
 
-def vector(values, digits: int = 2) -> str:
+def vector(values: Numbers, digits: int = 2) -> str:
     """``[1, 2.50, −3]``"""
     return "[" + ", ".join(number(v, digits) for v in values) + "]"
 
 
-def dot(a, b, total: float, digits: int = 2) -> list[str]:
+def dot(a: Numbers, b: Numbers, total: float, digits: int = 2) -> list[str]:
     """Three lines: the products to take, the products, and their sum as it stands in the stage.
 
     The sum is handed in: added up anew, in another order, it could differ in its last bit.
@@ -104,7 +109,7 @@ def dot(a, b, total: float, digits: int = 2) -> list[str]:
     return [terms(a, b, digits), "= " + " + ".join(products), "= " + number(total, digits)]
 
 
-def terms(a, b, digits: int = 2) -> str:
+def terms(a: Numbers, b: Numbers, digits: int = 2) -> str:
     """``1·2 + 2·(−4)``"""
     return " + ".join(
         f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True)
@@ -116,14 +121,14 @@ def _factor(value: float, digits: int) -> str:
     return f"({text})" if text.startswith("−") else text
 
 
-def _given(view, stage, i, j, digits):
+def _given(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     return [f"an input: {number(view.stages[stage][i, j], digits)}"]
 
 
-def _product(left: str, right: str, left_word: str, right_word: str):
+def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
     """A cell of ``left @ right``: row i of one, column j of the other."""
 
-    def lines(view, stage, i, j, digits):
+    def lines(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         rows, columns = view.source(left), view.source(right)
         if rows not in view.stages or columns not in view.stages:
             return _given(view, stage, i, j, digits)
@@ -137,34 +142,42 @@ def _product(left: str, right: str, left_word: str, right_word: str):
     return lines
 
 
-def _scores(view, stage, i, j, digits):
+def _scores(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     q, k = view.stages["Q"][i], view.stages["K"][j]
     total = view.stages["scores"][i, j]
     return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, total, digits)]
 
 
-def _scaled(view, stage, i, j, digits):
+def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     score, scaled = view.stages["scores"][i, j], view.stages["scaled"][i, j]
     d_k = view.stages["Q"].shape[1]
     if view.divides_by_root:
-        work = f"{number(score, digits)} / √{d_k} = {number(score, digits)} / {number(math.sqrt(d_k), digits)}"
+        root = number(math.sqrt(d_k), digits)
+        work = f"{number(score, digits)} / √{d_k} = {number(score, digits)} / {root}"
     else:
         work = f"{number(score, digits)} × {number(view.scale, digits)}"
     return [work, f"= {number(scaled, digits)}"]
 
 
-def _mask(view, stage, i, j, digits):
-    seen = (
-        "may" if view.allowed[i, j] and (view.bias is None or view.bias[i, j] == 0) else "may not"
-    )
-    return [
-        f"this query {seen} look at this key",
-        f"M = {number(view.stages['mask'][i, j], digits)}",
-    ]
+def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    added = view.bias is not None and view.bias[i, j] != 0
+    if added and view.allowed[i, j] and not fills(view):
+        why = "a bias is added to this score"
+    else:
+        why = f"this query {'may' if view.allowed[i, j] and not added else 'may not'} look at this key"
+    return [why, f"M = {number(view.stages['mask'][i, j], digits)}"]
 
 
-def _masked(view, stage, i, j, digits):
-    scaled = number(view.stages["scaled"][i, j], digits)
+def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    if view.softcap is None:
+        return _given(view, stage, i, j, digits)
+    scaled, cap = number(view.stages["scaled"][i, j], digits), number(view.softcap, digits)
+    return [f"{cap} · tanh({scaled} / {cap})", f"= {number(view.stages[stage][i, j], digits)}"]
+
+
+def _masked(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    before = "capped" if "capped" in view.stages else "scaled"
+    scaled = number(view.stages[before][i, j], digits)
     if not view.allowed[i, j]:
         return ["this query may not look at this key", f"{scaled} becomes −∞"]
     if view.bias is not None and view.bias[i, j] != 0:
@@ -178,7 +191,7 @@ def _masked(view, stage, i, j, digits):
     ]
 
 
-def _weights(view, stage, i, j, digits):
+def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     w = walk(view, i)
     if not view.allowed[i, j]:
         why = (
@@ -193,17 +206,18 @@ def _weights(view, stage, i, j, digits):
             f"= {number(w.weights[j], digits)}",
         ]
     highest, masked = number(w.highest, digits), _factor(w.masked[j], digits)
+    difference = number(w.masked[j] - w.highest, digits)
+    exponential, total = number(w.exponentials[j], digits), number(w.total, digits)
     return [
         f"max of the row = {highest}",
-        f"exp({masked} − {_factor(w.highest, digits)}) = exp({number(w.masked[j] - w.highest, digits)})"
-        f" = {number(w.exponentials[j], digits)}",
-        f"Σ of the row = {' + '.join(number(e, digits) for e in w.exponentials)} = {number(w.total, digits)}",
-        f"{number(w.exponentials[j], digits)} ÷ {number(w.total, digits)}",
+        f"exp({masked} − {_factor(w.highest, digits)}) = exp({difference}) = {exponential}",
+        f"Σ of the row = {' + '.join(number(e, digits) for e in w.exponentials)} = {total}",
+        f"{exponential} ÷ {total}",
         f"= {number(view.stages['weights'][i, j], digits)}",
     ]
 
 
-def _output(view, stage, i, j, digits):
+def _output(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     seen = view.allowed[i]
     if not seen.any():
         return ["every key of this query is hidden", "the output is 0"]
@@ -216,7 +230,7 @@ def _output(view, stage, i, j, digits):
     ]
 
 
-def _joined(view, stage, i, j, digits):
+def _joined(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     width = view.stages["V"].shape[1]
     return [
         f"column {j % width + 1} of head {j // width + 1}, copied",
@@ -224,7 +238,7 @@ def _joined(view, stage, i, j, digits):
     ]
 
 
-def _context(view, stage, i, j, digits):
+def _context(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     column = view.stages["output"][:, j]
     return [
         " + ".join(_factor(v, digits) for v in column),
@@ -232,12 +246,13 @@ def _context(view, stage, i, j, digits):
     ]
 
 
-_CELLS = {
+_CELLS: dict[str, Lines] = {
     "Q": _product("X", "W_Q", "the token", "the dimension"),
     "K": _product("memory", "W_K", "the token", "the dimension"),
     "V": _product("memory", "W_V", "the token", "the dimension"),
     "scores": _scores,
     "scaled": _scaled,
+    "capped": _capped,
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import math
+import operator
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-HALF = ("float16", "bfloat16")  # the latter is no type of NumPy's, but of the package ml_dtypes
+from attention.conversion import as_array, as_numbers, held, locked, shown
 
 
-def as_floats(**arguments) -> list[np.ndarray]:
-    """The arguments as arrays of one float type: integers and booleans become float64, half precision float32.
+def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
+    """The arguments as arrays of one float type, at least float32; integers become float64.
 
     >>> [a.dtype.name for a in as_floats(Q=[[1]], K=np.ones((1, 1), "f4"))]
     ['float64', 'float64']
     """
     arrays = {}
     for name, value in arguments.items():
-        try:
-            array = np.asarray(value)
-        except ValueError:
-            raise ValueError(
-                f"{name} has rows of different lengths; every row needs the same."
-            ) from None
-        if array.dtype.name in HALF:
-            array = array.astype(np.float32)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"{name} holds {array.dtype}; real numbers are wanted.")
+        array = as_numbers(name, value)
         if array.ndim < 2:
             raise ValueError(f"{name} has shape {array.shape}; (tokens, features) is wanted.")
-        arrays[name] = array if array.dtype.kind == "f" else array.astype(np.float64)
-    dtype = np.result_type(*arrays.values())
-    return [array.astype(dtype, copy=False) for array in arrays.values()]
+        arrays[name] = array
+    types = (a.dtype if a.dtype.kind == "f" else np.float64 for a in arrays.values())
+    dtype = np.result_type(*types)
+    return [a if a.dtype == dtype else locked(a.astype(dtype)) for a in arrays.values()]
+
+
+def with_axes(name: str, value: ArrayLike, least: int, wanted: str) -> np.ndarray:
+    """The argument as an array with at least so many axes, in the type it has."""
+    array = as_array(name, value)
+    if array.ndim < least:
+        raise ValueError(f"{name} has shape {array.shape}; {wanted} is wanted.")
+    return array
 
 
 def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
@@ -59,32 +62,42 @@ def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
         ) from None
 
 
-def check_mask(allowed, bias, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scores_like(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """An array with the shape and type of Q Kᵀ; nothing is written to it, so it takes no memory."""
+    lead = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2])
+    return np.empty((*lead, Q.shape[-2], K.shape[-2]), Q.dtype)
+
+
+def check_mask(
+    allowed: ArrayLike | None, bias: ArrayLike | None, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed.
 
     A bias is −∞ as well where the scores' own float type cannot hold it, as −1e300 in float32.
     """
-    allowed = as_mask("allowed", True if allowed is None else allowed)
-    if allowed.dtype != bool:
+    seen = as_array("allowed", True if allowed is None else allowed)
+    if seen.dtype != bool:
         raise TypeError(
-            f"allowed holds {allowed.dtype}; booleans are wanted, True where a query may look at a key"
+            f"allowed {held(seen)}; booleans are wanted, True where a query may look at a key"
             " (write `mask == 1` or `mask == 0`)."
         )
-    bias = as_mask("bias", 0 if bias is None else bias)
-    if bias.dtype.kind not in "iuf" and bias.dtype.name not in HALF:
-        raise TypeError(f"bias holds {bias.dtype}; numbers to add to the scores are wanted.")
-    refuse_counts("bias", bias)
-    bias = bias.astype(scores.dtype)
-    for name, array in (("allowed", allowed), ("bias", bias)):
+    wanted = "numbers to add to the scores are wanted"
+    added = as_numbers("bias", 0 if bias is None else bias, wanted)
+    if added.dtype == bool:
+        raise TypeError(f"bias holds bool; {wanted}.")
+    refuse_counts("bias", added)
+    added = added.astype(scores.dtype)
+    for name, array in (("allowed", seen), ("bias", added)):
         check_fits(name, array, scores.shape)
-    return np.broadcast_to(allowed & (bias != -np.inf), scores.shape).copy(), bias
+    return np.broadcast_to(seen & (added != -np.inf), scores.shape), added
 
 
 def refuse_counts(name: str, bias: np.ndarray) -> None:
-    """Integers 0 and 1 are a mask that wants to be boolean: added to scores they would hide nothing."""
-    if bias.dtype.kind in "iu" and bias.any() and ((bias == 0) | (bias == 1)).all():
+    """Exact 0 and 1 are a mask that wants to be boolean: added to scores they hide nothing."""
+    if bias.dtype != bool and bias.any() and ((bias == 0) | (bias == 1)).all():
         raise ValueError(
-            f"{name} holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+            f"{name} holds only 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+            " Where they are to be added, bias - 1 gives the same weights."
         )
 
 
@@ -100,54 +113,83 @@ def check_fits(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
 
 
 def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse a mask short of an axis whose first axis could be the batch as well as the one it would meet.
+    """Refuse a mask whose first axis could be the batch as well as the axis it would meet.
 
-    >>> check_axes("allowed", np.ones((2, 4), bool), (2, 2, 4))
+    Two axes are never in doubt: they are queries and keys, as in NumPy and torch.
+
+    >>> check_axes("allowed", np.ones((2, 3, 4), bool), (2, 2, 3, 4))
     Traceback (most recent call last):
-    ValueError: allowed has shape (2, 4): for scores of shape (2, 2, 4) its first axis could be the batch or the queries; say which by allowed[:, None] or allowed[None].
+    ValueError: allowed has shape (2, 3, 4): for scores of shape (2, 2, 3, 4) its first axis could \
+be the batch or the heads; say which by allowed[:, None] or allowed[None].
     """
     short = len(shape) - mask.ndim
-    if mask.ndim >= 2 and short > 0 and mask.shape[0] == shape[0] == shape[short] > 1:
-        axis = "queries" if mask.ndim == 2 else "heads"
+    if mask.ndim > 2 and short > 0 and mask.shape[0] == shape[0] == shape[short] > 1:
         raise ValueError(
-            f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be the batch or the"
-            f" {axis}; say which by {name}[:{', None' * short}] or {name}[None]."
+            f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be"
+            f" the batch or the heads; say which by {name}[:{', None' * short}] or {name}[None]."
         )
 
 
-def as_mask(name: str, value) -> np.ndarray:
-    try:
-        return np.asarray(value)
-    except ValueError:
-        raise ValueError(
-            f"{name} has rows of different lengths; every row needs the same."
-        ) from None
+def as_mask(name: str, value: ArrayLike) -> np.ndarray:
+    """A mask or a bias, before it is known which."""
+    return as_array(name, value)
 
 
-def check_positive(name: str, given) -> float:
+def check_positive(name: str, given: Any) -> float:
     """An argument such as the scale: a positive, finite number."""
+    plain = given.detach() if hasattr(given, "detach") else given
     try:
-        value = float(given)
-    except (TypeError, ValueError):
+        is_number = not isinstance(given, (bool, np.bool_, str, bytes)) and np.ndim(plain) == 0
+        value = float(plain) if is_number else math.nan
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
-        raise ValueError(f"{name} is {given!r}; a positive number is wanted.")
+        raise ValueError(f"{name} is {shown(given)}; a positive number is wanted.")
     return value
 
 
-def softmax_rows(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def check_count(name: str, given: Any) -> int:
+    """An argument such as the number of heads: a whole number from 1.
+
+    >>> check_count("heads", 2.0)
+    Traceback (most recent call last):
+    ValueError: heads is 2.0; a whole number from 1 is wanted.
+    """
+    try:
+        count = 0 if isinstance(given, (bool, np.bool_)) else operator.index(given)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise ValueError(f"{name} is {shown(given)}; a whole number from 1 is wanted.")
+    return count
+
+
+def hide(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The same array, its hidden cells set to −∞."""
+    np.copyto(scores, -np.inf, where=~allowed)
+    return scores
+
+
+def softmax_rows(
+    masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None
+) -> np.ndarray:
     """softmax of each row's visible cells; a hidden cell is exactly 0, and so is a row without any.
 
-    The row's maximum is subtracted first, so that exp never overflows.
+    Hidden cells hold −∞ already. The row's maximum is subtracted first, so that exp never
+    overflows. ``out`` is where the weights are written to; default: a new array.
 
     >>> softmax_rows(np.array([[-800.0, -801.0, -802.0]]), np.ones((1, 3), bool)).round(3)
     array([[0.665, 0.245, 0.09 ]])
     """
     anything = allowed.any(axis=-1, keepdims=True)
     highest = np.where(anything, masked.max(axis=-1, keepdims=True, initial=-np.inf), 0)
-    exponentials = np.where(allowed, np.exp(masked - highest), 0)
-    total = np.where(anything, exponentials.sum(axis=-1, keepdims=True), 1)
-    return np.where(allowed, exponentials / total, 0)  # once more: 0 / NaN would be NaN
+    weights = np.subtract(masked, highest, out=out)
+    np.exp(weights, out=weights)
+    total = np.where(anything, weights.sum(axis=-1, keepdims=True), 1)
+    weights /= total
+    if np.isnan(total).any():  # of such a row the hidden cells are NaN too
+        np.copyto(weights, 0, where=~allowed)
+    return weights
 
 
 def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.ndarray:
@@ -155,6 +197,27 @@ def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.
     finite = np.isfinite(V)
     if finite.all():
         return weights @ V
-    seen = allowed[..., None] & ~finite[..., None, :, :]  # NaN and inf, where a query looks at them
-    terms = np.where(seen, weights[..., None] * V[..., None, :, :], 0)
-    return weights @ np.where(finite, V, 0) + terms.sum(axis=-2, dtype=V.dtype)
+    output = weights @ np.where(finite, V, 0)
+    bad = ~finite.all(axis=(*range(V.ndim - 2), -1))  # keys with NaN or inf
+    _add_infinities(output, weights[..., bad], V[..., bad, :], allowed[..., bad])
+    return output
+
+
+def _add_infinities(
+    output: np.ndarray, weights: np.ndarray, V: np.ndarray, allowed: np.ndarray
+) -> None:
+    """Add weight × value to the output wherever a query looks at a value of NaN or ±inf, by IEEE's rules.
+
+    Each rule is a product of two matrices of 0 and 1, which counts the keys that it holds for.
+    """
+
+    def meet(query_key: np.ndarray, key_column: np.ndarray) -> np.ndarray:
+        return query_key.astype(np.float32) @ key_column.astype(np.float32) > 0
+
+    above, below = allowed & (weights > 0), allowed & (weights < 0)
+    up, down = np.isposinf(V), np.isneginf(V)
+    output[meet(above, up) | meet(below, down)] += np.inf
+    output[meet(above, down) | meet(below, up)] -= np.inf
+    output[meet(allowed & ~above & ~below, up | down) | meet(allowed, np.isnan(V))] = (
+        np.nan
+    )  # 0 · inf is NaN

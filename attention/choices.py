@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Call it like its function; ``label`` is what menus show, ``ranged`` says that it takes low and high.
+class Choice(Generic[P, R]):
+    """Call it like its function.
+
+    ``label`` is what menus show; ``ranged`` says that it takes low and high.
 
     >>> Choice("twice", lambda x: 2 * x)(3)
     6
     """
 
     label: str
-    function: Callable
+    function: Callable[P, R]
     ranged: bool = False
 
-    def __call__(self, *arguments):
-        return self.function(*arguments)
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        return self.function(*arguments, **named)

@@ -32,11 +32,11 @@ def summary(trace: AttentionTrace) -> str:
 
     >>> from attention import causal, self_attention
     >>> eye = np.eye(2)
-    >>> print(self_attention(eye, eye, eye, eye, allowed=causal(2, 2)))
+    >>> self_attention(eye, eye, eye, eye, allowed=causal(2, 2))
     AttentionTrace: 2 queries × 2 keys, d_k 2, d_v 2, float64
       scores × 0.7071 = 1/√d_k; softmax of each row
       1 of 4 cells hidden
-      stages: X W_Q W_K W_V Q K V (2, 2), scores scaled masked weights (2, 2), output (2, 2)
+      stages: X W_Q W_K W_V Q K V scores scaled masked weights output joined (2, 2)
     """
     lines = [_sizes(trace), f"  {_computed(trace)}", f"  {_hidden(trace)}"]
     lines += [f"  stages: {', '.join(_stages(trace))}"]

@@ -5,106 +5,231 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from attention.arrays import as_floats, as_mask, check_axes, check_lead
+from attention.arrays import as_floats, check_count, check_fits, check_lead, with_axes
+from attention.conversion import as_array, as_numbers, kept, locked
+from attention.hints import hinting
+from attention.layouts import repeat_heads
+from attention.scores import Softmax
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
-def split_heads(M: np.ndarray, heads: int, name: str = "") -> np.ndarray:
-    """(…, n, h · d) → (…, h, n, d): head k takes columns k·d to (k+1)·d. An error calls M by its ``name``, if given.
+def split_heads(M: ArrayLike, heads: int, name: str = "") -> np.ndarray:
+    """(…, n, h · d) → (…, h, n, d): head k takes columns k·d to (k+1)·d.
+
+    An error calls M by its ``name``, if given.
 
     >>> split_heads(np.array([[1, 2, 3, 4]]), 2)
     array([[[1, 2]],
     <BLANKLINE>
            [[3, 4]]])
     """
+    M = with_axes(name or "M", M, 2, "(…, n, h · d)")
+    heads = check_count("heads", heads)
     *lead, n, width = M.shape
-    if heads < 1 or width % heads:
+    if width % heads:
         what = f"{name} has {width} columns; they" if name else f"{width} columns"
         raise ValueError(f"{what} cannot be split into {heads} heads of equal width.")
     return M.reshape(*lead, n, heads, width // heads).swapaxes(-2, -3)
 
 
-def join_heads(M: np.ndarray) -> np.ndarray:
-    """(…, h, n, d) → (…, n, h · d): the heads side by side, the inverse of :func:`split_heads`."""
+def join_heads(M: ArrayLike) -> np.ndarray:
+    """(…, h, n, d) → (…, n, h · d): heads side by side, the inverse of :func:`split_heads`."""
+    M = with_axes("M", M, 3, "(…, h, n, d)")
     *lead, h, n, d = M.shape
     return M.swapaxes(-2, -3).reshape(*lead, n, h * d)
 
 
+@hinting
 def multi_head_attention(
-    Q, K, V, *, heads=1, W_O=None, allowed=None, bias=None, **options
+    Q: ArrayLike,
+    K: ArrayLike,
+    V: ArrayLike,
+    *,
+    heads: int = 1,
+    kv_heads: int | None = None,
+    W_O: ArrayLike | None = None,
+    allowed: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    softmax: bool | Softmax = True,
 ) -> AttentionTrace:
     """Split Q, K and V into heads, let each attend on its own, and join them again.
 
     Parameters
     ----------
-    Q, K, V : array_like, (…, n_q, h · d_k), (…, n_k, h · d_k), (…, n_k, h · d_v)
+    Q, K, V : array_like, (…, n_q, h · d_k), (…, n_k, g · d_k), (…, n_k, g · d_v)
     heads : int
-        h. With 1 head the stages have no head axis; with more it stands before the tokens: (…, h, n, d).
+        h. With 1 head the stages have no head axis; with more it stands before the tokens:
+        (…, h, n, d).
+    kv_heads : int
+        g, where fewer heads of keys and values serve h / g heads of queries each, in the order
+        h0, h0, h1, h1 (grouped-query attention). The trace shows K and V as each head of queries
+        meets them: (…, h, n_k, d). Default: h.
     W_O : array_like, (h · d_v, d_out)
         Mixes the joined heads: ``projected = joined W_O``. Default: none.
-    allowed, bias :
-        As in :func:`scaled_dot_product_attention`, the same for every head: (…, n_q, n_k).
+    allowed, bias : array_like, (…, n_q, n_k)
+        As in :func:`scaled_dot_product_attention`, the same for every head.
+    scale, softcap, softmax :
+        As in :func:`scaled_dot_product_attention`; d_k is that of one head.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence that names the argument, what came and what is allowed.
 
     >>> rng = np.random.default_rng(0)
     >>> trace = multi_head_attention(*rng.standard_normal((3, 5, 8)), heads=2)
     >>> trace.weights.shape, trace.joined.shape
     ((2, 5, 5), (5, 8))
     """
-    Q, K, V = as_floats(Q=Q, K=K, V=V)
-    if heads != 1:
-        Q, K, V = (split_heads(M, heads) for M in (Q, K, V))
-        scores = (*check_lead(Q, K, V)[:-1], Q.shape[-2], K.shape[-2])
-        allowed, bias = (
-            before_heads(*given, scores) for given in (("allowed", allowed), ("bias", bias))
-        )
-    trace = scaled_dot_product_attention(Q, K, V, allowed=allowed, bias=bias, **options)
-    joined = join_heads(trace.output) if heads != 1 else trace.output
-    projected = None if W_O is None else project(joined, W_O, "W_O")
-    return replace(trace, joined=joined, projected=projected)
+    Q, K, V = (kept(M) for M in as_floats(Q=Q, K=K, V=V))
+    heads, kv_heads = check_heads(heads, kv_heads)
+    if heads > 1:
+        scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
+        allowed = before_heads("allowed", allowed, scores)
+        bias = before_heads("bias", bias, scores)
+        Q = split_heads(Q, heads, "Q")
+        K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
+        check_columns(Q, K)
+        if kv_heads < heads:
+            K, V = (locked(repeat_heads(M, heads)) for M in (K, V))
+    trace = scaled_dot_product_attention(
+        Q, K, V, allowed=allowed, bias=bias, scale=scale, softcap=softcap, softmax=softmax
+    )
+    joined = join_heads(trace.output) if heads > 1 else trace.output
+    if W_O is None:
+        return replace(trace, joined=joined)
+    W_O = kept(as_numbers("W_O", W_O))
+    return replace(
+        trace, joined=joined, projected=project(joined, W_O, "W_O", "of joined"), W_O=W_O
+    )
 
 
-def self_attention(X, W_Q, W_K, W_V, *, memory=None, **options) -> AttentionTrace:
+@hinting
+def self_attention(
+    X: ArrayLike,
+    W_Q: ArrayLike,
+    W_K: ArrayLike,
+    W_V: ArrayLike,
+    *,
+    memory: ArrayLike | None = None,
+    heads: int = 1,
+    kv_heads: int | None = None,
+    W_O: ArrayLike | None = None,
+    allowed: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    softmax: bool | Softmax = True,
+) -> AttentionTrace:
     """Turn word embeddings into queries, keys and values, and let them attend.
 
     Parameters
     ----------
     X : array_like, (…, n, d_model)
         Word embeddings, one row for each token.
-    W_Q, W_K, W_V : array_like, (d_model, h · d_k), (d_model, h · d_k), (d_model, h · d_v)
-    memory : array_like, (…, n_k, d_model)
-        A second sequence that keys and values come from: cross-attention. Default: X itself.
-    **options :
-        ``heads`` and ``W_O`` as in :func:`multi_head_attention`; ``allowed``, ``bias``, ``scale`` and
-        ``softmax`` as in :func:`scaled_dot_product_attention`.
+    W_Q, W_K, W_V : array_like, (d_model, h · d_k), (d_model, g · d_k), (d_model, g · d_v)
+    memory : array_like, (…, n_k, d_memory)
+        A second sequence that keys and values come from: cross-attention. W_K and W_V then have
+        d_memory rows. Default: X itself.
+    heads, kv_heads, W_O :
+        h, g and the weights behind the heads, as in :func:`multi_head_attention`.
+    allowed, bias, scale, softcap, softmax :
+        As in :func:`scaled_dot_product_attention`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence that names the argument, what came and what is allowed.
 
     >>> trace = self_attention([[1, 0], [0, 1]], np.eye(2), np.eye(2), [[5], [7]])
     >>> trace.output.round(2)
     array([[5.66],
            [6.34]])
     """
-    (X,) = as_floats(X=X)
-    source = X if memory is None else as_floats(memory=memory)[0]
-    Q, K, V = project(X, W_Q, "W_Q"), project(source, W_K, "W_K"), project(source, W_V, "W_V")
-    trace = multi_head_attention(Q, K, V, **options)
-    return replace(trace, X=X, memory=None if memory is None else source)
+    X = kept(*as_floats(X=X))
+    source, whose = X, "of X"
+    if memory is not None:
+        source, whose = kept(*as_floats(memory=memory)), "of memory"
+        check_sequences(X, source)
+    W_Q, W_K, W_V = (
+        kept(as_numbers(name, W)) for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V))
+    )
+    trace = multi_head_attention(
+        locked(project(X, W_Q, "W_Q", "of X")),
+        locked(project(source, W_K, "W_K", whose)),
+        locked(project(source, W_V, "W_V", whose)),
+        heads=heads,
+        kv_heads=kv_heads,
+        W_O=W_O,
+        allowed=allowed,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        softmax=softmax,
+    )
+    memory = None if memory is None else source
+    return replace(trace, X=X, memory=memory, W_Q=W_Q, W_K=W_K, W_V=W_V)
 
 
-def project(X: np.ndarray, W, name: str) -> np.ndarray:
-    """X W, or one sentence that says which shape did not fit."""
-    X, W = as_floats(X=X, **{name: W})
-    if W.shape[-2] != X.shape[-1]:
+def check_heads(heads: int, kv_heads: int | None) -> tuple[int, int]:
+    """How many heads of queries, and of keys and values."""
+    heads = check_count("heads", heads)
+    kv_heads = heads if kv_heads is None else check_count("kv_heads", kv_heads)
+    if heads % kv_heads:
         raise ValueError(
-            f"{name} has {W.shape[-2]} rows; {X.shape[-1]} are wanted, one for each column it meets."
+            f"heads is {heads} and kv_heads is {kv_heads}; heads needs to be a multiple of"
+            " kv_heads, so that each head of keys and values serves equally many of queries."
         )
+    return heads, kv_heads
+
+
+def check_columns(Q: np.ndarray, K: np.ndarray) -> None:
+    """Refuse heads, (…, h, n, d), of unequal width."""
+    (h, _, q), (g, _, k) = Q.shape[-3:], K.shape[-3:]
+    if q != k:
+        raise ValueError(
+            f"Q has {h * q} columns in {h} heads, {q} in each, and K has {g * k} in {g}, {k} in"
+            " each; both need the same d_k."
+        )
+
+
+def check_sequences(X: np.ndarray, memory: np.ndarray) -> None:
+    """Refuse a batch of other sequences than that of X."""
+    try:
+        np.broadcast_shapes(X.shape[:-2], memory.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            f"the leading axes {X.shape[:-2]} of X and {memory.shape[:-2]} of memory"
+            " do not broadcast."
+        ) from None
+
+
+def project(X: np.ndarray, W: ArrayLike, name: str, meets: str = "it meets") -> np.ndarray:
+    """X W, or one sentence that says which shape did not fit."""
+    weights = as_numbers(name, W)
+    if weights.ndim != 2:
+        raise ValueError(f"{name} has shape {weights.shape}; two axes are wanted, (rows, columns).")
+    if weights.shape[0] != X.shape[-1]:
+        raise ValueError(
+            f"{name} has {weights.shape[0]} rows; {X.shape[-1]} are wanted,"
+            f" one for each column {meets}."
+        )
+    X, weights = as_floats(**{"X": X, name: weights})
     with np.errstate(all="ignore"):
-        return X @ W
+        return np.asarray(X @ weights)
 
 
-def before_heads(name: str, M, scores: tuple[int, ...]):
-    """Give a mask a head axis of length 1, so that it serves every head; ``scores`` is their shape without heads."""
-    if M is None or as_mask(name, M).ndim < 2:
-        return M
-    M = np.asarray(M)
-    check_axes(name, M, scores)
-    return M[..., None, :, :]
+def before_heads(name: str, M: ArrayLike | None, scores: tuple[int, ...]) -> np.ndarray | None:
+    """Give a mask a head axis of length 1, so that it serves every head.
+
+    ``scores`` is the shape of the scores without their heads.
+    """
+    if M is None:
+        return None
+    mask = as_array(name, M)
+    check_fits(name, mask, scores)
+    return mask if mask.ndim < 2 else mask[..., None, :, :]

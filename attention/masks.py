@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from attention.arrays import refuse_counts
+from attention.arrays import refuse_counts, with_axes
 from attention.choices import Choice
+from attention.conversion import as_array, as_numbers
 
 
 def everything(n_q: int, n_k: int) -> np.ndarray:
@@ -13,11 +15,11 @@ def everything(n_q: int, n_k: int) -> np.ndarray:
     return np.ones((n_q, n_k), bool)
 
 
-def causal(n_q: int, n_k: int, past=0) -> np.ndarray:
+def causal(n_q: int, n_k: int, past: ArrayLike = 0) -> np.ndarray:
     """The look-ahead mask, aligned top left: query i sees keys 0 … i (torch SDPA, JAX, Keras).
 
-    With ``past`` keys cached before the first query, query i stands at place past + i. ``past`` may hold
-    one number for each item of the batch, also a negative one: (…,) → (…, n_q, n_k).
+    With ``past`` keys cached before the first query, query i stands at place past + i. ``past``
+    may hold one number for each item of the batch, also a negative one: (…,) → (…, n_q, n_k).
 
     >>> causal(2, 3).astype(int)
     array([[1, 0, 0],
@@ -27,7 +29,9 @@ def causal(n_q: int, n_k: int, past=0) -> np.ndarray:
 
 
 def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
-    """The look-ahead mask, aligned bottom right: the last query sees every key (FlashAttention ≥ 2.1).
+    """The look-ahead mask, aligned bottom right: the last query sees every key.
+
+    FlashAttention ≥ 2.1.
 
     >>> causal_lower_right(2, 3).astype(int)
     array([[1, 1, 0],
@@ -37,11 +41,15 @@ def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
 
 
 def sliding_window(
-    n_q: int, n_k: int, before: int | None = None, after: int | None = None, past=0
+    n_q: int,
+    n_k: int,
+    before: int | None = None,
+    after: int | None = None,
+    past: ArrayLike = 0,
 ) -> np.ndarray:
-    """Query i sees the keys from ``before`` places before its own to ``after`` behind it; None: no bound on that side.
+    """Query i sees the keys from ``before`` places before its own to ``after`` behind it.
 
-    ``past`` as in :func:`causal`.
+    None: no bound on that side. ``past`` as in :func:`causal`.
 
     >>> sliding_window(3, 3, before=1, after=0).astype(int)
     array([[1, 0, 0],
@@ -56,7 +64,7 @@ def sliding_window(
     return seen if after is None else seen & (-lead <= after)
 
 
-def padding(real) -> np.ndarray:
+def padding(real: ArrayLike) -> np.ndarray:
     """The padding mask of keys: (…, n_k) booleans, True for a real token → (…, 1, n_k).
 
     It broadcasts over the queries; join it with another mask by ``&``.
@@ -65,26 +73,32 @@ def padding(real) -> np.ndarray:
     array([[1, 0],
            [1, 0]])
     """
-    return np.asarray(real, bool)[..., None, :]
+    tokens = with_axes("real", real, 1, "(…, n_k)")
+    truth = as_numbers("real", tokens, "booleans are wanted, True for a real token").astype(bool)
+    return truth[..., None, :]
 
 
-def real_tokens(lengths, n_k: int) -> np.ndarray:
-    """Which keys are real where each sequence has its own length: (…,) → (…, n_k), for :func:`padding`.
+def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
+    """(…,) → (…, n_k): which keys are real where each sequence has its own length.
+
+    For :func:`padding`.
 
     >>> real_tokens([1, 3], 3).astype(int)
     array([[1, 0, 0],
            [1, 1, 1]])
     """
-    return np.arange(n_k) < np.asarray(lengths)[..., None]
+    return np.arange(n_k) < as_array("lengths", lengths)[..., None]
 
 
-def lengthened(mask, n_k: int) -> np.ndarray:
-    """A mask that stops short of the last keys: those it does not mention are hidden (False, or −∞ in a bias).
+def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
+    """A mask that stops short of the last keys: those it does not mention are hidden.
+
+    By False, or by −∞ in a bias.
 
     >>> lengthened([[True]], 2)
     array([[ True, False]])
     """
-    mask = np.asarray(mask)
+    mask = with_axes("the mask", mask, 1, "(…, n_k)")
     missing = n_k - mask.shape[-1]
     if missing < 0:
         raise ValueError(f"the mask has {mask.shape[-1]} columns; there are only {n_k} keys.")
@@ -99,13 +113,13 @@ def lengthened(mask, n_k: int) -> np.ndarray:
     )
 
 
-def _lead(n_q: int, n_k: int, past) -> np.ndarray:
+def _lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
     """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
-    queries = np.asarray(past)[..., None, None] + np.arange(n_q)[:, None]
+    queries = as_array("past", past)[..., None, None] + np.arange(n_q)[:, None]
     return queries - np.arange(n_k)
 
 
-MASKS = {
+MASKS: dict[str, Choice[[int, int], np.ndarray]] = {
     "none": Choice("none", everything),
     "causal": Choice("look-ahead (causal)", causal),
     "causal_lower_right": Choice("look-ahead, from the lower right", causal_lower_right),

@@ -14,8 +14,8 @@ MINUS = "\u2212"
 def number(value: float, digits: int = 2) -> str:
     """``value`` with that many digits after the point, and never a 0 that is not one.
 
-    Whole numbers stay whole; a number too small or too large for its digits turns to powers of ten, with
-    one digit less, so that it takes no more room.
+    Whole numbers stay whole; a number too small or too large for its digits turns to powers of
+    ten, with one digit less, so that it takes no more room.
 
     >>> [number(v) for v in (55.0, 27.456, -0.5, 3.059e-7, 1.5e9, float("-inf"))]
     ['55', '27.46', '−0.50', '3.1e−7', '1.5e9', '−∞']
@@ -35,7 +35,7 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def numbers(values: np.ndarray, digits: int = 2) -> list[str]:
-    """:func:`number` of each of them, several times as fast: the plain ones are formatted in one go.
+    """:func:`number` of each of them, several times as fast: plain ones are formatted in one go.
 
     >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7]))
     ['0.50', '27.46', '3', '1.0e−7']

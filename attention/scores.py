@@ -1,30 +1,39 @@
-"""What may happen to scores between the scale and the weights: a soft cap, another precision, no softmax at all."""
+"""What may happen to scores between the scale and the weights.
+
+A soft cap, a softmax in another precision, somebody's own softmax, or none at all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from attention.arrays import check_positive, softmax_rows
+from attention.conversion import as_array, held, locked, shown
+
+Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
 
 
 def soft_cap(scaled: np.ndarray, softcap: float) -> np.ndarray:
-    """softcap · tanh(scaled / softcap): small scores as they are, large ones within ±softcap (Gemma 2, ONNX ≥ 23).
+    """softcap · tanh(scaled / softcap): small scores as they are, large ones within ±softcap.
 
-    It belongs before the mask: after it, −∞ would become −softcap, and hidden keys would leak.
+    Gemma 2, ONNX ≥ 23. It belongs before the mask: after it, −∞ would become −softcap, and hidden
+    keys would leak.
 
     >>> soft_cap(np.array([0.1, 100.0]), 2.0).round(4)
     array([0.0999, 2.    ])
     """
     cap = check_positive("softcap", softcap)
-    return (np.tanh(scaled / np.float64(cap)) * cap).astype(
-        scaled.dtype
-    )  # a cap need not fit into float32
+    capped = np.tanh(scaled / np.float64(cap)) * cap  # a cap need not fit into float32
+    return capped.astype(scaled.dtype)
 
 
-def softmax_in(dtype) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """A softmax computed in another float type, its weights in that of the stages (``softmax_precision`` of ONNX).
+def softmax_in(dtype: DTypeLike) -> Softmax:
+    """A softmax computed in another float type, its weights in that of the stages.
+
+    ``softmax_precision`` of ONNX.
 
     >>> softmax_in(np.float16)(np.array([[0.0, 1.0]]), np.array([[True, True]])).dtype.name
     'float64'
@@ -32,6 +41,40 @@ def softmax_in(dtype) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     return lambda masked, allowed: softmax_rows(masked.astype(dtype), allowed).astype(masked.dtype)
 
 
-def raw(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def raw(masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """No softmax: the masked scores themselves, and 0 for a hidden key."""
     return np.where(allowed, masked, 0)
+
+
+def softmax_of(softmax: bool | Softmax) -> Callable[..., np.ndarray]:
+    """What the argument ``softmax`` asks for: ours, none, or the caller's function, watched over.
+
+    The function takes (masked, allowed, out), where ``out`` is a place for the weights, or None.
+
+    >>> softmax_of("none")
+    Traceback (most recent call last):
+    TypeError: softmax is 'none'; True, False or a function (masked, allowed) → weights is wanted.
+    """
+    if isinstance(softmax, (bool, np.bool_)):
+        return softmax_rows if softmax else raw
+    if not callable(softmax):
+        raise TypeError(
+            f"softmax is {shown(softmax)};"
+            " True, False or a function (masked, allowed) → weights is wanted."
+        )
+    return lambda masked, allowed, out=None: _watched(softmax, masked, allowed)
+
+
+def _watched(softmax: Softmax, masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The weights of the caller's function, which can neither change a stage nor keep one."""
+    weights = as_array("what softmax returned", softmax(masked.copy(), allowed.copy()))
+    if weights.dtype != masked.dtype:
+        raise TypeError(
+            f"what softmax returned {held(weights)}; {masked.dtype} is wanted, as the scores are."
+        )
+    if weights.shape != masked.shape:
+        raise ValueError(
+            f"what softmax returned has shape {weights.shape};"
+            f" that of the scores is wanted, {masked.shape}."
+        )
+    return locked(weights.copy())

@@ -6,27 +6,36 @@ Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attention.arrays import (
     as_floats,
     check_mask,
     check_positive,
     check_shapes,
-    softmax_rows,
+    hide,
+    scores_like,
     weighted_sum,
 )
-from attention.scores import raw, soft_cap
+from attention.blocks import Stages, in_blocks
+from attention.conversion import kept
+from attention.finite import warnings_of
+from attention.hints import hinting
+from attention.scores import Softmax, soft_cap, softmax_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AttentionTrace:
     """Every stage of one attention, in the order of the computation.
 
     Leading axes (batch, then head) stand in front of the shapes given here. Where the attention
-    began with Q, K and V themselves, the stages before and after them are None.
+    began with Q, K and V themselves, the stages before and after them are None. No array can be
+    written to, nor is one shared with the caller: to change numbers, take a ``.copy()``.
     """
 
     Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q
@@ -39,39 +48,89 @@ class AttentionTrace:
     output: np.ndarray  # (…, n_q, d_v)  weights V
     allowed: np.ndarray  # (…, n_q, n_k)  True where query i may look at key j
     scale: float  # what the scores were multiplied by
-    capped: np.ndarray | None = (
-        None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap), where one is given
-    )
+    softmax: bool = True  # False: the masked scores themselves are the weights
+    bias: np.ndarray | None = None  # broadcasts to (…, n_q, n_k)  M, where one was given
+    softcap: float | None = None
+    capped: np.ndarray | None = None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap)
     X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
     memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
     joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
     projected: np.ndarray | None = None  # (…, n_q, d_out)  joined W_O
+    W_Q: np.ndarray | None = None  # (d_model, h · d_k)
+    W_K: np.ndarray | None = None  # (d_model, g · d_k), g heads of keys and values
+    W_V: np.ndarray | None = None  # (d_model, g · d_v)
+    W_O: np.ndarray | None = None  # (h · d_v, d_out)
+
+    def __post_init__(self) -> None:
+        """Make every stage read-only; an array handed in stays as its owner has it."""
+        for field in fields(self):
+            stage = getattr(self, field.name)
+            if isinstance(stage, np.ndarray) and stage.flags.writeable:
+                stage = stage.view()
+                stage.flags.writeable = False
+                object.__setattr__(self, field.name, stage)
+
+    def __repr__(self) -> str:
+        """Sizes, scale, what is hidden, and warnings; a few lines, however large it is."""
+        from attention.display import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        """The stages as static tables, for notebooks; of large ones the first cells."""
+        from attention.display import page
+
+        return page(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """After a pickle or a deep copy as well."""
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @property
     def hidden_rows(self) -> np.ndarray:
         """(…, n_q), True where every key is hidden: such a row has weights 0 and output 0."""
-        return ~self.allowed.any(axis=-1)
+        return np.asarray(~self.allowed.any(axis=-1))
 
     @property
     def context(self) -> np.ndarray:
         """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
-        return self.output.sum(axis=-2)
+        return np.asarray(self.output.sum(axis=-2))
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Where numbers are not finite, and why: a few sentences, none where all is well.
+
+        Each begins with the index of its item, head and queries: ``[0, 1, [2, 5]]``.
+        """
+        return warnings_of(self)
 
 
+@hinting
 def scaled_dot_product_attention(
-    Q, K, V, *, allowed=None, bias=None, scale=None, softcap=None, softmax=True
-):
+    Q: ArrayLike,
+    K: ArrayLike,
+    V: ArrayLike,
+    *,
+    allowed: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    softmax: bool | Softmax = True,
+) -> AttentionTrace:
     """Let every query look at the keys and take the weighted sum of their values.
 
     Parameters
     ----------
     Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
-        Leading axes broadcast. float32 stays float32 at every stage; float16 and bfloat16 are computed
-        in float32, so that no score overflows; integers become float64.
+        Leading axes broadcast. Lists, NumPy, torch, JAX and pandas; NumPy comes out. float32 stays
+        float32 at every stage; float16, bfloat16 and narrower floats are computed in float32, so
+        that no score overflows; integers become float64.
     allowed : array_like of bool, broadcastable to (…, n_q, n_k)
-        **True where query i may look at key j.** Default: every key. A row without any gives
-        weights 0 and output 0 and stands in ``trace.hidden_rows``; nothing at a hidden key,
-        NaN and inf included, reaches weights or output.
+        **True where query i may look at key j.** Two axes are (n_q, n_k), whatever the batch.
+        Default: every key. A row without any gives weights 0 and output 0 and stands in
+        ``trace.hidden_rows``; nothing at a hidden key, NaN and inf included, reaches weights or
+        output.
     bias : array_like, broadcastable to (…, n_q, n_k)
         M, added to the scaled scores. −∞ hides a key; a finite number such as −1e9 does not.
     scale : float
@@ -80,7 +139,8 @@ def scaled_dot_product_attention(
         Keeps the scaled scores within ±softcap by tanh, before the mask. Default: no cap.
     softmax : bool or function
         False leaves the masked scores as the weights (hidden keys 0): raw attention. A function
-        ``(masked, allowed) → weights`` takes the softmax's place, such as ``softmax_in(np.float64)``.
+        ``(masked, allowed) → weights`` of the same shape and float type takes the softmax's
+        place, such as ``softmax_in(np.float64)``.
 
     Raises
     ------
@@ -93,28 +153,36 @@ def scaled_dot_product_attention(
     >>> trace.weights.round(4)
     array([[0.018, 0.982]])
     """
-    Q, K, V = as_floats(Q=Q, K=K, V=V)
+    Q, K, V = (kept(M) for M in as_floats(Q=Q, K=K, V=V))
+    share = softmax_of(softmax)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
-    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
-        scores = Q @ K.swapaxes(-1, -2)
-        scaled = scores * scale
+
+    def formula(
+        Q: np.ndarray, K: np.ndarray, V: np.ndarray, allowed: np.ndarray, M: np.ndarray, out: Stages
+    ) -> Stages:  # out: where a stage of many rows belongs, or nothing
+        scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
+        scaled = np.multiply(scores, scale, out=out.get("scaled"))
         capped = scaled if softcap is None else soft_cap(scaled, softcap)
-        allowed, bias = check_mask(allowed, bias, scores)
-        masked = np.where(allowed, capped + bias, -np.inf)
-        share = softmax if callable(softmax) else softmax_rows if softmax else raw
-        weights = share(masked, allowed)
+        masked = hide(np.add(capped, M, out=out.get("masked")), allowed)
+        weights = share(masked, allowed, out.get("weights"))
         output = weighted_sum(weights, V, allowed)
+        stages = {"scores": scores, "scaled": scaled, "masked": masked}
+        stages |= {"weights": weights, "output": output}
+        return stages if softcap is None else stages | {"capped": capped}
+
+    with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
+        seen, M = check_mask(allowed, bias, scores_like(Q, K))
+        arguments = Q, K, V, seen, M
+        stages = formula(*arguments, {}) if callable(softmax) else in_blocks(formula, *arguments)
     return AttentionTrace(
-        Q,
-        K,
-        V,
-        scores,
-        scaled,
-        masked,
-        weights,
-        output,
-        allowed,
-        scale,
-        None if softcap is None else capped,
+        Q=Q,
+        K=K,
+        V=V,
+        allowed=seen,
+        scale=scale,
+        softmax=bool(softmax),
+        bias=None if bias is None else M,
+        softcap=softcap,
+        **stages,
     )

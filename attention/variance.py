@@ -1,6 +1,8 @@
-"""Why the scores are divided by √d_k: sampled queries and keys, how far their products spread, what softmax does.
+"""Why the scores are divided by √d_k: how far products of sampled queries and keys spread.
 
-E[q_i k_i] = 0 and Var(q_i k_i) = 1, so Var(q · k) = Σ Var(q_i k_i) = d_k        Vaswani et al. 2017, footnote 4
+And what softmax makes of them. E[q_i k_i] = 0 and Var(q_i k_i) = 1, so
+
+Var(q · k) = Σ Var(q_i k_i) = d_k        Vaswani et al. 2017, footnote 4
 """
 
 from __future__ import annotations
@@ -10,27 +12,32 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from attention.arrays import softmax_rows
 from attention.choices import Choice
+from attention.conversion import as_array
 from attention.statistics import entropy, largest, variance
+
+Shape = tuple[int, ...]
 
 N_KEYS = 16  # keys in each row that goes through the softmax
 MOST_ROWS = 300  # of them at one d_k; more would cost more than they show
 CHUNK = 2**18  # sampled numbers held at a time
 
 
-def normal(shape, rng) -> np.ndarray:
+def normal(shape: Shape, rng: Generator) -> np.ndarray:
     """The bell curve with mean 0 and variance 1."""
     return rng.standard_normal(shape)
 
 
-def uniform(shape, rng) -> np.ndarray:
+def uniform(shape: Shape, rng: Generator) -> np.ndarray:
     """Evenly between −√3 and √3: the width at which the variance, width² / 12, is 1."""
     return rng.uniform(-math.sqrt(3), math.sqrt(3), shape)
 
 
-def signs(shape, rng) -> np.ndarray:
+def signs(shape: Shape, rng: Generator) -> np.ndarray:
     """−1 or 1, equally likely.
 
     >>> signs((2, 4), np.random.default_rng(0))
@@ -40,7 +47,7 @@ def signs(shape, rng) -> np.ndarray:
     return 2.0 * rng.integers(0, 2, shape) - 1
 
 
-DISTRIBUTIONS = {  # each with mean 0 and variance 1
+DISTRIBUTIONS: dict[str, Choice[[Shape, Generator], np.ndarray]] = {  # each: mean 0, variance 1
     "normal": Choice("normal", normal),
     "uniform": Choice("uniform", uniform),
     "signs": Choice("±1", signs),
@@ -55,7 +62,7 @@ class Measured:
     margin: float  # two standard errors of that variance: how far chance alone takes it
     largest: float  # the largest of N_KEYS weights, mean of the rows
     entropy: float  # −Σ w ln w of N_KEYS weights, mean of the rows
-    slope: float  # Σ w (1 − w), mean of the rows: how much the weights still answer to their scores
+    slope: float  # Σ w (1 − w), mean of the rows: how much weights still answer to their scores
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,9 @@ def ladder(d_k: int) -> tuple[int, ...]:
 def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int = 1) -> np.ndarray:
     """(queries, keys), the scores q · k of sampled queries, each with keys of its own.
 
-    The numbers depend on the arguments alone, not on what was drawn before; more queries leave the first ones as
-    they are. At most about CHUNK sampled numbers are held at a time, however many are drawn.
+    The numbers depend on the arguments alone, not on what was drawn before; more queries leave
+    the first ones as they are. At most about CHUNK sampled numbers are held at a time, however many
+    are drawn.
 
     >>> draw_scores("signs", d_k=4, seed=0, queries=5)[:, 0]
     array([ 0.,  0.,  0., -2.,  2.])
@@ -108,7 +116,10 @@ def draw_scores(distribution: str, d_k: int, seed: int, queries: int, keys: int 
 def draw_rows(
     distribution: str, d_k: int, seed: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two (rows, N_KEYS), the weights of ``samples`` queries, at most MOST_ROWS, without the scale and with it."""
+    """Two (rows, N_KEYS), the weights of some queries without the scale and with it.
+
+    ``samples`` queries, but at most MOST_ROWS.
+    """
     scores = draw_scores(distribution, d_k, seed, min(samples, MOST_ROWS), N_KEYS)
     every = np.ones(scores.shape, bool)
     return softmax_rows(scores, every), softmax_rows(scores / math.sqrt(d_k), every)
@@ -116,7 +127,7 @@ def draw_rows(
 
 @lru_cache(maxsize=1024)
 def measure(distribution: str, d_k: int, seed: int, samples: int) -> Point:
-    """Variance of ``samples`` scores, and sharpness of the weights in rows of their own, at one d_k.
+    """Variance of ``samples`` scores, and sharpness of weights in rows of their own, at one d_k.
 
     >>> point = measure("normal", d_k=64, seed=0, samples=1000)
     >>> round(point.raw.variance, 1), round(point.scaled.variance, 2)
@@ -141,27 +152,33 @@ def measure(distribution: str, d_k: int, seed: int, samples: int) -> Point:
 
 
 def measure_all(distribution: str, d_k: int, seed: int, samples: int) -> tuple[Point, ...]:
-    """One point for each d_k of the ladder; a higher ladder leaves the points already there as they are."""
+    """One point for each d_k of the ladder; a higher ladder leaves the points there as they are."""
     return tuple(measure(distribution, step, seed, samples) for step in ladder(d_k))
 
 
+@lru_cache(maxsize=64)
 def middle_row(distribution: str, d_k: int, seed: int, samples: int) -> np.ndarray:
-    """(2, N_KEYS), one row's weights without the scale and with it; about half of the sampled rows are sharper."""
+    """(2, N_KEYS), one row's weights without the scale and with it.
+
+    About half of the sampled rows are sharper.
+    As :func:`measure`, it is computed once; nobody may write into it.
+    """
     raw, scaled = draw_rows(distribution, d_k, seed, samples)
     middle = largest(raw).argsort()[len(raw) // 2]
-    return np.stack([raw[middle], scaled[middle]])
+    return _read_only(np.stack([raw[middle], scaled[middle]]))
 
 
-def histogram(scores) -> tuple[np.ndarray, np.ndarray]:
+def histogram(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(b,) counts and (b + 1,) edges, a quarter of a standard deviation each.
 
-    Whole scores lie two apart (a changed sign moves the sum by 2), so their bins are an even number wide; else some
-    bins would hold one value more than their neighbours, and the histogram a comb that is not in the numbers.
+    Whole scores lie two apart (a changed sign moves the sum by 2), so their bins are an even number
+    wide; else some bins would hold one value more than their neighbours, and the histogram be a
+    comb that is not in the numbers.
 
     >>> histogram([-2.0, 0.0, 0.0, 2.0])
     (array([1, 2, 1]), array([-3., -1.,  1.,  3.]))
     """
-    scores = np.asarray(scores, float).ravel()
+    scores = np.asarray(as_array("scores", scores), float).ravel()
     width, start = scores.std() / 4 if np.ptp(scores) else 1.0, 0.0
     if (scores == np.rint(scores)).all():
         width, start = 2.0 * max(1, round(width / 2)), scores[0] - 1
@@ -173,28 +190,47 @@ def histogram(scores) -> tuple[np.ndarray, np.ndarray]:
     return counts, edges
 
 
+@lru_cache(maxsize=64)
+def sampled_histogram(
+    distribution: str, d_k: int, seed: int, samples: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """:func:`histogram` of the scores :func:`measure` samples, computed once and read-only."""
+    counts, edges = histogram(draw_scores(distribution, d_k, seed, samples))
+    return _read_only(counts), _read_only(edges)
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    values.setflags(write=False)
+    return values
+
+
 @dataclass(frozen=True)
 class Prediction:
-    """What independent entries of Q and K would make of the scores' variance, from their means and variances."""
+    """What independent entries of Q and K would make of the scores' variance.
+
+    From their means and variances.
+    """
 
     centred: float  # d_k · var(Q) · var(K): all there is where the means are 0
     full: float  # … + d_k · (mean(Q)² · var(K) + mean(K)² · var(Q))
 
     @property
     def applies(self) -> bool:
-        """Whether the means are near enough to 0 for the short formula: they add at most a tenth."""
+        """Whether the means are so near to 0 that they add at most a tenth to the short formula."""
         return self.full <= 1.1 * self.centred
 
 
-def predict(Q, K) -> Prediction:
-    """The variance of q · k for independent entries spread like those of Q, (n_q, d_k), and K, (n_k, d_k).
+def predict(Q: ArrayLike, K: ArrayLike) -> Prediction:
+    """The variance of q · k for independent entries spread like those of Q and K.
+
+    Q is (n_q, d_k), K is (n_k, d_k).
 
     Var(q k) = E[q²] E[k²] − E[q]² E[k]² = σ_q² σ_k² + μ_q² σ_k² + μ_k² σ_q²
 
     >>> predict([[1.0, -1.0]], [[3.0, 5.0]])
     Prediction(centred=2.0, full=34.0)
     """
-    Q, K = np.asarray(Q, float), np.asarray(K, float)
+    Q, K = (np.asarray(as_array(*given), float) for given in (("Q", Q), ("K", K)))
     d_k, q, k = Q.shape[-1], variance(Q), variance(K)
     return Prediction(
         d_k * q * k, d_k * (q * k + float(Q.mean()) ** 2 * k + float(K.mean()) ** 2 * q)

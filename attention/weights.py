@@ -1,20 +1,27 @@
-"""Ways to fill a weight matrix. Each takes the shape, a generator and, where it has one, a range."""
+"""Ways to fill a weight matrix.
+
+Each takes the shape, a generator and, where it has one, a range.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.random import Generator
 
 from attention.choices import Choice
 
+Shape = tuple[int, int]
 
-def identity(shape, rng=None, low=None, high=None) -> np.ndarray:
+
+def identity(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
     """1 on the diagonal, 0 elsewhere: X W = X where the matrix is square."""
     return np.eye(*shape)
 
 
-def integers(shape, rng, low=0, high=3) -> np.ndarray:
+def integers(shape: Shape, rng: Generator, low: float = 0, high: float = 3) -> np.ndarray:
     """Whole numbers, low ≤ w < high, each equally likely.
 
     >>> integers((2, 3), np.random.default_rng(7))
@@ -24,17 +31,17 @@ def integers(shape, rng, low=0, high=3) -> np.ndarray:
     return rng.integers(math.ceil(low), math.ceil(high), shape).astype(np.float64)
 
 
-def uniform(shape, rng, low=0.0, high=1.0) -> np.ndarray:
+def uniform(shape: Shape, rng: Generator, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """Real numbers, low ≤ w < high."""
     return rng.uniform(low, high, shape)
 
 
-def normal(shape, rng, low=None, high=None) -> np.ndarray:
+def normal(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
     """Standard normal: mean 0, variance 1."""
     return rng.standard_normal(shape)
 
 
-def xavier(shape, rng, low=None, high=None) -> np.ndarray:
+def xavier(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
     """Xavier/Glorot uniform: within ±√(6 / (d_in + d_out)), so that variances survive a layer.
 
     Glorot and Bengio 2010, equation 16.
@@ -43,7 +50,7 @@ def xavier(shape, rng, low=None, high=None) -> np.ndarray:
     return rng.uniform(-limit, limit, shape)
 
 
-INITIALISERS = {
+INITIALISERS: dict[str, Choice[[Shape, Generator, float, float], np.ndarray]] = {
     "identity": Choice("identity", identity),
     "integers": Choice("random integers", integers, ranged=True),
     "uniform": Choice("uniform", uniform, ranged=True),
@@ -53,7 +60,7 @@ INITIALISERS = {
 
 
 def initialise(
-    kind: str, shape, seed: int | list[int], low: float = 0, high: float = 3
+    kind: str, shape: Sequence[int], seed: int | list[int], low: float = 0, high: float = 3
 ) -> np.ndarray:
     """The matrix that ``kind`` gives for a seed; the same seed always gives the same numbers.
 
@@ -71,4 +78,5 @@ def initialise(
         raise ValueError(
             f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one."
         )
-    return INITIALISERS[kind](tuple(shape), np.random.default_rng(seed), low, high)
+    rows, columns = shape
+    return INITIALISERS[kind]((rows, columns), np.random.default_rng(seed), low, high)

@@ -1,6 +1,12 @@
-"""One profile for the property tests: the same examples on every machine, and no clock."""
+"""One profile for the property tests: the same examples on every machine, and no clock; the wheel."""
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+collect_ignore = ["peers/record_kernels.py"]  # a script; what it records is tested without torch
 
 settings.register_profile(
     "steady",
@@ -11,3 +17,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session")
+def environments() -> Path:
+    """The folder of two environments into which ``.ci/run`` installed the wheel and nothing else."""
+    if "INSTALLED" not in os.environ:
+        pytest.skip("only .ci/run makes the environments that this looks at")
+    return Path(os.environ["INSTALLED"])

@@ -181,7 +181,7 @@ def test_a_poisoned_value_shows_in_its_column_of_the_rows_that_see_it_and_nowher
     see[:, 5] = False
     clean = scaled_dot_product_attention(Q, K, V, allowed=see).output
     V[1, 0] = poison
-    output = scaled_dot_product_attention(Q, K, V, allowed=see).output
+    output = scaled_dot_product_attention(Q, K, V, allowed=see).output.copy()
     np.testing.assert_array_equal(output[1, 0], poison)
     output[1, 0] = clean[1, 0]
     np.testing.assert_allclose(output, clean, rtol=1e-14)
@@ -451,16 +451,15 @@ def test_inputs_are_never_changed(dtype, call, options):
 
 @pytest.mark.parametrize("call", [scaled_dot_product_attention, in_two_heads])
 def test_the_trace_shares_no_memory_with_the_masks_of_the_caller(call):
-    allowed, bias = np.ones((3, 4), bool), np.ones((3, 4))
+    allowed, bias = np.ones((3, 4), bool), np.full((3, 4), 0.5)
     trace = call(*three(), allowed=allowed, bias=bias, softmax=lambda masked, allowed: masked)
     for name in ("scores", "scaled", "masked", "weights", "output", "allowed"):
         assert not np.shares_memory(getattr(trace, name), allowed), name
         assert not np.shares_memory(getattr(trace, name), bias), name
     allowed[:] = False
     assert trace.allowed.all()
-    trace.allowed[..., 0, 0] = False  # nor does one cell of it stand for several
-    assert not trace.allowed.all()
-    assert trace.allowed[..., 1:, :].all()
+    with pytest.raises(ValueError, match="^assignment destination is read-only$"):
+        trace.allowed[..., 0, 0] = False  # one cell of it may stand for several
 
 
 # ---- boolean masks and masks of 0 and 1 -------------------------------------------------------------
@@ -479,16 +478,16 @@ def test_a_mask_of_0_and_1_is_not_taken_for_a_boolean_one(dtype, mask):
     )
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("mask", [[[1, 0], [1, 1]], [[1, 1], [1, 1]], 1])
 def test_a_mask_of_0_and_1_is_not_added_as_a_bias(dtype, mask):
     message = refusal(
         ValueError,
         lambda: scaled_dot_product_attention(*[np.eye(2)] * 3, bias=np.array(mask, dtype)),
     )
-    assert (
-        message
-        == "bias holds only the integers 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+    assert message == (
+        "bias holds only 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
+        " Where they are to be added, bias - 1 gives the same weights."
     )
 
 
@@ -514,57 +513,57 @@ def problem_of(*lead, n_q, n_k=4):
     return draw((*lead, n_q, 6), 1), draw((*lead, n_k, 6), 2), draw((*lead, n_k, 6), 3)
 
 
-AMBIGUOUS = {  # the call, Q K V, the shape of the mask, the scores it is held against, what the first axis could be
-    "rank 2": (scaled_dot_product_attention, problem_of(2, n_q=2), (2, 4), (2, 2, 4), "queries"),
-    "rank 3": (
-        scaled_dot_product_attention,
-        problem_of(2, 2, n_q=3),
-        (2, 3, 4),
-        (2, 2, 3, 4),
-        "heads",
-    ),
-    "rank 2 for rank 4": (
-        scaled_dot_product_attention,
-        problem_of(2, 3, n_q=2),
-        (2, 4),
-        (2, 3, 2, 4),
-        "queries",
-    ),
-    "rank 2, before heads": (in_two_heads, problem_of(2, n_q=2), (2, 4), (2, 2, 4), "queries"),
-}
+DOUBTFUL = problem_of(2, 2, n_q=3), (2, 3, 4)  # items and heads are two each: which has the mask's?
 
 
 def as_argument(name, mask):
     return {name: mask if name == "allowed" else np.where(mask, 0.0, -inf)}
 
 
-def told(name, case) -> str:
-    call, matrices, shape, _, _ = AMBIGUOUS[case]
-    return refusal(ValueError, lambda: call(*matrices, **as_argument(name, draw(shape, 7) > 0)))
+def told(name) -> str:
+    matrices, shape = DOUBTFUL
+    mask = as_argument(name, draw(shape, 7) > 0)
+    return refusal(ValueError, lambda: scaled_dot_product_attention(*matrices, **mask))
 
 
 @pytest.mark.parametrize("name", ["allowed", "bias"])
-@pytest.mark.parametrize("case", ["rank 2", "rank 3", "rank 2, before heads"])
-def test_a_mask_whose_first_axis_could_be_two_is_refused_with_the_shapes(name, case):
-    *_, shape, scores, axis = AMBIGUOUS[case]
-    assert told(name, case) == (
-        f"{name} has shape {shape}: for scores of shape {scores} its first axis could be the batch or the {axis};"
-        f" say which by {name}[:, None] or {name}[None]."
+def test_a_mask_of_three_axes_whose_first_could_be_two_is_refused_with_the_shapes(name):
+    assert told(name) == (
+        f"{name} has shape (2, 3, 4): for scores of shape (2, 2, 3, 4) its first axis could be the"
+        f" batch or the heads; say which by {name}[:, None] or {name}[None]."
     )
 
 
 @pytest.mark.parametrize("name", ["allowed", "bias"])
-@pytest.mark.parametrize("case", AMBIGUOUS)
-def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(name, case):
-    call, matrices, shape, _, _ = AMBIGUOUS[case]
+def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(name):
+    matrices, shape = DOUBTFUL
     mask = draw(shape, 7) > 0
-    ways = re.search(r"say which by (.+) or (.+)\.$", told(name, case)).groups()
-    batch, other = (
-        call(*matrices, **as_argument(name, eval(way, {name: mask}))).allowed for way in ways
-    )
+    ways = re.search(r"say which by (.+) or (.+)\.$", told(name)).groups()
+    masks = (as_argument(name, eval(way, {name: mask})) for way in ways)
+    batch, other = (scaled_dot_product_attention(*matrices, **given).allowed for given in masks)
     for b in range(2):
         assert (batch[b] == mask[b]).all()
         assert (other[b] == mask).all()
+
+
+TWO_AXES = {  # the call, the batch, n_q: the batch, or the heads, are as many as the queries
+    "a batch of 2": (scaled_dot_product_attention, (2,), 2),
+    "a batch of 4, square": (scaled_dot_product_attention, (4,), 4),
+    "a batch of 2 with 3 heads": (scaled_dot_product_attention, (2, 3), 2),
+    "3 items with 2 heads": (scaled_dot_product_attention, (3, 2), 2),
+    "a batch of 2, before heads": (in_two_heads, (2,), 2),
+    "a batch of 4, before heads": (in_two_heads, (4,), 4),
+}
+
+
+@pytest.mark.parametrize("name", ["allowed", "bias"])
+@pytest.mark.parametrize("case", TWO_AXES)
+def test_a_mask_of_two_axes_means_queries_and_keys_whatever_the_batch(case, name):
+    call, lead, n_q = TWO_AXES[case]
+    mask = draw((n_q, 4), 7) > 0
+    trace = call(*problem_of(*lead, n_q=n_q), **as_argument(name, mask))
+    for at in np.ndindex(trace.weights.shape[:-2]):
+        assert ((trace.weights[at] > 0) == mask).all()
 
 
 @pytest.mark.parametrize(
@@ -624,14 +623,14 @@ REFUSALS = [
     ),
     (
         lambda: multi_head_attention(np.ones((2, 4)), np.ones((2, 4)), np.ones((2, 5)), heads=2),
-        "5 columns cannot be split into 2 heads of equal width.",
+        "V has 5 columns; they cannot be split into 2 heads of equal width.",
     ),
     *(
         (
             lambda given=given, heads=heads: repeat_heads(np.ones((given, 3, 1)), heads),
             f"{heads} heads of queries cannot share {given} heads of keys and values evenly.",
         )
-        for given, heads in [(2, 3), (4, 2), (0, 3), (2, 0), (2, -2)]
+        for given, heads in [(2, 3), (4, 2), (0, 3)]
     ),
     *(
         (
@@ -666,10 +665,7 @@ def test_what_does_not_fit_is_refused_with_a_sentence(call, message):
 
 def test_leading_axes_that_do_not_broadcast_are_refused_with_a_sentence_also_before_heads():
     message = refusal(ValueError, lambda: in_two_heads(np.ones((2, 1, 2)), np.ones((3, 1, 2)), ONE))
-    assert re.fullmatch(
-        r"the leading axes \(2, .*\) of Q, \(3, .*\) of K and \(.*\) of V do not broadcast\.",
-        message,
-    )
+    assert message == "the leading axes (2,) of Q, (3,) of K and () of V do not broadcast."
 
 
 # ---- softcap ----------------------------------------------------------------------------------------
@@ -823,9 +819,7 @@ def test_a_lengthened_mask_hides_the_keys_it_does_not_mention(shape, n_k, dtype)
 
 
 def test_a_mask_of_integers_0_and_1_is_not_lengthened_into_a_bias():
-    with pytest.raises(
-        ValueError, match="^the mask holds only the integers 0 and 1, like a mask; give allowed="
-    ):
+    with pytest.raises(ValueError, match="^the mask holds only 0 and 1, like a mask; give "):
         lengthened([[1, 0]], 3)
 
 
@@ -911,11 +905,8 @@ def problems(draw_from):
         if draw_from(st.booleans())
         else np.ones((n_q, n_k), bool)
     )
-    bias = (
-        matrix(n_q, n_k, CELLS | st.just(-inf))
-        if draw_from(st.booleans())
-        else np.zeros((n_q, n_k))
-    )
+    biases = CELLS.filter(lambda b: b != 1) | st.just(-inf)  # only 0 and 1 would be a mask
+    bias = matrix(n_q, n_k, biases) if draw_from(st.booleans()) else np.zeros((n_q, n_k))
     return Q, K, V, allowed, bias
 
 

@@ -166,25 +166,121 @@ def test_embeddings_and_weights_are_never_changed():
     assert [a.tobytes() for a in arrays] == before
 
 
+# ---- fewer heads of keys and values --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize(("heads", "kv_heads"), [(4, 1), (4, 2), (4, 4), (6, 3), (1, 1)])
+def test_each_head_of_queries_attends_to_the_head_of_keys_and_values_that_it_shares(
+    heads, kv_heads, batch
+):
+    Q, K, V = (
+        draw((*batch, 3, 2 * heads), 1),
+        draw((*batch, 5, 2 * kv_heads), 2),
+        draw((*batch, 5, 3 * kv_heads), 3),
+    )
+    W_O, see = draw((3 * heads, 2), 4), np.tri(3, 5, 1, dtype=bool)
+    trace = multi_head_attention(Q, K, V, heads=heads, kv_heads=kv_heads, W_O=W_O, allowed=see)
+    for at in np.ndindex(batch):
+        joined = [[] for _ in range(3)]
+        for h in range(heads):
+            g = h // (heads // kv_heads)  # h0, h0, h1, h1
+            alone = attend(
+                columns(Q[at], heads, h),
+                columns(K[at], kv_heads, g),
+                columns(V[at], kv_heads, g),
+                see,
+            )
+            here = (*at, h) if heads > 1 else at
+            for name, values in alone.items():
+                np.testing.assert_allclose(
+                    getattr(trace, name)[here], values, rtol=1e-12, atol=1e-14
+                )
+            for row, more in zip(joined, alone["output"], strict=True):
+                row += more
+        np.testing.assert_allclose(
+            trace.projected[at], product(joined, W_O.tolist()), rtol=1e-11, atol=1e-13
+        )
+
+
+def test_embeddings_may_be_turned_into_fewer_heads_of_keys_and_values():
+    X, W_Q, W_K, W_V, W_O = (
+        draw((4, 5), 1),
+        draw((5, 8), 2),
+        draw((5, 4), 3),
+        draw((5, 6), 4),
+        draw((12, 2), 5),
+    )
+    trace = self_attention(X, W_Q, W_K, W_V, heads=4, kv_heads=2, W_O=W_O)
+    Q, K, V = (np.array(product(X.tolist(), W.tolist())) for W in (W_Q, W_K, W_V))
+    again = multi_head_attention(Q, K, V, heads=4, kv_heads=2, W_O=W_O)
+    np.testing.assert_allclose(trace.projected, again.projected, rtol=1e-11)
+    assert trace.K.shape == (4, 4, 2)
+    assert np.array_equal(trace.K[0], trace.K[1]) and np.array_equal(trace.K[2], trace.K[3])
+
+
 EYE = np.eye(4)
 REFUSALS = [
+    (
+        lambda: multi_head_attention(EYE, EYE, EYE, heads=4, kv_heads=3),
+        "heads is 4 and kv_heads is 3; heads needs to be a multiple of kv_heads, so that each head"
+        " of keys and values serves equally many of queries.",
+    ),
+    (
+        lambda: multi_head_attention(EYE, EYE, EYE, kv_heads=2),
+        "heads is 1 and kv_heads is 2; heads needs to be a multiple of kv_heads, so that each head"
+        " of keys and values serves equally many of queries.",
+    ),
+    (
+        lambda: multi_head_attention(EYE, EYE, EYE, heads=4, kv_heads=2.0),
+        "kv_heads is 2.0; a whole number from 1 is wanted.",
+    ),
+    (
+        lambda: multi_head_attention(EYE, EYE, EYE, heads=4, kv_heads=2),
+        "Q has 4 columns in 4 heads, 1 in each, and K has 4 in 2, 2 in each; both need the"
+        " same d_k.",
+    ),
+    (
+        lambda: multi_head_attention(EYE, np.ones((4, 3)), EYE, heads=4, kv_heads=2),
+        "K has 3 columns; they cannot be split into 2 heads of equal width.",
+    ),
+    (
+        lambda: self_attention(EYE, EYE, EYE, np.ones(4)),
+        "W_V has shape (4,); two axes are wanted, (rows, columns).",
+    ),
+    (
+        lambda: multi_head_attention(EYE, EYE, EYE, heads=2, W_O=np.ones((2, 2, 4))),
+        "W_O has shape (2, 2, 4); two axes are wanted, (rows, columns).",
+    ),
+    (
+        lambda: self_attention(np.ones((2, 4, 4)), EYE, EYE, EYE, memory=np.ones((3, 4, 4))),
+        "the leading axes (2,) of X and (3,) of memory do not broadcast.",
+    ),
+    (
+        lambda: self_attention(EYE, EYE, EYE, EYE, memory=[1, 2, 3, 4]),
+        "memory has shape (4,); (tokens, features) is wanted.",
+    ),
+    (
+        lambda: multi_head_attention(EYE, EYE, EYE, heads=2, allowed=np.ones((2, 3, 4), bool)),
+        "allowed has shape (2, 3, 4), which does not fit the scores (4, 4).",
+    ),
     (lambda: split_heads(EYE, 3), "4 columns cannot be split into 3 heads of equal width."),
-    (lambda: split_heads(EYE, 0), "4 columns cannot be split into 0 heads of equal width."),
+    (lambda: split_heads(EYE, 0), "heads is 0; a whole number from 1 is wanted."),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=-2),
-        "4 columns cannot be split into -2 heads of equal width.",
+        "heads is -2; a whole number from 1 is wanted.",
     ),
     (
         lambda: self_attention(EYE, EYE, EYE, np.eye(3)),
-        "W_V has 3 rows; 4 are wanted, one for each column it meets.",
+        "W_V has 3 rows; 4 are wanted, one for each column of X.",
     ),
     (
         lambda: self_attention(EYE, EYE, EYE, EYE, memory=np.eye(3)),
-        "W_K has 4 rows; 3 are wanted, one for each column it meets.",
+        "W_K has 4 rows; 3 are wanted, one for each column of memory.",
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, W_O=np.eye(2)),
-        "W_O has 2 rows; 4 are wanted, one for each column it meets.",
+        "W_O has 2 rows; 4 are wanted, one for each column of joined.",
     ),
     (
         lambda: self_attention(EYE, EYE, np.ones((4, 2)), EYE),

@@ -1,4 +1,4 @@
-"""The import rule of the house: app → pages → {figures, exports} → … → maths. Nothing points up."""
+"""The import rule of the house: launch → pages → exports → … → maths. Nothing points up."""
 
 import ast
 import subprocess
@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).resolve().parents[1] / "attention"
-HEAVY = {"pandas", "plotly", "streamlit", "starlette"}
+HEAVY = {
+    "pandas",
+    "plotly",
+    "streamlit",
+    "starlette",
+    "threadpoolctl",
+}  # the last: only at its first use
 ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
-    "maths": (set(), {"numpy"}),
+    "maths": (set(), {"numpy", "threadpoolctl"}),
     "frameworks": ({"maths"}, {"numpy"}),
     "readers": ({"maths"}, {"numpy"}),
     "session": ({"maths", "frameworks", "readers"}, {"numpy"}),
@@ -24,7 +30,10 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
         {"maths", "frameworks", "readers", "session", "html", "figures", "exports"},
         {"numpy", "pandas", "plotly", "streamlit", "starlette"},
     ),
+    "launch": ({"maths", "session", "pages"}, {"streamlit"}),
 }
+FRONT_DESK = ("__init__",)  # attention/__init__.py alone may name upper rooms, to load them late
+DOORS = {"__main__": "launch"}  # files directly in attention/ that belong to a room
 
 
 UNSEEN = [room for room in ROOMS if room != "pages"]  # these load nothing that draws
@@ -32,7 +41,8 @@ UNSEEN = [room for room in ROOMS if room != "pages"]  # these load nothing that 
 
 def room(parts: tuple[str, ...]) -> str:
     """The room of a module, from its dotted name after ``attention``."""
-    return parts[0] if parts and parts[0] in ROOMS else "maths"
+    first = parts[0] if parts else ""
+    return first if first in ROOMS else DOORS.get(first, "maths")
 
 
 def imports(path: Path, package: tuple[str, ...]):
@@ -58,11 +68,13 @@ def violations(house: Path) -> list[str]:
         parts = path.relative_to(house).with_suffix("").parts
         mine = room(parts)
         rooms, outside = ROOMS[mine]
+        if parts == ("__init__",):  # the front desk, and it alone, names upper rooms
+            rooms = set(ROOMS)
         for name in imports(path, ("attention", *parts[:-1])):
             first, *rest = name.split(".")
             if first == "attention":
                 other = room(tuple(rest))
-                wrong = other not in rooms | {mine}
+                wrong = other not in rooms | {mine} and parts != FRONT_DESK
             else:
                 wrong = first not in outside and first not in sys.stdlib_module_names
             if wrong:
@@ -116,6 +128,25 @@ def test_the_public_names_come_without_anything_heavy():
     )
 
 
+def test_the_front_desk_fetches_upper_rooms_only_when_they_are_asked_for():
+    code = """
+import attention
+assert not [name for name in sys.modules if name.startswith("attention.frameworks")]
+assert "diagnose" in dir(attention) and attention.diagnose is attention.diagnose
+from attention import diagnose
+assert diagnose.__module__ == "attention.frameworks.diagnosis"
+"""
+    assert loads(code, HOUSE.parent) == set()
+
+
+def test_the_front_desk_may_name_an_upper_room_and_no_other_module_may(other_house):
+    line = "from attention.frameworks import bench\n"
+    (other_house / "__init__.py").write_text(line)
+    assert violations(other_house) == []
+    (other_house / "trace.py").write_text(line)
+    assert "trace imports attention.frameworks" in violations(other_house)
+
+
 def test_working_through_inputs_figures_and_exports_loads_neither_streamlit_nor_pandas():
     code = """
 from attention.session.links import read
@@ -146,7 +177,7 @@ def test_app_is_a_page_list_and_computes_nothing():
 @pytest.fixture
 def other_house(tmp_path):
     """A small house that keeps the rule, for tests to break."""
-    for name in ("", "session", "figures", "exports", "pages"):
+    for name in ("", "frameworks", "session", "figures", "exports", "pages"):
         (tmp_path / "attention" / name).mkdir(parents=True, exist_ok=True)
         (tmp_path / "attention" / name / "__init__.py").write_text("")
     (tmp_path / "attention" / "trace.py").write_text("import math\n\nimport numpy as np\n")
@@ -156,7 +187,17 @@ def other_house(tmp_path):
 
 
 PLANTED = [
+    ("trace.py", "from attention.frameworks import bench", "trace imports attention.frameworks"),
+    (
+        "frameworks/bench.py",
+        "import attention.session.links",
+        "frameworks/bench imports attention.session.links",
+    ),
+    ("frameworks/bench.py", "import pandas", "frameworks/bench imports pandas"),
     ("trace.py", "import streamlit", "trace imports streamlit"),
+    ("__init__.py", "import plotly", "__init__ imports plotly"),
+    ("trace.py", "from attention.figures import heatmap", "trace imports attention.figures"),
+    ("session/__init__.py", "import attention.pages", "session/__init__ imports attention.pages"),
     ("trace.py", "def f():\n    import pandas.api", "trace imports pandas.api"),
     ("trace.py", "from attention.session import links", "trace imports attention.session"),
     ("trace.py", "from attention import session", "trace imports attention.session"),
@@ -175,8 +216,8 @@ PLANTED = [
     ),
     (
         "exports/tables.py",
-        "import plotly.graph_objects",
-        "exports/tables imports plotly.graph_objects",
+        "import streamlit.web",
+        "exports/tables imports streamlit.web",
     ),
     (
         "exports/tables.py",
@@ -184,6 +225,13 @@ PLANTED = [
         "exports/tables imports attention.pages.state",
     ),
     ("session/links.py", "import requests", "session/links imports requests"),
+    (
+        "pages/state.py",
+        "from attention.launch import command",
+        "pages/state imports attention.launch",
+    ),
+    ("trace.py", "import attention.__main__", "trace imports attention.__main__"),
+    ("__main__.py", "import pandas", "__main__ imports pandas"),
 ]
 
 

@@ -1,7 +1,9 @@
 """The numerical decisions of scaled dot-product attention, each as a claim with an oracle of its own."""
 
+import copy
 import math
-from dataclasses import FrozenInstanceError
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import agree, attend
 
-from attention import AttentionTrace, scaled_dot_product_attention, self_attention
+from attention import (
+    AttentionTrace,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    self_attention,
+)
 
 STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 inf, nan = math.inf, math.nan
@@ -38,7 +45,7 @@ def problems(draw_from):
     Q, K, V = matrix(n_q, d_k), matrix(n_k, d_k), matrix(n_k, d_v)
     options = {
         "allowed": draw_from(st.none() | st.just(matrix(n_q, n_k, st.booleans()))),
-        "bias": draw_from(st.none() | st.just(matrix(n_q, n_k))),
+        "bias": draw_from(st.none() | st.just(matrix(n_q, n_k, cells.filter(lambda b: b != 1)))),
         "scale": draw_from(st.none() | st.floats(0.01, 4)),
         "softmax": draw_from(st.booleans()),
     }
@@ -119,6 +126,96 @@ def test_context_is_the_sum_of_the_outputs_over_the_tokens():
     trace = scaled_dot_product_attention(*three(d_v=3))
     expected = [math.fsum(row[c] for row in trace.output.tolist()) for c in range(3)]
     np.testing.assert_allclose(trace.context, expected, rtol=1e-14)
+
+
+NO_ARRAYS = "scale", "softmax", "softcap"
+ARRAYS = [field.name for field in fields(AttentionTrace) if field.name not in NO_ARRAYS]
+
+
+def complete():
+    """A trace in which no stage is missing."""
+    X, W = draw((2, 3, 4)), [draw((4, 4), seed) for seed in range(4)]
+    return self_attention(
+        X, *W[:3], memory=draw((5, 4), 9), heads=2, W_O=W[3], bias=draw((3, 5), 8), softcap=2
+    )
+
+
+PATHS = {
+    "as computed": complete,
+    "replaced": lambda: replace(complete(), output=np.zeros((2, 2, 3, 2))),
+    "copied": lambda: copy.deepcopy(complete()),
+    "from a pickle": lambda: pickle.loads(pickle.dumps(complete())),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_stage_can_be_written_to(path):
+    trace = PATHS[path]()
+    for name in ARRAYS:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(trace, name)[..., 0] = 0
+
+
+def test_a_trace_made_of_somebodys_array_leaves_that_array_to_them():
+    mine = np.zeros((2, 2, 3, 2))
+    replace(complete(), output=mine)
+    mine[:] = 1
+    assert mine.all()
+
+
+GIVEN = {"Q": (3, 4), "K": (5, 4), "V": (5, 4)}
+LAYOUTS = {
+    "its own": lambda M: M,
+    "a view": lambda M: M[:, :],
+    "a transposed view": lambda M: np.ascontiguousarray(M.T).T,
+    "one row for all": lambda M: np.broadcast_to(M[:1], M.shape),
+    "marked read-only": lambda M: _marked(M[:]),
+}
+
+
+def _marked(view):
+    view.flags.writeable = False
+    return view
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("heads", [1, 2])
+def test_a_later_change_of_what_was_given_changes_nothing_in_the_trace(layout, heads):
+    owned = {name: draw(shape, seed) for seed, (name, shape) in enumerate(GIVEN.items())}
+    given = {name: LAYOUTS[layout](M) for name, M in owned.items()}
+    masks = {"allowed": np.tri(3, 5, 1, dtype=bool), "bias": draw((3, 5), 7)}
+    trace = multi_head_attention(**given, **masks, heads=heads)
+    before = [getattr(trace, name).tobytes() for name in STAGES]
+    for array in (*owned.values(), *masks.values(), *given.values()):
+        while isinstance(array, np.ndarray):  # and whatever it is a view of
+            if array.flags.writeable:
+                array[...] = 0
+            array = array.base
+    assert [getattr(trace, name).tobytes() for name in STAGES] == before
+
+
+def test_embeddings_and_memory_changed_later_change_nothing_in_the_trace():
+    X, Y, W = draw((3, 4), 1), draw((5, 4), 2), draw((4, 4), 3)
+    trace = self_attention(X, W, W, W, memory=Y)
+    before = X.tolist(), Y.tolist()
+    X[:], Y[:] = 0, 0
+    assert (trace.X.tolist(), trace.memory.tolist()) == before
+
+
+def test_a_softmax_function_can_neither_change_a_stage_nor_keep_one():
+    mine = np.zeros((3, 4))
+
+    def in_place(masked, allowed):
+        np.exp(masked, out=mine)
+        masked[:], allowed[:] = 0, False
+        return mine
+
+    plain = scaled_dot_product_attention(*three())
+    trace = scaled_dot_product_attention(*three(), softmax=in_place)
+    mine[:] = 0
+    assert trace.masked.tolist() == plain.masked.tolist()
+    assert trace.allowed.all()
+    np.testing.assert_allclose(trace.weights, np.exp(plain.masked), rtol=1e-15)
 
 
 # ---- masks ------------------------------------------------------------------------------------------
@@ -274,9 +371,9 @@ REFUSALS = [
         ValueError,
         "Q has rows of different lengths; every row needs the same.",
     ),
-    ({"K": [["a", "b"]]}, TypeError, "K holds <U1; real numbers are wanted."),
+    ({"K": [["a", "b"]]}, TypeError, "K holds text; real numbers are wanted."),
     ({"V": TWO * 1j}, TypeError, "V holds complex128; real numbers are wanted."),
-    ({"V": [[None, 1]] * 2}, TypeError, "V holds object; real numbers are wanted."),
+    ({"V": [[None, 1]] * 2}, TypeError, "V holds objects such as None; real numbers are wanted."),
     ({"Q": [1, 2]}, ValueError, "Q has shape (2,); (tokens, features) is wanted."),
     ({"K": np.ones((2, 3))}, ValueError, "Q has 2 columns and K has 3; both need the same d_k."),
     (
@@ -315,7 +412,7 @@ REFUSALS = [
         "bias holds bool; numbers to add to the scores are wanted.",
     ),
     (
-        {"bias": np.ones((2, 3))},
+        {"bias": np.full((2, 3), 0.5)},
         ValueError,
         "bias has shape (2, 3), which does not fit the scores (2, 2).",
     ),

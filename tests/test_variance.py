@@ -214,6 +214,16 @@ def test_the_histogram_of_equal_scores_is_one_bin():
     assert counts.tolist() == [10] and edges[0] <= 0.3 < edges[1]
 
 
+def test_what_is_kept_of_the_samples_is_right_and_cannot_be_written_over():
+    asked = ("uniform", 5, 3, 200)
+    counts, edges = maths.sampled_histogram(*asked)
+    wanted = maths.histogram(maths.draw_scores(*asked))
+    assert np.array_equal(counts, wanted[0]) and np.array_equal(edges, wanted[1])
+    for kept in (counts, edges, maths.middle_row(*asked)):
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = 0
+
+
 def test_the_prediction_with_means_is_the_variance_of_independent_entries():
     rng = np.random.default_rng(0)
     Q, K = rng.normal(2, 3, (4000, 6)), rng.normal(-1, 0.5, (4000, 6))

@@ -129,13 +129,14 @@ def _array(values: np.ndarray) -> str:
     return f"np.array({text})"
 
 
-def _words(tokens) -> str:
-    return json.dumps(list(tokens))
+def _words(tokens: tuple[str, ...]) -> str:
+    """A list of strings as Python writes it. JSON would write 🙂 as two halves of a pair."""
+    return repr(list(tokens))
 
 
 def _quiet(text: str) -> str:
     """Text for a docstring: nothing in it ends the string or escapes."""
-    return json.dumps(text)[1:-1].replace("\\", "\\\\").replace('"', "'")
+    return repr(text)[1:-1].replace("\\", "\\\\").replace('"', "'")
 
 
 def _cell(number: int, kind: str, source: str) -> dict:

@@ -51,6 +51,11 @@ def draw(figure: dict, form: str) -> bytes:
         raise NoImage("The server is drawing for others; try again in a minute.")
     try:
         return _drawn_apart(figure, form)
+    except OSError:  # a read-only or full disk
+        raise NoImage(
+            "The server finds no folder to write into while it draws; take the SVG, which your"
+            " browser makes."
+        ) from None
     finally:
         _ONE_AT_A_TIME.release()
 

@@ -12,7 +12,7 @@ from attention.numbers import exact
 from attention.readers.tables import disarmed
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import View, axes_of
+from attention.view import View, as_view, axes_of
 
 COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value")
 
@@ -22,10 +22,9 @@ def to_csv(shown: View | AttentionTrace) -> bytes:
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back as it was.
     """
+    view = as_view(shown)
     text = io.StringIO()
-    writer = csv.writer(
-        text
-    )  # lines end in \r\n (RFC 4180), so that either of the two is quoted in a label
+    writer = csv.writer(text)  # lines end in \r\n (RFC 4180): a label with either is quoted
     writer.writerow(COLUMNS)
     for name, matrix in view.stages.items():
         rows, columns = view.rows(name), view.columns(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attention.colours import around_zero
-from attention.deviations import reach
 from attention.figures.panes import pane
+from attention.frameworks.distance import largest_finite
 
 PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
 
@@ -28,9 +28,11 @@ def compared(
     """
     shown = [ours, theirs] if difference is None else [ours, theirs, difference]
     share = name.startswith("weights")
-    most = max(reach(ours), reach(theirs))
+    most = max(largest_finite(ours), largest_finite(theirs))
     limits = (0, 1) if share and most <= 1 else around_zero(most)
-    apart = None if difference is None else around_zero(max(reach(difference), PALE * most))
+    apart = (
+        None if difference is None else around_zero(max(largest_finite(difference), PALE * most))
+    )
     ranges = [limits, limits, apart]
     keys = ("ours", "theirs", "difference")
     return [
@@ -52,9 +54,9 @@ def beside(ours, answers, labels: dict, digits: int = 2) -> list[dict]:
     all_of = [("ours", "ours", ours), *answers]
     limits = {
         "weights": (0, 1)
-        if max(reach(a.weights) for *_, a in all_of) <= 1
-        else around_zero(max(reach(a.weights) for *_, a in all_of)),
-        "output": around_zero(max(reach(a.output) for *_, a in all_of)),
+        if max(largest_finite(a.weights) for *_, a in all_of) <= 1
+        else around_zero(max(largest_finite(a.weights) for *_, a in all_of)),
+        "output": around_zero(max(largest_finite(a.output) for *_, a in all_of)),
     }
     return [
         pane(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from attention.frameworks.records import Answer, checked_mask, named, replaced
+from attention.frameworks.records import Answer, Convention, checked_mask, named, replaced
 from attention.numbers import number
 from attention.trace import AttentionTrace
 
@@ -16,11 +17,11 @@ from attention.trace import AttentionTrace
 def differs(
     name: str, ours: AttentionTrace, theirs: Answer, *, mask=None, causal=False, rows=None
 ) -> str:
-    """One sentence: where ``theirs``, the answer of ``name`` to our Q, K and V, differs from ours, and why.
+    """One sentence: where ``theirs``, the answer of ``name``, differs from ours, and why.
 
-    Every cause it names was tried: put right in that framework's arithmetic, one after the other, it changed
-    the numbers. ``mask`` and ``causal`` are what :func:`answer` was given; ``rows`` are labels for the
-    queries, by default 1, 2, ….
+    Every cause it names was tried: put right in that framework's arithmetic, one after the other,
+    it changed the numbers. ``mask`` and ``causal`` are what :func:`answer` was given; ``rows`` are
+    labels for the queries, by default 1, 2, ….
 
     Raises
     ------
@@ -38,11 +39,26 @@ def differs(
     if theirs.refused:
         return theirs.refused
     mask = checked_mask(mask, ours.scores.shape)
-    right, options, found, fine = replace(convention, hidden_row="0"), {}, [], []
+    found, fine = _causes(convention, ours, mask, causal)
+    blind = _say_blind(convention, ours, theirs, mask, causal, rows)
+    double, error = ours.weights.dtype == np.float64, _error(theirs, ours)
+    if error <= (1e-10 if double and convention.floats == "as given" else 1e-5):
+        found = blind = []  # nothing to be seen, or causes that undo each other
+    return _sentence([*dict.fromkeys(found), *blind], fine, error, 16 if double else 7)
+
+
+def _causes(
+    convention: Convention, ours: AttentionTrace, mask: np.ndarray | None, causal: bool
+) -> tuple[list[str], list[str]]:
+    """What changed the numbers when it was put right, and what changed no more than digits.
+
+    Each cause is put right on top of those before it; what is left then is said as well.
+    """
+    found: list[str] = []
+    fine: list[str] = []
+    options: dict[str, Any] = {}
+    right = replace(convention, hidden_row="0")
     after = right.answer(ours.Q, ours.K, ours.V, mask, causal)
-    blind = _say_blind(
-        convention, ours, theirs, after, right.keep(mask, causal, ours.scores.shape), rows
-    )
     for cause in CAUSES:
         wrong, before = right, after
         changes = cause.put_right(wrong, ours, mask, causal)
@@ -53,59 +69,56 @@ def differs(
             said = cause.say(wrong, ours, before, wrong.keep(mask, causal, ours.scores.shape))
             (fine if cause.fine else found).append(said)
     if not _same(after, ours):
-        found.append(_say_rest((right.keep(mask, causal, ours.scores.shape) == ours.allowed).all()))
-    double, error = ours.weights.dtype == np.float64, _error(theirs, ours)
-    if error <= (1e-10 if double and convention.floats == "as given" else 1e-5):
-        found = blind = []  # nothing to be seen, or causes that undo each other
-    return _sentence([*dict.fromkeys(found), *blind], fine, error, 16 if double else 7)
+        found.append(_say_rest(right.keep(mask, causal, ours.scores.shape), ours))
+    return found, fine
 
 
 @dataclass(frozen=True)
 class _Cause:
-    """One way to differ: how to put it right in a convention, and how to say so if that changed the numbers."""
+    """One way to differ: how to put it right, and how to say so where that changed the numbers."""
 
-    put_right: Callable  # (convention, ours, mask, causal) → what changes: fields, or options of its answer
+    put_right: (
+        Callable  # (convention, ours, mask, causal) → the changed fields, or options of answer
+    )
     say: Callable  # (convention, ours, answer before, keep) → words
     fine: bool = False  # changes digits, not what is seen
 
 
 def _say_polarity(convention, ours, before, keep) -> str:
-    what = (
-        "hides what you meant to show"
-        if (ours.allowed & ~keep).any()
-        else "shows what you meant to hide"
-    )
+    hides = (ours.allowed & ~keep).any()
+    what = "hides what you meant to show" if hides else "shows what you meant to hide"
     return f"{what}: True means hide in {convention.title}"
+
+
+_OTHER = {"upper left": "lower right", "lower right": "upper left"}
 
 
 def _other_corner(convention, ours, mask, causal) -> dict:
     """The other corner, where that makes their mask ours."""
-    other = "upper left" if convention.causal == "lower right" else "lower right"
-    fits = (
-        replace(convention, causal=other).keep(mask, causal, ours.scores.shape) == ours.allowed
-    ).all()
-    return {"causal": other} if fits else {}
+    other = {"causal": _OTHER[convention.corner]}
+    theirs = replace(convention, **other).keep(mask, causal, ours.scores.shape)
+    return other if (theirs == ours.allowed).all() else {}
 
 
 def _say_corner(convention, *_) -> str:
-    ours, theirs = ("upper left", "lower right")[:: 1 if convention.causal == "lower right" else -1]
-    return f"its causal mask is aligned {theirs}, ours {ours}"
+    return f"its causal mask is aligned {convention.corner}, ours {_OTHER[convention.corner]}"
 
 
 def _say_scale(convention, ours, *_) -> str:
     root = 1 / math.sqrt(ours.Q.shape[-1])
     what = "does not divide by √d_k" if convention.scale == "1" else "divides by √d_k"
-    where = (
-        ""
-        if math.isclose(ours.scale, root)
-        else f", where ours multiplies by {number(ours.scale, 4)}"
-    )
+    usual = math.isclose(ours.scale, root)
+    where = "" if usual else f", where ours multiplies by {number(ours.scale, 4)}"
     sharper = (1 if convention.scale == "1" else root) > ours.scale
     return f"{what}{where}: its weights are {'sharper' if sharper else 'flatter'}"
 
 
 def _say_hidden(convention, ours, before, keep) -> str:
     kept = before.weights[~keep]
+    lost = 1 - before.weights.sum(axis=-1)[keep.any(axis=-1)]
+    if convention.zeroes and (lost > 1e-5).any():
+        gone = number(np.nanmax(lost))
+        return f"its filler is finite: up to {gone} of a row's weight is lost to hidden keys"
     if np.isnan(kept).any() or not kept.any():
         return "lets NaN or ∞ at a hidden key reach its answer"
     return f"its filler is finite: a hidden key keeps up to {number(kept.max())} of a row's weight"
@@ -114,8 +127,12 @@ def _say_hidden(convention, ours, before, keep) -> str:
 CAUSES = (  # in the order in which they are put right; a hidden row comes before them all
     _Cause(lambda *_: {"true_means": "may look"}, _say_polarity),
     _Cause(_other_corner, _say_corner),
+    _Cause(
+        lambda *_: {"lone_query_sees_all": False},
+        lambda *_: "its look-ahead switch hides nothing from a single query",
+    ),
     _Cause(lambda convention, ours, *_: {"factor": ours.scale}, _say_scale),
-    _Cause(lambda *_: {"hide": replaced(-np.inf)}, _say_hidden),
+    _Cause(lambda *_: {"hide": replaced(-np.inf), "zeroes": False}, _say_hidden),
     _Cause(lambda *_: {"leaks": False}, _say_hidden),
     _Cause(
         lambda *_: {"roots": False}, lambda *_: "it multiplies Q and K by √scale each", fine=True
@@ -130,30 +147,32 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
 )
 
 
-def _say_blind(convention, ours, theirs, righted, keep, rows) -> list[str]:
-    """What stands in the rows that see no key, as ``convention`` reads its mask, where it is not 0."""
-    wrong = ~keep.any(axis=-1) & ~np.isclose(theirs.weights, righted.weights, atol=1e-5).all(
-        axis=-1
-    )
+def _say_blind(convention, ours, theirs, mask, causal, rows) -> list[str]:
+    """What stands in the rows that see no key, as ``convention`` reads its mask, if not 0."""
+    right = replace(convention, hidden_row="0")
+    righted = right.answer(ours.Q, ours.K, ours.V, mask, causal).weights
+    same = np.isclose(theirs.weights, righted, atol=1e-5).all(axis=-1)
+    wrong = ~right.keep(mask, causal, ours.scores.shape).any(axis=-1) & ~same
     if not wrong.any():
         return []
-    kept, unmasked = theirs.weights[wrong], convention.answer(ours.Q, ours.K, ours.V).weights[wrong]
-    if np.isnan(kept).all():
-        there = "NaN there"
-    elif np.allclose(kept, 1 / kept.shape[-1], atol=1e-3):
-        there = "it spreads its weight evenly"
-    else:
-        close = np.allclose(kept, unmasked, atol=1e-3)
-        there = (
-            "it shares its weight as if nothing were hidden"
-            if close
-            else "its weights there are not all 0"
-        )
+    unmasked = convention.answer(ours.Q, ours.K, ours.V).weights
+    there = _say_kept(theirs.weights[wrong], unmasked[wrong])
     items = wrong.any(axis=-1)
     some = "" if items.all() else f" in {items.sum()} of {items.size} items"
     zero = ", where ours is 0" if ours.hidden_rows[wrong].all() else ""
     which = np.flatnonzero(wrong.reshape(-1, wrong.shape[-1]).any(axis=0))
     return [f"{_listed(which, rows)} no key{some}: {there}{zero}"]
+
+
+def _say_kept(kept: np.ndarray, unmasked: np.ndarray) -> str:
+    """The weights kept in rows that see no key, (rows, n_k), beside those without a mask."""
+    if np.isnan(kept).all():
+        return "NaN there"
+    if np.allclose(kept, 1 / kept.shape[-1], atol=1e-3):
+        return "it spreads its weight evenly"
+    if np.allclose(kept, unmasked, atol=1e-3):
+        return "it shares its weight as if nothing were hidden"
+    return "its weights there are not all 0"
 
 
 def _listed(indices, rows) -> str:
@@ -164,19 +183,20 @@ def _listed(indices, rows) -> str:
     return f"rows {', '.join(shown[:-1])} and {shown[-1]} see"
 
 
-def _say_rest(same_mask: bool) -> str:
-    if same_mask:
+def _say_rest(keep: np.ndarray, ours: AttentionTrace) -> str:
+    if (keep == ours.allowed).all():
         return "ours is without softmax, or has a bias or a soft cap, and it was not told"
     return "it hides by the mask, and ours by something else, such as −1e9 added"
 
 
 def _same(before: Answer, after: Answer | AttentionTrace) -> bool:
     """Whether they differ by no more than rounding in the float type of the second."""
-    return _error(before, after) <= (1e-10 if after.weights.dtype == np.float64 else 1e-5)
+    double = np.asarray(after.weights).dtype == np.float64
+    return _error(before, after) <= (1e-10 if double else 1e-5)
 
 
 def _error(a, b) -> float:
-    """The largest difference of two answers: of weights as it is, of outputs beside the largest of ``b``'s."""
+    """The largest difference: of weights as it is, of outputs beside the largest of ``b``'s."""
     worst = 0.0
     for one, other in ((a.weights, b.weights), (a.output, b.output)):
         size = np.abs(other[np.isfinite(other)]).max(initial=0) if other is b.output else 1
@@ -195,10 +215,7 @@ def _sentence(found: list[str], fine: list[str], error: float, most: int) -> str
         text = "; ".join(found + fine)
     else:
         digits = most if error == 0 else max(0, min(most, math.floor(-math.log10(min(error, 1)))))
-        agrees = (
-            f"agrees to {digits} digit{'s' * (digits != 1)}"
-            if digits
-            else "differs from the first digit"
-        )
+        alike = f"agrees to {digits} digit{'s' * (digits != 1)}"
+        agrees = alike if digits else "differs from the first digit"
         text = ": ".join(filter(None, (agrees, " and ".join(fine))))
     return text[0].upper() + text[1:] + "."

@@ -1,20 +1,25 @@
-"""How eleven well-known attentions answer the same inputs.
+"""How well-known attentions answer the same inputs, a record for each way of calling that differs.
 
-The fields of a :class:`Convention` are both what a page shows of it and what its arithmetic runs on; so a
-cause of a difference can be tried out (differences.py): correct one field, compute again, and see what changes.
+The fields of a :class:`Convention` are both what a page shows of it and what its arithmetic runs
+on; so a cause of a difference can be tried out (differences.py): correct one field, compute again,
+and see what changes. Where two modes of one function differ (weights returned or not, a path the
+framework chooses), each is a record; modes that give the same answer are named in its ``when``. A
+mode that differs in digits alone has no record.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attention.arrays import as_floats, as_mask, check_fits, check_shapes, weighted_sum
 from attention.masks import causal as upper_left
 from attention.masks import causal_lower_right
+
+Hide = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,82 +31,113 @@ class Answer:
     refused: str = ""  # a sentence saying why
 
 
-# ---- what happens to a hidden score: (scores, keep) → masked ----------------------------------------
+# ---- what happens to a hidden score: (scores, keep) → masked ------------------------------------
 
 
-def _added(filler: float) -> Callable:
+def _added(filler: float) -> Hide:
     """The filler is added to hidden scores: a NaN there stays NaN."""
     return lambda scores, keep: scores + np.where(keep, 0, filler).astype(scores.dtype)
 
 
-def replaced(filler: float) -> Callable:
+def replaced(filler: float) -> Hide:
     """The filler takes the place of hidden scores."""
     return lambda scores, keep: np.where(keep, scores, filler).astype(scores.dtype)
 
 
-def _lowest_added(scores, keep):
+def _lowest_added(scores: np.ndarray, keep: np.ndarray) -> np.ndarray:
     """The lowest number of the scores' own type is added; that of float64 is −∞ in float32."""
     return scores + np.where(keep, 0, np.finfo(scores.dtype).min)
 
 
-# ---- what cannot be handed over: (Q, K, V, mask) → a sentence, or "" --------------------------------
+# ---- what cannot be handed over: (Q, K, V, mask, causal) → a sentence, or "" ---------------------
 
 
-def _takes_all(Q, K, V, mask) -> str:
+def _takes_all(Q, K, V, mask, causal) -> str:
     return ""
 
 
-def _wants_one_row(Q, K, V, mask) -> str:
+def _wants_one_row(Q, K, V, mask, causal) -> str:
     if mask is None or (mask == mask[..., :1, :]).all():
         return ""
     return "keras.layers.Attention documents only a mask over keys, the same for all queries."
 
 
-def _wants_a_key(Q, K, V, mask) -> str:
+def _wants_a_key(Q, K, V, mask, causal) -> str:
     return "" if K.shape[-2] else "The ONNX reference raises an error where there is no key."
 
 
-def _wants_no_mask(Q, K, V, mask) -> str:
+def _wants_no_mask(Q, K, V, mask, causal) -> str:
     return "" if mask is None else "FlashAttention 2 takes no mask, only its causal switch."
 
 
-def _wants_d_k(Q, K, V, mask) -> str:
+def _wants_d_k(Q, K, V, mask, causal) -> str:
     d_k, d_v = K.shape[-1], V.shape[-1]
     return "" if d_k == d_v else f"It wants V as wide as K; here d_v is {d_v} and d_k is {d_k}."
 
 
+def _wants_mask_or_switch(Q, K, V, mask, causal) -> str:
+    both = mask is not None and causal
+    return "It raises an error for a mask and a look-ahead at once." if both else ""
+
+
+def _wants_one_attn_mask(Q, K, V, mask, causal) -> str:
+    both = mask is not None and causal
+    return "Its attn_mask is a mask or causal_lower_right, not both." if both else ""
+
+
+def _wants_mask_or_switch_if_narrow(Q, K, V, mask, causal) -> str:
+    if K.shape[-1] == V.shape[-1]:
+        return ""  # the path that needs one width takes both, though the documentation forbids it
+    return _wants_mask_or_switch(Q, K, V, mask, causal)
+
+
 @dataclass(frozen=True)
 class Convention:
-    """One framework's choices. Its defaults are meant wherever it offers several."""
+    """One framework's choices in one mode. Its defaults are meant wherever it offers more."""
 
     title: str
     version: str
+    when: str  # the calls that give this answer
     source: str  # what was looked at
-    ran: bool  # True: the library itself was run, and its answers are kept in tests/peers/recorded.json
+    ran: bool  # True: the library was run, and its answers are kept in tests/peers/recorded.json
     layout: str  # of Q, K and V
-    true_means: str  # "may look", "hide" or "no boolean mask": there it gets what its own helper makes of one
-    causal: str  # "upper left" or "lower right" by a switch, "the caller's mask": its documentation makes it upper left
+    true_means: str  # "may look", "hide" or "no boolean mask": it gets what its own helper makes
+    causal: str  # begins with "upper left", "lower right" or "the caller's mask": made upper left
     hidden_row: str  # begins with "0", "NaN" or "uniform": the weights of a query that sees no key
     scale: str  # "1/√d_k" or "1"
     softcap: str  # "none" or "before the mask"
     floats: str  # "as given", "float32" or "softmax in float32"
-    hide: Callable  # (scores, keep) → masked
-    refuses: Callable = _takes_all  # (Q, K, V, mask) → a sentence, or ""
+    hide: Hide  # (scores, keep) → masked
+    mode: str = ""  # what tells it from the other records of the same title
+    refuses: Callable[..., str] = _takes_all  # (Q, K, V, mask, causal) → a sentence, or ""
     roots: bool = False  # √scale on Q and on K, where the others multiply once
+    zeroes: bool = False  # after the softmax, hidden weights are set to 0
+    lone_query_sees_all: bool = False  # without a mask, the switch hides nothing from one query
+
+    @property
+    def name(self) -> str:
+        """Title and mode: no two records have the same."""
+        return f"{self.title}, {self.mode}" if self.mode else self.title
+
+    @property
+    def corner(self) -> str:
+        """Where its look-ahead mask is aligned, by its switch or as its documentation makes it."""
+        return "lower right" if self.causal.startswith("lower right") else "upper left"
 
     def keep(self, mask: np.ndarray | None, causal: bool, shape: tuple[int, ...]) -> np.ndarray:
         """Which scores count once ``mask`` is read as this framework reads it: (…, n_q, n_k)."""
         keep = np.True_ if mask is None else ~mask if self.true_means == "hide" else mask
+        if self.lone_query_sees_all and mask is None and shape[-2] == 1:
+            causal = False
         if causal:
-            keep = keep & (causal_lower_right if self.causal == "lower right" else upper_left)(
-                *shape[-2:]
-            )
+            look_ahead = causal_lower_right if self.corner == "lower right" else upper_left
+            keep = keep & look_ahead(*shape[-2:])
         return np.broadcast_to(keep, shape)
 
     def answer(self, Q, K, V, mask=None, causal=False, *, factor=None, leaks=True) -> Answer:
-        """The arithmetic, for arrays that were checked; ``factor`` takes the place of the default scale.
+        """The arithmetic, for checked arrays; ``factor`` takes the place of the default scale.
 
-        ``leaks``: a hidden NaN in V reaches the output, as 0 × NaN does in every framework looked at.
+        ``leaks``: a hidden NaN in V reaches the output, as 0 × NaN does in every framework here.
         """
         factor = factor or (1 if self.scale == "1" else 1 / math.sqrt(Q.shape[-1]))
         before, after = (math.sqrt(factor), 1) if self.roots else (1, factor)
@@ -113,7 +149,9 @@ class Convention:
             masked = self.hide(scores, keep)
             masked = masked.astype(np.float32) if self.floats == "softmax in float32" else masked
             weights = _softmax(masked).astype(Q.dtype)
-            if self.hidden_row == "0":
+            if self.zeroes:
+                weights = np.where(keep, weights, 0)
+            elif self.hidden_row == "0":
                 weights = np.where(keep.any(axis=-1, keepdims=True), weights, 0)
             return Answer(weights, weights @ V if leaks else weighted_sum(weights, V, keep))
 
@@ -124,87 +162,143 @@ def _softmax(masked: np.ndarray) -> np.ndarray:
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-FLOAT32_MAX = float(np.finfo(np.float32).max)
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+_SDPA = Convention(
+    title="F.scaled_dot_product_attention",
+    version="torch 2.13.0",
+    when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
+    ran=True,
+    source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below 16"
+    " in float32, 8 in float64; not imitated)",
+    layout="(B, H, L, D)",
+    true_means="may look",
+    causal="upper left",
+    hidden_row="0",
+    scale="1/√d_k",
+    softcap="none",
+    floats="as given",
+    hide=_added(-np.inf),
+    refuses=_wants_mask_or_switch_if_narrow,
+)
+_TORCH_MHA = Convention(
+    title="nn.MultiheadAttention",
+    mode="need_weights=True",
+    version="torch 2.13.0",
+    when="the default; with need_weights=False too on the fast path: eval, no gradient, one tensor"
+    " for all three, batch_first, an even number of heads, boolean masks",
+    ran=True,
+    source="docstring and multi_head_attention_forward; run with identity projections",
+    layout="(L, B, H·D), or (B, L, H·D) with batch_first",
+    true_means="hide",
+    causal="the caller's mask",
+    hidden_row="NaN",
+    scale="1/√d_k",
+    softcap="none",
+    floats="as given",
+    hide=_added(-np.inf),
+    refuses=_wants_d_k,
+)
+_KERAS_MHA = Convention(
+    title="keras.layers.MultiHeadAttention",
+    mode="default",
+    version="keras 3.15.1",
+    when="neither scores nor dropout, on the torch backend; JAX and NumPy: uniform in float16 too",
+    ran=True,
+    source="keras/src/layers/attention/multi_head_attention.py; run with identity projections",
+    layout="(B, L, H·D), called with (Q, V, K)",
+    true_means="may look",
+    causal="upper left",
+    hidden_row="uniform; as if nothing were hidden in float16",
+    scale="1/√d_k",
+    softcap="none",
+    floats="float32",
+    hide=_added(-0.7 * 3.38953e38),
+)
+_ONNX = Convention(
+    title="ONNX Attention",
+    version="onnx 1.23.2",
+    when="opsets 23, 24 and 25, without a cache",
+    ran=True,
+    source="onnx/reference/ops/op_attention.py; run by the reference evaluator",
+    layout="(B, H, L, D), or (B, L, H·D)",
+    true_means="may look",
+    causal="upper left",
+    hidden_row="0",
+    scale="1/√d_k",
+    softcap="before the mask",
+    floats="as given",
+    hide=_added(-np.inf),
+    refuses=_wants_a_key,
+    roots=True,
+)
 
 CONVENTIONS = {
-    "torch_sdpa": Convention(
-        title="F.scaled_dot_product_attention",
-        version="torch 2.13.0",
-        ran=True,
-        source="docstring; run on the CPU by its default path",
-        layout="(B, H, L, D)",
-        true_means="may look",
-        causal="upper left",
-        hidden_row="0",
-        scale="1/√d_k",
-        softcap="none",
-        floats="as given",
-        hide=_added(-np.inf),
+    "torch_sdpa": _SDPA,
+    "torch_sdpa_math": replace(
+        _SDPA,
+        mode="math",
+        when="SDPBackend.MATH; torch chooses it for dropout_p > 0, d_v ≠ d_k, other than four axes",
+        source="docstring; run on the CPU",
+        refuses=_wants_mask_or_switch,
+        roots=True,
     ),
-    "torch_mha": Convention(
-        title="nn.MultiheadAttention",
-        version="torch 2.13.0",
-        ran=True,
-        source="docstring and multi_head_attention_forward; run with need_weights=True and identity projections",
-        layout="(L, B, H·D), or (B, L, H·D) with batch_first",
-        true_means="hide",
-        causal="the caller's mask",
-        hidden_row="NaN",
-        scale="1/√d_k",
-        softcap="none",
-        floats="as given",
-        hide=_added(-np.inf),
-        refuses=_wants_d_k,
+    "torch_sdpa_lower_right": replace(
+        _SDPA,
+        mode="causal_lower_right",
+        when="attn_mask=causal_lower_right(n_q, n_k) in the place of is_causal=True",
+        source="torch/nn/attention/bias.py; run on the CPU",
+        causal="lower right",
+        refuses=_wants_one_attn_mask,
+    ),
+    "torch_mha": _TORCH_MHA,
+    "torch_mha_no_weights": replace(
+        _TORCH_MHA,
+        mode="need_weights=False",
+        when="off the fast path: training, gradients, a mask of numbers; so nn.TransformerEncoderLayer"
+        " and nn.TransformerDecoderLayer call it",
+        hidden_row="0",
     ),
     "keras_attention": Convention(
         title="keras.layers.Attention",
         version="keras 3.15.1",
+        when="scores returned or not, on the torch backend; JAX and NumPy: uniform in float16 too",
         ran=True,
-        source="keras/src/layers/attention/attention.py; run on the torch backend",
+        source="keras/src/layers/attention/attention.py; run",
         layout="(B, L, D), called with [Q, V, K]",
         true_means="may look",
         causal="upper left",
-        hidden_row="uniform",
+        hidden_row="uniform; NaN in float16",
         scale="1",
         softcap="none",
         floats="float32",
         hide=_added(-1e9),
         refuses=_wants_one_row,
     ),
-    "keras_mha": Convention(
-        title="keras.layers.MultiHeadAttention",
-        version="keras 3.15.1",
-        ran=True,
-        source="keras/src/layers/attention/multi_head_attention.py; run on the torch backend with identity"
-        " projections, scores not returned",
-        layout="(B, L, H·D), called with (Q, V, K)",
-        true_means="may look",
-        causal="upper left",
-        hidden_row="uniform",
-        scale="1/√d_k",
-        softcap="none",
-        floats="float32",
-        hide=_added(-0.7 * 3.38953e38),
+    "keras_mha": _KERAS_MHA,
+    "keras_mha_scores": replace(
+        _KERAS_MHA,
+        mode="scores or dropout",
+        when="return_attention_scores=True or dropout > 0, also at inference; on every backend run",
+        hidden_row="0",
+        hide=replaced(-1e9),
+        zeroes=True,
     ),
-    "keras_ops": Convention(
+    "keras_ops": replace(
+        _KERAS_MHA,
         title="keras.ops.dot_product_attention",
-        version="keras 3.15.1",
-        ran=True,
-        source="keras/src/ops/nn.py and backend/torch/nn.py; run on the torch backend",
+        mode="",
+        when="the torch backend; on the JAX backend it is jax.nn.dot_product_attention",
+        source="keras/src/ops/nn.py and backend/torch/nn.py; run",
         layout="(B, L, H, D)",
-        true_means="may look",
-        causal="upper left",
-        hidden_row="uniform",
-        scale="1/√d_k",
-        softcap="none",
-        floats="float32",
-        hide=_added(-0.7 * 3.38953e38),
     ),
     "jax": Convention(
         title="jax.nn.dot_product_attention",
         version="jax 0.10.2",
+        when='implementation None and "xla", x64 off; with jax_enable_x64 float64 stays, but not in'
+        " the softmax. Queries past query_seq_lengths get output 0",
         ran=True,
-        source="jax/_src/nn/functions.py; run on the CPU, jax_enable_x64 off as by default",
+        source="jax/_src/nn/functions.py; run on the CPU",
         layout="(B, L, H, D)",
         true_means="may look",
         causal="upper left",
@@ -212,28 +306,20 @@ CONVENTIONS = {
         scale="1/√d_k",
         softcap="none",
         floats="float32",
-        hide=replaced(-0.7 * FLOAT32_MAX),
+        hide=replaced(-0.7 * _FLOAT32_MAX),
         refuses=_wants_d_k,
     ),
-    "onnx_23": Convention(
-        title="ONNX Attention-23",
-        version="onnx 1.23.2",
-        ran=True,
-        source="onnx/reference/ops/op_attention.py; run by the reference evaluator, without a cache",
-        layout="(B, H, L, D), or (B, L, H·D)",
-        true_means="may look",
-        causal="upper left",
-        hidden_row="0",
-        scale="1/√d_k",
-        softcap="before the mask",
-        floats="as given",
-        hide=_added(-np.inf),
-        refuses=_wants_a_key,
-        roots=True,
+    "onnx_23": _ONNX,
+    "onnx_cache": replace(
+        _ONNX,
+        mode="with a cache",
+        when="past_key of n_k − n_q keys (opsets 23 to 25), or nonpad_kv_seqlen of n_k (24 and 25)",
+        causal="lower right",
     ),
     "hf_eager": Convention(
         title="Hugging Face eager attention",
         version="transformers 5.23.0",
+        when='attn_implementation="eager"; in float16 large scores of a hidden row show through',
         ran=True,
         source="eager_attention_forward of modeling_llama.py, its mask made by eager_mask; run",
         layout="(B, H, L, D)",
@@ -245,11 +331,30 @@ CONVENTIONS = {
         floats="softmax in float32",
         hide=_lowest_added,
     ),
+    "hf_sdpa": Convention(
+        title="Hugging Face sdpa attention",
+        version="transformers 5.23.0",
+        when='attn_implementation="sdpa", the default. Beside a mask its switch is ignored:'
+        " sdpa_mask puts the look-ahead into the mask",
+        ran=True,
+        source="sdpa_attention_forward, its mask made by sdpa_mask; run with torch 2.13.0",
+        layout="(B, H, L, D)",
+        true_means="may look",
+        causal="upper left; nothing hidden from a lone query",
+        hidden_row="0",
+        scale="1/√d_k",
+        softcap="none",
+        floats="as given",
+        hide=_added(-np.inf),
+        lone_query_sees_all=True,
+    ),
     "flash_2": Convention(
         title="FlashAttention 2",
         version="flash-attn 2.1 and newer",
+        when="its causal switch",
         ran=False,
-        source="README, flash_attn_interface.py, mask.h and softmax.h, read only; its half-precision inputs are not imitated",
+        source="README, flash_attn_interface.py, mask.h and softmax.h, read only; its"
+        " half-precision inputs are not imitated",
         layout="(B, L, H, D)",
         true_means="no boolean mask",
         causal="lower right",
@@ -263,8 +368,9 @@ CONVENTIONS = {
     "tf_keras_2": Convention(
         title="Softmax(mask) of tf.keras 2",
         version="tf.keras 2",
+        when="as a layer; the caller divides by √d_k",
         ran=False,
-        source="published source of layers.Softmax, written again here; the caller divides by √d_k",
+        source="published source of layers.Softmax, written again here",
         layout="any: it gets the scores",
         true_means="may look",
         causal="the caller's mask",
@@ -277,12 +383,13 @@ CONVENTIONS = {
     "tutorial": Convention(
         title="the tutorial code",
         version="as published",
+        when="`scores += -1e9 * mask` in the float type given; in TensorFlow that is float32",
         ran=False,
-        source="`scores += -1e9 * mask`, written again here in the float type given (in TensorFlow it is float32)",
+        source="published code, written again here",
         layout="(B, H, L, D)",
         true_means="hide",
         causal="the caller's mask",
-        hidden_row="uniform; in float64 as if nothing were hidden",
+        hidden_row="uniform; as if nothing were hidden in float64",
         scale="1/√d_k",
         softcap="none",
         floats="as given",
@@ -302,9 +409,9 @@ def answer(name: str, Q, K, V, *, mask=None, causal: bool = False) -> Answer:
         Handed over as it is: where True means hide, it hides. Where there is no boolean mask, the
         framework's own helper turns it into numbers to add.
     causal : bool
-        The framework's own switch, or the mask its documentation tells the caller to make, in its own
-        polarity. With a mask as well, a key hidden by either is hidden (torch documents an error for
-        that, but its default path on the CPU does the same).
+        The framework's own switch, or the mask its documentation tells the caller to make, in its
+        own polarity. With a mask as well, a key hidden by either is hidden (torch documents an
+        error for that, but its default path on the CPU does the same).
 
     Raises
     ------
@@ -320,7 +427,7 @@ def answer(name: str, Q, K, V, *, mask=None, causal: bool = False) -> Answer:
     mask = checked_mask(
         mask, (*np.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2])
     )
-    refused = convention.refuses(Q, K, V, mask)
+    refused = convention.refuses(Q, K, V, mask, causal)
     return Answer(refused=refused) if refused else convention.answer(Q, K, V, mask, causal)
 
 

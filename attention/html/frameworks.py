@@ -1,59 +1,45 @@
-"""The table of conventions as HTML: what each says of these numbers, and what it does in general."""
+"""The conventions as HTML tables: what each says of these numbers, and what it does in general."""
 
 from __future__ import annotations
 
-from attention.frameworks.records import CONVENTIONS
+from html import escape
+
+from attention.frameworks.records import CONVENTIONS, Convention
 from attention.html.tables import line, table
 
-OURS = (
-    "(…, L, D)",
-    "may look",
-    "both, by name",
-    "0, flagged",
-    "1/√d_k",
-    "before the mask",
-    "this package",
-)
-HEADS = (
-    "",
-    "layout of Q, K, V",
-    "True in a mask means",
-    "look-ahead, if n_q ≠ n_k",
-    "a query that sees no key",
-    "default scale",
-    "soft cap",
-    "known from",
+FACTS = (  # heading, ours, what a convention says
+    ("how it is called", "any way", lambda c: c.when),
+    ("True in a mask means", "may look", lambda c: c.true_means),
+    ("a query that sees no key", "0, flagged", lambda c: c.hidden_row),
+    ("look-ahead, if n_q ≠ n_k", "both, by name", lambda c: c.causal),
+    ("default scale", "1/√d_k", lambda c: c.scale),
+    ("soft cap", "before the mask", lambda c: c.softcap),
+    ("layout of Q, K, V", "(…, L, D)", lambda c: c.layout),
+    ("known from", "this package", lambda c: c.source if c.ran else f"not run: {c.source}"),
 )
 
 
 def sentences(compared) -> str:
-    """One line for each framework: what it does with these numbers."""
-    lines = [line([_title(found.name), found.sentence]) for found in compared]
+    """One line for each framework and mode: what it does with these numbers."""
+    lines = [line([_name(CONVENTIONS[found.name]), found.sentence]) for found in compared]
     return table("words pairs", ["", "with these numbers"], lines)
 
 
 def facts() -> str:
-    """One line for each framework: what it does in general, and how that is known."""
-    lines = [line(["ours", *OURS], "own")]
-    for name, c in CONVENTIONS.items():
-        known = c.source if c.ran else f"not run: {c.source}"
-        lines.append(
-            line(
-                [
-                    _title(name),
-                    c.layout,
-                    c.true_means,
-                    c.causal,
-                    c.hidden_row,
-                    c.scale,
-                    c.softcap,
-                    known,
-                ]
-            )
-        )
-    return table("words", list(HEADS), lines)
+    """One line for each framework and mode: what it does in general, and how that is known."""
+    lines = [_facts("ours", [ours for _, ours, _ in FACTS], "own")]
+    lines += [_facts(_name(c), [says(c) for *_, says in FACTS]) for c in CONVENTIONS.values()]
+    return table("words facts", ["", *(heading for heading, *_ in FACTS)], lines)
 
 
-def _title(name: str) -> str:
-    convention = CONVENTIONS[name]
-    return f"{convention.title} ({convention.version})"
+def _facts(name: str, said: list[str], kind: str = "") -> str:
+    """A line whose cells know their headings, for narrow pages that show them one below another."""
+    cells = "".join(
+        f'<td data-of="{escape(heading)}">{escape(text)}</td>'
+        for (heading, *_), text in zip(FACTS, said, strict=True)
+    )
+    return f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{cells}</tr>'
+
+
+def _name(convention: Convention) -> str:
+    return f"{convention.name} ({convention.version})"

@@ -7,6 +7,7 @@ import html
 import numpy as np
 
 from attention.arithmetic import Walk, terms, vector
+from attention.captions import fills
 from attention.html.tables import line, table
 from attention.numbers import number
 from attention.statistics import entropy, largest, variance
@@ -67,6 +68,8 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
 
 def _mask_sentence(view: View, w: Walk, seen: int) -> str:
     pushed = 0 if view.bias is None else int((view.bias[w.row] != 0).sum())
+    if pushed and not fills(view):
+        return f"Mask: a bias is added to {pushed} of {len(w.masked)} keys; hidden ones become −∞."
     if pushed:
         return f"Mask: {pushed} of {len(w.masked)} keys get −1e9 added; that hides them only beside one without it."
     if seen < len(w.masked):

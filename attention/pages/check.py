@@ -1,12 +1,13 @@
-"""Check yours: the inputs of both sides, the numbers of another code, and which known deviation explains them."""
+"""Check yours: the inputs of both sides, the numbers of another code, and which known mistake explains them."""
 
 import streamlit as st
 
-from attention.diagnosis import Diagnosis
 from attention.figures.comparison import compared
+from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.pages import board, parts, sheet, state
+from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.opening import SUFFIXES
 from attention.session import check_yours as inputs
@@ -18,6 +19,7 @@ MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {
     inputs.PASTED: "pasted, as 0 and 1"
 }
 RIGHT = "none: right numbers"
+OTHERS = "Go on with the other arrays"
 EXPLAINED = ("As it should be.", "With what was found.", "Explained less ours.")
 GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
 
@@ -128,7 +130,10 @@ def answers(bench) -> dict[str, str]:
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
     left, right = st.columns(2, vertical_alignment="bottom")
-    with left, st.expander("From a file"):
+    with (
+        left,
+        st.expander("From a file", expanded=state.page_value("check_asked", None) is not None),
+    ):
         file = st.file_uploader(
             "Numbers in a text file, or arrays",
             type=SUFFIXES,
@@ -138,12 +143,15 @@ def answers(bench) -> dict[str, str]:
         )
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
-                st.button(
+                state.button(
                     f"It is {label.lower()}",
-                    key=f"check_use_{name}",
+                    f"check_use_{name}",
+                    opened,
+                    (name, file),
                     disabled=file is None,
-                    on_click=lambda name=name: opened(name, file),
                 )
+        if file is not None and state.page_value("check_asked", None) == file.file_id:
+            state.page_control(st.checkbox, OTHERS, "check_others", False)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
         state.page_control(
@@ -153,26 +161,28 @@ def answers(bench) -> dict[str, str]:
             RIGHT,
             options=list(mistakes),
         )
-        st.button(
-            "Put its output into the box",
-            key="check_planted",
-            on_click=plant,
-            args=(bench, mistakes),
-        )
+        state.button("Put its output into the box", "check_planted", plant, (bench, mistakes))
     return {name: text(name) for name in ANSWERS}
 
 
 def plant(bench, mistakes: dict) -> None:
     """The chosen mistake is asked for now: a quick click may come before the page knows of the choice."""
     state.control_moved()
-    deviation = mistakes.get(state.page_value("check_plant", RIGHT))
-    state.set_page_value("check_output", inputs.planted(bench, deviation, "output"))
+    mistake = mistakes.get(state.page_value("check_plant", RIGHT))
+    state.set_page_value("check_output", inputs.planted(bench, mistake, "output"))
     state.set_page_value("check_weights", "")
 
 
 def opened(name: str, file) -> None:
+    others = state.page_value("check_asked", None) == file.file_id and state.page_value(
+        "check_others", False
+    )
     try:
-        text = inputs.from_file(file.name, file.getvalue(), name)
+        text = inputs.from_file(file.name, file.getvalue(), name, others)
+    except Unreadable as problem:
+        state.set_page_value("check_asked", file.file_id)
+        state.set_page_value("check_others", False)
+        state.refuse(f"{problem} Tick “{OTHERS}” and press again.")
     except BadInput as problem:
         state.refuse(str(problem))
     else:
@@ -182,28 +192,20 @@ def opened(name: str, file) -> None:
 
 def verdict(found: Diagnosis) -> None:
     """What was found, in sentences."""
-    parts.message_box(
-        "understood" if found.correct else "flag" if found.explanations else "refused", str(found)
-    )
-    if found.unseen:
-        parts.message_box(
-            "plain",
-            f"Not to be seen in these numbers, so it may be there as well: {'; '.join(d.title for d in found.unseen)}.",
-        )
+    kind = "understood" if found.correct else "flag" if found.explanations else "refused"
+    parts.message_box(kind, found.verdict)
+    for note in found.notes:
+        parts.message_box("plain", note)
 
 
 def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:
     """Heatmaps of the first stage that differs, and of the numbers given; of several heads, this one."""
     shown = found.explanations[0] if found.explanations else found.closest
-    name = shown.stage
-    differing = (
-        name,
-        name,
-        (shown.ours, shown.theirs, shown.difference),
-        (f"{name}, ours", f"{name}, explained"),
-        EXPLAINED,
-    )
-    rows = [differing] if name else []
+    name = shown.stage if shown else None
+    rows = []
+    if shown and name:
+        matrices = (shown.ours, shown.theirs, shown.difference)
+        rows = [(name, name, matrices, (f"{name}, ours", f"{name}, explained"), EXPLAINED)]
     rows += [
         (
             name,
@@ -269,3 +271,4 @@ try:
 except BadInput as problem:
     parts.message_box("refused", state.capital(str(problem)))
 parts.address()
+state.end()

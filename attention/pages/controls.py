@@ -56,12 +56,8 @@ def rail(s: Settings) -> None:
             options=list(EXAMPLES),
             format_func=lambda name: EXAMPLES[name].title,
         )
-        st.button(
-            "Reset",
-            key="reset",
-            on_click=state.reset,
-            width="stretch",
-            help="Back to the example as it was",
+        state.button(
+            "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was"
         )
         _view(s)
         _attention(s)

@@ -14,8 +14,9 @@ MOST_BESIDE = 4
 
 s = state.begin("conventions")
 parts.opening(
-    "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they are, and each framework does"
-    " with them what it does by default."
+    "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
+    " are, and each framework does with them what it does by default. Where its answer depends on"
+    " how it is called, each way has a line."
 )
 parts.sentences(*state.sentences())
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
@@ -23,7 +24,8 @@ parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore{head}. Ch
 if s.fill == "-1e9":
     parts.message_box(
         "flag",
-        "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself. A row that sees no key keeps its softmax in ours.",
+        "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
+        " A row that sees no key keeps its softmax in ours.",
     )
 
 handed = "array"
@@ -47,14 +49,12 @@ chosen = state.page_control(
     ["torch_mha", "tutorial"],
     options=list(CONVENTIONS),
     selection_mode="multi",
-    format_func=lambda name: CONVENTIONS[name].title,
+    format_func=lambda name: CONVENTIONS[name].name,
 )
 if len(chosen) > MOST_BESIDE:
     parts.message_box("flag", f"The first {MOST_BESIDE} chosen are shown.")
 answers = [
-    (c.name, CONVENTIONS[c.name].title, c.answer)
-    for c in compared
-    if c.name in chosen[:MOST_BESIDE]
+    (c.name, CONVENTIONS[c.name].name, c.answer) for c in compared if c.name in chosen[:MOST_BESIDE]
 ]
 for _, title, answer in answers:
     if answer.refused:
@@ -69,3 +69,4 @@ if panes:
 st.subheader("What each framework does", anchor=False)
 st.html(tables.facts())
 parts.address()
+state.end()

@@ -51,12 +51,12 @@ def panel(s: Settings) -> None:
             _numbers(s, chosen)
         with right:
             _roll(s, chosen)
-            st.button(
+            state.button(
                 "Paste it or open a file",
-                key=f"bring_{chosen}",
+                f"bring_{chosen}",
+                _bring,
+                (chosen,),
                 icon=":material/upload:",
-                on_click=_bring,
-                args=(chosen,),
             )
 
 
@@ -93,12 +93,10 @@ def _numbers(s: Settings, name: str) -> None:
     st.data_editor(frame, key=key, column_config=config, hide_index=tokens is not None, width="stretch",
                    num_rows="dynamic" if tokens is not None else "fixed", on_change=_commit, args=(name, key))  # fmt: skip
     if tokens is not None:
-        st.button(
-            "Add a token",
-            key=f"add_{name}",
-            on_click=state.change,
-            args=(lambda s: editing.add_token(s, name),),
+        state.button(
+            "Add a token", f"add_{name}", state.change, (lambda s: editing.add_token(s, name),)
         )
+    state.heed(key, _commit, name, key)
 
 
 def _commit(name: str, key: str) -> None:
@@ -146,16 +144,18 @@ def _roll(s: Settings, name: str) -> None:
         ends = low, high
     buttons = st.columns(2)
     word = "Use identity" if kind == "identity" else "Roll"
-    buttons[0].button(word, key=f"roll_{name}", type="primary", on_click=_rolled, args=(name, kind, seed, *ends),
-                      width="stretch")  # fmt: skip
-    if name == "X":
-        buttons[1].button(
-            "One-hot",
-            key="one_hot",
-            on_click=state.change,
-            args=(changes.one_hot,),
+    with buttons[0]:
+        state.button(
+            word,
+            f"roll_{name}",
+            _rolled,
+            (name, kind, seed, *ends),
+            type="primary",
             width="stretch",
         )
+    if name == "X":
+        with buttons[1]:
+            state.button("One-hot", "one_hot", state.change, (changes.one_hot,), width="stretch")
 
 
 def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
@@ -187,6 +187,7 @@ def _mask(s: Settings) -> None:
     st.data_editor(
         frame, key=key, column_config=config, width="content", on_change=_commit_mask, args=(key,)
     )
+    state.heed(key, _commit_mask, key)
 
 
 def _commit_mask(key: str) -> None:

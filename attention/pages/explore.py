@@ -11,12 +11,14 @@ from attention.captions import formula
 from attention.exports.formats import FORMATS, Shown, everything
 from attention.figures import panes as figures
 from attention.figures.sheet import compose
+from attention.finite import listed, troubles
 from attention.html import walk as tables
 from attention.pages import board, controls, editors, parts, sheet, state
 from attention.session.examples import EXAMPLES, OWN, as_made
-from attention.session.run import run, view
+from attention.session.run import one, run, view
 from attention.stages import STAGES
 
+FORGET = "States too large for a link stay in this browser, the newest 50 or 50 MB, until you press this or clear its data."
 CELL, WALK = "The chosen cell", "One query, step by step"
 
 s = state.begin("explore")
@@ -58,6 +60,10 @@ def flags() -> list[str]:
         for i in range(len(s.tokens))
         if not now.allowed[i].any()
     ]
+    queries = now.labels["queries"]
+    for trouble in troubles(one(s, trace)):
+        who = listed([f"“{queries[i]}”" for i in trouble.queries])
+        found.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
     if len(s.key_tokens) == 1 and s.softmax:
         found.append("There is one key, so every weight is 1; add a token to see attention choose.")
     return found
@@ -156,6 +162,7 @@ def the_exports() -> None:
         "The address of this page holds all settings, unless a box above says that they do not fit. A saved state opens again"
         " under “your data” above. The menu ⋯ of a stage copies its numbers."
     )
+    state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
     chosen = sheet.section(
         panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
@@ -200,3 +207,4 @@ below[
         label_visibility="collapsed",
     )
 ]()
+state.end()

@@ -35,14 +35,24 @@ def note(sentence: str) -> None:
     st.html(f"<p class='notice'>{escape(sentence)}</p>")
 
 
+TOO_LARGE = "These matrices do not fit into a link of 2,000 characters, so the address holds only a mark of them"
+KEPT = (
+    ", by which this browser finds them again; no other browser does. “Take it away” on Explore saves the state as a file"
+    " that opens anywhere under “your data”, and lets this browser forget what it keeps."
+)
+
+
 def address() -> None:
     """Put the settings into the address, and say where they do not fit."""
-    if not state.write_address():
+    whole, why = state.write_address()
+    if not whole and why:
         message_box(
             "flag",
-            "These matrices do not fit into a link of 2,000 characters, so the address holds only a mark of them, which this server"
-            " understands for a while. “Take it away” on Explore saves the state as a file that another person can open there, under “your data”.",
+            f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone. “Take it away” on"
+            " Explore saves the state as a file that opens again under “your data”.",
         )
+    elif not whole:
+        message_box("flag", TOO_LARGE + KEPT)
 
 
 @cache

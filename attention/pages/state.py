@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from threading import Lock
 
 import streamlit as st
 
 from attention.limits import BadInput
+from attention.pages import start, store
+from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.settings import SAMPLING, Settings
 from attention.session.validate import check
 
-MOST_UNTOLD = 8_000_000  # numbers in all states too large for a link that the server keeps for Back and reload
+PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
+SHORTLY = 1  # second without a word of what is awaited
+LONGEST_WHY = 100  # characters of a browser's own reason
 _NOTHING = object()
-_UNTOLD: OrderedDict[str, Settings] = (
-    OrderedDict()
-)  # by the mark in their address; the oldest go first
-_LOCK = Lock()
 
 
 @dataclass
@@ -39,6 +39,17 @@ class Visit:
     )  # values of the page alone, such as which panel is open
     menus: dict = field(default_factory=dict)  # the labels each menu showed last
     tables: dict = field(default_factory=dict)  # what each table opened with
+    place: object = None  # on the page, of the component that keeps large states in the browser
+    awaited: str = ""  # the mark of the state that the browser was asked for
+    later: list = field(default_factory=list)  # changes asked for meanwhile
+    turn: str = ""  # of what the browser is told; another one makes it do the same again
+    held: set = field(default_factory=set)  # the matrices, by digest, whose numbers the browser has
+    unkept: tuple[str, str] = ("", "")  # a mark that the browser could not keep, and why
+    forgotten: bool = False  # whether the browser is to keep nothing until the next change
+    whole: bool = False  # whether a run of this session has reached its end
+    heard: set = field(default_factory=set)  # controls whose first move has been handed on
+    drawn: set = field(default_factory=set)  # the controls this run has drawn so far
+    standing: set = field(default_factory=set)  # those that stand in the browser
 
 
 def _visit() -> Visit:
@@ -54,34 +65,133 @@ def begin(page: str) -> Settings:
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
     if visit is None:
-        visit = st.session_state["visit"] = Visit(*_opened(address), page=page)
+        visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
+        _open(visit, address)
     elif visit.page != page:
         visit.page, visit.arrived = page, False  # the menu of pages leads to bare addresses
     elif (address or visit.arrived) and not visit.changed and address != visit.address:
-        visit.settings, visit.notices = _opened(address)
-        visit.remarks = []
+        _open(visit, address)
     visit.arrived, visit.changed = visit.arrived or bool(address), False
+    visit.drawn = set()
+    visit.place = st.container(key="kept")
+    if visit.awaited:
+        _wait(visit)
     return visit.settings
 
 
-def _opened(address: dict[str, str]) -> tuple[Settings, list[str]]:
-    """What an address stands for: by itself, or by its mark."""
-    known = _UNTOLD.get(address.get("partial", ""))
-    return (known, []) if known else links.read(address)
+def end() -> None:
+    """The last line of a page: the run has drawn all there is, and this session knows every control.
+
+    A control that was not drawn is gone from the browser. A run that another one overtakes never comes
+    here, and the browser then keeps all that stands.
+    """
+    visit = _visit()
+    visit.standing, visit.whole = set(visit.drawn), True
+    _awake()
 
 
-def _remember(mark: str, settings: Settings) -> None:
-    """Keep a state that no link can hold, so that Back and a reload find it."""
-    with _LOCK:
-        _UNTOLD[mark] = settings
-        _UNTOLD.move_to_end(mark)
-        held = sum(_numbers(known) for known in _UNTOLD.values())
-        while held > MOST_UNTOLD:
-            held -= _numbers(_UNTOLD.popitem(last=False)[1])
+@st.fragment(run_every=3600)
+def _awake() -> None:
+    """Nothing, once an hour: for its sake the browser asks for a run as soon as it is connected again.
+
+    Without it, the first move after a restart would begin the new session, which knows no control.
+    """
 
 
-def _numbers(settings: Settings) -> int:
-    return sum(matrix.values.size for matrix in settings.matrices.values())
+# ---- large states, kept by the browser --------------------------------------------------------------
+
+
+def _open(visit: Visit, address: dict[str, str]) -> None:
+    """Take what an address stands for: by itself, or by a mark, which only the browser understands."""
+    visit.address, visit.remarks, visit.later = address, [], []
+    visit.awaited, visit.turn = address.get("partial", ""), secrets.token_hex(8)
+    if not visit.awaited:
+        visit.settings, visit.notices = start.read(address)
+
+
+def _wait(visit: Visit) -> None:
+    """Hold this run until the browser's answer begins another, which takes over at the next command.
+
+    What the page showed stays as it is: no example flashes up, and no control is taken away.
+    """
+    with visit.place:
+        store.find(visit.turn, visit.awaited, _found)
+        words = st.empty()
+    begun = time.monotonic()
+    while (waited := time.monotonic() - begun) < PATIENCE:
+        time.sleep(0.03)
+        if waited < SHORTLY:
+            words.empty()
+        else:
+            words.html("<p class='awaiting'>Fetching your numbers from this browser …</p>")
+    words.empty()
+    _lose(visit, "it did not answer")
+
+
+def _found(answer: dict) -> None:
+    """The browser says what it keeps under the mark that was asked for."""
+    visit = _visit()
+    mark, file = visit.awaited, answer.get("file")
+    if not mark or answer.get("mark") != mark:
+        return  # it answers another page's question
+    if file is None:
+        _lose(visit, answer.get("why"))
+        return
+    try:
+        visit.settings, visit.notices = in_browser.restored(file, mark), []
+    except BadInput as problem:
+        _lose(visit)
+        visit.notices = [str(problem)]
+    else:
+        visit.awaited = ""
+        visit.held |= set(in_browser.pack(visit.settings)[1])
+        for act in visit.later:
+            change(act)
+
+
+def _lose(visit: Visit, why: object = None) -> None:
+    """There is no state for the mark: an example instead, a sentence, and the place to open a saved state."""
+    visit.awaited, visit.later = "", []
+    visit.settings, visit.notices = links.read(visit.address)
+    if why:
+        visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
+    set_page_value("editing", "data")
+
+
+def _reason(why: object) -> str:
+    return " ".join(str(why).split())[:LONGEST_WHY].rstrip(".")
+
+
+def _keep(visit: Visit, mark: str) -> None:
+    """Have the browser keep the state; matrices that it has are not sent again."""
+    link, matrices = in_browser.pack(visit.settings)
+    new = {digest: m for digest, m in matrices.items() if digest not in visit.held}
+    parts = {digest: links.write_matrix(matrix) for digest, matrix in new.items()}
+    visit.held |= set(parts)
+    store.keep(visit.turn, mark, link, parts, lacks=_lacks, failed=_failed)
+
+
+def _lacks(answer: dict) -> None:
+    """Another page of this browser has let go of matrices, or they never arrived: send them again."""
+    visit, digests = _visit(), answer.get("digests")
+    visit.changed, visit.turn = True, secrets.token_hex(8)
+    if isinstance(digests, list):
+        visit.held -= {digest for digest in digests if isinstance(digest, str)}
+
+
+def _failed(answer: dict) -> None:
+    visit = _visit()
+    mark, why = str(answer.get("mark") or ""), _reason(answer.get("why"))
+    visit.changed, visit.held, visit.unkept = True, set(), (mark, why)
+    if not mark:
+        visit.notices = [f"This browser did not forget: {why}."]
+
+
+def forget() -> None:
+    """Let the browser forget all states it keeps; with the next change it begins anew."""
+    control_moved()
+    visit = _visit()
+    visit.forgotten, visit.turn, visit.held = True, secrets.token_hex(8), set()
 
 
 def current() -> Settings:
@@ -97,7 +207,10 @@ def control_moved() -> None:
 def change(act: Callable[[Settings], Settings]) -> bool:
     """Let ``act`` make new settings. What it refuses becomes a notice, and everything stays as it was."""
     visit = _visit()
-    visit.changed, visit.notices, visit.remarks = True, [], []
+    visit.changed, visit.notices, visit.remarks, visit.forgotten = True, [], [], False
+    if visit.awaited:  # it is meant for the state on its way here
+        visit.later.append(act)
+        return True
     try:
         settings = check(act(visit.settings))
         visit.settings = (
@@ -154,41 +267,111 @@ def setting_control(widget, label: str, name: str, value, apply, **options):
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
     every move and comes back as it was after a visit to another page.
     """
-    return _keyed(
-        widget, label, name, value, lambda moved: change(lambda s: apply(s, moved)), options
-    )
+
+    def move(moved) -> None:
+        change(lambda s: apply(s, moved))
+
+    if _keyed(widget, label, name, value, move, options):
+        st.rerun()
 
 
 def page_control(widget, label: str, name: str, default, **options):
-    """A control of the page alone, such as which panel is open; it too outlives a visit to another page."""
-    value = page_value(name, default)
-    _keyed(widget, label, name, value, lambda moved: set_page_value(name, moved), options)
-    return value
+    """A control of the page alone, such as which panel is open; it outlives a visit to another page.
+
+    A kept value that is no longer on offer gives way to the default, or to the first that is.
+    """
+    visit, value = _visit(), _offered(page_value(name, default), default, options.get("options"))
+    set_page_value(name, value)
+    said = visit.notices, visit.remarks
+    if _keyed(widget, label, name, value, lambda moved: set_page_value(name, moved), options):
+        visit.notices, visit.remarks = (
+            said  # a panel that was open before a restart answers nothing
+        )
+    return page_value(name, default)
 
 
-def _keyed(widget, label, name, value, move, options):
-    key, menus = f"set_{name}", _visit().menus
-    menu = (
-        [options["format_func"](option) for option in options["options"]]
-        if "format_func" in options
-        else None
-    )
-    if st.session_state.get(key, _NOTHING) != value or menus.get(name) != menu:
+def button(label: str, key: str, press: Callable, args: tuple = (), **options) -> None:
+    """A button; what it does is done before the page is drawn again."""
+
+    def pressed() -> None:
+        _visit().heard.add(key)
+        press(*args)
+
+    if st.button(label, key=key, on_click=pressed, **options) and _unheard(key):
+        pressed()
+        st.rerun()
+
+
+def _offered(value, default, choices):
+    """The value as far as it is among the choices; None, for no choice, where that is the default."""
+    if choices is None:
+        return value
+    if isinstance(value, list):
+        return [choice for choice in value if choice in choices]
+    if value in choices or (value is None and default is None):
+        return value
+    return default if default is None or default in choices else next(iter(choices), None)
+
+
+def _keyed(widget, label, name, value, move, options) -> bool:
+    """Draw the control with this value; True where a move of it was handed on only now.
+
+    The browser remembers what a control shows for as long as it stands there; one that stands
+    anew is told its value, or it would show Streamlit's own default and report that as a move.
+    """
+    key, visit, menu = f"set_{name}", _visit(), None
+    if "format_func" in options:
+        menu = [options["format_func"](option) for option in options["options"]]
+    first, known = _unheard(key), key in visit.standing and visit.menus.get(name) == menu
+    if not first and (not known or st.session_state.get(key, _NOTHING) != value):
         st.session_state[key] = (
             value  # also where only the labels changed: the browser holds the old one
         )
-    menus[name] = menu
-    return widget(
-        label, key=key, on_change=_moved, args=(key, move, options.get("options")), **options
-    )
+    visit.menus[name] = menu
+    visit.drawn.add(key)
+    visit.standing.add(key)
+    shown = options | _start(widget, value, options.get("options")) if first else options
+    sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **shown)
+    late = first and sent != value
+    if late:
+        _moved(key, move, options)
+        visit.changed = False  # it did not begin this run; the next may be Back
+    return late
 
 
-def _moved(key: str, move, options) -> None:
-    """A menu whose labels were renamed under it reports its old label: that is not a choice."""
-    value = st.session_state[key]
-    chosen = value if isinstance(value, list) else [value]
+def _unheard(key: str) -> bool:
+    """Whether a move of this control would go by unseen.
+
+    After a restart of the server the browser goes on with a new session, and Streamlit calls nobody for
+    the move of a control that this session has not drawn yet. So until one run has reached its end, a
+    control is left as the browser sent it, and what differs from the settings is a move.
+    """
+    return not _visit().whole and key not in _visit().heard
+
+
+def _start(widget, value, choices) -> dict[str, object]:
+    """What a control shows where the browser has sent nothing."""
+    kind = widget.__name__
+    if kind == "selectbox":
+        return {"index": list(choices).index(value) if value in choices else None}
+    return {"default" if kind in ("pills", "segmented_control", "multiselect") else "value": value}
+
+
+def _moved(key: str, move, options: dict) -> None:
+    """Hand on what was chosen.
+
+    A menu whose labels were renamed under it reports its old label, one that is gone what it
+    showed last, and one where something must be chosen can report nothing: none is a choice.
+    """
+    if key not in _visit().standing:
+        return
+    _visit().heard.add(key)
     control_moved()
-    if options is None or all(choice is None or choice in options for choice in chosen):
+    value = st.session_state[key]
+    choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
+    if value is None and options.get("required"):
+        return
+    if choices is None or all(choice is None or choice in choices for choice in chosen):
         move(value)
 
 
@@ -204,7 +387,13 @@ def set_page_value(name: str, value) -> None:
 def trigger(key: str, name: str):
     """What a component of ours has just sent; None where it sent nothing."""
     control_moved()
+    _visit().heard.add(f"{key} {name}")
     return st.session_state[key].get(name)
+
+
+def missed(key: str, name: str) -> bool:
+    """Whether a component of ours has sent something to a session that did not know it yet."""
+    return st.session_state[key].get(name) is not None and _unheard(f"{key} {name}")
 
 
 def typed(key: str) -> str:
@@ -237,6 +426,14 @@ def table_is(name: str, content) -> None:
     _visit().tables[name]["now"] = content
 
 
+def heed(key: str, commit: Callable, *args) -> None:
+    """Take over what was typed into a table before this session knew it."""
+    if _unheard(key) and any(st.session_state[key].values()):
+        _visit().heard.add(key)
+        commit(*args)
+        st.rerun()
+
+
 def reopen(name: str) -> None:
     """Show the table anew, as the settings have it."""
     table_is(name, _NOTHING)
@@ -245,15 +442,24 @@ def reopen(name: str) -> None:
 # ---- the address ------------------------------------------------------------------------------------
 
 
-def write_address() -> bool:
-    """Put the settings into the address; False where they do not fit and only a mark of them stands there."""
+def write_address() -> tuple[bool, str]:
+    """Put the settings into the address, or a mark of them where they do not fit.
+
+    Returns whether they fit, and where they do not, why the browser keeps nothing; "" where it does.
+    """
     visit, address = _visit(), st.query_params.to_dict()
     link, whole = links.address(visit.settings)
-    if not whole:
-        _remember(link["partial"], visit.settings)
-    if address != link and (
-        address or link != {"example": FIRST}
-    ):  # the bare address is the first example
+    mark = link.get("partial", "")
+    with visit.place:
+        if visit.forgotten:
+            store.forget(visit.turn, _failed)
+        elif not whole:
+            _keep(visit, mark)
+    if address != link and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
-    visit.address = link if address or link != {"example": FIRST} else {}
-    return whole
+    visit.address = link if address or not start.is_bare(link) else {}
+    unkept, why = visit.unkept
+    return (
+        whole,
+        why if mark and unkept == mark else "it was told to forget" if visit.forgotten else "",
+    )

@@ -72,7 +72,7 @@ with fourth:
 
 asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples
 points = maths.measure_all(*asked)
-counts, edges = maths.histogram(maths.draw_scores(*asked))
+counts, edges = maths.sampled_histogram(*asked)
 
 st.subheader("Longer vectors, wider scores", anchor=False)
 st.html(
@@ -129,3 +129,4 @@ with st.expander("The numbers behind these charts"):
     )
 sheet.offer(charts, "attention_why")
 parts.address()
+state.end()

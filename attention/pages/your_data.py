@@ -9,7 +9,7 @@ import streamlit as st
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
 from attention.pages import parts, state
-from attention.readers import opening
+from attention.readers import array_files, opening
 from attention.readers.entry import ArrayEntry
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.printouts import sides
@@ -80,14 +80,18 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     """What one text or file holds."""
     if links.is_file(content):
         parts.note("This is a saved state of this page.")
-        st.button(
-            "Open it", key="open_file", type="primary", on_click=state.open_file, args=(content,)
-        )
+        state.button("Open it", "open_file", state.open_file, (content,), type="primary")
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
     if state.page_value("load_mark", None) != mark:
         _start(mark)
     found = _arrays(where, content)
+    found, unreadable = array_files.readable(found)
+    if unreadable:
+        parts.message_box("flag", unreadable)
+        label = "Go on with the others" if len(found) > 1 else "Go on with the other one"
+        if not state.page_control(st.checkbox, label, "load_others", False):
+            return
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, found)
     picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
@@ -99,13 +103,13 @@ def _content(s: Settings, where: str, content: bytes) -> None:
             st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
     if said:
         parts.note(f"What comes with them: {' '.join(said)}")
-    st.button(
+    state.button(
         "Use these numbers",
-        key="load_use",
+        "load_use",
+        _use,
+        (brought, heads),
         type="primary",
         disabled=not brought,
-        on_click=_use,
-        args=(brought, heads),
     )
 
 
@@ -118,6 +122,7 @@ def _start(mark: bytes) -> None:
         ("load_picks", None),
     ):
         state.set_page_value(name, value)
+    state.set_page_value("load_others", False)
     for role in (*ROLES, "QKV"):
         for choice, value in CHOICES.items():
             state.set_page_value(f"load_{choice}_{role}", value)
@@ -208,6 +213,7 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
                 f"load_pick_{role}",
                 None,
                 options=list(found),
+                index=None,
                 placeholder="leave as it is",
                 format_func=lambda name: f"{name}   {sides(found[name].shape)}",
             )

@@ -22,6 +22,9 @@ from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX
 from attention.readers.entry import ALONE, ArrayEntry, shown
 from attention.readers.printouts import sides
 
+MOST_TRIED = 32 * 2**20  # bytes of a .npz, inflated, that are read to see whether they are sound
+
+
 HEAD = 12_000  # bytes of a .npy that hold its header
 
 
@@ -29,6 +32,14 @@ VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 
 
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
+
+
+class Unreadable(BadInput):
+    """Some arrays of a file cannot be read, and the others can; it says which and why."""
+
+
+class UnknownType(BadInput):
+    """Numbers of a type that is not read; the arrays beside them may be."""
 
 
 def entries(filename: str, content: bytes) -> dict[str, ArrayEntry]:
@@ -143,7 +154,10 @@ def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None
 
 
 def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
-    """Each member of the zip is one .npy. Of each the header is read now; the rest is inflated when it is chosen."""
+    """Each member of the zip is one .npy. Headers are read now, numbers when they are chosen.
+
+    Of a zip that is small when inflated all is read once, so that no damage goes unseen.
+    """
     files = content.count(b"PK\x01\x02")
     if files > MAX_ARRAYS:  # before a list of them is made
         raise BadInput(f"{where} holds {files:,} files; at most {MAX_ARRAYS:,} are read.")
@@ -159,6 +173,7 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
         EOFError,
     ):
         raise BadInput(f"{where} is a damaged zip file.") from None
+    small = sum(member.file_size for member in members) <= MOST_TRIED
     found = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
@@ -167,6 +182,8 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
             raise BadInput(f"{where} holds {shown(name)} twice.")
         try:
             found[name] = _member(archive, member, name, place)
+            if small:
+                found[name].read()
         except BadInput as problem:
             found[name] = _refused(name, problem)
     words = {name: entry.rows for name, entry in found.items() if entry.dtype == WORDS}
@@ -175,6 +192,11 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
     }
     if not arrays:
         raise BadInput(f"{where} holds no array.")
+    return _some(arrays)
+
+
+def _some(arrays: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:
+    """The arrays, if one of them can be read; otherwise why the first cannot."""
     if all(entry.dtype == REFUSED for entry in arrays.values()):
         next(iter(arrays.values())).read()
     return arrays
@@ -186,7 +208,17 @@ def _refused(name: str, problem: BadInput) -> ArrayEntry:
     def read():
         raise problem
 
-    return ArrayEntry(name, (), REFUSED, read)
+    return ArrayEntry(name, (), REFUSED, read, remark=str(problem))
+
+
+def readable(found: dict[str, ArrayEntry]) -> tuple[dict[str, ArrayEntry], str]:
+    """The arrays that can be read, and what to ask about the others; "" where there are none."""
+    why = [entry.remark for entry in found.values() if entry.dtype == REFUSED]
+    if not why:
+        return found, ""
+    more = f" The same holds for {len(why) - 3:,} more." if len(why) > 3 else ""
+    told = f"{len(why):,} of {len(found):,} arrays cannot be read. {' '.join(why[:3])}{more}"
+    return {name: entry for name, entry in found.items() if entry.dtype != REFUSED}, told
 
 
 def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntry:
@@ -260,6 +292,9 @@ TYPES = {
     "I32": "<i4",
     "I16": "<i2",
     "I8": "|i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
     "U8": "|u1",
     "BOOL": "|b1",
 }
@@ -290,9 +325,51 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
         raise BadInput(f"{where} holds no tensor.")
     if len(tensors) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
-    return {
-        name: _tensor(name, what, body, f"{where}, {shown(name)}") for name, what in tensors.items()
-    }
+    places = {name: f"{where}, {shown(name)}" for name in tensors}
+    spans = ((*_span(what, places[name]), places[name]) for name, what in tensors.items())
+    _check_cover(sorted(spans), len(body))
+    found = {}
+    for name, what in tensors.items():
+        try:
+            found[name] = _tensor(name, what, body, places[name])
+        except UnknownType as problem:
+            found[name] = _refused(name, problem)
+    return _some(found)
+
+
+def _span(what, place: str) -> tuple[int, int]:
+    """Where the numbers of a tensor begin and end, after its entry in the header was looked at."""
+    try:
+        shape, (begin, end) = what["shape"], what["data_offsets"]
+        sound = isinstance(what["dtype"], str) and begin <= end
+        sound = sound and all(type(n) is int and 0 <= n < 2**40 for n in (*shape, begin, end))
+    except (TypeError, KeyError, ValueError):
+        sound = False
+    if not sound:
+        raise BadInput(f"{place}: its entry in the header is damaged.")
+    return begin, end
+
+
+def _check_cover(spans: list[tuple[int, int, str]], size: int) -> None:
+    """Refuse tensors that overlap or leave bytes between them or at the end: each byte is of one.
+
+    ``spans`` are sorted: where each tensor begins and ends, and its name in a sentence.
+    """
+    reached = 0
+    for begin, end, place in spans:
+        if begin != reached:
+            overlap = f"inside of the tensor that ends at byte {reached:,}"
+            hole = f"and the bytes from {reached:,} up to it are of no tensor"
+            raise BadInput(
+                f"{place} begins at byte {begin:,} of the numbers,"
+                f" {overlap if begin < reached else hole}."
+            )
+        reached = end
+    if reached != size:
+        why = "it is cut off" if reached > size else "the rest is of no tensor"
+        raise BadInput(
+            f"{place} ends at byte {reached:,} of the numbers, and the file at {size:,}; {why}."
+        )
 
 
 _HALF = re.compile(r"(?i)\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]..")
@@ -314,25 +391,17 @@ def once(pairs):
 
 
 def _tensor(name: str, what, body: bytes, place: str) -> ArrayEntry:
-    try:
-        kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
-        numbers = [*shape, begin, end]
-        sound = all(type(n) is int and 0 <= n < 2**40 for n in numbers) and begin <= end <= len(
-            body
-        )
-    except (TypeError, KeyError, ValueError):
-        sound = False
-    if not sound:
-        raise BadInput(f"{place}: its entry in the header is damaged, or its numbers are cut off.")
+    kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
     if kind != "BF16" and kind not in TYPES:
-        raise BadInput(
-            f"{place} holds {shown(str(kind))}; F64, F32, F16, BF16, integers and BOOL are read."
+        raise UnknownType(
+            f"{place} holds {shown(kind)}; F64, F32, F16, BF16, integers and BOOL are read."
         )
     itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
     dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
+    _fits(end - begin, tuple(shape), itemsize, place)
 
     def read() -> np.ndarray:
-        _fits(end - begin, _shape(shape, place), itemsize, place)
+        _shape(shape, place)
         flat = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind])
         raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
+from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
-from attention.readers.printouts import read_number, sides
+from attention.readers.printouts import read_number, sides, vanishes
 
 MOST_NAMES = 100_000  # in one text
 
@@ -22,7 +22,7 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
         raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MOST_NAMES:,} are read.")
     try:
         whole(text)
-        value = json.loads(text, object_pairs_hook=once, parse_int=float)
+        value = json.loads(text, object_pairs_hook=once, parse_int=_number, parse_float=_number)
     except BadInput as problem:
         raise BadInput(f"{where}: {problem}") from None
     except RecursionError:
@@ -42,13 +42,24 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
         if "values" in value and value.keys() <= {"values", "rows", "columns"}
         else value
     )
-    if value and all(
-        isinstance(v, list) and v and not isinstance(v[0], (list, str)) for v in value.values()
-    ):
+    if value and all(map(_is_vector, value.values())):
         return {
             ALONE: _nested(ALONE, list(value.values()), where, tuple(value))
         }  # a vector for each word
     return _members(value, where)
+
+
+class _Typed(str):
+    """A number that is refused when its cell is read, as it was typed."""
+
+    __slots__ = ()
+
+
+def _number(text: str) -> int | float | _Typed:
+    value = float(text)
+    if not abs(value) <= LIMIT or vanishes(text, value):
+        return _Typed(text)
+    return int(text) if text != "-0" and text.lstrip("-").isdigit() else value
 
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
@@ -88,11 +99,12 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
 
 
 def _words(value) -> tuple[str, ...]:
-    return (
-        tuple(value)
-        if isinstance(value, list) and all(isinstance(word, str) for word in value)
-        else ()
-    )
+    words = isinstance(value, list) and all(type(word) is str for word in value)
+    return tuple(value) if words else ()
+
+
+def _is_vector(value) -> bool:
+    return isinstance(value, list) and bool(value) and type(value[0]) not in (list, str)
 
 
 def _nested(
@@ -123,13 +135,16 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
     while isinstance(level, list):
         shape.append(len(level))
         level = level[0] if level else None
+    if len(shape) > MAX_RANK:
+        size = sides(shape)
+        raise BadInput(f"{where} has {len(shape)} axes of {size}; two to four axes are read.")
+    if 0 in shape:
+        words = ("block",) * (len(shape) - 2) + ("row",)
+        place = ", ".join([where, *(f"{word} 1" for word in words[: len(shape) - 1])])
+        raise BadInput(f"{place} is an empty list; numbers are wanted.")
     if len(shape) == 1:
         shape, value = [1, *shape], [value]
     size = sides(shape)
-    if len(shape) > MAX_RANK or 0 in shape:
-        raise BadInput(
-            f"{where} has {len(shape)} axes of {size}; two to four axes of 1 or more are read."
-        )
     if math.prod(shape) > MAX_ELEMENTS:
         raise BadInput(f"{where} is {size}; at most {MAX_ELEMENTS:,} numbers are read.")
     return value, shape, level
@@ -160,6 +175,4 @@ def _cell(inner, here: str, of_truth: bool) -> float | bool:
         raise BadInput(
             f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is wanted."
         )
-    return read_number(
-        "" if inner is None else repr(inner) if isinstance(inner, float) else inner, here, False
-    )
+    return read_number("" if inner is None else str(inner), here, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -36,8 +37,11 @@ _NUMBER = re.compile(
 )  # one way to match: no backtracking
 
 
-def read_number(text: str, where: str, finite: bool = True) -> float:
+def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> float:
     """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only where not ``finite``.
+
+    It becomes the nearest float64, and none but 0 becomes 0. A sentence quotes ``typed``, where the
+    text was made of that.
 
     >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
     -0.0025
@@ -47,13 +51,23 @@ def read_number(text: str, where: str, finite: bool = True) -> float:
         raise BadInput(f"{where} is empty; a number is wanted.")
     if not finite and _SPECIAL.fullmatch(text):
         return float(text)
-    shown = text if len(text) <= 24 else text[:23] + "…"
+    shown = typed or text
+    shown = shown if len(shown) <= 24 else shown[:23] + "…"
     if not text.isascii() or not _NUMBER.fullmatch(text):
         raise BadInput(f"{where} holds “{shown}”; a number such as 3, -0.5 or 2e-3 is wanted.")
     value = float(text)
     if abs(value) > LIMIT:
         raise BadInput(f"{where} holds {shown}; numbers from -1e12 to 1e12 are allowed.")
+    if vanishes(text, value):
+        raise BadInput(
+            f"{where} holds {shown}, which float64 cannot tell from 0; write 0 if it may be."
+        )
     return value
+
+
+def vanishes(text: str, value: float) -> bool:
+    """Whether a number that is not 0, such as 1e-400, became 0."""
+    return value == 0 and re.match("[+-]?[0.]*[1-9]", text) is not None
 
 
 def is_number(text: str) -> bool:
@@ -71,7 +85,7 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     >>> read_matrix("1 2\\n3", "W_Q")
     Traceback (most recent call last):
     ...
-    attention.readers.printouts.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
+    attention.limits.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
     """
     if len(text) > MAX_TEXT:
         raise BadInput(
@@ -167,11 +181,27 @@ def _bare(text: str) -> str:
     return re.sub(r"\bnp\.float\d\d\(([^()\s]{1,40})\)", r"\1", text)
 
 
+def brief(value: float) -> str:
+    """The very number, with few digits where they are enough; an integer with all of them.
+
+    >>> brief(1e13), brief(1234567890123.5), brief(9007199254740993)
+    ('1e+13', '1234567890123.5', '9007199254740993')
+    """
+    if isinstance(value, (int, np.integer)):
+        return str(value)
+    text = f"{value:g}"
+    return text if float(text) == value or math.isnan(value) else exact(value)
+
+
 def sides(shape: tuple[int, ...]) -> str:
     """A shape in words: "3 × 4"."""
     return " × ".join(map(str, shape)) or "one number"
 
 
 def write_matrix(values: np.ndarray) -> str:
-    """The text :func:`read_matrix` turns into the same float64 values: one line for each row."""
-    return "\n".join(" ".join(exact(v) for v in row) for row in values)
+    """The text :func:`read_matrix` turns into the same float64 values: one line for each row.
+
+    Integers keep all their digits; what is too large for a float64 is refused as what it is.
+    """
+    written = str if values.dtype.kind in "iu" else exact
+    return "\n".join(" ".join(map(written, row)) for row in values.tolist())

@@ -11,7 +11,7 @@ from attention.heads import join_heads
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.mask_polarity import as_allowed, is_added
-from attention.readers.printouts import sides
+from attention.readers.printouts import brief, sides
 from attention.readers.tensor_names import Part, left_out, recognised
 
 MASK = "mask"
@@ -168,13 +168,16 @@ def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
     places: dict[str, list[int]] = {}
     for k, label in enumerate(entry.rows):
         places.setdefault(label, []).append(k)
+    for label in entry.rows:  # " the" may be typed without its space
+        places.setdefault(label.strip(), places[label])
     typed = [words.strip()] if words.strip() in places else words.split()
     if "," in words and not all(word in places for word in typed):
         typed = [word.strip() for word in words.split(",") if word.strip()]
     found = []
     for word in typed:
         if word not in places:
-            near = [label for label in places if label.lower().startswith(word.lower())][:8]
+            labels = dict.fromkeys(label.strip() for label in places)
+            near = [label for label in labels if label.lower().startswith(word.lower())][:8]
             hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
             raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
         rows = places[word]
@@ -222,12 +225,14 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
 
 def _finite(values: np.ndarray, place: str) -> np.ndarray:
     """As float64, which holds every accepted number exactly; or where the first stands that is none, or too large."""
-    values = values.astype(np.float64)
+    given, values = values, values.astype(np.float64)
     odd = np.argwhere(~(np.abs(values) <= LIMIT))
     if len(odd):
-        value, words = values[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
+        value, words = given[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
         at = ", ".join(f"{word} {k + 1}" for word, k in zip(words, odd[0], strict=True))
-        raise BadInput(f"{place}, {at} holds {value:g}; numbers from -1e12 to 1e12 are allowed.")
+        raise BadInput(
+            f"{place}, {at} holds {brief(value)}; numbers from -1e12 to 1e12 are allowed."
+        )
     return values
 
 

@@ -42,6 +42,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
 _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
+_QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -229,7 +230,11 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
 
 def _separator(lines, text: str) -> str | None:
     """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation marks, else in any."""
-    sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
+    if _QUOTED.search(text):  # a quoted cell may go on over several lines
+        outside = _QUOTED.sub('""', text).split("\n", 99)[:99]
+        sample = [line.rstrip() for line in outside if _FILLED.search(line)]
+    else:
+        sample = [re.sub('"[^"]*"', "", line).rstrip() for _, line in lines[:99]]
 
     def everywhere(mark: str) -> bool:
         return all(mark in line for line in sample) or all(
@@ -425,6 +430,9 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
 
 
 def _label(lines: Lines, line, width: int) -> str:
+    """The words before the numbers; where cells are quoted, with the spaces around them."""
+    if lines.separator == UNQUOTED:
+        return rearmed(line.split(UNQUOTED, 1)[0])
     label = " ".join(_parted(lines.cells(line), width)[0])
     return label if lines.separator is None else rearmed(label)
 
@@ -434,7 +442,7 @@ def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
     label, cells = _parted(lines.cells(line), width)
     places = enumerate(cells, len(label) + 1)
     return [
-        read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False)
+        read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False, cell)
         for j, cell in places
     ]
 

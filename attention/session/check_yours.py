@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.deviations import Bench, Deviation
-from attention.diagnosis import Diagnosis, checked, search
+from attention.frameworks.bench import Bench
+from attention.frameworks.diagnosis import Diagnosis
+from attention.frameworks.diagnosis import explain as explained
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import Mistake
 from attention.limits import BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
@@ -85,9 +88,9 @@ def _array(text: str, name: str, where: str) -> ArrayEntry:
 
 
 def bench_of(given: dict) -> Bench:
-    """The attention of these inputs, right and deviating; or a sentence about what does not fit."""
+    """The attention of these inputs, right and with mistakes; or a sentence about what does not fit."""
     try:
-        return Bench(checked(most_scores=MOST_SCORES, **given))
+        return Bench(checked(Given(**given), MOST_SCORES))
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem).replace("allowed has", "the mask has")) from None
 
@@ -108,18 +111,27 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     }
     answers = {name: entry.read() for name, entry in found.items()}
     try:
-        return search(bench, **answers, decimals=_decimals(" ".join(boxes.values())))
+        return explained(bench.given, **answers, decimals=_decimals(" ".join(boxes.values())))
     except (ValueError, TypeError) as problem:
         raise BadInput(
             " ".join([f"your {problem}", *filter(None, {entry.remark for entry in found.values()})])
         ) from None
 
 
-def from_file(filename: str, content: bytes, name: str) -> str:
-    """The text for the box ``name`` out of an uploaded file, every number in full."""
+def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
+    """The text for the box ``name`` out of an uploaded file, every number in full.
+
+    Where other arrays of the file cannot be read, that is refused until ``others`` says to go on.
+    """
     where = entry.shown(filename)
     try:
-        array = array_files.the_one(opening.opened(filename, content), name, where).read()
+        found = opening.opened(filename, content)
+        if name in found:
+            found[name].read()  # what is wrong with the wanted one comes first
+        found, unreadable = array_files.readable(found)
+        if unreadable and not others:
+            raise array_files.Unreadable(unreadable)
+        array = array_files.the_one(found, name, where).read()
     except Ambiguous as problem:
         raise BadInput(
             f"{problem} Save it with points, or put spaces after commas that separate."
@@ -132,7 +144,7 @@ def from_file(filename: str, content: bytes, name: str) -> str:
         raise BadInput(
             f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."
         )
-    blocks = array.reshape(-1, *array.shape[-2:]).astype(np.float64)
+    blocks = array.reshape(-1, *array.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 
 
@@ -142,9 +154,9 @@ def _decimals(text: str) -> int | None:
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 
-def planted(bench: Bench, deviation: Deviation | None, name: str) -> str:
-    """What a code with this deviation would answer, to the last digit; None: a right one."""
-    values = bench.run((deviation,) if deviation else ())[name]
+def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
+    """What a code with this mistake would answer, to the last digit; None: a right one."""
+    values = bench.run((mistake,) if mistake else ())[name]
     blocks = values.reshape(-1, *values.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 

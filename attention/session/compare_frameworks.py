@@ -19,7 +19,7 @@ HANDED = {"array": "as a boolean array", "switch": "as the framework's look-ahea
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One framework's answer to Explore's item and head, and a sentence on where it differs from ours."""
+    """One framework's answer to Explore's item and head, and where it differs from ours."""
 
     name: str
     answer: Answer
@@ -32,7 +32,7 @@ def has_switch(s: Settings) -> bool:
 
 
 def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
-    """Ours for the chosen item and head, and every convention's answer to the same Q, K, V and mask."""
+    """Ours for the chosen item and head, and every convention's answer to the same inputs."""
     ours = one(s, run(s))
     options = _mask(s, handed)
     rows = tuple(f"“{token}”" for token in distinct(s.tokens))

@@ -25,7 +25,7 @@ from attention.readers.printouts import read_matrix, read_number
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
-from attention.session.settings import Settings
+from attention.session.settings import Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
@@ -131,8 +131,11 @@ CODECS: dict[str, Codec] = {
 }
 
 
-def write(settings: Settings) -> dict[str, str]:
-    """The parameters of the link: the example, then each field that differs from it."""
+def write(settings: Settings, matrix_text: Callable[[Matrix], str] | None = None) -> dict[str, str]:
+    """The parameters of the link: the example, then each field that differs from it.
+
+    ``matrix_text`` writes a matrix, by default :func:`write_matrix`.
+    """
     base = EXAMPLES[settings.example].build()
     link = {"example": settings.example}
     for name, codec in CODECS.items():
@@ -143,24 +146,33 @@ def write(settings: Settings) -> dict[str, str]:
         if mine is None and theirs is not None:
             link[name] = ABSENT
         elif mine is not None and mine != theirs:
-            link[name] = write_matrix(mine)
+            link[name] = (matrix_text or write_matrix)(mine)
     return link
 
 
 def address(settings: Settings) -> tuple[dict[str, str], bool]:
     """What stands in the address, and whether it is all.
 
-    Where the link does not fit: the example, and a mark of the rest, which nobody can guess who does not have it.
+    Where the link does not fit: the example, and a mark of the rest, which the state gives again
+    after a way through a file, and which nobody can guess who does not have it.
     """
     large = [m for m in settings.matrices.values() if m.values.size > MAX_TYPED and not m.is_rolled]
     link = {} if large else write(settings)
     if link and len(urlencode(link)) <= MAX_LINK:
         return link, True
     digest = hashlib.blake2b(digest_size=12)
-    for name, matrix in settings.matrices.items():
-        digest.update(f"{name} {matrix.shape} {matrix.recipe}".encode() + matrix.values.tobytes())
-    digest.update(repr([getattr(settings, name) for name in CODECS]).encode())
+    for name, matrix in sorted(settings.matrices.items()):
+        digest.update(name.encode() + identity(matrix))
+    digest.update(
+        repr([codec.write(getattr(settings, name)) for name, codec in CODECS.items()]).encode()
+    )
     return {"example": settings.example, "partial": digest.hexdigest()}, False
+
+
+def identity(matrix: Matrix) -> bytes:
+    """What tells a matrix from every other: its shape, its recipe as a link has it, its numbers."""
+    recipe = _recipe(matrix) if matrix.recipe else ""
+    return f" {matrix.shape} {recipe} ".encode() + matrix.values.tobytes()
 
 
 def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
@@ -186,7 +198,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 )
             elif parameter == "partial":
                 notices.append(
-                    "This address stood for matrices too large for it, and the server no longer has them; open the state's file, or bring them again."
+                    "This address stands for matrices too large for it, kept by the browser that made"
+                    " it, and this one has none under it; open a saved state under “your data” on"
+                    " Explore, or bring them again."
                 )
             elif parameter != "example" and not parameter.startswith("embed"):
                 unknown.append(parameter)
@@ -198,7 +212,22 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         notices.append(
             f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over."
         )
-    return _applied(base, changes, matrices, notices), notices
+    settings = _applied(base, changes, matrices, notices)
+    return settings, notices + _pulled_back(changes, settings)
+
+
+def _pulled_back(changes: dict, settings: Settings) -> list[str]:
+    """A sentence for each number beyond what there is; the nearest one stands in the settings."""
+    found = []
+    for name, (least, most) in bounds(settings).items():
+        asked, taken = changes.get(name), getattr(settings, name)
+        if asked is not None and asked != taken:
+            allowed = f"{least:,} to {most:,} are" if least < most else f"only {least:,} is"
+            found.append(
+                f"The link's parameter {name} is {asked:,}; {allowed} allowed,"
+                f" so {taken:,} was taken."
+            )
+    return found
 
 
 def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.limits import LIMIT, BadInput
+from attention.readers.printouts import brief
 from attention.weights import INITIALISERS, initialise
 
 
@@ -30,19 +31,16 @@ class Recipe:
                 f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed."
             )
         if INITIALISERS[self.kind].ranged:
+            span = f"{brief(self.low)} … {brief(self.high)}"
             if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
-                raise BadInput(
-                    f"the range {self.low:g} … {self.high:g} is out of bounds; ±{LIMIT:g} is allowed."
-                )
+                raise BadInput(f"the range {span} is out of bounds; ±{LIMIT:g} is allowed.")
             ends = (
                 (math.ceil(self.low), math.ceil(self.high))
                 if self.kind == "integers"
                 else (self.low, self.high)
             )
             if not ends[0] < ends[1]:
-                raise BadInput(
-                    f"the range {self.low:g} … {self.high:g} is empty; the first number must be smaller."
-                )
+                raise BadInput(f"the range {span} is empty; the first number must be smaller.")
         else:  # these kinds have no range; equal recipes are to compare equal
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)

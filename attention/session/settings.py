@@ -125,5 +125,17 @@ def real_keys(settings: Settings) -> np.ndarray:
     return real
 
 
+def bounds(s: Settings) -> dict[str, tuple[int, int]]:
+    """The least and the most of each whole number that only says what is looked at or sampled."""
+    return {
+        "item": (0, max(s.batch - 1, 0)),
+        "head": (0, s.heads - 1),
+        "query": (0, len(s.tokens) - 1),
+        "digits": (0, 10),
+        "sample_d_k": (1, 1024),
+        "samples": (10, 10_000),
+    }
+
+
 def as_drawn(mask: np.ndarray) -> tuple[tuple[bool, ...], ...]:
     return tuple(tuple(bool(c) for c in row) for row in mask)

@@ -19,7 +19,8 @@ from attention.limits import (
     BadInput,
 )
 from attention.masks import MASKS
-from attention.session.settings import DRAWN, Settings
+from attention.readers.printouts import brief
+from attention.session.settings import DRAWN, Settings, bounds
 from attention.variance import DISTRIBUTIONS
 
 
@@ -52,7 +53,8 @@ def check(settings: Settings) -> Settings:
             f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}."
         )
     if settings.scale is not None and not (0 < settings.scale <= 1e6):
-        raise BadInput(f"the scale is {settings.scale:g}; a positive number up to 1e6 is wanted.")
+        scale = brief(settings.scale)
+        raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
     if settings.distribution not in DISTRIBUTIONS:
@@ -72,15 +74,11 @@ def check(settings: Settings) -> Settings:
         )
     if any(not 0 <= k < n_k for k in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
-    return replace(
-        settings,
-        item=min(max(settings.item, 0), max(settings.batch - 1, 0)),
-        head=min(max(settings.head, 0), settings.heads - 1),
-        query=min(max(settings.query, 0), n_q - 1),
-        digits=min(max(settings.digits, 0), 10),
-        sample_d_k=min(max(settings.sample_d_k, 1), 1024),
-        samples=min(max(settings.samples, 10), 10_000),
-    )
+    inside = {
+        name: min(max(getattr(settings, name), least), most)
+        for name, (least, most) in bounds(settings).items()
+    }
+    return replace(settings, **inside)
 
 
 def _check_matrices(s: Settings) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -29,15 +30,14 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-@pytest.fixture(scope="session")
-def address():
+@contextmanager
+def _serving(command: list[str], where: Path):
+    """The address of a dashboard that runs until the end; the command takes the port as its last word."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
-    command += [f"--server.port={port}", "--server.address=127.0.0.1"]
     server = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, str(port)], cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     url = f"http://127.0.0.1:{port}/"
     try:
@@ -52,6 +52,19 @@ def address():
     finally:
         server.terminate()
         server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """``with serving(command, folder) as address`` runs a dashboard of one's own."""
+    return _serving
+
+
+@pytest.fixture(scope="session")
+def address(serving):
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+    with serving([*command, "--server.address=127.0.0.1", "--server.port"], ROOT) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -218,12 +231,12 @@ def visit(browser, address):
     """Open pages as fresh visitors; at the end no page may have raised an error."""
     opened = []
 
-    def visitor(width=1440, height=900, scheme="light", **options) -> Dashboard:
+    def visitor(width=1440, height=900, scheme="light", at=address, **options) -> Dashboard:
         viewport = {"width": width, "height": height}
         context = browser.new_context(
             viewport=viewport, color_scheme=scheme, accept_downloads=True, **options
         )
-        opened.append((context, Dashboard(context.new_page(), address)))
+        opened.append((context, Dashboard(context.new_page(), at)))
         return opened[-1][1]
 
     yield visitor

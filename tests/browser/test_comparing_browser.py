@@ -87,7 +87,7 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
         "The heads are split by a reshape without a transpose. With that,"
     ).wait_for()
     dashboard.page.wait_for_selector(".board[data-tag]")
-    wrong = next(d for d in bench.applicable if d.slot == "split")
+    wrong = next(d for d in bench.applicable if d.name == "split: reshaped")
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
     dashboard.after(
         lambda: (
@@ -134,6 +134,26 @@ def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
     dashboard.page.locator(".st-key-check_use_output button:enabled").click()
     dashboard.page.get_by_text("mine.npy: its .npy version is missing").wait_for()
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
+
+
+def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visit, tmp_path):
+    dashboard, there = checking(visit, example="random-qkv"), bench_of("random-qkv")
+    file = tmp_path / "mine.npz"
+    np.savez(file, weights=there.right["weights"], notes=np.array([["a"]]))
+    dashboard.page.get_by_text("From a file").click()
+    dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
+    press = dashboard.page.locator(".st-key-check_use_weights button:enabled")
+    press.click()
+    dashboard.page.get_by_text(
+        "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64, integers"
+        " and masks of bool are read. Tick “Go on with the other arrays” and press again."
+    ).wait_for()
+    assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""
+    box = dashboard.page.locator(".st-key-set_check_others")
+    box.locator("label").click()
+    box.locator("input:checked").wait_for(state="attached")
+    press.click()
+    dashboard.page.get_by_text("These numbers are right, to 16 digits.").wait_for()
 
 
 def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(

@@ -207,6 +207,35 @@ def test_a_bad_file_is_one_sentence_and_changes_nothing(visit, name, content, se
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
 
 
+UNREADABLE = (
+    "1 of 3 arrays cannot be read. mixed.npz, W_K holds text; floats up to float64, integers and"
+    " masks of bool are read."
+)
+
+
+def test_beside_an_array_that_cannot_be_read_the_others_wait_for_a_yes(visit):
+    W_Q = RNG.standard_normal((4, 4))
+    mixed = npz(X=X, W_Q=W_Q, W_K=np.array([["a"]]))
+    go_on = ".st-key-set_load_others label"
+    dashboard = visit().open()
+    dashboard.upload("mixed.npz", mixed)
+    assert dashboard.notice() == UNREADABLE
+    dashboard.page.locator(go_on, has_text="Go on with the others").wait_for()
+    assert dashboard.page.locator(".st-key-load_use").count() == 0
+    assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
+    dashboard.page.locator(go_on).click()
+    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 4 × 4").wait_for()
+    dashboard.upload("again.npz", npz(X=X, W_Q=np.array([["a"]])))  # another file asks anew
+    dashboard.page.locator(".said", has_text="1 of 2 arrays cannot be read. again.npz").wait_for()
+    dashboard.page.locator(go_on, has_text="Go on with the other one").wait_for()
+    assert dashboard.page.locator(".st-key-load_use").count() == 0
+    dashboard.upload("mixed.npz", mixed)
+    dashboard.page.locator(go_on, has_text="Go on with the others").click()
+    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 4 × 4").wait_for()
+    dashboard.use()
+    agrees(dashboard, X=X, W_Q=W_Q, W_K=four("W_K"), W_V=four("W_V"))
+
+
 # ---- out ----------------------------------------------------------------------------------------------
 
 

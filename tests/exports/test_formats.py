@@ -52,14 +52,14 @@ def shown(settings, title="A title") -> Shown:
     settings = check(settings)
     trace = run(settings)
     now = view(settings, trace)
-    return Shown(
-        settings,
-        trace,
-        now,
-        title,
-        lambda: panes.panes(now),
-        lambda: "window.Plotly = { newPlot () {} }",
-    )
+    return Shown(settings, trace, now, title, lambda: panes.panes(now))
+
+
+@pytest.fixture(autouse=True)
+def small_plotly(monkeypatch):
+    """plotly.js has nearly five megabytes, which no test here draws with."""
+    source = "window.Plotly = { newPlot () {} }"
+    monkeypatch.setattr("attention.exports.report.plotly_script", lambda: source)
 
 
 def hostile() -> Shown:
@@ -166,6 +166,23 @@ def test_the_notebook_runs_cell_by_cell(name, capsys):
     assert np.allclose(
         space["weights"], s.trace.weights[s.settings.item] if s.settings.batch else s.trace.weights
     )
+
+
+def test_every_character_of_a_token_comes_out_of_the_script_and_the_notebook():
+    s, names = hostile(), {}
+    exec(code.to_python(s.settings, s.trace, s.title).decode(), names)
+    assert names["tokens"] == list(HOSTILE)
+    cells = json.loads(code.to_notebook(s.settings, s.trace, s.title))["cells"]
+    first = next(cell for cell in cells if cell["cell_type"] == "code")
+    names = {}
+    exec("".join(first["source"]), names)
+    assert names["tokens"] == list(HOSTILE)
+
+
+def test_a_title_stands_in_the_script_as_it_is_read():
+    s = shown(FOUR, "−1e9 beside −∞")
+    first = code.to_python(s.settings, s.trace, s.title).decode().splitlines()[0]
+    assert first.startswith('"""−1e9 beside −∞: scaled dot-product attention')
 
 
 @pytest.mark.parametrize("name", CASES)

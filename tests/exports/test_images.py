@@ -126,6 +126,18 @@ def test_a_browser_that_hangs_is_ended_with_all_it_started(browser, monkeypatch,
     assert not images._ONE_AT_A_TIME.locked()
 
 
+def test_on_a_read_only_file_system_it_says_so(browser, monkeypatch, tmp_path):
+    browser("exit 3")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(images.NoImage) as refused:
+        images.draw(SMALL, "pdf")
+    assert str(refused.value) == (
+        "The server finds no folder to write into while it draws; take the SVG, which your"
+        " browser makes."
+    )
+    assert not images._ONE_AT_A_TIME.locked()
+
+
 def test_who_waits_too_long_for_others_is_told_so(browser, monkeypatch):
     browser("exit 3")
     monkeypatch.setattr(images, "WAIT", 0.1)

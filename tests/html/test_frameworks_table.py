@@ -29,22 +29,23 @@ def cells(text: str) -> list[list[str]]:
 def test_each_framework_has_a_line_of_facts_below_ours():
     head, ours, *rows = cells(facts())
     assert ours[0] == "ours"
-    assert len(head) == len(ours) == 8
+    assert len(head) == len(ours) == 9
     for row, c in zip(rows, CONVENTIONS.values(), strict=True):
-        known = c.source if c.ran else f"not run: {c.source}"
         assert row == [
-            f"{c.title} ({c.version})",
-            c.layout,
+            f"{c.name} ({c.version})",
+            c.when,
             c.true_means,
-            c.causal,
             c.hidden_row,
+            c.causal,
             c.scale,
             c.softcap,
-            known,
+            c.layout,
+            c.source if c.ran else f"not run: {c.source}",
         ]
 
 
 def test_a_sentence_with_a_token_in_it_is_text():
     text = sentences([Compared("torch_mha", Answer(), "Row <b>x</b> sees no key.")])
     assert escape("<b>x</b>") in text
-    assert cells(text)[1] == ["nn.MultiheadAttention (torch 2.13.0)", "Row <b>x</b> sees no key."]
+    name = "nn.MultiheadAttention, need_weights=True (torch 2.13.0)"
+    assert cells(text)[1] == [name, "Row <b>x</b> sees no key."]

@@ -72,7 +72,7 @@ def test_a_mistake_is_named_with_its_stage_its_fix_and_its_heatmaps():
     bench = inputs.bench_of(
         inputs.from_settings(set_mask(EXAMPLES["random-qkv"].build(), "causal"))
     )
-    wrong = next(d for d in bench.applicable if d.option == "inverted")
+    wrong = next(d for d in bench.applicable if d.name == "mask: inverted")
     at = typed(at, "output", inputs.planted(bench, wrong, "output"))
     assert "The mask is inverted. With that, all numbers agree to 1" in said(at)
     assert "negate the mask" in said(at)

@@ -1,4 +1,4 @@
-"""Conventions through Streamlit's AppTest: a sentence for each framework, and its numbers beside ours."""
+"""Conventions through Streamlit's AppTest: a sentence for each framework, its numbers by ours."""
 
 from html import escape
 
@@ -35,7 +35,8 @@ def test_every_framework_has_its_sentence_and_its_facts(example):
         assert all(
             escape(fact) in text
             for fact in (
-                c.title,
+                c.name,
+                c.when,
                 c.version,
                 c.layout,
                 c.true_means,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention import multi_head_attention
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run
@@ -303,6 +304,19 @@ def test_a_fully_hidden_row_is_flagged():
     assert said(at, "flag") == ["Query “w1” sees no key: its weights and its output are 0."]
 
 
+def test_scores_beyond_the_float_type_are_flagged_with_the_queries_they_belong_to(monkeypatch):
+    def large(settings):
+        trace = run(settings)
+        Q = trace.Q * [[1e200], [0], [1e200], [0]]
+        return multi_head_attention(Q, trace.K * 1e200, trace.V)
+
+    monkeypatch.setattr("attention.session.run.run", large)
+    assert said(opened(), "flag") == [
+        "Queries “w1” and “w3”: the scores go beyond float64, which ends at 1.8e+308; make Q or K"
+        " smaller."
+    ]
+
+
 def test_one_token_is_said_to_have_nothing_to_choose_from():
     at = opened(tokens='"w1"', X="1 2 3 4")
     assert settings(at).tokens == ("w1",)
@@ -337,3 +351,33 @@ def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
     (flag,) = said(at, "flag")
     assert flag == "Query “https://evil.example” sees no key: its weights and its output are 0."
     assert not at.warning and not at.info
+
+
+def several_arrays_of(at: AppTest) -> AppTest:
+    """The page with several arrays on it, and the figure's controls below."""
+    at = pasted(at, "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
+    return ran(at.button_group(key="set_below").set_value("Take it away"))
+
+
+KEPT = ("below", "load_family", "load_pick_Q", "sheet_for", "sheet_mode", "sheet_scale")
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("value", ["gone", None])
+def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
+    at = several_arrays_of(opened())
+    at.session_state["visit"].kept[name] = value
+    ran(at)
+    kept = at.session_state["visit"].kept
+    wanted = {"below": "The chosen cell", "load_family": "weights", "load_pick_Q": None}
+    wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
+    assert kept[name] == wanted[name]
+
+
+@pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
+def test_a_choice_that_must_be_made_is_never_taken_back(name):
+    at = several_arrays_of(opened())
+    before = at.session_state["visit"].kept[name]
+    ran(at.button_group(key=f"set_{name}").set_value(None))
+    assert at.session_state["visit"].kept[name] == before
+    assert at.button_group(key=f"set_{name}").value == before

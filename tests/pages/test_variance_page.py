@@ -46,7 +46,7 @@ def panes(at: AppTest) -> dict[str, dict]:
     found = {}
     for element in at.get("bidi_component"):
         data = element.proto.bytes or element.proto.mixed.json.encode()
-        found |= {pane["name"]: pane for pane in json.loads(data)["panes"]}
+        found |= {pane["name"]: pane for pane in json.loads(data).get("panes", [])}
     return found
 
 
@@ -101,6 +101,21 @@ def test_each_control_moves_its_own_setting_the_charts_and_the_link(move, expect
     assert at.session_state["visit"].settings.matrices == before.matrices
     settings, notices = links.read(link_of(at))
     assert not notices and settings == at.session_state["visit"].settings
+
+
+def test_only_a_move_of_what_is_sampled_samples_again(monkeypatch):
+    drawn, draw = [], maths.draw_scores
+    monkeypatch.setattr(maths, "draw_scores", lambda *asked: drawn.append(asked) or draw(*asked))
+    at = opened(sample_seed="20260727")
+    assert ("normal", 64, 20260727, 1000) in drawn
+    drawn.clear()
+    ran(at.toggle(key="set_sheet_open_attention_why").set_value(True))
+    ran(at.segmented_control(key="set_sheet_mode").set_value("dark"))
+    ran(at.switch_page(EXPLORE))
+    ran(at.switch_page(VARIANCE))
+    assert drawn == []
+    ran(at.select_slider(key="set_samples").set_value(300))
+    assert ("normal", 64, 20260727, 300) in drawn
 
 
 def test_a_larger_d_k_adds_points_and_moves_none():

@@ -1,18 +1,26 @@
 """Ask the real libraries a few small questions and keep their answers in ``recorded.json``.
 
-The tests compare the package with those answers, so that they need none of the libraries. To record again, in an
-environment that has torch, keras, jax, transformers and onnx, from the top of the repository::
+The tests compare the package with those answers, so that they need none of the libraries. To record
+again, in an environment that has torch, keras, jax, transformers and onnx, from the top of the
+repository::
 
     python tests/peers/record.py
 
-Every question is one of CASES, its numbers drawn from a seed; every library is one function of LIBRARIES, from
-(B, H, L, D) arrays to its output and, where it returns them, its weights, in that layout.
+Every question is one of CASES, its numbers drawn from a seed. Every entry of LIBRARIES is one way
+of calling a library: a function from (B, H, L, D) arrays to its output and, where it returns them,
+its weights, in that layout, and the convention that must answer the same.
 """
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -29,8 +37,18 @@ PADDED_OUT = [[False] * 4]
 
 
 def _case(
-    seed, n_q=4, n_k=4, d_v=4, lead=(1, 1), dtype="float64", factor=1.0, mask=None, causal=False
+    seed,
+    n_q=4,
+    n_k=4,
+    d_v=4,
+    lead=(1, 1),
+    dtype="float64",
+    factor=1.0,
+    mask=None,
+    causal=False,
+    broken=None,
 ) -> dict:
+    """``factor`` multiplies Q; ``broken`` is the number of the key that is NaN."""
     return locals()
 
 
@@ -57,32 +75,64 @@ CASES = {
         17, lead=(2, 2), n_q=2, dtype="float32", mask=[[SOME[:2]]]
     ),
     "narrow values": _case(18, n_q=2, d_v=2),
+    "narrow values, causal and a mask": _case(19, d_v=2, mask=SOME, causal=True),
+    "causal, 1 query and 4 keys": _case(20, n_q=1, causal=True),
+    "scores beyond a filler of -1e9": _case(21, factor=8e9, dtype="float32", mask=KEYS),
+    "a hidden key of NaN": _case(22, dtype="float32", mask=KEYS, broken=1),
+    "a hidden row, float16": _case(23, dtype="float16", mask=BLIND),
+    "no key at all, float16": _case(24, n_q=2, dtype="float16", mask=PADDED_OUT),
 }
 
 
 def drawn(case: dict) -> tuple[np.ndarray, ...]:
-    """Q, K, V and the mask of a case; RandomState, because NumPy promises that its stream never changes."""
+    """Q, K, V and the mask of a case; NumPy promises never to change RandomState's stream."""
     stream = np.random.RandomState(case["seed"])
     shapes = ((case["n_q"], 4), (case["n_k"], 4), (case["n_k"], case["d_v"]))
     Q, K, V = (
         stream.standard_normal((*case["lead"], *shape)).astype(case["dtype"]) for shape in shapes
     )
+    if case["broken"] is not None:
+        K[..., case["broken"], :] = np.nan
     mask = None if case["mask"] is None else np.array(case["mask"])
     return (Q * case["factor"]).astype(Q.dtype), K, V, mask
 
 
-# ---- the libraries: Q, K, V (B, H, L, D), mask (B, H, n_q, n_k) or None, causal → output, weights or None -----------
+class NotAsked(Exception):
+    """This way of calling does not exist for these inputs."""
 
 
-def torch_sdpa(Q, K, V, mask, causal):
+# ---- Q, K, V (B, H, L, D), mask (B, H, n_q, n_k) or None, causal → output, weights or None -------
+
+
+def torch_sdpa(Q, K, V, mask, causal, backend=None):
     import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
 
+    if backend == "FLASH_ATTENTION" and V.shape[-1] != K.shape[-1]:
+        raise NotAsked("the flash path wants V as wide as K")
+    q, k, v = map(torch.tensor, (Q, K, V))
     mask = None if mask is None else torch.tensor(mask)
+    attend = partial(torch.nn.functional.scaled_dot_product_attention, q, k, v)
+    if backend is None:
+        return attend(attn_mask=mask, is_causal=causal), None
+    with sdpa_kernel(getattr(SDPBackend, backend)):
+        return attend(attn_mask=mask, is_causal=causal), None
+
+
+def torch_sdpa_lower_right(Q, K, V, mask, causal):
+    import torch
+    from torch.nn.attention.bias import causal_lower_right
+
+    if not causal:
+        return torch_sdpa(Q, K, V, mask, causal)
+    if mask is not None:
+        raise ValueError("not asked: attn_mask holds one of the two")
+    bias = causal_lower_right(Q.shape[2], K.shape[2])
     attend = torch.nn.functional.scaled_dot_product_attention
-    return attend(*map(torch.tensor, (Q, K, V)), attn_mask=mask, is_causal=causal), None
+    return attend(*map(torch.tensor, (Q, K, V)), attn_mask=bias), None
 
 
-def torch_mha(Q, K, V, mask, causal):
+def torch_mha(Q, K, V, mask, causal, need_weights=True):
     import torch
 
     heads, d = Q.shape[1], Q.shape[1] * Q.shape[3]
@@ -93,11 +143,52 @@ def torch_mha(Q, K, V, mask, causal):
         layer.in_proj_weight.copy_(torch.eye(d).repeat(3, 1))
         layer.out_proj.weight.copy_(torch.eye(d))
     flat = [torch.tensor(_joined(M)) for M in (Q, K, V)]
-    hide = np.zeros((*Q.shape[:3], K.shape[2]), bool) if mask is None else mask
+    given = _hiding(mask, causal, Q, K)
+    options = {"need_weights": need_weights, "average_attn_weights": False}
+    output, weights = layer(*flat, attn_mask=given, **options)
+    return _split(output.detach(), heads), weights.detach() if need_weights else None
+
+
+def torch_mha_fast(Q, K, V, mask, causal):
+    """The fast path, which wants one tensor for all three and an even number of heads.
+
+    So the tokens are one-hot and the weights of the projections hold Q, K and V; a head of zeros
+    makes the number even.
+    """
+    import torch
+
+    (items, heads, n, d), even = Q.shape, Q.shape[1] + Q.shape[1] % 2
+    if not Q.shape == K.shape == V.shape or items * n > even * d:
+        raise NotAsked("self-attention alone has a fast path")
+    wide = [np.pad(M, ((0, 0), (0, even - heads), (0, 0), (0, 0))) for M in (Q, K, V)]
+    width, kind = even * d, torch.tensor(Q).dtype
+    layer = torch.nn.MultiheadAttention(width, even, batch_first=True, dtype=kind).eval()
+    hidden = _hiding(mask, causal, wide[0], wide[1])
+    tokens = torch.eye(width, dtype=kind)[: items * n].reshape(items, n, width)
+    native = torch._native_multi_head_attention
+    with torch.no_grad(), patch.object(torch, native.__name__, wraps=native) as fast:
+        layer.in_proj_bias.zero_()
+        layer.in_proj_weight.zero_().reshape(3, width, width)[:, :, : items * n].copy_(
+            torch.tensor(np.stack([_joined(M).reshape(-1, width).T for M in wide]))
+        )
+        layer.out_proj.weight.copy_(torch.eye(width))
+        layer.out_proj.bias.zero_()
+        output, _ = layer(tokens, tokens, tokens, attn_mask=hidden, need_weights=False)
+    if not fast.called:
+        raise NotAsked("the fast path was not taken")
+    return _split(output, even)[:, :heads], None
+
+
+def _hiding(mask, causal, Q, K):
+    """The caller's mask, True where it hides, (B·H, n_q, n_k); None where it would hide nothing."""
+    import torch
+
+    if mask is None and not causal:
+        return None
+    hide = np.zeros((*Q.shape[:3], K.shape[2]), bool)
+    hide = hide if mask is None else hide | mask
     hide = hide | ~np.tri(*hide.shape[2:], dtype=bool) if causal else hide
-    given = None if mask is None and not causal else torch.tensor(hide.reshape(-1, *hide.shape[2:]))
-    output, weights = layer(*flat, attn_mask=given, need_weights=True, average_attn_weights=False)
-    return _split(output.detach(), heads), weights.detach()
+    return torch.tensor(hide.reshape(-1, *hide.shape[2:]))
 
 
 def keras_attention(Q, K, V, mask, causal):
@@ -109,24 +200,37 @@ def keras_attention(Q, K, V, mask, causal):
         if (mask != mask[:, :, :1]).any():
             raise ValueError("not asked: its documented mask is over keys, (B, Tv)")
         options["mask"] = [None, np.ascontiguousarray(mask[:, :, 0].reshape(-1, mask.shape[3]))]
-    output, weights = keras.layers.Attention()([q, v, k], **options)
+    layer = keras.layers.Attention(dtype=_half(Q))
+    output, weights = layer([q, v, k], **options)
     return tuple(np.asarray(M).reshape(*Q.shape[:3], -1) for M in (output, weights))
 
 
-def keras_mha(Q, K, V, mask, causal):
+def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0):
     import keras
 
     heads, d, d_v = Q.shape[1], Q.shape[3], V.shape[3]
-    layer = keras.layers.MultiHeadAttention(heads, d, d_v, use_bias=False, output_shape=heads * d_v)
+    options = {"use_bias": False, "output_shape": heads * d_v, "dtype": _half(Q)}
+    layer = keras.layers.MultiHeadAttention(heads, d, d_v, dropout=dropout, **options)
     flat = {"query": _joined(Q), "value": _joined(V), "key": _joined(K)}
     layer.build(*(flat[name].shape for name in ("query", "value", "key")))
-    layer.set_weights(
-        [np.eye(max(w.shape)).reshape(w.shape) for w in layer.weights]
-    )  # Q, K, V and output as they are
+    for weight in layer.trainable_weights:  # Q, K, V and output as they are
+        weight.assign(np.eye(max(weight.shape)).reshape(weight.shape))
     same = mask is None or (mask == mask[:, :1]).all()
     given = None if mask is None else mask[:, 0] if same else mask
-    output = layer(**flat, attention_mask=given, use_causal_mask=causal)
-    return _split(np.asarray(output.detach()), heads), None
+    found = layer(
+        **flat, attention_mask=given, use_causal_mask=causal, return_attention_scores=scores
+    )
+    output, weights = found if scores else (found, None)
+    return _split(_array(output), heads), None if weights is None else _array(weights)
+
+
+def _half(Q):
+    """The float type a layer is told to compute in; without one it takes everything to float32."""
+    return "float16" if Q.dtype == np.float16 else None
+
+
+def _array(tensor) -> np.ndarray:
+    return np.asarray(tensor.detach() if hasattr(tensor, "detach") else tensor)
 
 
 def keras_ops(Q, K, V, mask, causal):
@@ -137,41 +241,49 @@ def keras_ops(Q, K, V, mask, causal):
     return np.asarray(output).swapaxes(1, 2), None
 
 
-def jax(Q, K, V, mask, causal):
+def jax(Q, K, V, mask, causal, implementation=None):
     import jax
 
     q, k, v = (jax.numpy.asarray(M.swapaxes(1, 2)) for M in (Q, K, V))
-    return np.asarray(jax.nn.dot_product_attention(q, k, v, mask=mask, is_causal=causal)).swapaxes(
-        1, 2
-    ), None
+    attend = partial(jax.nn.dot_product_attention, implementation=implementation)
+    return np.asarray(attend(q, k, v, mask=mask, is_causal=causal)).swapaxes(1, 2), None
 
 
-def onnx_23(Q, K, V, mask, causal):
+def onnx_attention(Q, K, V, mask, causal, opset=23, cache=""):
+    """``cache``: "past" hands over all keys but the last n_q as past, "lengths" says how many."""
     import onnx
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
 
-    given = {"Q": Q, "K": K, "V": V} | ({} if mask is None else {"mask": mask})
+    past = K.shape[2] - Q.shape[2] if cache == "past" else 0
+    if past < 0:
+        raise NotAsked("a past has no negative length")
+    given = {"Q": Q, "K": K[:, :, past:], "V": V[:, :, past:]}
+    given |= {} if mask is None else {"mask": mask}
+    if cache == "past":
+        given |= {"past_key": K[:, :, :past], "past_value": V[:, :, :past]}
+    if cache == "lengths":
+        given["lengths"] = np.full(len(Q), K.shape[2], np.int64)
+    slots = ("Q", "K", "V", "mask", "past_key", "past_value", "lengths")
+    sizes = {"Y": (*Q.shape[:3], V.shape[3]), "weights": (*Q.shape[:3], K.shape[2])}
+    sizes |= {"keys": K.shape, "values": V.shape} if cache == "past" else {}
+    filled = [name if name in sizes else "" for name in ("Y", "keys", "values", "weights")]
     node = helper.make_node(
         "Attention",
-        list(given),
-        ["Y", "", "", "weights"],
+        [name if name in given else "" for name in slots[: 6 + (opset > 23)]],
+        filled,
         is_causal=int(causal),
         qk_matmul_output_mode=3,
     )
     types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in given.items()}
-    inputs = [
-        helper.make_tensor_value_info(name, types[name], array.shape)
-        for name, array in given.items()
-    ]
-    sizes = {"Y": (*Q.shape[:3], V.shape[3]), "weights": (*Q.shape[:3], K.shape[2])}
-    outputs = [
-        helper.make_tensor_value_info(name, types["Q"], size) for name, size in sizes.items()
-    ]
+    described = helper.make_tensor_value_info
+    inputs = [described(name, types[name], array.shape) for name, array in given.items()]
+    outputs = [described(name, types["Q"], size) for name, size in sizes.items()]
     graph = helper.make_graph([node], "attention", inputs, outputs)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     onnx.checker.check_model(model)
-    return ReferenceEvaluator(model).run(None, given)
+    found = ReferenceEvaluator(model).run(["Y", "weights"], given)
+    return tuple(found)
 
 
 def hf_eager(Q, K, V, mask, causal):
@@ -180,22 +292,47 @@ def hf_eager(Q, K, V, mask, causal):
     from transformers.models.llama.modeling_llama import eager_attention_forward
 
     q, k, v = map(torch.tensor, (Q, K, V))
-    allowed = (
-        torch.ones(*Q.shape[:3], K.shape[2], dtype=torch.bool)
-        if mask is None
-        else torch.tensor(mask)
-    )
+    made = None
+    if mask is not None or causal:
+        look = _may_look(mask, causal, Q, K)
+        made = eager_mask(len(Q), Q.shape[2], K.shape[2], mask_function=look, dtype=q.dtype)
+    scale = Q.shape[3] ** -0.5
+    output, weights = eager_attention_forward(_hf_module(), q, k, v, made, scaling=scale)
+    return output.transpose(1, 2), weights
 
-    def may_look(item, head, query, key):
-        return allowed[item, 0, query, key] & ((key <= query) | (not causal))
+
+def hf_sdpa(Q, K, V, mask, causal):
+    import torch
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.masking_utils import sdpa_mask
 
     made = None
-    if mask is not None or causal:  # one mask for all heads, as the helper makes it
-        made = eager_mask(len(Q), Q.shape[2], K.shape[2], mask_function=may_look, dtype=q.dtype)
+    if mask is not None:
+        look = _may_look(mask, causal, Q, K)
+        sizes = (len(Q), Q.shape[2], K.shape[2])
+        made = sdpa_mask(*sizes, mask_function=look, allow_is_causal_skip=False)
+    q, k, v = map(torch.tensor, (Q, K, V))
+    output, _ = sdpa_attention_forward(_hf_module(), q, k, v, made, is_causal=causal)
+    return output.transpose(1, 2), None
+
+
+def _may_look(mask, causal, Q, K):
+    """What the helpers of masking_utils ask of every cell; one mask for all heads."""
+    import torch
+
+    shape = (*Q.shape[:3], K.shape[2])
+    allowed = torch.tensor(np.ones(shape, bool) if mask is None else mask)
+    return lambda item, head, query, key: (
+        allowed[item, 0, query, key] & ((key <= query) | (not causal))
+    )
+
+
+def _hf_module():
+    import torch
+
     module = torch.nn.Module().eval()
     module.num_key_value_groups = 1
-    output, weights = eager_attention_forward(module, q, k, v, made, scaling=Q.shape[3] ** -0.5)
-    return output.transpose(1, 2), weights
+    return module
 
 
 def _joined(M: np.ndarray) -> np.ndarray:
@@ -207,28 +344,63 @@ def _split(M, heads: int) -> np.ndarray:
     return M.reshape(*M.shape[:2], heads, -1).swapaxes(1, 2)
 
 
+class Way(NamedTuple):
+    """One way of calling a library."""
+
+    ask: Callable
+    package: str
+    convention: str  # what must answer the same
+    backend: str = "torch"  # Keras'
+
+
+def _torch(convention: str, ask: Callable, **options) -> Way:
+    return Way(partial(ask, **options), "torch", convention)
+
+
+def _keras(convention: str, ask: Callable, backend: str = "torch", **options) -> Way:
+    return Way(partial(ask, **options), "keras", convention, backend)
+
+
+def _onnx(convention: str, **options) -> Way:
+    return Way(partial(onnx_attention, **options), "onnx", convention)
+
+
 LIBRARIES = {
-    "torch_sdpa": (torch_sdpa, "torch"),
-    "torch_mha": (torch_mha, "torch"),
-    "keras_attention": (keras_attention, "keras"),
-    "keras_mha": (keras_mha, "keras"),
-    "keras_ops": (keras_ops, "keras"),
-    "jax": (jax, "jax"),
-    "onnx_23": (onnx_23, "onnx"),
-    "hf_eager": (hf_eager, "transformers"),
+    "torch_sdpa": _torch("torch_sdpa", torch_sdpa),
+    "torch_sdpa, flash": _torch("torch_sdpa", torch_sdpa, backend="FLASH_ATTENTION"),
+    "torch_sdpa_math": _torch("torch_sdpa_math", torch_sdpa, backend="MATH"),
+    "torch_sdpa_lower_right": _torch("torch_sdpa_lower_right", torch_sdpa_lower_right),
+    "torch_mha": _torch("torch_mha", torch_mha),
+    "torch_mha, fast path, need_weights=False": _torch("torch_mha", torch_mha_fast),
+    "torch_mha_no_weights": _torch("torch_mha_no_weights", torch_mha, need_weights=False),
+    "keras_attention": _keras("keras_attention", keras_attention),
+    "keras_mha": _keras("keras_mha", keras_mha),
+    "keras_mha_scores": _keras("keras_mha_scores", keras_mha, scores=True),
+    "keras_mha_scores, dropout": _keras("keras_mha_scores", keras_mha, dropout=0.5),
+    "keras_mha_scores, JAX": _keras("keras_mha_scores", keras_mha, "jax", scores=True),
+    "keras_ops": _keras("keras_ops", keras_ops),
+    "keras_ops, JAX": _keras("jax", keras_ops, "jax"),
+    "jax": Way(jax, "jax", "jax"),
+    "jax, implementation xla": Way(partial(jax, implementation="xla"), "jax", "jax"),
+    "onnx_23": _onnx("onnx_23"),
+    "onnx_23, opset 24": _onnx("onnx_23", opset=24),
+    "onnx_23, opset 25": _onnx("onnx_23", opset=25),
+    "onnx_cache": _onnx("onnx_cache", opset=24, cache="lengths"),
+    "onnx_cache, past": _onnx("onnx_cache", cache="past"),
+    "hf_eager": Way(hf_eager, "transformers", "hf_eager"),
+    "hf_sdpa": Way(hf_sdpa, "transformers", "hf_sdpa"),
 }
 
 
-def asked(library, case: dict) -> dict:
+def asked(way: Way, case: dict) -> dict:
     """One answer as lists (NaN as null), or the kind of error that came instead."""
     Q, K, V, mask = drawn(case)
-    mask = (
-        None
-        if mask is None
-        else np.ascontiguousarray(np.broadcast_to(mask, (*Q.shape[:3], K.shape[2])))
-    )
+    if mask is not None:
+        mask = np.ascontiguousarray(np.broadcast_to(mask, (*Q.shape[:3], K.shape[2])))
     try:
-        output, weights = library(Q, K, V, mask, case["causal"])
+        output, weights = way.ask(Q, K, V, mask, case["causal"])
+    except NotAsked as reason:
+        return {"not asked": str(reason)}
     except Exception as error:  # whatever a library raises is its answer
         return {"refused": f"{type(error).__name__}: {error}".splitlines()[0][:120]}
     answer = {"dtype": str(np.asarray(output).dtype), "output": _listed(output)}
@@ -244,20 +416,33 @@ def _listed(array) -> list:
     return np.array(flat, object).reshape(array.shape).tolist()
 
 
-def main() -> None:
-    os.environ.setdefault("KERAS_BACKEND", "torch")
-    answers = {
-        name: {case: asked(library, CASES[case]) for case in CASES}
-        for name, (library, _) in LIBRARIES.items()
-    }
-    versions = {
-        package: version(package)
-        for package in ("torch", "keras", "jax", "onnx", "transformers", "numpy")
-    }
+def answers(names) -> dict:
+    return {name: {case: asked(LIBRARIES[name], CASES[case]) for case in CASES} for name in names}
+
+
+def elsewhere(backend: str) -> dict:
+    """The answers of Keras on another backend: it takes one for the life of a process."""
+    command = [sys.executable, __file__, backend]
+    done = subprocess.run(
+        command, env=os.environ | {"KERAS_BACKEND": backend}, stdout=subprocess.PIPE, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def main(backend: str = "torch") -> None:
+    os.environ["KERAS_BACKEND"] = backend
+    found = answers(name for name, way in LIBRARIES.items() if way.backend == backend)
+    if backend != "torch":
+        json.dump(found, sys.stdout)
+        return
+    for other in {way.backend for way in LIBRARIES.values()} - {backend}:
+        found |= elsewhere(other)
+    packages = ("torch", "keras", "jax", "onnx", "transformers", "numpy")
+    versions = {package: version(package) for package in packages}
     lines = [f'"cases": {json.dumps(CASES)}', f'"versions": {json.dumps(versions)}']
-    lines += [f'"{name}": {json.dumps(given)}' for name, given in answers.items()]
+    lines += [f'"{name}": {json.dumps(found[name])}' for name in LIBRARIES]
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

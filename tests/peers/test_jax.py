@@ -1,4 +1,4 @@
-"""Ours, and its record of JAX's convention, against jax.nn.dot_product_attention, where it can be imported."""
+"""Ours, and its record of JAX's convention, against JAX itself, where it can be imported."""
 
 import warnings
 
@@ -18,7 +18,7 @@ SEEDS = range(32)
 
 
 def drawn(seed, blind=False):
-    """Q, K, V (B, H, L, D), a mask or None, and whether the causal switch is on; every row sees a key unless blind."""
+    """Q, K, V (B, H, L, D), a mask or None, the causal switch; rows see a key unless ``blind``."""
     rng = np.random.default_rng(seed)
     b, h, n_q, n_k, d = (int(n) for n in rng.integers(1, 7, 5))
     dtype, causal, masked = ("float32", "float64")[seed % 2], bool(seed // 2 % 2), seed // 4 % 2
@@ -47,3 +47,18 @@ def test_the_convention_equals_jax_a_hidden_row_included(seed, blind):
     convention = answer("jax", Q, K, V, mask=mask, causal=causal)
     assert convention.output.dtype == theirs.dtype == "float32"
     np.testing.assert_allclose(convention.output, theirs, rtol=0, atol=3e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float8_e5m2", "int32"])
+def test_an_array_of_jax_is_read_to_the_bit(dtype):
+    given = jax.numpy.array([[1, -2], [3, 0]], dtype)
+    trace = scaled_dot_product_attention(given, given, given, allowed=jax.numpy.eye(2, dtype=bool))
+    assert type(trace.Q) is np.ndarray
+    assert trace.Q.dtype == ("float64" if dtype == "int32" else "float32")
+    assert trace.Q.tolist() == [[1, -2], [3, 0]]
+    assert trace.weights.tolist() == [[1, 0], [0, 1]]
+
+
+def test_inside_a_compiled_function_of_jax_there_are_no_numbers_to_show():
+    with pytest.raises(TypeError, match="^Q is a .*Tracer that NumPy cannot read \\(The numpy"):
+        jax.jit(lambda Q: scaled_dot_product_attention(Q, Q, Q).output)(jax.numpy.eye(2))

@@ -1,6 +1,7 @@
 """The backend node cases of ONNX's operator Attention, through the package's public functions.
 
-The adapter reads a node's attributes and hands each to the function that does it. Nothing is computed here.
+The adapter reads a node's attributes and hands each to the function that does it. It computes
+nothing.
 """
 
 import warnings
@@ -37,7 +38,7 @@ BFLOAT16_ULPS = 2**-6  # two of them: what the suite itself allows that type
 
 
 def collected() -> list:
-    """The cases of the three opsets; the ``_expanded`` ones are the same again, spelt out in simpler operators."""
+    """The cases of the three opsets; the ``_expanded`` ones are the same in simpler operators."""
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():

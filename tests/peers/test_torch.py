@@ -4,9 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from peers.record import torch_mha, torch_sdpa
+from peers.record import torch_mha, torch_sdpa, torch_sdpa_lower_right
 
-from attention import scaled_dot_product_attention
+from attention import (
+    multi_head_attention,
+    padding,
+    scaled_dot_product_attention,
+    self_attention,
+    split_heads,
+)
 from attention.frameworks.records import answer
 
 with warnings.catch_warnings():
@@ -37,6 +43,14 @@ def close(dtype, V) -> dict:
     }
 
 
+def loose(dtype, V) -> dict:
+    """Where Q is scaled before the product: large scores round differently."""
+    return {
+        "rtol": 0,
+        "atol": (1e-12 if dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max())),
+    }
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ours_equals_scaled_dot_product_attention(seed):
     Q, K, V, mask, causal = drawn(seed)
@@ -59,17 +73,69 @@ def test_the_convention_equals_scaled_dot_product_attention(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_the_convention_equals_the_math_path_which_refuses_a_mask_beside_the_switch(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    given = answer("torch_sdpa_math", Q, K, V, mask=mask, causal=causal)
+    if mask is not None and causal:
+        assert given.refused
+        with pytest.raises(RuntimeError, match="attn_mask should not be set when is_causal"):
+            torch_sdpa(Q, K, V, mask, causal, backend="MATH")
+        return
+    theirs, _ = torch_sdpa(Q, K, V, mask, causal, backend="MATH")
+    np.testing.assert_allclose(given.output, theirs.numpy(), **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_convention_equals_causal_lower_right(seed):
+    Q, K, V, _, _ = drawn(seed)
+    theirs, _ = torch_sdpa_lower_right(Q, K, V, None, True)
+    given = answer("torch_sdpa_lower_right", Q, K, V, causal=True)
+    np.testing.assert_allclose(given.output, theirs.numpy(), **close(Q.dtype, V))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_convention_equals_multihead_attention_nan_included(seed):
     Q, K, V, mask, causal = drawn(seed)
     output, weights = torch_mha(Q, K, V, mask, causal)
     theirs = answer("torch_mha", Q, K, V, mask=mask, causal=causal)
-    # the layer scales Q before the product: large scores round differently
-    loose = {
-        "rtol": 0,
-        "atol": (1e-12 if Q.dtype == "float64" else 5e-4) * max(1.0, float(np.abs(V).max())),
-    }
-    np.testing.assert_allclose(theirs.output, output, **loose)
-    np.testing.assert_allclose(theirs.weights, weights.numpy(), **loose)
+    np.testing.assert_allclose(theirs.output, output, **loose(Q.dtype, V))
+    np.testing.assert_allclose(theirs.weights, weights.numpy(), **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_weights_multihead_attention_gives_a_hidden_row_0(seed):
+    Q, K, V, mask, causal = drawn(seed)
+    output, _ = torch_mha(Q, K, V, mask, causal, need_weights=False)
+    theirs = answer("torch_mha_no_weights", Q, K, V, mask=mask, causal=causal)
+    np.testing.assert_allclose(theirs.output, output, **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_transformer_layer_gives_a_padded_out_item_numbers_in_training_and_nan_in_eval(training):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    layer.train(training)
+    tokens, padded_out = torch.ones(1, 3, 8), torch.ones(1, 3, dtype=torch.bool)
+    with torch.no_grad():
+        output = layer(tokens, src_key_padding_mask=padded_out)
+    assert bool(output.isnan().all()) is not training
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_key_of_zeros_is_all_that_a_query_without_keys_sees(need_weights):
+    layer = torch.nn.MultiheadAttention(4, 1, bias=False, add_zero_attn=True, batch_first=True)
+    tokens, hidden = torch.rand(1, 3, 4), torch.ones(3, 3, dtype=torch.bool)
+    output, weights = layer(tokens, tokens, tokens, attn_mask=hidden, need_weights=need_weights)
+    assert not output.any()
+    assert not need_weights or weights[0].tolist() == [[0.0, 0.0, 0.0, 1.0]] * 3
+
+
+def test_a_transformer_encoder_of_nested_tensors_gives_padded_tokens_output_0():
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(layer, 1).eval()
+    padded = torch.tensor([[False] * 3, [False, True, True]])
+    with torch.no_grad():
+        output = encoder(torch.rand(2, 3, 8), src_key_padding_mask=padded)
+    assert not output[padded].any() and output[~padded].any(axis=-1).all()
 
 
 def test_some_of_the_drawn_rows_see_no_key():
@@ -78,3 +144,85 @@ def test_some_of_the_drawn_rows_see_no_key():
     assert any(
         np.isnan(answer("torch_mha", *case[:3], mask=case[3]).output).any() for case in cases
     )
+
+
+# ---- tensors as they are handed over -------------------------------------------------------------
+
+ROWS = [[0.5, -1.25], [3.0, 0.0]]  # held exactly by every type below
+TENSORS = {
+    "float64": (lambda t: t.double(), "float64"),
+    "float32": (lambda t: t, "float32"),
+    "float16": (lambda t: t.half(), "float32"),
+    "bfloat16": (lambda t: t.bfloat16(), "float32"),
+    "float8": (lambda t: t.to(torch.float8_e5m2), "float32"),
+    "integers": (lambda t: (4 * t).long(), "float64"),
+    "with a gradient": (lambda t: t.requires_grad_(), "float32"),
+    "in a graph": (lambda t: t.requires_grad_() * 1, "float32"),
+    "a parameter": (lambda t: torch.nn.Parameter(t), "float32"),
+    "a parameter of bfloat16": (lambda t: torch.nn.Parameter(t.bfloat16()), "float32"),
+    "a view": (lambda t: t.T.contiguous().T, "float32"),
+    "negated on demand": (lambda t: torch.complex(t, -t).conj().imag, "float32"),
+    "a list": (lambda t: list(t.requires_grad_().bfloat16()), "float32"),
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+def test_a_tensor_of_any_type_is_read_to_the_bit_and_a_later_change_of_it_changes_nothing(kind):
+    make, dtype = TENSORS[kind]
+    given = make(torch.tensor(ROWS))
+    trace = scaled_dot_product_attention(given, given, given)
+    expected = (4 if kind == "integers" else 1) * np.array(ROWS)
+    with torch.no_grad():
+        for tensor in given if isinstance(given, list) else [given]:
+            tensor.zero_()
+    for name in "QKV":
+        stage = getattr(trace, name)
+        assert (type(stage), stage.dtype.name) == (np.ndarray, dtype)
+        assert stage.tolist() == expected.tolist()
+
+
+def test_a_layer_of_torch_is_taken_as_it_is():
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+    X = torch.randn(2, 3, 8, dtype=torch.float64)
+    real = torch.tensor([[True, True, False], [True, True, True]])
+    W = layer.in_proj_weight.T.reshape(8, 3, 8).swapaxes(0, 1)
+    trace = self_attention(X, *W, heads=2, W_O=layer.out_proj.weight.T, allowed=padding(real))
+    theirs, _ = layer(X, X, X, key_padding_mask=~real)
+    np.testing.assert_allclose(trace.projected, theirs.detach().numpy(), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: torch.ones(2, 2, device="meta"), "Cannot copy out of meta tensor; no data!"),
+        (
+            lambda: torch.eye(2).to_sparse(),
+            "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.",
+        ),
+    ],
+)
+def test_a_tensor_that_cannot_be_read_is_refused_by_name(make, said):
+    with pytest.raises(TypeError) as refused:
+        scaled_dot_product_attention(make(), np.eye(2), np.eye(2))
+    assert str(refused.value) == f"Q is a Tensor that NumPy cannot read ({said})."
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_shared_heads_equal_torch_with_enable_gqa(kv_heads):
+    rng = np.random.default_rng(0)
+    widths = (3, 8), (5, 2 * kv_heads), (5, 3 * kv_heads)
+    Q, K, V = (rng.standard_normal((2, *shape)) for shape in widths)
+    trace = multi_head_attention(Q, K, V, heads=4, kv_heads=kv_heads)
+    split = (split_heads(M, h).copy() for M, h in ((Q, 4), (K, kv_heads), (V, kv_heads)))
+    attend = torch.nn.functional.scaled_dot_product_attention
+    theirs = attend(*map(torch.from_numpy, split), enable_gqa=True)
+    np.testing.assert_allclose(trace.output, theirs.numpy(), rtol=1e-12, atol=1e-13)
+
+
+def test_a_mask_of_two_axes_means_to_torch_what_it_means_here():
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.standard_normal((3, 4, 4, 4, 2))  # as many items as heads, queries and keys
+    mask = np.tri(4, dtype=bool)
+    theirs, _ = torch_sdpa(Q, K, V, mask, False)
+    ours = scaled_dot_product_attention(Q, K, V, allowed=mask)
+    np.testing.assert_allclose(ours.output, theirs.numpy(), atol=1e-14)

@@ -3,14 +3,17 @@
 import io
 import json
 import pickle
+import struct
 import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from attention.limits import MAX_FILE, BadInput
-from attention.readers.array_files import entries, the_one
+from attention.readers.array_files import entries, readable, the_one
 
 RNG = np.random.default_rng(0)
 GOOD = RNG.standard_normal((3, 4))
@@ -96,6 +99,12 @@ def zipped(**members) -> bytes:
 
 
 PLACE = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+
+
+def at(begin: int, end: int) -> dict:
+    return PLACE | {"data_offsets": [begin, end]}
+
+
 BAD = {
     "empty": ("a.npy", b"", "a.npy is empty."),
     "text": (
@@ -230,20 +239,53 @@ BAD = {
         safetensors(b'{"\\ud800": 1}'),
         "a.safetensors: \\ud800 is half of a character; the other half is missing.",
     ),
-    "outside": (
-        "a.safetensors",
-        safetensors({"W": PLACE}, bytes(7)),
-        "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off.",
-    ),
-    "negative": (
-        "a.safetensors",
-        safetensors({"W": PLACE | {"shape": [-2]}}, bytes(8)),
-        "a.safetensors, W: its entry in the header is damaged, or its numbers are cut off.",
-    ),
     "misdeclared": (
         "a.safetensors",
         safetensors({"W": PLACE | {"shape": [3]}}, bytes(8)),
         "a.safetensors, W says it is 3, which takes 12 bytes; 8 follow.",
+    ),
+}
+
+
+def bad(tensors: dict, size: int, message: str) -> tuple[str, bytes, str]:
+    return "a.safetensors", safetensors(tensors, bytes(size)), f"a.safetensors, {message}"
+
+
+BAD |= {
+    "negative": bad(
+        {"W": PLACE | {"shape": [-2]}},
+        8,
+        "W: its entry in the header is damaged.",
+    ),
+    "type no text": bad(
+        {"W": PLACE | {"dtype": 1}},
+        8,
+        "W: its entry in the header is damaged.",
+    ),
+    "cut off tensor": bad(
+        {"W": PLACE},
+        7,
+        "W ends at byte 8 of the numbers, and the file at 7; it is cut off.",
+    ),
+    "end early": bad(
+        {"W": PLACE},
+        9,
+        "W ends at byte 8 of the numbers, and the file at 9; the rest is of no tensor.",
+    ),
+    "hole": bad(
+        {"W": PLACE, "b": at(12, 20)},
+        20,
+        "b begins at byte 12 of the numbers, and the bytes from 8 up to it are of no tensor.",
+    ),
+    "hole at the beginning": bad(
+        {"W": at(4, 12)},
+        12,
+        "W begins at byte 4 of the numbers, and the bytes from 0 up to it are of no tensor.",
+    ),
+    "overlap": bad(
+        {"b": at(4, 12), "W": PLACE},
+        12,
+        "b begins at byte 4 of the numbers, inside of the tensor that ends at byte 8.",
     ),
 }
 
@@ -259,6 +301,94 @@ def test_what_is_refused_is_explained_and_takes_no_memory(case):
     assert str(refused.value) == message
     assert len(message) <= 300
     assert peak < 20_000_000
+
+
+SIDES = st.integers(0, 3)
+SHIFTS = st.sampled_from([0, 0, 0, 0, 0, 0, 4, -4])
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(SIDES, max_size=2), SHIFTS, SHIFTS, SHIFTS), min_size=1, max_size=4
+    ),
+    SHIFTS,
+    st.randoms(use_true_random=False),
+)
+def test_of_tensors_placed_anyhow_the_same_files_are_taken_as_by_the_formats_own_library(
+    tensors, more, shuffled
+):
+    reference = pytest.importorskip("safetensors", reason="safetensors is not installed")
+    entries_of, reached = [], 0
+    for k, (shape, begin, end, width) in enumerate(tensors):
+        ends = reached + 4 * int(np.prod(shape)) + width
+        span = [max(reached + begin, 0), max(ends + end, 0)]
+        entries_of.append((f"T{k}", PLACE | {"shape": shape, "data_offsets": span}))
+        reached = ends
+    shuffled.shuffle(entries_of)
+    content = safetensors(dict(entries_of), RNG.bytes(max(reached + more, 0)))
+    try:
+        wanted = {name: bytes(what["data"]) for name, what in reference.deserialize(content)}
+    except reference.SafetensorError:
+        with pytest.raises(BadInput, match=r"^m\.safetensors, T\d[ :].*\d.*\.$|damaged\.$"):
+            entries("m.safetensors", content)
+    else:
+        found = entries("m.safetensors", content)
+        assert {name: entry.read().tobytes() for name, entry in found.items()} == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("U16", "<u2"), ("U32", "<u4"), ("U64", "<u8"), ("I16", "<i2")]
+)
+def test_integers_of_every_width_are_read_to_the_bit(kind, dtype):
+    array = np.arange(12, dtype=dtype).reshape(3, 4)
+    assert entries("m.safetensors", tensor(array, kind))["W"].read().tobytes() == array.tobytes()
+
+
+def test_a_tensor_of_another_type_stands_beside_others_until_it_is_chosen():
+    both = {"W": PLACE, "S": at(8, 10) | {"dtype": "F8_E4M3"}}
+    found = entries("m.safetensors", safetensors(both, bytes(10)))
+    assert found["W"].read().tolist() == [0, 0]
+    with pytest.raises(BadInput, match="^m.safetensors, S holds F8_E4M3; F64, F32, F16, BF16, "):
+        found["S"].read()
+
+
+def torn(content: bytes, name: str) -> bytes:
+    """A .npz with the last byte of an array changed: its checksum is wrong."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = archive.getinfo(f"{name}.npy")
+    start = member.header_offset + 30
+    last = start + sum(struct.unpack("<HH", content[start - 4 : start])) + member.compress_size - 1
+    return content[:last] + bytes([content[last] ^ 1]) + content[last + 1 :]
+
+
+def stored(**arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def test_every_array_that_cannot_be_read_is_told_with_why():
+    long = RNG.standard_normal((400, 10))  # more than its header is read with
+    content = torn(stored(X=GOOD, W_Q=long, words=np.array([["a"]])), "W_Q")
+    found, told = readable(entries("a.npz", content))
+    assert list(found) == ["X"]
+    assert told == (
+        "2 of 3 arrays cannot be read."
+        " a.npz, W_Q is damaged, encrypted or compressed in an unknown way."
+        " a.npz, words holds text; floats up to float64, integers and masks of bool are read."
+    )
+
+
+def test_of_many_arrays_that_cannot_be_read_three_are_told_and_the_others_counted():
+    words = {f"w{k:02}": np.array([["a"]]) for k in range(50)}
+    found, told = readable(entries("a.npz", stored(X=GOOD, **words)))
+    assert list(found) == ["X"] and told.startswith("50 of 51 arrays cannot be read. a.npz, w00")
+    assert told.endswith(" The same holds for 47 more.") and len(told) < 400
+
+
+def test_where_all_can_be_read_nothing_is_told():
+    found = entries("a.npz", stored(X=GOOD, tokens=np.array(["a", "b", "c"])))
+    assert readable(found) == (found, "")
 
 
 def test_of_several_arrays_the_names_are_told():

@@ -1,9 +1,11 @@
 """Numbers out of text: every form to the bit, every refusal one whole sentence, and no text that takes the memory."""
 
+import csv
 import io
 import json
 import sys
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -176,6 +178,18 @@ def test_json_of_several_arrays_is_read_by_name():
     assert found["X"].remark == "Passed over, as these are no lists of rows: note."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[0, -0, 0.0, 0e-999, 999999999999, 0.1]]",
+        "0 -0 0.0 0e-999 999999999999 0.1",
+        "array([[0, -0, 0.0, 0e-999, 999999999999, 0.1]])",
+    ],
+)
+def test_zero_stays_zero_and_an_integer_stays_whole_in_every_form(text):
+    same(the_one(text), [[0, -0.0, 0, 0, 999999999999, 0.1]])
+
+
 def test_json_knows_no_infinity_and_words_stand_for_it():
     same(
         the_one('[["inf", "-inf", NaN], [-Infinity, "nan", 1]]'),
@@ -193,6 +207,14 @@ def test_what_this_page_saves_it_reads(form, example):
     for name, matrix in shown.stages.items():
         same(found[name], matrix)
         assert found[name].rows == tuple(shown.rows(name))
+
+
+@pytest.mark.parametrize("form", [exports.to_json, exports.to_matrices])
+def test_spaces_around_a_token_are_saved_and_read(form):
+    tokens = (" the", "cat ", "\u00a0sat", " =1 ")
+    settings = replace(EXAMPLES["four-words"].build(), tokens=tokens)
+    found = entries(form(view(settings, run(settings))).decode(), "it")
+    assert {found[name].rows for name in ("X", "Q", "scores", "output")} == {tokens}
 
 
 # ---- tables -----------------------------------------------------------------------------------------------------
@@ -236,6 +258,21 @@ def test_tables_are_read_with_their_heads_and_labels(name):
 def test_quotation_marks_keep_what_separates_inside_a_cell():
     entry = the_one('"big, red",1,2\n"say ""no""",3,4\n"two\nlines",5,6\n')
     assert entry.rows == ("big, red", 'say "no"', "two\nlines")
+    same(entry, [[1, 2], [3, 4], [5, 6]])
+
+
+@pytest.mark.parametrize("separator", list(",;\t"))
+@pytest.mark.parametrize(
+    "labels", [("a\nb", "c\td"), ("c\td", "a\nb"), ("a\n\nb;c", "d\t,e"), ('"\n"', '"\t;,')]
+)
+def test_a_line_break_in_one_quoted_cell_and_a_separator_in_another_are_parts_of_these_cells(
+    labels, separator
+):
+    text = io.StringIO()
+    rows = [[labels[0], 1, 2], [labels[1], 3, 4], ["x", 5, 6]]
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    entry = the_one(text.getvalue())
+    assert entry.rows == (*labels, "x")
     same(entry, [[1, 2], [3, 4], [5, 6]])
 
 
@@ -403,6 +440,9 @@ def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, deci
 
 
 NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
+EMPTY = " is an empty list; numbers are wanted."
+WITHIN = "numbers from -1e12 to 1e12 are allowed."
+VANISHES = "which float64 cannot tell from 0; write 0 if it may be."
 BAD = {
     "empty": ("", "it is empty; numbers are wanted."),
     "blank": (" \r\n\t\n", "it is empty; numbers are wanted."),
@@ -460,11 +500,10 @@ BAD = {
     ),
     "JSON name twice": ('{"X": [[1]], "X": [[2]]}', "it: X stands there twice."),
     "JSON nested": ("[" * 50_000 + "1" + "]" * 50_000, "it: its brackets are nested too deeply."),
-    "JSON axes": (
-        "[[[[[1]]]]]",
-        "it has 5 axes of 1 × 1 × 1 × 1 × 1; two to four axes of 1 or more are read.",
-    ),
-    "JSON empty": ("[]", "it has 2 axes of 1 × 0; two to four axes of 1 or more are read."),
+    "JSON axes": ("[[[[[1]]]]]", "it has 5 axes of 1 × 1 × 1 × 1 × 1; two to four axes are read."),
+    "JSON empty": ("[]", "it" + EMPTY),
+    "JSON empty rows": ("[[], []]", "it, row 1" + EMPTY),
+    "JSON empty blocks": ('{"X": [[[]]]}', "it, X, block 1, row 1" + EMPTY),
     "JSON without arrays": (
         '{"a": 1}',
         "it holds no array: an object of names and lists of rows is wanted.",
@@ -475,15 +514,48 @@ BAD = {
     ),
     "JSON no row": (
         "[[1, 2], 3]",
-        "it, row 2 holds “3.0”, not 2 as at first; every row needs the same.",
+        "it, row 2 holds “3”, not 2 as at first; every row needs the same.",
+    ),
+    "JSON no row but 0": (
+        "[[1, 2], 0]",
+        "it, row 2 holds “0”, not 2 as at first; every row needs the same.",
     ),
     "JSON null": ("[[1, null]]", "it, row 1, column 2 is empty; a number is wanted."),
     "JSON word": ('[[[1], ["x"]]]', f"it, block 1, row 2, column 1 holds “x”; {NUMBER}"),
     "JSON bool": ("[[1, true]]", "it, row 1, column 2 holds true; a number is wanted."),
     "JSON list": ("[[1, [2]]]", "it, row 1, column 2 holds a list; a number is wanted."),
-    "JSON large": (
-        "[[1e13]]",
-        "it, row 1, column 1 holds 10000000000000.0; numbers from -1e12 to 1e12 are allowed.",
+    "JSON large": ("[[1e13]]", f"it, row 1, column 1 holds 1e13; {WITHIN}"),
+    "JSON beyond float64": ("[[1, 1e400]]", f"it, row 1, column 2 holds 1e400; {WITHIN}"),
+    "JSON vector beyond float64": (
+        '{"cat": [-1e400, 2]}',
+        f"it, row 1, column 1 holds -1e400; {WITHIN}",
+    ),
+    "JSON integer": (
+        "[[9007199254740993]]",
+        f"it, row 1, column 1 holds 9007199254740993; {WITHIN}",
+    ),
+    "JSON below float64": ("[[1e-400]]", f"it, row 1, column 1 holds 1e-400, {VANISHES}"),
+    "beyond float64": ("1 2\n3 1e400", f"it, line 2, column 2 holds 1e400; {WITHIN}"),
+    "integer": (
+        "1 2\n3 9007199254740993",
+        f"it, line 2, column 2 holds 9007199254740993; {WITHIN}",
+    ),
+    "below float64": ("1 2\n3 -0.02e-400", f"it, line 2, column 2 holds -0.02e-400, {VANISHES}"),
+    "thousands": (
+        "1\t2\n3\t1,000,000,000,001.5",
+        f"it, line 2, column 2 holds 1,000,000,000,001.5; {WITHIN}",
+    ),
+    "printed beyond float64": (
+        "array([[1., 1e400]])",
+        f"it, row 1, column 2 holds 1e400; {WITHIN}",
+    ),
+    "printed integer": (
+        "tensor([[9007199254740993]])",
+        f"it, row 1, column 1 holds 9007199254740993; {WITHIN}",
+    ),
+    "printed below float64": (
+        "array([[1., 1e-400]])",
+        f"it, row 1, column 2 holds 1e-400, {VANISHES}",
     ),
     "JSON half a character": (
         '{"\\ud83d": [[1]]}',

@@ -11,8 +11,8 @@ import pytest
 from attention import causal, self_attention
 from attention.exports.tables import to_npz
 from attention.limits import MAX_FILE, BadInput
-from attention.readers import entry, texts
-from attention.readers.entry import ArrayEntry
+from attention.readers import texts
+from attention.readers.entry import ALONE, ArrayEntry
 from attention.readers.opening import opened
 from attention.readers.select import SelectedArray, Selection, gather, select
 from attention.readers.tensor_names import layers, place
@@ -33,7 +33,7 @@ def four_words():
     return check(EXAMPLES["four-words"].build())
 
 
-def entry(values, name=entry.ALONE, **more) -> ArrayEntry:
+def entry(values, name=ALONE, **more) -> ArrayEntry:
     values = np.asarray(values)
     return ArrayEntry(name, values.shape, values.dtype.name, lambda: values, **more)
 
@@ -117,9 +117,7 @@ WORDS = "cat 1 2\ndog 3 4\nCatalogue 5 6\ncat 7 8\n, 9 0\nnew york 0 1\n"
 
 
 def words(text, cut="") -> SelectedArray:
-    return select(
-        texts.entries(WORDS, "it")[entry.ALONE], "X", "it", Selection(words=text, cut=cut)
-    )
+    return select(texts.entries(WORDS, "it")[ALONE], "X", "it", Selection(words=text, cut=cut))
 
 
 @pytest.mark.parametrize(
@@ -143,6 +141,16 @@ def test_words_are_taken_in_the_order_typed_as_often_as_typed(text, rows):
     assert found.tokens == tuple(labels[k] for k in rows)
 
 
+def test_a_label_with_spaces_around_it_may_be_typed_without_them():
+    labelled = texts.entries('" the",1,2\n"cat ",3,4\n"cat",5,6\n', "it")[ALONE]
+    found = select(labelled, "X", "it", Selection(words="the cat"))
+    assert (found.tokens, found.values.tolist()) == ((" the", "cat"), [[1, 2], [5, 6]])
+    assert (
+        refused(select, labelled, "X", "it", Selection(words="c"))
+        == "it has no word “c”; it has cat."
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -157,7 +165,7 @@ def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
 
 def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
     text = "".join(f"w{k} {k} 1\n" for k in range(65))
-    found = texts.entries(text, "it")[entry.ALONE]
+    found = texts.entries(text, "it")[ALONE]
     assert (
         refused(select, found, "X", "it") == "it holds 65 words; type those you want, at most 64."
     )
@@ -232,7 +240,14 @@ def test_bool_is_a_mask_and_nothing_else(role):
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e13, "1e+13"), (2**60, "1.15292e+18")],
+    [
+        (np.nan, "nan"),
+        (np.inf, "inf"),
+        (-np.inf, "-inf"),
+        (1e13, "1e+13"),
+        (1234567890123.5, "1234567890123.5"),
+        (9007199254740993, "9007199254740993"),
+    ],
 )
 def test_a_number_that_is_none_or_too_large_is_located(value, shown):
     for shape, at, spot in (
@@ -297,7 +312,7 @@ def normal(*shape) -> np.ndarray:
 
 def test_embeddings_bring_their_tokens_and_the_rest_stays():
     before = four_words()
-    found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[entry.ALONE]
+    found = texts.entries("cat 1 2 3 4\ndog 5 6 7 8", "it")[ALONE]
     s, remarks = adopt(before, {"X": select(found, "X", "it")})
     assert s.tokens == ("cat", "dog")
     assert s.matrices["X"].values.tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
@@ -403,7 +418,7 @@ def test_q_k_and_v_together_are_attended_themselves():
 
 
 def test_labels_of_keys_name_the_second_sequence():
-    read = lambda text: texts.entries(text, "it")[entry.ALONE]  # noqa: E731
+    read = lambda text: texts.entries(text, "it")[ALONE]  # noqa: E731
     found = {"Q": read("a 1 2\nb 3 4"), "K": read("c 1 2\nd 3 4"), "V": read("c 1 2\nd 3 4")}
     s, _ = adopt(four_words(), {name: select(e, name, "it") for name, e in found.items()})
     assert (s.tokens, s.memory_tokens) == (("a", "b"), ("c", "d"))
@@ -490,7 +505,7 @@ def test_what_does_not_fit_is_explained_and_changes_nothing(case):
 
 
 def test_a_label_that_cannot_be_a_token_is_refused():
-    found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[entry.ALONE]
+    found = texts.entries('"a\nb",1,2,3,4\nc,1,2,3,4', "it")[ALONE]
     message = "token 1 holds a line break or another character that cannot be shown."
     assert refused(adopt, four_words(), {"X": select(found, "X", "it")}) == message
 
@@ -836,7 +851,7 @@ def test_the_largest_state_is_saved_in_less_than_may_be_opened_again():
 
 
 def test_a_word_that_stands_there_twice_is_taken_row_by_row():
-    e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[entry.ALONE]
+    e = texts.entries("the 1 2\ncat 3 4\nthe 5 6", "it")[ALONE]
     assert select(e, "X", "it", Selection(words="the cat the the")).values.tolist() == [
         [1, 2],
         [3, 4],
@@ -847,7 +862,7 @@ def test_a_word_that_stands_there_twice_is_taken_row_by_row():
 
 
 def test_a_label_of_several_words_is_one_word():
-    e = texts.entries("New York,1,2\nNew,3,4\nYork,5,6", "it")[entry.ALONE]
+    e = texts.entries("New York,1,2\nNew,3,4\nYork,5,6", "it")[ALONE]
     assert select(e, "X", "it", Selection(words="New York")).values.tolist() == [[1, 2]]
     assert select(e, "X", "it", Selection(words="New York, York")).values.tolist() == [
         [1, 2],

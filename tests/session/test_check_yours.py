@@ -1,13 +1,16 @@
 """The inputs and answers of Check yours: read, refused, and handed to the search."""
 
 import io
+import struct
+import zipfile
 
 import numpy as np
 import pytest
 
 from attention import self_attention
-from attention.deviations import DEVIATIONS
+from attention.frameworks.mistakes import MISTAKES
 from attention.limits import BadInput
+from attention.readers import array_files
 from attention.readers.printouts import read_matrices
 from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
@@ -38,11 +41,11 @@ def test_explores_inputs_give_explores_output(example):
 @pytest.mark.parametrize("example", ["random-qkv", "sentence"])
 def test_a_planted_mistake_is_found_from_its_text(example, name):
     there = bench(example, "causal")
-    for deviation in there.applicable:
-        found = inputs.explain(there, {name: inputs.planted(there, deviation, name)})
-        assert found.explanations, (deviation, str(found))
-        sets = [e.deviations for e in found.explanations]
-        assert (deviation,) in sets or deviation in found.unseen
+    for mistake in there.applicable:
+        found = inputs.explain(there, {name: inputs.planted(there, mistake, name)})
+        assert found.explanations, (mistake, str(found))
+        sets = [e.mistakes for e in found.explanations]
+        assert (mistake,) in sets or mistake in found.unseen
 
 
 def test_right_numbers_as_numpy_prints_them_are_right():
@@ -150,6 +153,14 @@ def test_answers_that_do_not_fit_are_refused_in_a_sentence(text, message):
     assert str(refused.value) == message
 
 
+def test_a_huge_number_beside_tiny_ones_is_answered_without_a_warning():
+    tiny = {"Q": "1 0\n0 1", "K": "1 0\n0 1", "V": "1e-300 0\n0 1e-300"}
+    there = inputs.bench_of(inputs.pasted("qkv", tiny, mask="none", true_means="may look"))
+    found = inputs.explain(there, {"output": "1e12 0\n0 1e-300"})
+    assert not found.correct and not found.explanations
+    assert found.closest is None and float(found.answers["output"][2].max()) == 1e12
+
+
 def test_more_scores_than_can_be_searched_in_time_are_refused():
     given = {name: np.ones((256, 64)) for name in "QKV"} | {"heads": 4}
     with pytest.raises(BadInput) as refused:
@@ -157,16 +168,29 @@ def test_more_scores_than_can_be_searched_in_time_are_refused():
     assert str(refused.value) == ("4 × 256 × 256 scores are 262,144; at most 131,072 are searched.")
 
 
-def test_every_deviation_can_be_planted_somewhere():
+def test_every_mistake_can_be_planted_somewhere():
     found = {
         d
         for example in ("four-words", "sentence", "random-qkv", "customers")
         for d in bench(example, "causal").applicable
     }
-    assert (
-        {d for d in DEVIATIONS if d.slot not in ("groups", "cap", "leak")} - found
-        == {d for d in DEVIATIONS if d.option in ("other corner", "default")}
-    )  # Explore has no shared heads, no cap, no NaN, and these examples as many keys as queries and no scale of their own
+    elsewhere = {
+        m.name
+        for m in MISTAKES
+        if m.parts & {"groups", "cap", "leak", "bias", "b_Q", "b_K", "b_V", "b_O"} or m.fitted
+    }  # Explore has no shared heads, no cap, no NaN, no biases
+    missing = {m.name for m in MISTAKES if m not in found} - elsewhere
+    assert missing == {
+        "mask: other corner",
+        "scale: default",
+        "scale: twice",  # n_q = n_k, no scale of its own
+        "mask: other triangle",
+        "mask: padding as rows",
+        "mask: padding both ways",  # no padding
+        "W_O: transposed",
+        "W_O: missing",
+        "W_Q, W_K, W_V, W_O: transposed",  # no W_O
+    }
 
 
 # ---- files --------------------------------------------------------------------------------------------
@@ -196,6 +220,33 @@ def test_an_array_out_of_a_file_is_read_in_full_and_found_right(dtype):
             text = inputs.from_file(filename, content, name)
             assert np.array_equal(read_matrices(text, name), array.astype("f8"))
             assert inputs.explain(there, {name: text}).correct
+
+
+def torn(content: bytes, name: str) -> bytes:
+    """A .npz with the last byte of an array changed: its checksum is wrong."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = archive.getinfo(f"{name}.npy")
+    start = member.header_offset + 30
+    last = start + sum(struct.unpack("<HH", content[start - 4 : start])) + member.compress_size - 1
+    return content[:last] + bytes([content[last] ^ 1]) + content[last + 1 :]
+
+
+def test_arrays_that_cannot_be_read_are_named_and_the_others_wait_until_they_are_asked_for():
+    content = torn(saved(output=np.eye(2), weights=np.ones((2, 2))), "weights")
+    why = "a.npz, weights is damaged, encrypted or compressed in an unknown way."
+    with pytest.raises(array_files.Unreadable) as refused:
+        inputs.from_file("a.npz", content, "output")
+    assert str(refused.value) == f"1 of 2 arrays cannot be read. {why}"
+    assert inputs.from_file("a.npz", content, "output", others=True) == "1 0\n0 1"
+    for others in (False, True):
+        with pytest.raises(BadInput) as refused:
+            inputs.from_file("a.npz", content, "weights", others)
+        assert str(refused.value) == why
+
+
+def test_an_integer_out_of_a_file_keeps_all_its_digits():
+    text = inputs.from_file("a.npy", npy(np.array([[9007199254740993, -3]])), "output")
+    assert text == "9007199254740993 -3"
 
 
 @pytest.mark.parametrize(

@@ -510,6 +510,43 @@ def test_each_refusal_is_one_sentence_and_leaves_the_example(link, sentence):
     assert read(link) == (EXAMPLES[FIRST].build(), [sentence])
 
 
+# Of 64 sequences of five tokens: what a link asks for, the nearest there is, what is said.
+BEYOND = {
+    "item": ("64", 63, "64; 0 to 63 are allowed, so 63 was taken."),
+    "head": ("-1", 0, "-1; only 0 is allowed, so 0 was taken."),
+    "query": ("5", 4, "5; 0 to 4 are allowed, so 4 was taken."),
+    "digits": ("11", 10, "11; 0 to 10 are allowed, so 10 was taken."),
+    "sample_d_k": ("0", 1, "0; 1 to 1,024 are allowed, so 1 was taken."),
+    "samples": ("1000000", 10_000, "1,000,000; 10 to 10,000 are allowed, so 10,000 was taken."),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_a_number_out_of_range_is_pulled_back_and_said(name):
+    text, taken, said = BEYOND[name]
+    state, notices = read({"example": "batch", name: text})
+    assert state == check(replace(EXAMPLES["batch"].build(), **{name: taken}))
+    assert notices == [f"The link's parameter {name} is {said}"]
+
+
+def test_the_widest_numbers_a_link_may_ask_for_pass_in_silence():
+    state = EXAMPLES["batch"].build()
+    for end in (0, 1):
+        asked = {name: ends[end] for name, ends in inputs.bounds(state).items()}
+        link = {"example": "batch"} | {name: str(value) for name, value in asked.items()}
+        assert read(link) == (replace(state, **asked), [])
+
+
+def test_a_number_beyond_what_a_refused_parameter_would_have_made_room_for_is_said_as_well():
+    state, notices = read({"heads": "3", "head": "2"})
+    assert (state.heads, state.head) == (1, 0)
+    assert notices == [
+        "The link's parameter heads was passed over: 3 heads do not divide the columns of the"
+        " weights; choose 1, 2, 4.",
+        "The link's parameter head is 2; only 0 is allowed, so 0 was taken.",
+    ]
+
+
 def test_what_can_be_used_is_used_beside_what_cannot():
     state, notices = read({"digits": "4", "heads": "x", "mask": "causal"})
     assert (state.digits, state.heads, state.mask, len(notices)) == (4, 1, "causal", 1)
@@ -528,7 +565,10 @@ def test_a_link_whose_matrices_did_not_fit_says_so():
     state, notices = read({"example": "batch", "partial": "0" * 24})
     assert state == EXAMPLES["batch"].build()
     assert len(notices) == 1
-    assert "file" in notices[0]
+    assert notices[0] == (
+        "This address stands for matrices too large for it, kept by the browser that made it, and this one has none"
+        " under it; open a saved state under “your data” on Explore, or bring them again."
+    )
 
 
 # ---- broken files -----------------------------------------------------------------------------------

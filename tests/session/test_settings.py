@@ -397,6 +397,11 @@ REFUSED = [
         {"mask": "some"},
         "there is no mask “some”; choose one of none, causal, causal_lower_right, drawn.",
     ),
+    (
+        FOUR,
+        {"scale": 1000000.5},
+        "the scale is 1000000.5; a positive number up to 1e6 is wanted.",
+    ),
     (FOUR, {"scale": 0.0}, "the scale is 0; a positive number up to 1e6 is wanted."),
     (FOUR, {"scale": -1.0}, "the scale is -1; a positive number up to 1e6 is wanted."),
     (FOUR, {"scale": float("nan")}, "the scale is nan; a positive number up to 1e6 is wanted."),

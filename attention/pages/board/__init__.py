@@ -62,12 +62,18 @@ def show(
             "tag": tag,
         }
     )
+    handlers = {
+        name: handler for name, handler in (("picked", on_picked), ("edit", on_edit)) if handler
+    }
     events = {
         f"on_{name}_change": lambda name=name, handler=handler: _forward(key, name, handler)
-        for name, handler in (("picked", on_picked), ("edit", on_edit))
-        if handler
+        for name, handler in handlers.items()
     }
     _COMPONENT(key=key, data=f'{head[:-1]},"panes":[{joined}]}}'.encode(), **events)
+    for name, handler in handlers.items():
+        if state.missed(key, name):
+            _forward(key, name, handler)
+            st.rerun()
 
 
 def _json(value) -> str:

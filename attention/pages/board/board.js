@@ -68,6 +68,9 @@ class Board {
     this.groups = make('div', 'board-groups', root)
     this.live = make('div', 'board-live', root)
     this.live.setAttribute('aria-live', 'polite')
+    this.untaken = make('p', 'board-untaken', root)
+    this.untaken.setAttribute('role', 'status')
+    this.untaken.hidden = true
     this.tip = make('div', 'board-tip', root)
     this.width = 0
     this.resize = new ResizeObserver(() => {
@@ -88,8 +91,9 @@ class Board {
   }
 
   show (head, emit) {
+    if (head.tag !== this.head?.tag) this.untaken.hidden = true // something else is shown: that is answer enough
     this.head = head
-    this.emit = emit
+    this.send = emit
     this.turn = (this.turn ?? 0) + 1
     const turn = this.turn
     plotly(head.plotly).then(Plotly => {
@@ -99,6 +103,14 @@ class Board {
       this.arrange()
       this.draw(false)
     }).catch(error => { this.root.dataset.error = String(error); this.live.textContent = String(error) })
+  }
+
+  // Tell Python. Streamlit drops what a component sends while the connection is down, so then the person is told.
+  emit (name, value) {
+    const connection = document.querySelector('[data-testid=stApp]')?.dataset.testConnectionState ?? 'CONNECTED'
+    this.untaken.hidden = connection === 'CONNECTED'
+    if (this.untaken.hidden) return this.send(name, value)
+    this.untaken.textContent = 'The server cannot be reached just now, so this was not taken. Try again when it is back.'
   }
 
   writeFormula () {
@@ -524,6 +536,7 @@ class Board {
     cancelAnimationFrame(this.pending)
     for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
     this.root.replaceChildren()
+    delete this.root.dataset.tag // nothing is painted any more
   }
 }
 

@@ -1,0 +1,221 @@
+"""A loop over blocks of whole rows, on as many threads as BLAS has.
+
+A row of scores needs every key but no other row. So a map of (…, n_q, n_k) cells is cut into
+blocks of rows that fit into a core's cache; each is taken through all stages at once, and several
+are worked on at a time:
+
+1. :func:`blocks` cuts the shape; a small one stays whole.
+2. :func:`each` calls a function for every block, while BLAS is held to one thread.
+3. :func:`in_blocks` does so with a formula of attention and gives its stages whole.
+
+Holding BLAS needs the package threadpoolctl. Without it, or where it does not know the BLAS at
+hand, the blocks are worked on one after the other, and BLAS keeps its threads.
+
+A product of matrices may round otherwise for a block than for the whole, as BLAS chooses its order
+of adding by the shape: the stages agree to the bound of a floating sum, not to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import cache
+from itertools import pairwise, product
+from threading import Lock, Thread
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
+ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
+SHARED = 2**25  # bytes of a stage up to which it shares its memory with the others
+
+_HOLD = Lock()  # of the caller who holds BLAS
+T = TypeVar("T")
+Stages = dict[str, np.ndarray]
+
+
+class Block(NamedTuple):
+    """Some whole rows of a map (…, n_q, n_k): a slice for each leading axis, and one for the queries."""
+
+    lead: tuple[slice, ...]
+    rows: slice
+
+    def rows_of(self, M: np.ndarray) -> np.ndarray:
+        """The block's part of a matrix with a row for each query, (…, n_q, columns): a view."""
+        return M[(..., *self.lead, self.rows, slice(None))]
+
+    def all_of(self, M: np.ndarray) -> np.ndarray:
+        """What every row of the block needs of a matrix such as K, (…, n_k, columns): a view."""
+        return M[(..., *self.lead, slice(None), slice(None))]
+
+
+def blocks(shape: tuple[int, ...]) -> list[Block]:
+    """The blocks of a map (…, n_q, n_k), in the order of its rows; several leading items share one if they are small.
+
+    >>> [block.rows for block in blocks((4096, 2**17))][:2]
+    [slice(0, 128, None), slice(128, 256, None)]
+    >>> blocks((8, 4, 4))
+    [Block(lead=(slice(None, None, None),), rows=slice(None, None, None))]
+    """
+    axes, room = [], rows_at_once(shape[-1])
+    for size in reversed(shape[:-1]):
+        axes.append(pieces(size, room))
+        room = max(1, room // max(1, size))
+    return [Block(tuple(lead), rows) for *lead, rows in product(*reversed(axes))]
+
+
+def rows_at_once(n_k: int) -> int:
+    """How many rows of n_k cells one block holds at most."""
+    return max(ROWS, CELLS // max(1, n_k))
+
+
+def pieces(size: int, most: int) -> list[slice]:
+    """An axis in as few pieces as none above ``most`` allows, of about the same size; a whole axis is ``:``.
+
+    >>> pieces(5, 2)
+    [slice(0, 1, None), slice(1, 3, None), slice(3, 5, None)]
+    """
+    number = -(-size // most)
+    if number <= 1:
+        return [slice(None)]
+    return [slice(*ends) for ends in pairwise(size * k // number for k in range(number + 1))]
+
+
+def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
+    """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in the order of the rows.
+
+    Several calls run at the same time, each in a copy of the caller's context (``np.errstate``). The first error
+    ends the loop: blocks that have not begun are left out, and the error is raised here.
+
+    >>> each(lambda block: block.rows.stop, (384, 2**17))
+    [128, 256, 384]
+    """
+    places = blocks(shape)
+    if len(places) == 1:
+        return [work(places[0])]
+    with one_blas_thread() as threads:
+        return _shared_out(work, places, threads)
+
+
+def _shared_out(work: Callable[[Block], T], places: list[Block], threads: int) -> list[T]:
+    """The caller's thread and its helpers take one block after the other, until none is left.
+
+    The caller works too, so that nothing waits for a thread that a busy machine has yet to start.
+    """
+    turns, lock = iter(enumerate(places)), Lock()
+    found: dict[int, T] = {}
+    errors: list[BaseException] = []
+
+    def take_turns() -> None:
+        try:
+            while not errors:
+                with lock:
+                    turn, block = next(turns, (None, None))
+                if block is None:
+                    break
+                found[turn] = work(block)
+        except BaseException as error:  # of a helper too: it is raised by the caller
+            errors.append(error)
+
+    helpers = [Thread(target=copy_context().run, args=(take_turns,)) for _ in range(threads - 1)]
+    for helper in helpers:
+        helper.start()
+    take_turns()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[0]
+    return [found[turn] for turn in range(len(places))]
+
+
+def in_blocks(
+    formula: Callable[..., Stages],
+    Q: np.ndarray,
+    K: np.ndarray,
+    V: np.ndarray,
+    allowed: np.ndarray,
+    bias: np.ndarray,
+) -> Stages:
+    """The stages of ``formula(Q, K, V, allowed, bias, out)``, a block at a time for a large map.
+
+    ``allowed`` has the shape of the scores, (…, n_q, n_k); the others broadcast to it. The formula
+    returns arrays with a row for each query, (…, n_q, columns), by their names; each row may
+    depend on its own query alone. ``out`` holds the places where they belong, by the same names: a
+    stage that was computed there needs no copy. For a small map it is empty.
+    """
+    shape = allowed.shape
+    if math.prod(shape[:-1]) <= rows_at_once(shape[-1]):
+        return formula(Q, K, V, allowed, bias, {})
+    lead = (*shape[:-2], 1, 1)
+    Q, K, V = (np.broadcast_to(M, np.broadcast_shapes(M.shape, lead)) for M in (Q, K, V))
+    bias = np.broadcast_to(bias, shape)
+    no_row = formula(Q[..., :0, :], K, V, allowed[..., :0, :], bias[..., :0, :], {})
+    stages = _room(no_row, shape[-2])
+
+    def fill(block: Block) -> None:
+        out = {name: block.rows_of(stage) for name, stage in stages.items()}
+        keys, masks = (
+            (block.all_of(K), block.all_of(V)),
+            (block.rows_of(allowed), block.rows_of(bias)),
+        )
+        for name, part in formula(block.rows_of(Q), *keys, *masks, out).items():
+            if part is not out[name]:
+                out[name][...] = part
+
+    each(fill, shape)
+    return stages
+
+
+def _room(no_row: Stages, n_q: int) -> Stages:
+    """Empty arrays of n_q rows, for stages known by arrays of none.
+
+    Stages of one shape share one piece of memory while they are small: the system hands memory out
+    in large pages, and the odd ends of four pieces cost more than the computation at 1,024 tokens.
+    """
+    alike: dict[tuple[tuple[int, ...], np.dtype], list[str]] = {}
+    for name, M in no_row.items():
+        alike.setdefault(((*M.shape[:-2], n_q, M.shape[-1]), M.dtype), []).append(name)
+    stages: Stages = {}
+    for (shape, dtype), names in alike.items():
+        together = math.prod(shape) * dtype.itemsize <= SHARED
+        pieces = (
+            np.empty((len(names), *shape), dtype)
+            if together
+            else (np.empty(shape, dtype) for _ in names)
+        )
+        stages |= zip(names, pieces, strict=True)
+    return stages
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[int]:
+    """Hold BLAS to one thread; gives how many it had, for as many threads of Python.
+
+    The number belongs to the whole process, so one caller at a time holds it, and puts it back in
+    the end, also after an error. 1 comes where it cannot be held: without threadpoolctl, while
+    another caller holds it, or where a limit of the caller's own program is in force.
+    """
+    libraries = _blas()
+    if libraries is None or not _HOLD.acquire(blocking=False):
+        yield 1
+        return
+    try:
+        found = libraries.lib_controllers
+        before = max((library.num_threads for library in found), default=1)
+        with libraries.limit(limits=1):
+            yield before if all(library.num_threads == 1 for library in found) else 1
+    finally:
+        _HOLD.release()
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries in this process, as threadpoolctl knows them, or None without it."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController().select(user_api="blas")

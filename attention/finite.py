@@ -1,0 +1,133 @@
+"""Where a trace stops being made of finite numbers, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from attention.trace import AttentionTrace
+
+MOST_WARNINGS = 8  # sentences of one trace
+MOST_QUERIES = 5  # named in one sentence
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Queries of one item and head that meet a number that is not finite, for one reason."""
+
+    place: str  # "item 0, head 1"; empty where there are no leading axes
+    queries: tuple[int, ...]  # counted from 0
+    reason: str
+
+    def __str__(self) -> str:
+        """One sentence; items, heads and queries are counted from 0, as NumPy's indices are."""
+        who = listed([str(query) for query in self.queries])
+        words = f"{self.place}{', ' * bool(self.place)}{who}, counted from 0: {self.reason}."
+        return words[:1].upper() + words[1:]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The queries by their names, the first few of them.
+
+    >>> listed("ab"), listed("abcdefgh")
+    ('queries a and b', 'queries a, b, c, d, e and 3 more')
+    """
+    named, left = list(names[:MOST_QUERIES]), len(names) - MOST_QUERIES
+    named += [f"{left} more"] * (left > 0)
+    *first, last = named
+    return f"queries {', '.join(first)} and {last}" if first else f"query {last}"
+
+
+def warnings_of(trace: AttentionTrace) -> tuple[str, ...]:
+    """The sentences of :func:`troubles`; the last one says how many were left out."""
+    sentences = [str(trouble) for trouble in troubles(trace)]
+    left = len(sentences) - MOST_WARNINGS
+    if left > 0:
+        sentences[MOST_WARNINGS:] = [f"{left} more such warnings are left out."]
+    return tuple(sentences)
+
+
+def troubles(trace: AttentionTrace) -> Iterator[Trouble]:
+    """Item by item and head by head, which queries meet a number that is not finite, and why.
+
+    1. A look at the whole: where all is finite, or hidden, nothing more is read.
+    2. For each item and head the causes in the order of the computation. A query is told of the
+       first that it meets; what is hidden from it does not count.
+    3. What is projected, where the heads themselves gave finite numbers.
+    """
+    of_heads = trace.joined is not None and trace.joined.ndim < trace.output.ndim
+    if not _is_well(trace):
+        lead = trace.output.shape[:-2]
+        stages = (getattr(trace, name) for name in STAGES)
+        spread = [np.broadcast_to(stage, (*lead, *stage.shape[-2:])) for stage in stages]
+        for at in np.ndindex(lead):
+            told = np.zeros(trace.output.shape[-2], bool)
+            for reason, rows in _reasons(*(stage[at] for stage in spread)):
+                queries = np.flatnonzero(rows & ~told)
+                told |= rows
+                if queries.size:
+                    yield Trouble(_place(at, of_heads), tuple(queries.tolist()), reason)
+    if trace.projected is not None and trace.joined is not None:
+        lost = _lost(trace.projected) & ~_lost(trace.joined)
+        for at in np.ndindex(lost.shape[:-1]):
+            if lost[at].any():
+                reason = f"W_O holds NaN or infinity, or leads beyond {_end(trace.projected)}"
+                yield Trouble(_place(at, False), tuple(np.flatnonzero(lost[at]).tolist()), reason)
+
+
+def _is_well(trace: AttentionTrace) -> bool:
+    """Whether every number is finite, apart from the −∞ of hidden keys."""
+    for stage in (trace.scores, trace.scaled, trace.output):
+        with np.errstate(all="ignore"):
+            extremes = (stage.min(), stage.max()) if stage.size else ()
+        if not np.isfinite(extremes).all():
+            return False
+    return not (trace.allowed & ~np.isfinite(trace.masked)).any()
+
+
+def _place(at: tuple[int, ...], of_heads: bool) -> str:
+    """The leading axes in words: the batch, then the head, if there is an axis of heads."""
+    *items, head = at if of_heads or len(at) > 1 else (*at, None)
+    item = f"item {', '.join(map(str, items))}" if items else ""
+    return ", ".join(filter(None, (item, "" if head is None else f"head {head}")))
+
+
+STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "allowed", "output")
+
+
+def _reasons(
+    Q: np.ndarray,
+    K: np.ndarray,
+    V: np.ndarray,
+    scores: np.ndarray,
+    scaled: np.ndarray,
+    masked: np.ndarray,
+    allowed: np.ndarray,
+    output: np.ndarray,
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Each cause with the queries that meet it, (n_q,) booleans: one item and head."""
+
+    def visible(bad: np.ndarray) -> np.ndarray:
+        return np.asarray((allowed & bad).any(axis=-1))
+
+    ends, poison = _end(scores), "NaN or infinity"
+    yield f"Q holds {poison}", visible(_lost(Q)[:, None])
+    yield f"K holds {poison} at a visible key", visible(_lost(K))
+    yield f"the scores go beyond {ends}; make Q or K smaller", visible(~np.isfinite(scores))
+    yield f"the scale takes the scores beyond {ends}", visible(~np.isfinite(scaled))
+    yield f"the bias makes scores infinite or NaN in {ends}", visible(~np.isfinite(masked))
+    yield f"V holds {poison} at a visible key", visible(_lost(V))
+    yield f"the output is not finite, or goes beyond {ends}", _lost(output)
+
+
+def _lost(M: np.ndarray) -> np.ndarray:
+    """(…, n), the rows with a number that is not finite."""
+    return np.asarray(~np.isfinite(M).all(axis=-1))
+
+
+def _end(stage: np.ndarray) -> str:
+    return f"{stage.dtype}, which ends at {np.finfo(stage.dtype).max:.2g}"

@@ -1,0 +1,549 @@
+"""A bench that runs the attention of one input with any set of mistakes in it.
+
+The arithmetic is a chain of steps, each with the parts that a mistake may change. A set of mistakes
+chooses an option for some parts; None is the right one. Where the next set shares the first steps
+with the last one, or with right attention, their results are taken over: whoever tries many sets
+sorts them by :meth:`Bench.order`. A bench may compute some of the queries only, so that trying is
+cheap; what mixes queries has no room on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+import numpy as np
+
+from attention.arrays import softmax_rows, weighted_sum
+from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.given import BIASES, Given, grouped
+from attention.frameworks.mistakes import MISTAKES, Mistake
+from attention.heads import join_heads, split_heads
+from attention.layouts import repeat_heads
+from attention.masks import causal, causal_lower_right
+from attention.scores import soft_cap
+
+Stages = dict[str, np.ndarray]
+Options = dict[str, str | None]
+ORDER = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "weights", "output")
+NEVER_ANOTHER = ("after softmax", "inverted", "ignored")  # even where the factor or mask is one
+PROJECTIONS_KEPT = 12
+
+
+class NoRoom(ValueError):
+    """The inputs leave no room for this mistake."""
+
+
+class Bench:
+    """Runs the attention of one input, right or with mistakes."""
+
+    STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (  # each, and the parts that it looks at
+        ("heads", ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "split", "groups", "order")),
+        ("scores", ("product",)),
+        ("scaled", ("scale",)),
+        ("masked", ("cap", "bias", "mask", "hiding")),
+        ("weights", ("softmax",)),
+        ("output", ("sum", "leak", "join")),
+        ("projected", ("W_O", "b_O", "residual")),
+    )
+    PARTS = tuple(part for _, parts in STEPS for part in parts)
+
+    def __init__(
+        self,
+        given: Given,
+        queries: np.ndarray | None = None,
+        like: Bench | None = None,
+    ) -> None:
+        self.given = given
+        self.queries = queries  # which are computed; None: all
+        self.answer: np.ndarray | None = None  # the other code's joined output, for what is fitted
+        self._projections: dict = like._projections if like else {}
+        self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
+        self._right: dict[str, tuple[tuple, Stages]] = {}
+        self._last: dict[str, tuple[tuple, Stages]] = {}
+
+    @cached_property
+    def right(self) -> Stages:
+        """Every stage without a mistake."""
+        right = self.run(())
+        assert right is not None
+        self._right = dict(self._last)
+        return right
+
+    @cached_property
+    def applicable(self) -> tuple[Mistake, ...]:
+        """The mistakes that these inputs leave room for."""
+        return tuple(mistake for mistake in MISTAKES if self._applies(mistake))
+
+    @property
+    def scores(self) -> int:
+        """How many scores one run computes: what it costs."""
+        *lead, n_q, n_k = self.given.shape
+        return math.prod(lead) * n_k * (n_q if self.queries is None else len(self.queries))
+
+    @classmethod
+    def order(cls, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
+        """What to sort sets of mistakes by, so that neighbours share their first steps."""
+        chosen = dict(choice for mistake in mistakes for choice in mistake.choices)
+        return tuple(chosen.get(part, "") for part in cls.PARTS)
+
+    def run(self, mistakes: Iterable[Mistake]) -> Stages | None:
+        """Every stage with these mistakes; None where the inputs leave no room for one of them."""
+        chosen: Options = dict.fromkeys(self.PARTS)
+        for mistake in mistakes:
+            chosen.update(mistake.choices)
+        stages: Stages = {}
+        options: tuple = ()
+        try:
+            with np.errstate(all="ignore"):
+                for step, parts in self.STEPS:
+                    options += tuple(chosen[part] for part in parts)
+                    stages = stages | self._once(step, options, stages, chosen)
+        except ValueError:  # no room, or shapes that do not fit
+            return None
+        return stages
+
+    def _once(self, step: str, options: tuple, stages: Stages, chosen: Options) -> Stages:
+        """What a step adds to the stages; taken over from right attention or the last run."""
+        for kept in (self._right, self._last):
+            if step in kept and kept[step][0] == options:
+                return kept[step][1]
+        added = getattr(self, f"_{step}")(stages, chosen)
+        self._last[step] = options, added
+        return added
+
+    def views(self, name: str, values: np.ndarray) -> list[np.ndarray]:
+        """The shapes in which a code may hand over its output or weights."""
+        if self.given.heads == 1:
+            return [values]
+        if name == "weights":
+            return [values, values.mean(axis=-3)]
+        if self.given.W_O is not None or values.shape[-1] % self.given.heads:
+            return [values]
+        return [values, split_heads(values, self.given.heads)]
+
+    def first_difference(self, stages: Stages) -> str | None:
+        """The first stage that is another than in right attention."""
+        for name in ORDER:
+            ours, theirs = self.right[name], stages[name]
+            if ours.shape != theirs.shape:
+                return name
+            if distance(theirs, ours).max(initial=0) > 1e-12 * largest_finite(ours):
+                return name
+        return None
+
+    def output_of(self, weights: np.ndarray) -> Stages:
+        """The output, and its size, that right attention makes of somebody's weights."""
+        stages = self.right | {"weights": weights}
+        with np.errstate(all="ignore"):
+            right: Options = dict.fromkeys(self.PARTS)
+            stages = stages | self._output(stages | {"visible": weights != 0}, right)
+            return stages | self._projected(stages, right)
+
+    def _applies(self, mistake: Mistake) -> bool:
+        """Whether there is room, and it is not another one's numbers under a second name."""
+        if mistake.parts <= set(BIASES):
+            there = {name for name in BIASES if getattr(self.given, name) is not None}
+            left_out = there & mistake.parts
+            if len(left_out) < min(len(mistake.parts), 2) or there <= mistake.parts < set(BIASES):
+                return len(mistake.parts) == len(left_out) == 1
+        if self.run((mistake,)) is None:
+            return False
+        (part, option), *_ = mistake.choices
+        if part not in ("scale", "mask") or option in NEVER_ANOTHER:
+            return True
+        earlier: list[str | None] = [None] if part == "scale" else []
+        for other in MISTAKES[: MISTAKES.index(mistake)]:
+            if other.choices[0][0] == part and other.choices[0][1] not in NEVER_ANOTHER:
+                earlier.append(other.choices[0][1])
+        return not any(self._same(part, option, other) for other in earlier)
+
+    def _same(self, part: str, option: str, other: str | None) -> bool:
+        if part == "scale":
+            return math.isclose(self._factor(option), self._factor(other))
+        try:
+            return bool((self._allowed(option) == self._allowed(other)).all())
+        except NoRoom:
+            return False
+
+    # ---- each step: the stages so far, and the options of its parts, to what it adds -------------
+
+    def _heads(self, _: Stages, chosen: Options) -> Stages:
+        g = self.given
+        Q, K, V = (self._projection(letter, chosen) for letter in "QKV")
+        if g.heads > 1:
+            split = SPLIT[chosen["split"]]
+            kv_heads = g.kv_heads or g.heads
+            Q, K, V = split(Q, g.heads), split(K, kv_heads), split(V, kv_heads)
+        elif chosen["split"]:
+            raise NoRoom("there are no heads to split")
+        if grouped(Q, K):
+            share = _tiled if chosen["groups"] else repeat_heads
+            K, V = share(K, Q.shape[-3]), share(V, Q.shape[-3])
+        elif chosen["groups"]:
+            raise NoRoom("no heads are shared")
+        if chosen["order"] == "K and V":
+            K, V = V, K
+        elif chosen["order"] == "Q and K":
+            Q, K = K, Q
+        return {"Q": Q, "K": K, "V": V}
+
+    def _projection(self, letter: str, chosen: Options) -> np.ndarray:
+        """X W + b of Q, K or V, under the options of its weights and bias; the latest are kept."""
+        g, W_option, b_option = self.given, chosen[f"W_{letter}"], chosen[f"b_{letter}"]
+        if g.X is None:
+            if W_option or b_option:
+                raise NoRoom("there are no weights")
+            return getattr(g, letter)
+        key = letter, W_option, b_option
+        if key not in self._projections:
+            used = letter
+            if W_option and W_option != "transposed":
+                used = W_option[-1]
+            W, b = getattr(g, f"W_{used}"), getattr(g, f"b_{used}")
+            if W_option == "transposed":
+                W = np.swapaxes(W, -1, -2)
+            source = g.X if letter == "Q" or g.memory is None else g.memory
+            M = source @ W
+            if b_option and b is None and not self._biased:
+                raise NoRoom("there is no bias")
+            self._projections[key] = M if b is None or b_option else M + b
+            if len(self._projections) > PROJECTIONS_KEPT:
+                del self._projections[next(iter(self._projections))]
+        return self._projections[key]
+
+    @property
+    def _biased(self) -> bool:
+        return any(getattr(self.given, name) is not None for name in BIASES)
+
+    def _scores(self, stages: Stages, chosen: Options) -> Stages:
+        Q, K, V = stages["Q"], stages["K"], stages["V"]
+        n_k = (Q if chosen["product"] else K).shape[-1 if chosen["product"] else -2]
+        if self.queries is not None:
+            if Q.shape[-2] <= self.queries.max(initial=0):
+                raise NoRoom("other queries")
+            Q = Q[..., self.queries, :]
+        scores = Q @ (K if chosen["product"] else np.swapaxes(K, -1, -2))
+        if n_k != V.shape[-2] or scores.shape[-1] != V.shape[-2]:
+            raise NoRoom("the weights would not fit the values")
+        return {"scores": scores}
+
+    def _factor(self, option: str | None) -> float:
+        """What the scores are multiplied by."""
+        g, n_k = self.given, self.given.shape[-1]
+        d_k = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
+        right = d_k**-0.5 if g.scale is None else g.scale
+        d_model = g.X.shape[-1] if g.X is not None else d_k * g.heads
+        return {
+            None: right,
+            "default": d_k**-0.5,
+            "none": 1.0,
+            "d_model": d_model**-0.5,
+            "all heads": (d_k * g.heads) ** -0.5,
+            "d_k": 1 / d_k,
+            "twice": right**2,
+            "inverse": d_k**0.5,
+            "tokens": max(n_k, 1) ** -0.5,
+            "after softmax": 1.0,
+        }[option]
+
+    def _scaled(self, stages: Stages, chosen: Options) -> Stages:
+        return {"scaled": stages["scores"] * self._factor(chosen["scale"])}
+
+    def _masked(self, stages: Stages, chosen: Options) -> Stages:
+        g, capped = self.given, stages["scaled"]
+        if g.softcap is None and chosen["cap"]:
+            raise NoRoom("nothing is capped")
+        if g.softcap is not None and not chosen["cap"]:
+            capped = soft_cap(capped, g.softcap)
+        allowed = self._visible(chosen)
+        if chosen["hiding"] and allowed is None:
+            raise NoRoom("nothing is hidden")
+        biased = capped if g.bias is None else capped + self._bias(chosen)
+        if allowed is None:
+            allowed = np.ones((1, 1), bool)
+        masked = HIDING[chosen["hiding"]](biased, allowed)
+        if chosen["cap"]:
+            masked = soft_cap(masked, g.softcap)
+        return {"capped": capped, "masked": masked, "allowed": allowed}
+
+    def _bias(self, chosen: Options) -> np.ndarray | float:
+        """What is added to the scores, where it is finite: −∞ hides."""
+        if chosen["bias"] == "ignored":
+            return 0.0
+        bias = self._rows(np.where(self.given.bias == -np.inf, 0.0, self.given.bias))
+        return bias * self._factor(chosen["scale"]) if chosen["bias"] else bias
+
+    def _visible(self, chosen: Options) -> np.ndarray | None:
+        """Where queries may look, by mask and bias; None where nothing is masked."""
+        g = self.given
+        if g.allowed is None and chosen["mask"]:
+            raise NoRoom("nothing is masked")
+        if g.bias is None and chosen["bias"]:
+            raise NoRoom("there is no bias")
+        hides = g.bias is not None and chosen["bias"] != "ignored" and np.isneginf(g.bias).any()
+        if g.allowed is None:
+            return self._rows(g.bias != -np.inf) if hides else None
+        allowed = self._rows(self._allowed(chosen["mask"]))
+        return allowed & self._rows(g.bias != -np.inf) if hides else allowed
+
+    def _rows(self, M: np.ndarray) -> np.ndarray:
+        """The chosen queries' rows of a mask, which may have a single one for all."""
+        if self.queries is None or M.ndim < 2 or M.shape[-2] == 1:
+            return M
+        return M[..., self.queries, :]
+
+    def _allowed(self, option: str | None) -> np.ndarray:
+        """The mask of all queries under this option of it."""
+        if option not in self._masks:
+            mask = self.given.allowed
+            full = np.broadcast_to(mask, np.broadcast_shapes(mask.shape, self.given.shape[-2:]))
+            self._masks[option] = MASKED[option](full)
+        return self._masks[option]
+
+    def _weights(self, stages: Stages, chosen: Options) -> Stages:
+        masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
+        visible = masked != -np.inf
+        if option in ("queries", "both axes") and self.queries is not None:
+            raise NoRoom("it mixes queries")
+        weights = SOFTMAX[option](masked, visible)
+        if chosen["hiding"] == "NaN":
+            axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
+            axis = axes.get(option, (-1,))
+            seen = np.broadcast_to(allowed, masked.shape).any(axis=axis, keepdims=True)
+            weights = np.where(seen, weights, np.nan)
+            if option == "twice":
+                weights = SOFTMAX[None](weights, np.ones((), bool))
+        if chosen["hiding"] == "after softmax":
+            weights = np.where(allowed, weights, 0)
+        if chosen["scale"] == "after softmax":
+            weights = weights * self._factor(None)
+        return {"weights": weights, "visible": visible, "weights size": np.abs(weights)}
+
+    def _output(self, stages: Stages, chosen: Options) -> Stages:
+        g, weights, V = self.given, stages["weights"], stages["V"]
+        finite = np.isfinite(V)
+        if chosen["leak"] and finite.all():
+            raise NoRoom("there is nothing to leak")
+        if chosen["sum"]:
+            if self.queries is not None:
+                raise NoRoom("it mixes queries")
+            weights = np.swapaxes(weights, -1, -2)
+            output = weights @ V
+        else:
+            leaks = chosen["leak"] or chosen["softmax"] == "none"
+            output = weights @ V if leaks else weighted_sum(weights, V, stages["visible"])
+        size = np.abs(weights) @ np.abs(np.where(finite, V, 0))
+        if g.heads > 1:
+            if chosen["join"] == "reshaped" and self.queries is not None:
+                raise NoRoom("it mixes queries")
+            join = JOIN[chosen["join"]]
+            output, size = join(output), join(size)
+        elif chosen["join"]:
+            raise NoRoom("there are no heads to join")
+        return {"joined": output, "joined size": size}
+
+    def _projected(self, stages: Stages, chosen: Options) -> Stages:
+        g, output, size = self.given, stages["joined"], stages["joined size"]
+        if g.W_O is None and chosen["W_O"]:
+            raise NoRoom("there is no W_O")
+        if g.b_O is None and chosen["b_O"] and not self._biased:
+            raise NoRoom("there is no b_O")
+        if g.W_O is not None and chosen["W_O"] != "missing":
+            W_O = np.swapaxes(g.W_O, -1, -2) if chosen["W_O"] else g.W_O
+            output, size = output @ W_O, size @ self._size_of_W_O(chosen["W_O"])
+            if g.b_O is not None and not chosen["b_O"]:
+                output, size = output + g.b_O, size + np.abs(g.b_O)
+        if chosen["residual"] == "X":
+            if g.X is None or g.X.shape[-1] != output.shape[-1]:
+                raise NoRoom("X cannot be added")
+            X = self._rows(g.X)
+            output, size = output + X, size + np.abs(X)
+        elif chosen["residual"] == "row":
+            output = output + self._fitted(output)
+        return {"output": output, "output size": size}
+
+    def _size_of_W_O(self, option: str | None) -> np.ndarray:
+        if "W_O" not in self._projections:
+            self._projections["W_O"] = np.abs(self.given.W_O)
+        size = self._projections["W_O"]
+        return np.swapaxes(size, -1, -2) if option else size
+
+    def _fitted(self, output: np.ndarray) -> np.ndarray:
+        """The row that brings these outputs, on average, to the other code's."""
+        if self.answer is None or self.answer.shape != output.shape:
+            raise NoRoom("there is no answer to fit to")
+        apart = (self.answer - output).reshape(-1, output.shape[-1])
+        if len(apart) < 3 or not np.isfinite(apart).all():
+            raise NoRoom("too few rows to tell")
+        return apart.mean(axis=0)
+
+
+# ---- the options of the parts --------------------------------------------------------------------
+
+
+def _reshaped(M: np.ndarray, heads: int) -> np.ndarray:
+    *lead, n, width = M.shape
+    return M.reshape(*lead, heads, n, width // heads)
+
+
+def _interleaved(M: np.ndarray, heads: int) -> np.ndarray:
+    *lead, n, width = M.shape
+    return np.moveaxis(M.reshape(*lead, n, width // heads, heads), -1, -3)
+
+
+def _rejoined(M: np.ndarray) -> np.ndarray:
+    *lead, h, n, d = M.shape
+    return M.reshape(*lead, n, h * d)
+
+
+def _joined_in_turn(M: np.ndarray) -> np.ndarray:
+    *lead, h, n, d = M.shape
+    return np.moveaxis(M, -3, -1).reshape(*lead, n, d * h)
+
+
+def _averaged(M: np.ndarray) -> np.ndarray:
+    return M.mean(axis=-3)
+
+
+def _tiled(M: np.ndarray, heads: int) -> np.ndarray:
+    return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
+
+
+SPLIT: dict[str | None, Callable[[np.ndarray, int], np.ndarray]] = {
+    None: split_heads,
+    "reshaped": _reshaped,
+    "interleaved": _interleaved,
+}
+JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
+    None: join_heads,
+    "reshaped": _rejoined,
+    "interleaved": _joined_in_turn,
+    "averaged": _averaged,
+}
+
+
+def _filled(filler: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    return lambda scores, allowed: np.where(allowed, scores, filler)
+
+
+HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    None: _filled(-np.inf),
+    "NaN": _filled(-np.inf),
+    "filled": _filled(-1e9),
+    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores - 1e9),
+    "0/1 added": lambda scores, allowed: scores + allowed,
+    "0": _filled(0),
+    "−1": _filled(-1),
+    "−10": _filled(-10),
+    "after softmax": lambda scores, allowed: scores,
+}
+
+
+def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    turned = softmax_rows(np.swapaxes(masked, -1, -2), np.swapaxes(visible, -1, -2))
+    return np.swapaxes(turned, -1, -2)
+
+
+def _softmax_of_all(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    flat = (*masked.shape[:-2], 1, masked.shape[-2] * masked.shape[-1])
+    return softmax_rows(masked.reshape(flat), visible.reshape(flat)).reshape(masked.shape)
+
+
+def _softmax_twice(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """The second one sees the hidden keys' weights of 0 as scores."""
+    return softmax_rows(softmax_rows(masked, visible), np.ones((), bool))
+
+
+def _sigmoid(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-masked))
+
+
+SOFTMAX: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    None: softmax_rows,
+    "queries": _softmax_of_columns,
+    "both axes": _softmax_of_all,
+    "twice": _softmax_twice,
+    "sigmoid": _sigmoid,
+    "none": lambda masked, visible: masked,
+}
+
+
+def _look_ahead(allowed: np.ndarray) -> tuple[Callable, np.ndarray]:
+    """The corner of the look-ahead mask in this one, and the keys that padding leaves."""
+    n_q, n_k = allowed.shape[-2:]
+    for corner in (causal, causal_lower_right):
+        if (allowed == corner(n_q, n_k)).all():
+            return corner, np.ones((1, n_k), bool)
+    keys = np.asarray(allowed.any(axis=-2, keepdims=True))
+    for corner in (causal, causal_lower_right):
+        if (allowed == corner(n_q, n_k) & keys).all():
+            return corner, keys
+    raise NoRoom("the mask is not a look-ahead mask")
+
+
+def _shifted(by: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Look-ahead off by some keys: more may be seen, or fewer."""
+
+    def shifted(allowed: np.ndarray) -> np.ndarray:
+        corner, keys = _look_ahead(allowed)
+        n_q, n_k = allowed.shape[-2:]
+        past = by + (n_k - n_q if corner is causal_lower_right else 0)
+        return np.tril(np.ones((n_q, n_k), bool), past) & keys
+
+    return shifted
+
+
+def _other_triangle(allowed: np.ndarray) -> np.ndarray:
+    corner, keys = _look_ahead(allowed)
+    n_q, n_k = allowed.shape[-2:]
+    return (
+        np.triu(np.ones((n_q, n_k), bool), n_k - n_q if corner is causal_lower_right else 0) & keys
+    )
+
+
+def _other_corner(allowed: np.ndarray) -> np.ndarray:
+    corner, keys = _look_ahead(allowed)
+    if allowed.shape[-1] == allowed.shape[-2]:
+        raise NoRoom("both corners are one")
+    other = causal if corner is causal_lower_right else causal_lower_right
+    return other(*allowed.shape[-2:]) & keys
+
+
+def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
+    """What hides whole keys hides the queries of the same tokens, instead or as well."""
+
+    def padded(allowed: np.ndarray) -> np.ndarray:
+        n_q, n_k = allowed.shape[-2:]
+        keys = allowed.any(axis=-2, keepdims=True)
+        if n_q != n_k or keys.all():
+            raise NoRoom("there is no padding")
+        queries = np.swapaxes(keys, -1, -2)
+        if both:
+            return allowed & queries
+        if (allowed == keys).all():
+            return np.broadcast_to(queries, allowed.shape)
+        return _look_ahead(allowed)[0](n_q, n_k) & queries
+
+    return padded
+
+
+def _transposed(allowed: np.ndarray) -> np.ndarray:
+    if allowed.shape[-1] != allowed.shape[-2]:
+        raise NoRoom("a mask that is not square cannot be transposed unseen")
+    return np.swapaxes(allowed, -1, -2)
+
+
+MASKED: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
+    None: lambda allowed: allowed,
+    "inverted": np.logical_not,
+    "ignored": np.ones_like,
+    "transposed": _transposed,
+    "other triangle": _other_triangle,
+    "diagonal hidden": _shifted(-1),
+    "one ahead": _shifted(1),
+    "other corner": _other_corner,
+    "padding as rows": _padding(both=False),
+    "padding both ways": _padding(both=True),
+}

@@ -1,0 +1,125 @@
+"""What can be said without a search: why nothing can be compared, and where the trouble lies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.frameworks.answers import Target
+from attention.frameworks.bench import Bench
+from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
+
+LARGEST_FLOAT16 = 65504.0
+LARGEST_EXP = 88.7  # exp of more is infinite in float32
+INPUTS = ("Q", "K", "V", "X", "memory", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
+
+
+def nothing_to_compare(target: Target) -> str | None:
+    """What stands there instead of numbers; None where at least one is finite."""
+    values = target.values
+    if np.isfinite(values).any():
+        return None
+    kinds = {(True, False): "NaN", (False, True): "infinite", (True, True): "NaN or infinite"}
+    kind = kinds[bool(np.isnan(values).any()), bool(np.isinf(values).any())]
+    return f"every number of the {target.name} is {kind}"
+
+
+def likely_cause(bench: Bench) -> str:
+    """Why numbers may all be NaN or infinite, from what these inputs give in right attention."""
+    given, right = bench.given, bench.right
+    arrays = {name: getattr(given, name) for name in INPUTS}
+    damaged = [n for n, M in arrays.items() if M is not None and not np.isfinite(M).all()]
+    if damaged:
+        return f"{' and '.join(damaged)} hold{'s' * (len(damaged) == 1)} NaN or infinite numbers"
+    if not np.isfinite(right["scores"]).all():
+        return "the scores overflow even in float64"
+    seen = np.broadcast_to(right["allowed"], right["masked"].shape)
+    if not seen.any(axis=-1).any():
+        return (
+            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN;"
+            " give such rows weights 0"
+        )
+    most = max(largest_finite(right["scores"]), largest_finite(right["scaled"]))
+    if most > LARGEST_FLOAT16:
+        return f"scores reach {most:.3g}, more than float16 holds ({LARGEST_FLOAT16:,.0f})"
+    if most > LARGEST_EXP:
+        return (
+            f"scores reach {most:.3g}, and exp of more than {LARGEST_EXP} is infinite in float32;"
+            " subtract each row's maximum before exp"
+        )
+    if not seen.any(axis=-1).all():
+        return (
+            "some queries see no key, and softmax of nothing but −∞ is NaN, which spreads"
+            " where a later layer mixes tokens"
+        )
+    if not seen.all():
+        return (
+            "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
+            " by −∞), or an input there is NaN already"
+        )
+    return "a number is NaN already before the attention, or the softmax divides 0 by 0"
+
+
+def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
+    """On which side of the weights the trouble lies, where weights and output were given."""
+    by_name = {target.name: target for target in targets}
+    if set(by_name) != {"output", "weights"} or len(right) < 2:
+        return None
+    weights, output = (by_name[name].rows(bench.queries) for name in ("weights", "output"))
+    if weights.values.shape != bench.right["weights"].shape:
+        return None  # their mean over the heads
+    weights_right = _near(weights, right["weights"])
+    made = bench.output_of(weights.values)
+    view, size = output.view(bench, made), output.view(bench, made, " size")
+    rounded = output.view(bench, bench.output_of(weights.written.half_unit), " size")
+    if view is None or size is None or rounded is None:
+        return None
+    follows = bool((distance(view, output.values) <= _allowed(output, size) + rounded).all())
+    if follows and not weights_right:
+        return (
+            "The output follows from the weights given with it: the trouble lies before the"
+            " weights, in Q, K, the scores, the mask or the softmax."
+        )
+    if weights_right and not follows:
+        return (
+            "The weights are right: the trouble lies after them, in V, the heads' joining or what"
+            " follows."
+        )
+    if not weights_right and _near(output, right["output"]):
+        return "The output is right, and was not made with the weights given beside it."
+    if not weights_right and not follows:
+        return (
+            "The weights are not right, and the output does not follow from them either: there is"
+            " trouble on both sides."
+        )
+    return None
+
+
+def _near(target: Target, right: np.ndarray) -> bool:
+    return bool((distance(right, target.values) <= _allowed(target, target.size)).all())
+
+
+def _allowed(target: Target, size: np.ndarray) -> np.ndarray:
+    """What rounding may do to these numbers; of a float type, a few of its last places."""
+    roundoff = UNIT_ROUNDOFF[target.written.half] if target.written.half else 8 * SINGLE
+    return target.written.half_unit + 2 * roundoff * np.nan_to_num(size, posinf=0)
+
+
+def where(targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
+    """Which numbers differ from right attention, where few do."""
+    for target in targets:
+        ours = right.get(target.name)
+        if ours is None or ours.shape != target.values.shape:
+            continue
+        wrong = distance(ours, target.values) > _allowed(target, target.size)
+        count, size = int(wrong.sum()), wrong.size
+        if not 0 < count <= size // 5:
+            continue
+        first = ", ".join(map(str, np.argwhere(wrong)[0]))
+        is_one = "differs" if count == 1 else "differ"
+        at = "at" if count == 1 else "the first at"
+        return (
+            f"{count:,} of the {size:,} numbers of the {target.name} {is_one} from right attention,"
+            f" {at} [{first}]."
+        )
+    return None

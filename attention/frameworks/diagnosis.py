@@ -1,0 +1,410 @@
+"""Why does mine differ? The known mistakes, alone and in pairs, tried on the same inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attention.frameworks.answers import Set, Verdict
+from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
+from attention.frameworks.distance import difference, distance, largest_finite
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import Mistake
+from attention.frameworks.search import Found, Plan, Search
+
+LISTED = 6  # titles in one sentence
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Some mistakes, what they leave unexplained, and where they begin to show."""
+
+    mistakes: tuple[Mistake, ...]
+    error: float  # the largest difference between their numbers and these
+    digits: int  # how many digits agree
+    half: str | None  # the half precision it takes to explain the rest, where nothing shows that
+    stage: str | None  # the first stage that is another than ours
+    ours: np.ndarray | None  # that stage, in right attention
+    theirs: np.ndarray | None  # and with these mistakes
+    queries: np.ndarray | None = None  # which rows these stages show; None: all
+
+    @property
+    def difference(self) -> np.ndarray | None:
+        """Theirs less ours, at that stage; None where even the shape is another."""
+        if self.ours is None or self.theirs is None or self.ours.shape != self.theirs.shape:
+            return None
+        return difference(self.theirs, self.ours)
+
+    def __str__(self) -> str:
+        return ", and ".join(m.title for m in self.mistakes) or "right attention"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis:
+    """What explains the numbers: the fewest mistakes that do. ``str`` says it in sentences."""
+
+    explanations: tuple[
+        Explanation, ...
+    ]  # about equally near; empty where none explains the numbers
+    closest: (
+        Explanation | None
+    )  # the first of them, or what is near, where nearness means something
+    unseen: tuple[Mistake, ...]  # would not show in these numbers, so they may be there as well
+    answers: dict[str, tuple[np.ndarray, ...]]  # "output", "weights": theirs, ours, the difference
+    verdict: str  # the answer in a sentence or two
+    notes: tuple[str, ...]  # what else there is to say, a sentence each
+    correct: bool  # whether right attention explains the numbers
+    tried: int  # how many sets of mistakes
+    plan: Plan  # what the search was going to do, and its cost
+
+    def __str__(self) -> str:
+        return " ".join([self.verdict, *self.notes])
+
+    __repr__ = __str__
+
+
+def diagnose(
+    Q: Any = None,
+    K: Any = None,
+    V: Any = None,
+    *,
+    output: Any = None,
+    weights: Any = None,
+    X: Any = None,
+    memory: Any = None,
+    W_Q: Any = None,
+    W_K: Any = None,
+    W_V: Any = None,
+    W_O: Any = None,
+    b_Q: Any = None,
+    b_K: Any = None,
+    b_V: Any = None,
+    b_O: Any = None,
+    heads: int = 1,
+    kv_heads: int | None = None,
+    allowed: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    decimals: int | None = None,
+    announce: Callable[[str], object] | None = None,
+) -> Diagnosis:
+    """Say which known mistake, or which two, turn right attention into these numbers.
+
+    Parameters
+    ----------
+    Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
+        What both sides start from, where it was not projected.
+    output : array_like, (…, n_q, d_v), with heads also (…, n_q, h · d_v)
+    weights : array_like, (…, n_q, n_k), for several heads also their mean
+        What the other code answers: one of the two, or both.
+    X, W_Q, W_K, W_V : array_like, (…, n_q, d_model), (d_model, h · d)
+        Instead of Q, K and V: mistakes in the projections are looked for as well.
+    memory : array_like, (…, n_k, d_model)
+        A second sequence that keys and values come from.
+    W_O : array_like, (h · d_v, d_out)
+        Mixes the joined heads: mistakes after them are looked for as well.
+    b_Q, b_K, b_V, b_O : array_like, (columns,)
+        Added to what W_Q, W_K, W_V and W_O give.
+    heads, kv_heads : int
+        Q, K and V hold that many heads side by side: (…, n, h · d). Default: 1. Fewer ``kv_heads``
+        serve several each.
+    allowed, bias, scale, softcap :
+        As the other code means them: see :func:`attention.scaled_dot_product_attention`.
+    decimals : int
+        How many decimals the answer was rounded to. Default: seen from the numbers, where there are
+        enough of them.
+    announce : function of a sentence
+        Is told, before the work begins, what is going to be tried and about how long that takes;
+        ``print`` for example.
+
+    The work is bounded, to some seconds; what was left out for that, the answer says.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence that names the argument, what came and what is allowed.
+
+    >>> Q = K = V = np.eye(2)
+    >>> found = diagnose(Q, K, V, weights=[[0.7311, 0.2689], [0.2689, 0.7311]])
+    >>> found.correct
+    False
+    >>> print(found.verdict)
+    The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is \
+in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax.
+    """
+    given = Given(
+        Q,
+        K,
+        V,
+        X,
+        memory,
+        W_Q,
+        W_K,
+        W_V,
+        W_O,
+        b_Q,
+        b_K,
+        b_V,
+        b_O,
+        heads,
+        kv_heads,
+        allowed,
+        bias,
+        scale,
+        softcap,
+    )
+    return explain(
+        checked(given), output=output, weights=weights, decimals=decimals, announce=announce
+    )
+
+
+def explain(
+    given: Given,
+    *,
+    output: Any = None,
+    weights: Any = None,
+    decimals: int | None = None,
+    announce: Callable[[str], object] | None = None,
+) -> Diagnosis:
+    """:func:`diagnose` for inputs that were checked already."""
+    search = Search(given, {"output": output, "weights": weights}, decimals)
+    if announce is not None:
+        announce(str(search.plan))
+    answers = _answers(search)
+    for target in search.targets:
+        nothing = nothing_to_compare(target)
+        if nothing is not None:
+            cause = likely_cause(search.sample)
+            verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
+            return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
+    found = search.run()
+    shown = {each: _explanation(found, each) for each in found.explaining}
+    explanations = tuple(shown.values())
+    near = None if explanations else _closest(found.verdicts)
+    closest = (
+        explanations[0] if explanations else None if near is None else _explanation(found, near)
+    )
+    correct = bool(explanations) and not explanations[0].mistakes
+    words = _Words(found, explanations, closest, correct, answers)
+    return Diagnosis(
+        explanations,
+        closest,
+        tuple(found.unseen),
+        answers,
+        words.verdict(),
+        tuple(words.notes()),
+        correct,
+        len(found.verdicts),
+        found.plan,
+    )
+
+
+def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
+    """Theirs, ours and the difference, of what has the shape of right attention's."""
+    found: dict[str, tuple[np.ndarray, ...]] = {}
+    for target in search.targets:
+        ours = search.right.get(target.name)
+        if ours is not None:
+            theirs = target.values[..., search.compared, :]
+            found[target.name] = (theirs, ours, difference(theirs, ours))
+    return found
+
+
+def _explanation(found: Found, mistakes: Set) -> Explanation:
+    bench, verdict = found.bench, found.verdicts[mistakes]
+    stages = bench.run(mistakes)
+    if stages is None:  # what mixes queries has no room where only some are shown
+        return Explanation(
+            mistakes,
+            verdict.error,
+            _digits_of(found, verdict),
+            verdict.half,
+            None,
+            None,
+            None,
+            bench.queries,
+        )
+    stage = bench.first_difference(stages)
+    ours, theirs = (bench.right[stage], stages[stage]) if stage else (None, None)
+    return Explanation(
+        mistakes,
+        verdict.error,
+        _digits_of(found, verdict),
+        verdict.half,
+        stage,
+        ours,
+        theirs,
+        bench.queries,
+    )
+
+
+def _digits_of(found: Found, verdict: Verdict) -> int:
+    """How many digits agree: as many as differ by nothing, and as were written."""
+    units = [
+        float(np.quantile(2 * t.written.half_unit, 0.9) / (largest_finite(t.values) or 1.0))
+        for t in found.targets
+    ]
+    uncertain = max(verdict.far, *(unit for unit in units if unit > 1e-12), 1e-16, 1e-16)
+    return max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
+
+
+def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
+    """The fewest mistakes among those about as near as the nearest, where that is near.
+
+    Near is what leaves less than a quarter of what right attention leaves, or of right attention
+    itself, less than a tenth of the numbers.
+    """
+    if not verdicts:
+        return None
+    least = min(verdict.spread for verdict in verdicts.values())
+    near = [each for each, verdict in verdicts.items() if verdict.spread <= 1.5 * least]
+    best = min(near, key=lambda each: (len(each), verdicts[each].spread))
+    right = verdicts.get(())
+    limit = 0.1 if not best or right is None else min(0.1, right.spread / 4)
+    return best if verdicts[best].spread <= limit else None
+
+
+# ---- in words ------------------------------------------------------------------------------------
+
+
+class _Words:
+    """The sentences of a diagnosis."""
+
+    def __init__(
+        self,
+        found: Found,
+        explanations: tuple[Explanation, ...],
+        closest: Explanation | None,
+        correct: bool,
+        answers: dict,
+    ) -> None:
+        self.found, self.explanations, self.closest = found, explanations, closest
+        self.correct, self.answers = correct, answers
+
+    def verdict(self) -> str:
+        """The answer."""
+        if not self.explanations:
+            return self._unexplained()
+        first = self.explanations[0]
+        if not first.mistakes:
+            return self._right(first)
+        return self._mistaken(first)
+
+    def _unexplained(self) -> str:
+        tried = f"{len(self.found.verdicts):,} sets tried"
+        text = (
+            "None of the known mistakes explains these numbers, nor do two of them together"
+            f" ({tried})."
+        )
+        if self.closest is None:
+            return text
+        if not self.closest.mistakes:
+            error = self.closest.error
+            return f"{text} Right attention is the closest; it is off by up to {error:.3g}."
+        return f"{text} The closest: {self.closest}; off by up to {self.closest.error:.3g}."
+
+    def _right(self, first: Explanation) -> str:
+        if first.half is None:
+            shown = next((t.written.half for t in self.found.targets if t.written.half), None)
+            near = f", as near as {shown} comes" if shown else ""
+            return f"These numbers are right, to {_digits(first.digits)}{near}."
+        return (
+            f"These numbers are right if they were computed in half precision ({first.half}), which"
+            f" numbers as short as these do not show: they are off by up to {first.error:.3g}."
+        )
+
+    def _mistaken(self, first: Explanation) -> str:
+        if len(self.explanations) > 1:
+            each = [str(explanation) for explanation in self.explanations]
+            text = (
+                "These explain the numbers equally well, and the numbers cannot tell which:"
+                f" {_listed(each)}."
+            )
+        else:
+            text = (
+                f"{_capital(str(first))}. With that, all numbers agree to {_digits(first.digits)}"
+            )
+            text += f"; the first difference is in {first.stage}." if first.stage else "."
+        return " ".join([text, *dict.fromkeys(mistake.fix for mistake in first.mistakes)])
+
+    def notes(self) -> list[str]:
+        """What else there is to say."""
+        found = self.found
+        said = [self._half(), self._unseen(), self._apart()]
+        if not self.correct:
+            said.append(trouble(found.bench, found.targets, found.right))
+        if not self.explanations:
+            said += [where(found.targets, found.right), self._not_tried()]
+        plan = found.plan
+        if plan.compared < plan.shape[-2]:
+            said.append(f"Only {plan.compared:,} of the {plan.shape[-2]:,} queries were compared.")
+        return [sentence for sentence in [*said, *found.left_out] if sentence]
+
+    def _half(self) -> str | None:
+        """Half precision that nothing shows, said as a possibility."""
+        verdicts, right = self.found.verdicts, self.found.verdicts.get(())
+        if self.found.possible:
+            (first,) = self.found.possible
+            what = ", and ".join(m.title for m in first)
+            return (
+                f"Half precision ({verdicts[first].half}) would explain them"
+                f"{f' together with this: {what}' if what else ''}; the numbers do not show it."
+            )
+        if (
+            self.explanations
+            and self.explanations[0].mistakes
+            and right
+            and right.fits
+            and right.half
+        ):
+            return (
+                f"Or nothing is wrong but half precision ({right.half}), which would explain"
+                f" {right.error:.3g}; the numbers do not show it."
+            )
+        return None
+
+    def _unseen(self) -> str | None:
+        if not self.found.unseen:
+            return None
+        titles = _listed([mistake.title for mistake in self.found.unseen])
+        digits = self.explanations[0].digits
+        if self.correct and digits <= 2:
+            return (
+                f"{_capital(_digits(digits))} cannot tell them from numbers with one of these"
+                f" mistakes: {titles}."
+            )
+        return f"Not to be seen in these numbers, so it may be there as well: {titles}."
+
+    def _apart(self) -> str | None:
+        """Where both were given and nothing explains them: how far each is off."""
+        if self.explanations or len(self.answers) < 2:
+            return None
+        off = [
+            f"the {name} by up to {float(distance(theirs, ours).max()):.3g}"
+            for name, (theirs, ours, _) in self.answers.items()
+        ]
+        return f"Next to right attention, {' and '.join(off)}."
+
+    def _not_tried(self) -> str:
+        return "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _digits(count: int) -> str:
+    return f"{count} digit{'s' * (count != 1)}"
+
+
+def _listed(texts: list[str]) -> str:
+    """So many of them that they can be read, and how many more there are."""
+    more = len(texts) - LISTED
+    return "; ".join(texts if more < 2 else [*texts[:LISTED], f"and {more} more"])

@@ -1,0 +1,165 @@
+"""What both sides started from, checked: Q, K and V, or X and the weights, and the mask."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attention.arrays import as_floats, check_lead, check_mask, check_positive, check_shapes
+from attention.heads import before_heads, project, split_heads
+from attention.layouts import repeat_heads
+
+BIASES = ("b_Q", "b_K", "b_V", "b_O")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The inputs of both sides: Q, K, V, or X and the weights.
+
+    (…, n, h · d) with ``heads``, or (…, h, n, d) without. What the fields mean stands in
+    :func:`attention.diagnose`; :func:`checked` makes arrays of them.
+    """
+
+    Q: Any = None
+    K: Any = None
+    V: Any = None
+    X: Any = None
+    memory: Any = None
+    W_Q: Any = None
+    W_K: Any = None
+    W_V: Any = None
+    W_O: Any = None
+    b_Q: Any = None
+    b_K: Any = None
+    b_V: Any = None
+    b_O: Any = None
+    heads: Any = 1
+    kv_heads: Any = None  # of keys and values, where fewer
+    allowed: Any = None
+    bias: Any = None
+    scale: Any = None
+    softcap: Any = None
+    shape: tuple[
+        int, ...
+    ] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
+
+
+def checked(given: Given, most_scores: int | None = None) -> Given:
+    """The inputs as float64, or one sentence about what is missing, does not fit or is too much."""
+    g = given
+    wanted = ("X", "W_Q", "W_K", "W_V") if g.X is not None else ("Q", "K", "V")
+    missing = [name for name in wanted if getattr(g, name) is None]
+    if missing:
+        raise ValueError(
+            f"{' and '.join(missing)} is missing; give Q, K and V, or X, W_Q, W_K and W_V."
+        )
+    if g.X is not None and any(M is not None for M in (g.Q, g.K, g.V)):
+        raise ValueError("both X and Q, K or V are given; give one of the two.")
+    _refuse_stray(g)
+    values: dict[str, Any] = {"heads": _count("heads", g.heads)}
+    if g.kv_heads is not None:
+        values["kv_heads"] = _count("kv_heads", g.kv_heads)
+    for name in ("scale", "softcap"):
+        if getattr(g, name) is not None:
+            values[name] = check_positive(name, getattr(g, name))
+    for name in (*wanted, "memory", "W_O"):
+        if getattr(g, name) is not None:
+            values[name] = as_floats(**{name: getattr(g, name)})[0].astype(np.float64)
+    for name in BIASES:
+        if getattr(g, name) is not None:
+            values[name] = _vector(name, getattr(g, name))
+    return _check_fit(replace(g, **values), most_scores)
+
+
+def _refuse_stray(g: Given) -> None:
+    """Refuse what belongs to a matrix that is not given."""
+    for name, matrix in (("memory", "X"), ("b_Q", "X"), ("b_K", "X"), ("b_V", "X"), ("b_O", "W_O")):
+        if getattr(g, name) is not None and getattr(g, matrix) is None:
+            raise ValueError(f"{name} is given without {matrix}; it belongs to it.")
+
+
+def _count(name: str, given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
+        raise ValueError(f"{name} is {given!r}; a whole number from 1 is wanted.")
+    return int(given)
+
+
+def _vector(name: str, given: Any) -> np.ndarray:
+    """A bias as a row of numbers."""
+    shape = np.shape(given)
+    if len(shape) != 1:
+        raise ValueError(f"{name} has shape {shape}; one number for each column is wanted.")
+    return as_floats(**{name: np.asarray(given)[None]})[0][0].astype(np.float64)
+
+
+def _check_fit(g: Given, most_scores: int | None) -> Given:
+    """Check that all belongs together before anything large is made; masks get a head axis."""
+    Q, K, V = g.Q, g.K, g.V
+    if g.X is not None:
+        source = g.X if g.memory is None else g.memory
+        Q = _projected(g.X, g.W_Q, g.b_Q, "Q")
+        K, V = _projected(source, g.W_K, g.b_K, "K"), _projected(source, g.W_V, g.b_V, "V")
+    if g.heads == 1 and g.kv_heads not in (None, 1):
+        raise ValueError(
+            f"kv_heads is {g.kv_heads} and heads is 1;"
+            " several heads of queries share one of keys and values."
+        )
+    if g.heads != 1:
+        kv_heads = g.kv_heads or g.heads
+        Q = split_heads(Q, g.heads, "Q")
+        K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
+    if grouped(Q, K):
+        if V.ndim < 3 or V.shape[-3] != K.shape[-3]:
+            raise ValueError(f"K has shape {K.shape} and V {V.shape}; both need the same heads.")
+        repeat_heads(K[..., :0, :], Q.shape[-3])  # refuses what cannot be shared
+        K, V = (
+            np.broadcast_to(M[..., :1, :, :], (*M.shape[:-3], Q.shape[-3], *M.shape[-2:]))
+            for M in (K, V)
+        )
+    check_shapes(Q, K, V)
+    scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
+    if most_scores is not None and math.prod(scores) > most_scores:
+        raise ValueError(
+            f"{' × '.join(map(str, scores))} scores are {math.prod(scores):,};"
+            f" at most {most_scores:,} are searched."
+        )
+    if g.W_O is not None:
+        mixed = project(np.empty((1, V.shape[-1] * g.heads)), g.W_O, "W_O")
+        _check_bias("b_O", g.b_O, mixed.shape[-1])
+    return _masks(g, scores)
+
+
+def _projected(X: np.ndarray, W: np.ndarray, b: np.ndarray | None, name: str) -> np.ndarray:
+    """The shape of X W + b alone: zeros that take no room."""
+    project(X[..., :1, :], W, f"W_{name}")
+    _check_bias(f"b_{name}", b, W.shape[-1])
+    lead = np.broadcast_shapes(X.shape[:-2], W.shape[:-2])
+    return np.broadcast_to(np.zeros(()), (*lead, X.shape[-2], W.shape[-1]))
+
+
+def _check_bias(name: str, b: np.ndarray | None, columns: int) -> None:
+    if b is not None and len(b) != columns:
+        raise ValueError(f"{name} has {len(b)} numbers; {columns} are wanted, one for each column.")
+
+
+def _masks(g: Given, scores: tuple[int, ...]) -> Given:
+    """``allowed`` and ``bias`` with an axis for the heads, or None."""
+    masks = {"allowed": g.allowed, "bias": g.bias}
+    if g.heads != 1:
+        without = (*scores[:-3], *scores[-2:])
+        masks = {name: before_heads(name, M, without) for name, M in masks.items()}
+    room = np.broadcast_to(np.zeros(()), scores)
+    check_mask(masks["allowed"], masks["bias"], room)
+    if masks["allowed"] is not None:
+        masks["allowed"] = np.asarray(masks["allowed"])
+    if masks["bias"] is not None:
+        masks["bias"] = check_mask(None, masks["bias"], room)[1]
+    return replace(g, **masks, shape=scores)
+
+
+def grouped(Q: np.ndarray, K: np.ndarray) -> bool:
+    """Whether several heads of queries share one of keys and values."""
+    return Q.ndim > 2 and K.ndim > 2 and K.shape[-3] not in (1, Q.shape[-3])

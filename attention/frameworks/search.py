@@ -1,0 +1,425 @@
+"""The search for the mistakes that explain another code's numbers, within a bounded amount of work.
+
+1. Right attention is computed once, in blocks of queries, and compared with the numbers.
+2. Few inputs are searched as they are; of many, some queries are: those where right attention is
+   furthest off, and some between. A set that does not explain these explains nothing.
+3. Each mistake is tried alone (where it leaves a row without keys, with each thing that becomes of
+   such a row), then each of the twelve commonest with any other, on these queries.
+4. What explains them is compared with all queries, the nearest first.
+5. Of the sets that explain the numbers the smallest and nearest are kept.
+
+What would be too much work is left out, and :attr:`Found.left_out` says what.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from attention.frameworks.answers import Set, Target, Verdict, compare, judge, targets, worst
+from attention.frameworks.bench import Bench
+from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.given import Given
+from attention.frameworks.mistakes import (
+    BY_NAME,
+    COMMONEST,
+    MISTAKES,
+    OUTCOMES,
+    Mistake,
+    mixing,
+)
+from attention.heads import join_heads
+
+SAMPLED = 2**14  # scores of the queries that are searched, where there are more
+FEWEST = 4  # queries, however many scores each has
+BLOCK = 2**21  # scores computed at a time
+WHOLE = 2**24  # scores, up to which what mixes queries is tried
+PAIRS = 2**25  # scores computed for pairs
+WORK = 2**26  # scores computed beyond them: some seconds
+SECONDS = 6e-8  # for a score
+OVERHEAD = 3e-4  # seconds for a set, however small
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a search is going to do, and what it would cost."""
+
+    shape: tuple[int, ...]  # of the scores
+    compared: int  # queries
+    searched: int  # queries
+    sets: int  # of mistakes, at most
+    seconds: float  # about
+
+    def __str__(self) -> str:
+        sizes = " × ".join(f"{size:,}" for size in self.shape)
+        of = self.shape[-2]
+        text = f"{sizes} scores: up to {self.sets:,} sets of mistakes are tried"
+        if self.searched < of:
+            text += f" on {self.searched:,} of {of:,} queries, and what fits there on"
+            text += " all" if self.compared == of else f" {self.compared:,}"
+        return f"{text}, in about {self.seconds:.1g} s at most."
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found."""
+
+    bench: Bench  # the queries that are shown
+    targets: list[Target]
+    explaining: list[Set]  # the smallest and nearest sets; empty where none explains the numbers
+    possible: list[Set]  # explains them if half precision is assumed, which nothing shows
+    unseen: list[Mistake]  # beside the first set they would not show
+    verdicts: dict[Set, Verdict]  # of all sets that were tried
+    right: dict[str, np.ndarray]  # "output", "weights": right attention's, in the targets' shapes
+    left_out: list[str]  # what was not searched, one sentence each
+    plan: Plan
+
+
+class Search:
+    """One search: the benches it works on, what it has tried, and the work that is left."""
+
+    def __init__(self, given: Given, answers: dict[str, Any], decimals: int | None) -> None:
+        self.given = given
+        *_, n_q, n_k = given.shape
+        self.n_q, self.each = n_q, math.prod(given.shape[:-2]) * n_k  # scores of one query
+        self.compared = self._spread(max(1, WORK // 4 // max(self.each, 1)))
+        self.small = self.each * n_q <= SAMPLED
+        self.sample = Bench(given, None if self.small else self._first_sample())
+        self.left = WORK
+        self.whole: Bench | None = None
+        self.reach = 0.0  # the largest of right attention's scaled scores
+        self.verdicts: dict[Set, Verdict] = {}
+        self.everywhere: set[Set] = {()}  # what was compared with all queries
+        self.possible: list[
+            Set
+        ] = []  # what half precision would explain, although nothing shows it
+        self.left_out: list[str] = []
+        self.plan = self._plan()
+        sizes, views = self._right(answers)
+        self.targets = targets(answers, self._shapes(sizes), sizes, decimals)
+        self.right: dict[str, np.ndarray] = {}
+        for target in self.targets:
+            wanted = target.values[..., self.compared, :].shape
+            for view in views[target.name]:
+                if view.shape == wanted:
+                    self.right[target.name] = view
+
+    # ---- which queries ---------------------------------------------------------------------------
+
+    def _spread(self, most: int) -> np.ndarray:
+        """So many queries, evenly spread."""
+        if most >= self.n_q:
+            return np.arange(self.n_q)
+        return np.unique(np.linspace(0, self.n_q - 1, most).astype(int))
+
+    def _sample_size(self) -> int:
+        return min(self.n_q, max(FEWEST, SAMPLED // max(self.each, 1)))
+
+    def _first_sample(self) -> np.ndarray:
+        return self._spread(self._sample_size())
+
+    def _worst_sample(self) -> np.ndarray:
+        """Half of the queries where right attention is furthest off, half evenly spread."""
+        far = np.zeros(len(self.compared))
+        for target in self.targets:
+            if target.name in self.right:
+                gaps = distance(self.right[target.name], target.values[..., self.compared, :])
+                far = np.maximum(far, gaps.max(axis=-1).reshape(-1, len(far)).max(axis=0))
+        count = self._sample_size()
+        worst_ones = self.compared[np.argsort(-far, kind="stable")[: count // 2]]
+        return np.union1d(worst_ones, self._spread(count - count // 2))
+
+    def _plan(self) -> Plan:
+        room = len(self.sample.applicable)
+        common = sum(mistake.common for mistake in self.sample.applicable)
+        sets = 1 + 3 * room + common * room
+        seconds = sets * (OVERHEAD + self.sample.scores * SECONDS)
+        if not self.small:
+            whole = self.each * len(self.compared)
+            seconds += SECONDS * (min(WORK, 6 * whole) + whole)
+        return Plan(self.given.shape, len(self.compared), self._sample_size(), sets, seconds)
+
+    # ---- right attention -------------------------------------------------------------------------
+
+    def _blocks(self) -> Iterable[np.ndarray | None]:
+        if len(self.compared) == self.n_q and self.each * self.n_q <= BLOCK:
+            return [None]
+        step = max(1, BLOCK // max(self.each, 1))
+        return [self.compared[k : k + step] for k in range(0, len(self.compared), step)]
+
+    def _bench(self, queries: np.ndarray | None) -> Bench:
+        """A bench for these queries; the one for all of them is kept."""
+        if queries is not None:
+            return Bench(self.given, queries, like=self.sample)
+        if self.sample.queries is None:
+            return self.sample
+        if self.whole is None:
+            self.whole = Bench(self.given, None, like=self.sample)
+        return self.whole
+
+    def _right(self, answers: dict[str, Any]) -> tuple[dict, dict]:
+        """Right attention's output and weights and their sizes, in every shape, for all queries."""
+        names = [name for name, value in answers.items() if value is not None]
+        parts: dict[str, list[list[np.ndarray]]] = {}
+        for queries in self._blocks():
+            bench = self._bench(queries)
+            self.reach = max(self.reach, largest_finite(bench.right["scaled"]))
+            for name in names:
+                for what in ("", " size"):
+                    views = bench.views(name, bench.right[name + what])
+                    parts.setdefault(name + what, []).append(views)
+        self.left -= self.each * len(self.compared)
+        whole = {
+            key: [np.concatenate(views, axis=-2) for views in zip(*blocks, strict=True)]
+            for key, blocks in parts.items()
+        }
+        sizes = {name: [self._all_rows(size) for size in whole[f"{name} size"]] for name in names}
+        return sizes, {name: whole[name] for name in names}
+
+    def _all_rows(self, size: np.ndarray) -> np.ndarray:
+        """A size for every query: of those that are not compared, that of the one before."""
+        if len(self.compared) == self.n_q:
+            return size
+        nearest = np.searchsorted(self.compared, np.arange(self.n_q), side="right") - 1
+        return size[..., nearest, :]
+
+    def _shapes(self, sizes: dict[str, list[np.ndarray]]) -> dict[str, list[tuple[int, ...]]]:
+        """The shapes that right attention's answer may have, or that of some mistake."""
+        shapes = {name: [size.shape for size in views] for name, views in sizes.items()}
+        for mistake in self.sample.applicable:
+            if "output" in shapes and mistake.parts & {"W_V", "join", "W_O"}:
+                stages = self.sample.run((mistake,))
+                for view in self.sample.views("output", stages["output"]) if stages else ():
+                    shapes["output"].append((*view.shape[:-2], self.n_q, view.shape[-1]))
+        return shapes
+
+    # ---- trying ----------------------------------------------------------------------------------
+
+    def prepare(self) -> Verdict | None:
+        """Compare right attention with the numbers, and choose the queries that are searched."""
+        verdict = self._judge_right()
+        if not self.small:
+            self.sample = Bench(self.given, self._worst_sample(), like=self.sample)
+        self.sample.answer = self._joined(self.sample.queries)
+        self.rows = [t.rows(self.sample.queries) for t in self.targets]
+        if verdict is not None:
+            self.verdicts[()] = verdict
+        return verdict
+
+    def _judge_right(self) -> Verdict | None:
+        """The verdict on right attention, out of what was computed for all queries."""
+        if len(self.right) < len(self.targets):
+            return None
+        rows = None if len(self.compared) == self.n_q else self.compared
+        compared = [target.rows(rows) for target in self.targets]
+        return worst([compare(t, self.right[t.name], t.size, self.reach) for t in compared])
+
+    def _joined(self, queries: np.ndarray | None) -> np.ndarray | None:
+        """The other code's output of these queries, its heads side by side."""
+        for target in self.targets:
+            if target.name == "output":
+                values = target.rows(queries).values
+                apart = self.given.heads > 1 and values.ndim == len(self.given.shape)
+                return join_heads(values) if apart else values
+        return None
+
+    @property
+    def applicable(self) -> tuple[Mistake, ...]:
+        """The mistakes there is room for on the queries that are searched."""
+        fitted = tuple(m for m in MISTAKES if m.fitted and self.sample.answer is not None)
+        return self.sample.applicable + fitted
+
+    def mixed(self) -> list[Set]:
+        """What mixes queries, where only some are searched: it is tried on all, and only alone."""
+        return [] if self.small else [(mistake,) for mistake in MISTAKES if mixing((mistake,))]
+
+    def try_all(self, sets: Iterable[Set], *, half: bool = False) -> list[Set]:
+        """Judge these sets; return those that differ by what writing explains, the nearest first.
+
+        With ``half`` also those that half precision explains, although nothing shows it.
+        """
+        fitting = []
+        for each in sorted(sets, key=Bench.order):
+            if each in self.verdicts:
+                verdict: Verdict | None = self.verdicts[each]
+            elif not self.small and mixing(each):
+                verdict = self._judge_mixing(each)
+            else:
+                verdict = judge(self.sample, each, self.rows)
+            if verdict is None:
+                continue
+            self.verdicts[each] = verdict
+            if (verdict.as_written or (half and verdict.fits)) and self._worth_a_fit(each):
+                fitting.append(each)
+        fitting.sort(key=lambda each: self.verdicts[each].far)
+        return fitting if self.small else self._confirmed(fitting, half)
+
+    def _worth_a_fit(self, each: Set) -> bool:
+        """Whether a fitted row brings the numbers far nearer: a little is what any fit does."""
+        without = self.verdicts.get(tuple(mistake for mistake in each if not mistake.fitted))
+        if without is None or not any(mistake.fitted for mistake in each):
+            return True
+        return without.half is None and self.verdicts[each].spread < without.spread / 10
+
+    def _judge_mixing(self, each: Set) -> Verdict | None:
+        """What mixes queries is computed for all of them, where that is not too much."""
+        if self.each * self.n_q > min(WHOLE, self.left):  # the last of them may be left out
+            sentence = "Mistakes that mix queries were not tried: there are too many scores."
+            if sentence not in self.left_out:
+                self.left_out.append(sentence)
+            return None
+        self.left -= self.each * self.n_q
+        return judge(Bench(self.given, None, like=self.sample), each, self.targets)
+
+    def _confirmed(self, fitting: list[Set], half: bool) -> list[Set]:
+        """Those that explain all queries: the nearest in any case, others while work is left."""
+        confirmed = []
+        for k, each in enumerate(fitting):
+            if mixing(each) or each in self.everywhere:
+                confirmed.append(each)
+            elif k and self.each * len(self.compared) > self.left:
+                self._leave_out(len(fitting) - k)
+                break
+            else:
+                self.left -= self.each * len(self.compared)
+                self.everywhere.add(each)
+                verdict = self._judge_all(each)
+                if verdict is not None:
+                    self.verdicts[each] = verdict
+                    if verdict.as_written or (half and verdict.fits):
+                        confirmed.append(each)
+        return confirmed
+
+    def _leave_out(self, count: int) -> None:
+        self.left_out.append(
+            f"{_sets(count)} more would explain the queries that were searched; what they say about"
+            " the others was not computed."
+        )
+
+    def _judge_all(self, each: Set) -> Verdict | None:
+        """Judge a set on every query, in blocks."""
+        verdicts = []
+        for queries in self._blocks():
+            bench = self._bench(queries)
+            bench.answer = self._joined(queries)
+            verdict = judge(bench, each, [t.rows(queries) for t in self.targets])
+            if verdict is None:
+                return None
+            verdicts.append(verdict)
+        return worst(verdicts)
+
+    # ---- the sets --------------------------------------------------------------------------------
+
+    def alone(self) -> list[Set]:
+        """Every mistake alone, and what may become of a row that it leaves without keys."""
+        return [each for mistake in self.applicable for each in self._outcomes((mistake,))]
+
+    def pairs(self) -> list[Set]:
+        """Each of the twelve commonest with any other mistake, the commonest of both first."""
+        room = self.applicable
+        found: dict[Set, None] = {}
+        for most in (True, False):
+            for first in (m for m in COMMONEST if m in room):
+                for other in (m for m in room if m is not first and m.common is most):
+                    if not first.parts & other.parts:
+                        for each in self._outcomes(_sorted((first, other))):
+                            found[each] = None
+        if not self.small:
+            self.left_out.append("Mistakes that mix queries were tried alone, not with others.")
+        afford = max(64, PAIRS // max(self.sample.scores, 1))
+        if len(found) > afford:
+            self.left_out.append(f"Of {len(found):,} pairs the {afford:,} commonest were tried.")
+        return list(islice(found, afford))
+
+    def _outcomes(self, each: Set) -> list[Set]:
+        """The set, and with it what becomes of the rows that it leaves without keys."""
+        options = {option for mistake in each for part, option in mistake.choices if part == "mask"}
+        more: tuple[Mistake, ...] = ()
+        if options:
+            (option,) = options
+            emptied = ~self.sample._allowed(option).any(axis=-1)
+            if (emptied & self.sample._allowed(None).any(axis=-1)).any():
+                more = OUTCOMES
+        if (
+            any(mistake.name == "softmax: none" for mistake in each)
+            and self.given.allowed is not None
+        ):
+            more = (BY_NAME["hiding: filled"], BY_NAME["hiding: after softmax"])
+        taken = {part for mistake in each for part in mistake.parts}
+        return [each, *(_sorted((*each, m)) for m in more if not m.parts & taken)]
+
+    def run(self) -> Found:
+        """The whole search."""
+        right = self.prepare()
+        explaining = self._explaining(right)
+        unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
+        shown = self.sample
+        if self.each * self.n_q <= BLOCK:
+            shown = self._bench(None)
+            shown.answer = self._joined(None)
+        return Found(
+            shown,
+            self.targets,
+            explaining,
+            self.possible,
+            unseen,
+            self.verdicts,
+            self.right,
+            self.left_out,
+            self.plan,
+        )
+
+    def _explaining(self, right: Verdict | None) -> list[Set]:
+        """The fewest mistakes that explain the numbers; unseen half precision comes after them.
+
+        Right attention, unless one mistake comes a thousand times nearer; one mistake; two. Short
+        numbers that right attention in half precision explains need no two mistakes.
+        """
+        alone = self.alone()
+        seen = self._nearest(self.try_all(alone))
+        if right is not None and right.as_written:
+            near = seen and 1e-12 < right.far > 1000 * self.verdicts[seen[0]].far
+            return seen if near and not seen[0][0].fitted else [()]
+        if not seen:
+            seen = self._nearest(self.try_all(self.mixed()))
+        if seen:
+            return seen
+        in_half = right is not None and right.fits
+        if in_half and all(target.written.short for target in self.targets):
+            return [()]
+        two = self._nearest(self.try_all(self.pairs()))
+        if not two:
+            self.possible = [()] if in_half else self._nearest(self.try_all(alone, half=True))[:1]
+        return two
+
+    def _nearest(self, fitting: list[Set]) -> list[Set]:
+        """The nearest first, and those about as near: others fit by the tolerance alone."""
+        fitting = sorted(fitting, key=lambda each: self.verdicts[each].far)
+        if not fitting:
+            return []
+        limit = max(10 * self.verdicts[fitting[0]].far, 1e-9)
+        fitting = [each for each in fitting if self.verdicts[each].far <= limit]
+        exact = [each for each in fitting if not any(mistake.fitted for mistake in each)]
+        return exact or fitting
+
+    def _unseen(self, found: Set) -> list[Mistake]:
+        """What could be there beside ``found`` without showing."""
+        taken = {part for mistake in found for part in mistake.parts}
+        also = {
+            _sorted((*found, m)): m for m in self.applicable if not m.parts & taken and not m.fitted
+        }
+        half = self.verdicts[found].half is not None
+        return sorted((also[each] for each in self.try_all(also, half=half)), key=MISTAKES.index)
+
+
+def _sets(count: int) -> str:
+    return f"{count} set{'s' * (count != 1)} of mistakes"
+
+
+def _sorted(mistakes: Iterable[Mistake]) -> Set:
+    return tuple(sorted(mistakes, key=MISTAKES.index))

@@ -1,0 +1,56 @@
+"""What to write here, for somebody who knows an argument by another library's name for it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SEEN = "give allowed=, True where a query may look at a key"
+HINTS = {  # another library's name: what to write here
+    "mask": SEEN + ", or bias= for numbers to add",
+    "attn_mask": SEEN + ", or bias= for numbers to add",
+    "attention_mask": SEEN + ", or bias= for numbers to add",
+    "key_padding_mask": "give allowed=attention.padding(real), True where a token is real",
+    "is_causal": "give allowed=attention.causal(n_q, n_k)",
+    "causal": "give allowed=attention.causal(n_q, n_k)",
+    "use_causal_mask": "give allowed=attention.causal(n_q, n_k)",
+    "attn_bias": "give bias=",
+    "dropout_p": "leave it out, as no weight is dropped here",
+    "dropout": "leave it out, as no weight is dropped here",
+    "enable_gqa": "give kv_heads= to attention.multi_head_attention",
+    "num_heads": "give heads= to attention.multi_head_attention",
+    "num_kv_heads": "give kv_heads= to attention.multi_head_attention",
+    "softmax_scale": "give scale=",
+    "need_weights": "leave it out and read .weights of the trace",
+    "heads": "give it to attention.multi_head_attention",
+    "kv_heads": "give it to attention.multi_head_attention",
+    "W_O": "give it to attention.multi_head_attention",
+    "memory": "give it to attention.self_attention",
+    "query": "give Q=",
+    "key": "give K=",
+    "value": "give V=",
+}
+
+
+def hinting(function: Callable[P, R]) -> Callable[P, R]:
+    """The function with its own signature, which answers another library's word with ours.
+
+    >>> hinting(lambda Q, *, allowed=None: Q)([[1.0]], attn_bias=[[0.5]])
+    Traceback (most recent call last):
+    TypeError: there is no argument attn_bias; give bias=.
+    """
+    known = inspect.signature(function).parameters
+
+    @wraps(function)
+    def hinted(*arguments: P.args, **named: P.kwargs) -> R:
+        for name in named:
+            if name in HINTS and name not in known:
+                raise TypeError(f"there is no argument {name}; {HINTS[name]}.")
+        return function(*arguments, **named)
+
+    return hinted

@@ -1,0 +1,137 @@
+"""The command ``attention-stages``: opens the dashboard from any folder."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tomllib
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import attention
+from attention.limits import MAX_FILE, BadInput
+from attention.session import links
+from attention.session.settings import Settings
+
+HERE = Path(__file__).parent
+DISTRIBUTION = "attention-stage-by-stage"
+NEEDED = {"streamlit": (1, 67), "pandas": (2, 2), "plotly": (6, 3), "kaleido": (1, 3)}  # at least
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve the dashboard until it is interrupted; 2 where it cannot begin."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        saved = saved_state(chosen.open) if chosen.open else None
+    except BadInput as problem:
+        return _refuse(str(problem))
+    if lacking := lacking_packages():
+        return _refuse(lacking)
+    with suppress(KeyboardInterrupt):  # how a person ends it
+        serve(saved, chosen.port)
+    return 0
+
+
+def _refuse(sentence: str) -> int:
+    print(f"attention-stages: {sentence}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="attention-stages", description="Open the dashboard 'Attention, stage by stage'."
+    )
+    parser.add_argument(
+        "--port", type=_port, help="where it listens (else 8501, or the next one that is free)"
+    )
+    parser.add_argument(
+        "--open", metavar="FILE", type=Path, help="a saved state to begin with (.json)"
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"attention-stages {attention.__version__}"
+    )
+    return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65_535):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; a number up to 65535 is wanted")
+    return int(text)
+
+
+def saved_state(path: Path) -> Settings:
+    """The settings in a file that the page saved; BadInput names the file and what is wrong."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE + 1)
+    except OSError as problem:
+        raise BadInput(f"{path} cannot be opened: {problem.strerror}.") from None
+    if len(content) > MAX_FILE:
+        raise BadInput(f"{path} has more than {MAX_FILE:,} bytes; a saved state has fewer.")
+    try:
+        return links.from_file(content)
+    except BadInput as problem:
+        raise BadInput(f"{path} cannot be used: {problem}") from None
+
+
+def lacking_packages() -> str:
+    """What to install, where a package of the dashboard is missing or too old; else nothing."""
+    found = {name: _installed(name) for name in NEEDED}
+    lacking = [name for name in NEEDED if not found[name]]
+    lacking += [
+        f"{name} {least[0]}.{least[1]} or newer (not {found[name]})"
+        for name, least in NEEDED.items()
+        if found[name] and _numbers(found[name]) < least
+    ]
+    if not lacking:
+        return ""
+    # in a clone that was not installed, the folder alone knows the extra
+    extra = f"{DISTRIBUTION}[app]" if _installed(DISTRIBUTION) else ".[app]"
+    return f'the dashboard also needs {", ".join(lacking)}: pip install "{extra}"'
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:2])
+
+
+def streamlit_options() -> dict[str, object]:
+    """The settings of .streamlit/config.toml by their dotted names.
+
+    ``streamlit run app.py`` reads that file by itself. An installed copy carries it along, and
+    Streamlit would not look for it there.
+    """
+    carried, cloned = HERE / "config" / "config.toml", HERE.parents[1] / ".streamlit/config.toml"
+    file = carried if carried.exists() else cloned
+    return _dotted(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _dotted(table: dict, prefix: str = "") -> dict[str, object]:
+    flat = {}
+    for key, value in table.items():
+        flat |= (
+            _dotted(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+        )
+    return flat
+
+
+def serve(saved: Settings | None, port: int | None) -> None:
+    """Run the server. A visit without an address begins with ``saved``, else with an example."""
+    import streamlit as st
+
+    from attention.pages import start
+    from attention.pages.server import lifespan, routes
+
+    start.begin_with(saved)
+    sys.argv = [""]  # else Streamlit looks for modules in this program's folder first
+    app = st.App(HERE / "dashboard.py", routes=routes, lifespan=lifespan)
+    app.run(config=streamlit_options() | ({} if port is None else {"server.port": port}))

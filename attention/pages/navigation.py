@@ -1,0 +1,19 @@
+"""The list of pages, as a menu at the top."""
+
+from pathlib import Path
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+
+
+def show() -> None:
+    """Offer the pages and run the chosen one."""
+    st.set_page_config(page_title="Attention, stage by stage", layout="wide")
+    pages = [
+        st.Page(_HERE / "explore.py", title="Explore", default=True),
+        st.Page(_HERE / "variance.py", title="Why √d_k", url_path="why"),
+        st.Page(_HERE / "conventions.py", title="Conventions", url_path="conventions"),
+        st.Page(_HERE / "check.py", title="Check yours", url_path="check"),
+    ]
+    st.navigation(pages, position="top").run()

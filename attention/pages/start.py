@@ -1,0 +1,28 @@
+"""What the bare address opens: the first example, or the state that the command was told to open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attention.session import links
+from attention.session.examples import FIRST
+from attention.session.settings import Settings
+
+_START: list[Settings] = []  # at most one, the same for all visitors of this process
+
+
+def begin_with(settings: Settings | None) -> None:
+    """Let every visit that comes without an address begin with these settings; None: the example."""
+    _START[:] = [settings] if settings else []
+
+
+def read(address: Mapping[str, str]) -> tuple[Settings, list[str]]:
+    """The settings that an address stands for, and what of it was refused."""
+    if _START and not address:
+        return _START[0], []
+    return links.read(address)
+
+
+def is_bare(link: Mapping[str, str]) -> bool:
+    """Whether the bare address opens the state of this link."""
+    return not _START and link == {"example": FIRST}

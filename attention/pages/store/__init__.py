@@ -1,0 +1,61 @@
+"""The store: a component without a face that keeps large states in the person's own browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+Answer = Callable[[dict], None]
+KEY = "store"
+_COMPONENT = st.components.v2.component(
+    "attention_store",
+    html="<i hidden></i>\n",
+    js=(Path(__file__).parent / "store.js").read_text(),
+)
+
+
+def find(turn: str, mark: str, found: Answer) -> None:
+    """Ask for the state kept under a mark.
+
+    ``found`` gets ``{"mark", "file", "why"}`` as the browser sent it, unchecked. An order is carried
+    out once for each ``turn``.
+    """
+    _order({"turn": f"find {mark} {turn}", "find": mark}, found=found)
+
+
+def keep(
+    turn: str,
+    mark: str,
+    link: dict[str, str],
+    parts: dict[str, str],
+    *,
+    lacks: Answer,
+    failed: Answer,
+) -> None:
+    """Keep a link whose matrices are named by digests, and the texts of those the browser lacks.
+
+    ``lacks`` gets ``{"digests"}`` where a text is missing, ``failed`` gets ``{"mark", "why"}``.
+    """
+    order = {"turn": f"keep {mark} {turn}", "keep": mark, "link": link, "parts": parts}
+    _order(order, lacks=lacks, failed=failed)
+
+
+def forget(turn: str, failed: Answer) -> None:
+    """Forget every state that this browser keeps."""
+    _order({"turn": f"forget {turn}", "forget": True}, failed=failed)
+
+
+def _order(order: dict, **answers: Answer) -> None:
+    def told(name: str, answer: Answer) -> None:
+        value = st.session_state[KEY].get(name)
+        if isinstance(value, dict):
+            answer(value)
+
+    events = {
+        f"on_{name}_change": lambda name=name, answer=answer: told(name, answer)
+        for name, answer in answers.items()
+    }
+    _COMPONENT(key=KEY, data=json.dumps(order, separators=(",", ":")).encode(), **events)

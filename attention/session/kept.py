@@ -1,0 +1,58 @@
+"""A large state as a browser keeps it: its link, with each typed matrix apart under a digest of it.
+
+A move changes few matrices, so only those that the browser does not have yet are sent to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from attention.limits import BadInput
+from attention.session import links
+from attention.session.matrix import Matrix
+from attention.session.settings import Settings
+
+MAX_FILE = 8 * 2**20  # characters; as much as an upload may have
+OTHER = (
+    "What this browser keeps under this address is damaged, or is another state; open a saved state"
+    " under “your data” on Explore, or bring the numbers again."
+)
+
+
+def pack(settings: Settings) -> tuple[dict[str, str], dict[str, Matrix]]:
+    """The link of the settings with ``@digest`` for each typed matrix, and these matrices by digest.
+
+    >>> import numpy as np
+    >>> from attention.session.examples import EXAMPLES
+    >>> typed = EXAMPLES["four-words"].build().with_matrix("W_Q", Matrix(np.eye(4)))
+    >>> link, matrices = pack(typed)
+    >>> sorted(link), link["W_Q"] == "@" + next(iter(matrices))
+    (['W_Q', 'example'], True)
+    """
+    matrices = {}
+
+    def name(matrix: Matrix) -> str:
+        if matrix.is_rolled:
+            return links.write_matrix(matrix)
+        digest = hashlib.blake2b(links.identity(matrix), digest_size=12).hexdigest()
+        matrices[digest] = matrix
+        return "@" + digest
+
+    return links.write(settings, name), matrices
+
+
+def restored(text: object, mark: str) -> Settings:
+    """The settings that a browser has found under a mark.
+
+    Anybody can send anything, so it is read like an upload: its length before its content, and then
+    the mark of what was read has to be the same. BadInput says that it is not.
+    """
+    try:
+        if not isinstance(text, str) or len(text) > MAX_FILE:
+            raise BadInput(OTHER)
+        settings = links.from_file(text.encode())
+    except (BadInput, UnicodeEncodeError):
+        raise BadInput(OTHER) from None
+    if links.address(settings)[0].get("partial") != mark:
+        raise BadInput(OTHER)
+    return settings

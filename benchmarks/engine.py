@@ -1,0 +1,139 @@
+"""How long and how much memory all stages take, beside torch's eager formula: ``python benchmarks/engine.py``.
+
+softmax(QKᵀ·s + M)V in torch keeps nothing; ours keeps scores, scaled, masked, weights and allowed.
+float32, 64 columns, a look-ahead mask, two threads on both sides, which take turns in one process,
+with a pause so that no idle thread of one spins while the other computes. Memory is measured in a
+process of its own for each size, by tracemalloc, to which NumPy reports what it allocates. Prints
+the table of README.md. Needs torch, which nothing else here does, and threadpoolctl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from attention import AttentionTrace, causal, scaled_dot_product_attention
+
+D = 64
+THREADS = 2
+PAUSE = 0.05  # seconds: longer than a thread of OpenBLAS or OpenMP spins before it sleeps
+KEPT = ("scores", "scaled", "masked", "weights")
+
+
+def ours(heads: int, n: int) -> Callable[[], AttentionTrace]:
+    """The call that is measured: one head without a head axis, more with one."""
+    Q, K, V = rolled(heads, n)
+    allowed = causal(n, n)
+    return lambda: scaled_dot_product_attention(Q, K, V, allowed=allowed)
+
+
+def theirs(heads: int, n: int):
+    """The same in torch, its mask made beforehand as ours is."""
+    import torch
+
+    torch.set_num_threads(THREADS)
+    Q, K, V = (torch.from_numpy(M) for M in rolled(heads, n))
+    M = torch.zeros(n, n).masked_fill(~torch.from_numpy(causal(n, n)), float("-inf"))
+
+    def eager():
+        with torch.no_grad():
+            return torch.softmax(Q @ K.transpose(-1, -2) * D**-0.5 + M, dim=-1) @ V
+
+    return eager
+
+
+def rolled(heads: int, n: int) -> np.ndarray:
+    shape = (3, n, D) if heads == 1 else (3, heads, n, D)
+    return np.random.default_rng(0).standard_normal(shape, np.float32)
+
+
+def took(call: Callable[[], object]) -> float:
+    """Milliseconds of one call, the freeing of its result left out."""
+    time.sleep(PAUSE)
+    began = time.perf_counter()
+    result = call()
+    taken = time.perf_counter() - began
+    del result
+    return 1e3 * taken
+
+
+def compared(heads: int, n: int, turns: int) -> tuple[float, float, float]:
+    """Medians of both sides in ms, and that of the ratios turn by turn; the first turns warm up."""
+    mine, other = ours(heads, n), theirs(heads, n)
+    pairs = [(took(mine), took(other)) for _ in range(turns + 2)][2:]
+    return (
+        median(a for a, _ in pairs),
+        median(b for _, b in pairs),
+        median(a / b for a, b in pairs),
+    )
+
+
+def peak(heads: int, n: int) -> float:
+    """The peak beyond what the trace keeps, in score matrices of this many heads."""
+    call = ours(heads, n)
+    call()
+    tracemalloc.start()
+    trace = call()
+    highest = tracemalloc.get_traced_memory()[1]
+    kept = sum(getattr(trace, name).nbytes for name in (*KEPT, "output")) + n * n  # allowed, once
+    return (highest - kept) / trace.scores.nbytes
+
+
+def peak_of_its_own(heads: int, n: int) -> float:
+    """:func:`peak` in a new process."""
+    command = [sys.executable, __file__, "--peak", str(heads), str(n)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def conditions() -> str:
+    """What the table was measured on."""
+    from threadpoolctl import threadpool_info
+
+    blas = next(entry for entry in threadpool_info() if entry["user_api"] == "blas")
+    names = ", ".join(f"{name} {version(name)}" for name in ("numpy", "torch", "threadpoolctl"))
+    kernel = f"OpenBLAS {blas['version']} with its {blas['architecture']} kernels"
+    return (
+        f"{date.today()}; Python {platform.python_version()}, {names}; {kernel};"
+        f" {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
+    )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options.add_argument("--turns", type=int, default=31, help="of each side, for each size")
+    options.add_argument("--tokens", type=int, nargs="+", default=[1024, 2048, 4096])
+    options.add_argument("--heads", type=int, nargs="+", default=[1, 8])
+    options.add_argument("--peak", type=int, nargs=2, metavar=("HEADS", "TOKENS"))
+    chosen = options.parse_args()
+    if chosen.peak:
+        print(peak(*chosen.peak))
+        return
+    print(conditions(), "\n")
+    print(
+        "| heads | tokens | all stages, ms | torch eager, ms | ratio | memory beyond those kept |"
+    )
+    print("|---:|---:|---:|---:|---:|---:|")
+    for heads in chosen.heads:
+        for n in chosen.tokens:
+            mine, other, ratio = compared(heads, n, chosen.turns)
+            beyond = peak_of_its_own(heads, n)
+            row = f"| {heads} | {n:,} | {mine:.1f} | {other:.1f} | {ratio:.2f} | {beyond:.2f} |"
+            print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

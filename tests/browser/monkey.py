@@ -1,0 +1,788 @@
+"""A monkey at the dashboard: moves of every kind by seed, in a real browser.
+
+    python tests/browser/monkey.py --actions 5000 --seed 1
+
+It looks at what stands on the page, does something with a part of it, waits until the run that
+followed has ended and the board is drawn, and then asks:
+
+1. Is there an exception, a console error, a lost connection, a run without end, a board not drawn?
+2. Did a setting change that this move does not set? What a control may change stands in
+   ``CHANGES``; all others, and reload and the pages, change nothing.
+3. Does the board show, bit for bit, what the package computes from the address? And the same for
+   the same address, as after Back?
+4. Do the controls show what is set, and has every choice that must be made one chosen?
+
+Now and then it does several things at once, as people in a hurry do. Of a fault it prints the seed
+and all moves since the visitor came; ``--replay FILE`` does the moves of such a print again. Each
+visitor has a seed of their own, the next whole number, so that one can be asked for alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import traceback
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+from playwright.sync_api import Error as PlaywrightError
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+ROOT = Path(__file__).parents[2]
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser import samples  # noqa: E402
+
+from attention.session import links  # noqa: E402
+from attention.session.run import run, view  # noqa: E402
+from attention.session.settings import SAMPLING, Settings  # noqa: E402
+
+EPISODE = 150  # moves of one visitor
+PATIENCE = 20.0  # seconds for a run or a drawing to end
+PAGES = "Explore", "Why √d_k", "Conventions", "Check yours"
+INTROS = {
+    "/": "Attention, stage by stage.",
+    "/why": "Why divide by √dk?",
+    "/conventions": "The same numbers, as each framework would answer.",
+    "/check": "Why does mine differ?",
+}
+FILES = samples.files()
+
+# ---- what each control may change ------------------------------------------------------
+
+ROWS = {
+    "tokens",
+    "memory_tokens",
+    "mask",
+    "drawn",
+    "padding",
+    "query",
+    "cell",
+    "X",
+    "memory",
+    "Q",
+    "K",
+    "V",
+}
+PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
+ANYTHING = ROWS | PARTS | {"example", "digits"}
+CHANGES: dict[str, set[str]] = {
+    "set_example": ANYTHING,
+    "reset": ANYTHING,
+    "load_use": ANYTHING,
+    "open_file": ANYTHING | set(SAMPLING),
+    "set_parts": ROWS | PARTS,
+    "one_hot": ROWS | {"W_Q", "W_K", "W_V"},
+    "set_query": {"query"},
+    "set_head": {"head"},
+    "set_item": {"item", "cell"},
+    "set_digits": {"digits"},
+    "set_scale_kind": {"scale"},
+    "set_scale": {"scale"},
+    "set_mask": {"mask", "drawn", "cell"},
+    "set_padding": {"padding", "cell"},
+    "set_fill": {"fill", "cell"},
+    "set_d_model": {"X", "memory", "W_Q", "W_K", "W_V", "cell"},
+    "set_d_k": {"W_Q", "W_K", "Q", "K", "cell"},
+    "set_d_v": {"W_V", "V", "W_O", "cell"},
+    "set_heads": {"heads", "head", "cell"},
+    "table_mask": {"mask", "drawn", "cell"},
+    "board": {"cell", "query"},
+    **{f"set_{name}": {name} for name in SAMPLING},
+    **{f"table_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
+    **{f"add_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
+    **{f"table_{name}": {name, "cell"} for name in ("W_Q", "W_K", "W_V", "W_O")},
+    **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
+}
+RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "set_example": 0.7, "reset": 0.5}
+OFTEN = {
+    "load_file": 6,
+    "load_use": 4,
+    "open_file": 3,
+    "check_file": 2,
+    "board": 5,
+    "set_editing": 3,
+    "set_below": 2,
+}
+
+
+def may_change(key: str) -> set[str]:
+    """The settings a move of this control may change; none where the control is not listed."""
+    return CHANGES.get(re.sub(r"^(table_\w+?)_\d+$", r"\1", key), set())
+
+
+class Fault(Exception):
+    """Something that must never happen."""
+
+
+# ---- the server and the wire -----------------------------------------------------------
+
+
+@contextmanager
+def serving(root: Path = ROOT) -> Iterator[str]:
+    """The address of a dashboard of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+    command += [f"--server.port={port}", "--server.address=127.0.0.1"]
+    server = subprocess.Popen(
+        command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    url = f"http://127.0.0.1:{port}/"
+    try:
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(url + "_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                assert server.poll() is None, "the dashboard did not start"
+                time.sleep(0.1)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+class Wire:
+    """What goes over Streamlit's connection: whether a run is under way, and what it drew."""
+
+    def __init__(self, page):
+        self.asked = 0  # runs the browser asked for
+        self.waiting = False  # whether one was asked for and has not begun
+        self.running = False
+        self.exceptions: list[str] = []
+        self.tags: list[bytes] = []  # of the boards of this run
+        self._known: dict[
+            str, list[bytes]
+        ] = {}  # by the hash under which a message may be sent again
+        page.on("websocket", self._opened)
+
+    @property
+    def busy(self) -> bool:
+        return self.waiting or self.running
+
+    def _opened(self, socket) -> None:
+        socket.on("framesent", self._sent)
+        socket.on("framereceived", self._received)
+
+    def _sent(self, payload) -> None:
+        if isinstance(payload, bytes) and BackMsg.FromString(payload).HasField("rerun_script"):
+            self.asked += 1
+            self.waiting = True
+
+    def _received(self, payload) -> None:
+        if not isinstance(payload, bytes):
+            return
+        message = ForwardMsg.FromString(payload)
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.waiting, self.running, self.tags = False, True, []
+        elif kind == "script_finished":
+            self.running = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        elif kind == "ref_hash":
+            self.tags += self._known.get(message.ref_hash, [])
+        elif kind == "delta":
+            found = re.findall(rb'"tag":"(\w+)","panes"', payload)
+            self._known[message.hash] = found
+            self.tags += found
+            if message.delta.new_element.HasField("exception"):
+                wrong = message.delta.new_element.exception
+                self.exceptions.append(
+                    f"{wrong.type}: {wrong.message}\n" + "\n".join(wrong.stack_trace)
+                )
+
+
+# ---- looking ---------------------------------------------------------------------------
+
+# Numbers are compared by a sum over their bits, each word times an odd number of its own.
+LOOK = """() => {
+  const panes = {}
+  for (const pane of document.querySelectorAll('.st-key-board .board-pane')) {
+    const z = pane.querySelector('.js-plotly-plot')?.data?.[0]?.z
+    if (!z) continue
+    let sum = 0, k = 0
+    for (const row of z) for (const word of new Uint32Array(Float64Array.from(row).buffer))
+      sum = (sum + Math.imul(word, (2 * k++ + 1) * 0x9E3779B1)) >>> 0
+    panes[pane.dataset.stage] = [z.length, z[0]?.length ?? 0, sum]
+  }
+  const intros = INTROS
+  const value = key => document.querySelector(`.st-key-set_${key} input`)?.value ?? null
+  const open = [...document.querySelectorAll('[role=radiogroup]')]
+    .filter(group => group.getClientRects().length)
+  return {
+    url: location.href, panes,
+    intro: intros[location.pathname] === document.querySelector('p.intro b')?.innerText,
+    tags: [...document.querySelectorAll('.board')].map(board => board.dataset.tag ?? ''),
+    errors: [...document.querySelectorAll(
+      '[data-testid=stException], [data-testid=stAlert], .board[data-error]')]
+      .map(node => node.innerText),
+    dialogs: [...document.querySelectorAll('[role=dialog]')].map(node => node.innerText),
+    connected: document.querySelector('.stApp')?.dataset.testConnectionState,
+    said: [...document.querySelectorAll('.said')].map(node => node.innerText),
+    shown: Object.fromEntries(
+      ['digits', 'd_k', 'd_v', 'd_model', 'heads', 'item']
+      .map(key => [key, value(key)])),
+    empty: open.filter(group => !group.querySelector('[aria-checked=true]'))
+      .map(group => [...group.closest('[class*=st-key-]').classList]
+        .find(name => name.startsWith('st-key-')).slice(7)),
+  }
+}""".replace("INTROS", json.dumps(INTROS))
+
+CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node => {
+  const key = [...node.classList].find(name => name.startsWith('st-key-')).slice(7)
+  const kind = node.querySelector('[data-testid]')?.dataset.testid
+  const inside = [...node.querySelectorAll('button, input, textarea, canvas')]
+  const able = inside.some(part => !part.disabled)
+  return { key, kind, able: able && node.getClientRects().length > 0 && !key.startsWith('editor') }
+}).filter(control => control.able)"""
+
+MAY_BE_EMPTY = {"set_editing", "set_load_comma", "set_head"}
+
+
+def bits(matrix: np.ndarray) -> list[int]:
+    """What ``LOOK`` says of the same matrix."""
+    words = np.ascontiguousarray(matrix, float).view(np.uint32).ravel().astype(np.uint64)
+    odd = (2 * np.arange(words.size, dtype=np.uint64) + 1) * np.uint64(0x9E3779B1)
+    return [
+        *matrix.shape,
+        int((words * (odd & np.uint64(0xFFFFFFFF))).sum() & np.uint64(0xFFFFFFFF)),
+    ]
+
+
+def computed(settings: Settings) -> dict[str, list[int]]:
+    """What the board should show of these settings, by the package alone."""
+    now = view(settings, run(settings))
+    found = dict(now.stages)
+    for name in {"mask", "masked", "weights"} & set(found):
+        found[name] = np.where(now.allowed, found[name], np.nan)
+    return {name: bits(matrix) for name, matrix in found.items()}
+
+
+@dataclass
+class Seen:
+    """The page between two moves."""
+
+    url: str
+    panes: dict[str, list[int]]
+    settings: Settings | None  # None where the address holds a mark only
+    shown: dict[str, str | None]
+    said: list[str]
+
+    @property
+    def exploring(self) -> bool:
+        return urlsplit(self.url).path == "/"
+
+
+def differing(one: Settings, other: Settings) -> set[str]:
+    """The names of the settings and matrices that are not the same."""
+    names = {name for name in links.CODECS if getattr(one, name) != getattr(other, name)}
+    names |= {"example"} if one.example != other.example else set()
+    matrices = set(one.matrices) | set(other.matrices)
+    return names | {
+        name for name in matrices if not _same(one.matrices.get(name), other.matrices.get(name))
+    }
+
+
+def _same(one, other) -> bool:
+    return (
+        one is other is None
+        or None not in (one, other)
+        and np.array_equal(one.values, other.values)
+    )
+
+
+# ---- moving ----------------------------------------------------------------------------
+
+Move = tuple[
+    str, str, float
+]  # what is done, to which control, and a number from 0 to 1 that chooses the rest
+
+
+class Hands:
+    """All that is done to a page; one number chooses a move, so that it can be done again."""
+
+    def __init__(self, page, address: str):
+        self.page, self.address = page, address
+        self.opened: tuple[str, bytes] | None = None
+
+    def do(self, move: Move) -> None:
+        verb, key, chance = move
+        getattr(self, verb)(key, chance)
+
+    def _at(self, key: str, inside: str = ""):
+        return self.page.locator(f".st-key-{key}{' ' if inside else ''}{inside}")
+
+    def _one(self, key: str, inside: str, chance: float):
+        found = self._at(key, inside)
+        return found.nth(int(chance * max(found.count(), 1)))
+
+    # each kind of control ---------------------------------------------------------------
+
+    def stSelectbox(self, key: str, chance: float) -> None:
+        self._at(key, "input").first.click()
+        options = self.page.get_by_role("option")
+        options.first.wait_for()
+        options.nth(int(chance * options.count())).click()
+
+    def stMultiSelect(self, key: str, chance: float) -> None:
+        if chance < 0.3:
+            self._at(key, "input").first.focus()
+            self.page.keyboard.press("Backspace")
+        else:
+            self.stSelectbox(key, (chance - 0.3) / 0.7)
+        self.page.keyboard.press("Escape")
+
+    def stSlider(self, key: str, chance: float) -> None:
+        self._at(key, "input, [role=slider]").first.focus()
+        presses = (
+            ["ArrowRight"] * 3,
+            ["ArrowLeft"] * 3,
+            ["Home"],
+            ["End"],
+            ["ArrowRight"],
+            ["ArrowLeft"],
+        )
+        for press in presses[int(chance * len(presses))]:
+            self.page.keyboard.press(press)
+
+    def stButtonGroup(self, key: str, chance: float) -> None:
+        if key == "set_editing" and chance > 0.5:  # the place where files are opened
+            chance = 0.999
+        self._one(key, "button", chance).click()
+
+    def stNumberInput(self, key: str, chance: float) -> None:
+        values = "0", "1", "2", "3", "7", "0.5", "-1", "1e9", "", "12"
+        self._at(key, "input").fill(values[int(chance * len(values))])
+        self.page.keyboard.press("Enter" if int(chance * 1000) % 2 else "Tab")
+
+    def stTextInput(self, key: str, chance: float) -> None:
+        words = "0", "1, :, :", ":, 0:2", "the cat", "<b>x</b>", "nonsense %{x}", "", "a " * 50
+        self._at(key, "input").fill(words[int(chance * len(words))])
+        self.page.keyboard.press("Enter" if int(chance * 1000) % 2 else "Tab")
+
+    def stTextArea(self, key: str, chance: float) -> None:
+        self._at(key, "textarea").fill(samples.TEXTS[int(chance * len(samples.TEXTS))])
+        self.page.keyboard.press("Control+Enter" if int(chance * 1000) % 2 else "Tab")
+
+    def stCheckbox(self, key: str, chance: float) -> None:
+        self._at(key, "label").first.click()
+
+    def stButton(self, key: str, chance: float) -> None:
+        self._at(key, "button").first.click()
+
+    def stDownloadButton(self, key: str, chance: float) -> None:
+        with self.page.expect_download() as download:
+            self._at(key, "button").first.click()
+        if not Path(download.value.path()).stat().st_size:
+            raise Fault(f"{key} gave an empty file")
+
+    def stFileUploader(self, key: str, chance: float) -> None:
+        close = self._at(key, "[data-testid=stFileUploaderDeleteBtn] button")
+        if chance > 0.93 and close.count():
+            close.first.click()
+            return
+        if int(chance * 1000) % 4 or self.opened is None:  # else the same again, over itself
+            self.opened = FILES[int(chance / 0.93 * len(FILES)) % len(FILES)]
+        name, content = self.opened
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        self._at(key, "input[type=file]").set_input_files(file)
+
+    def table(self, key: str, chance: float) -> None:
+        grid = self._at(key, ".dvn-scroller").first
+        box = grid.bounding_box()
+        if box is None:
+            return
+        row, column = int(chance * 977) % 4, int(chance * 7919) % 4
+        grid.click(
+            position={
+                "x": min(95 + 60 * column, box["width"] - 6),
+                "y": min(52 + 35 * row, box["height"] - 6),
+            }
+        )
+        if "mask" not in key:
+            values = "0.5", "7", "-2", "abc", "", "1e999", "word"
+            self.page.keyboard.press("Enter")
+            self.page.keyboard.type(values[int(chance * len(values))])
+            self.page.keyboard.press("Enter")
+
+    def board(self, key: str, chance: float) -> None:
+        """A cell by mouse or by keys, the button for the editor, or one of a pane's tools."""
+        pane = self._one(key, ".board-pane", chance * 13 % 1)
+        kind = int(chance * 101) % 10
+        pane.scroll_into_view_if_needed()
+        if kind < 4 and pane.locator(".nsewdrag").count():
+            box = pane.locator(".nsewdrag").first.bounding_box()
+            x, y = (
+                box["x"] + box["width"] * (chance * 17 % 1),
+                box["y"] + box["height"] * (chance * 29 % 1),
+            )
+            self.page.mouse.move(x - 3, y - 3)
+            self.page.mouse.move(x, y)
+            self.page.mouse.click(x, y)
+        elif kind < 6:
+            pane.locator(".board-plot").focus()
+            for press in ("ArrowRight", "ArrowDown", "ArrowRight", "Enter")[int(chance * 3) :]:
+                self.page.keyboard.press(press)
+        elif kind == 6 and pane.locator(".board-tool", has_text="edit").first.is_visible():
+            pane.locator(".board-tool", has_text="edit").first.click()
+        else:
+            pane.locator(".board-tool", has_text="⋯").click()
+            tools = pane.locator(
+                ".board-menu button", has_text=re.compile("^(Show|Enlarge|Shrink|Copy)")
+            )
+            tools.nth(int(chance * 31) % tools.count()).click()
+
+    # the page itself --------------------------------------------------------------------
+
+    def go(self, page: str, chance: float) -> None:
+        self.page.get_by_test_id("stTopNavLink").filter(has_text=page).click()
+
+    def back(self, _: str, chance: float) -> None:
+        self.page.evaluate(
+            "() => { if (navigation.canGoBack) history.back() }"
+        )  # never out of the dashboard
+
+    def forward(self, _: str, chance: float) -> None:
+        self.page.evaluate("() => { if (navigation.canGoForward) history.forward() }")
+
+    def reload(self, _: str, chance: float) -> None:
+        self.page.reload()
+
+    def resize(self, _: str, chance: float) -> None:
+        width, height = ((1440, 900), (390, 844), (900, 700), (1920, 1000))[int(chance * 4)]
+        self.page.set_viewport_size({"width": width, "height": height})
+
+    def keys(self, _: str, chance: float) -> None:
+        """Keys on no control in particular; R asks for a run."""
+        self.page.evaluate("() => document.activeElement?.blur()")
+        for press in (["Tab", "Tab", "Escape"], ["r"], ["PageDown"], ["Home", "Escape"])[
+            int(chance * 4)
+        ]:
+            self.page.keyboard.press(press)
+
+    def expander(self, _: str, chance: float) -> None:
+        found = self.page.locator("[data-testid=stExpander] summary")
+        if found.count():
+            found.nth(int(chance * found.count())).click()
+
+
+# ---- one visitor -----------------------------------------------------------------------
+
+
+@dataclass
+class Visitor:
+    """Moves about and looks, until something is wrong."""
+
+    page: object
+    address: str
+    seed: int
+    heavy: bool = False
+    done: list[list[Move]] = field(
+        default_factory=list
+    )  # those of one step were made without waiting
+    errors: list[str] = field(default_factory=list)
+    numbers: dict[str, dict] = field(default_factory=dict)  # by the address that showed them
+    missed: int = 0  # moves in a row for which the control could not be used
+
+    def __post_init__(self):
+        self.page.set_default_timeout(1_500)
+        self.page.set_default_navigation_timeout(30_000)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._heard)
+        self.page.on(
+            "dialog",
+            lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        )
+        self.random = random.Random(self.seed)
+        self.wire = Wire(self.page)
+        self.hands = Hands(self.page, self.address)
+        self.page.goto(self.address)
+        self.page.locator(".board[data-tag]").first.wait_for(timeout=60_000)
+        self.seen = self.look()
+
+    def _heard(self, message) -> None:
+        where = message.location.get("url", "")
+        if (
+            message.type == "error" and "/_stcore/" not in where
+        ):  # Streamlit looks for its server under each path
+            self.errors.append(f"console: {message.text} {where}")
+
+    # choosing ---------------------------------------------------------------------------
+
+    def choose(self) -> list[Move]:
+        """What to do next: a control that stands on the page, or something with the page itself."""
+        count = self.random.choice((2, 3, 4)) if self.random.random() < 0.12 else 1
+        return [self._move() for _ in range(count)]
+
+    def _move(self) -> Move:
+        chance = round(self.random.random(), 6)
+        if self.random.random() < 0.14:
+            verbs = "back", "back", "forward", "reload", "resize", "keys", "expander", "go", "go"
+            verb = self.random.choice(verbs)
+            return verb, self.random.choice(PAGES) if verb == "go" else "", chance
+        left_out = {"sheet"} | (set() if self.heavy else {"make_pdf", "build_zip"})
+        controls = [c for c in self.page.evaluate(CONTROLS) if c["key"] not in left_out]
+        if not controls:
+            return "keys", "", chance
+        weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
+        control = self.random.choices(controls, weights)[0]
+        kind = "table" if control["key"].startswith("table_") else control["kind"]
+        return ("board" if kind == "stBidiComponentRegular" else kind), control["key"], chance
+
+    # doing ------------------------------------------------------------------------------
+
+    def step(self, moves: list[Move]) -> None:
+        """One move, or several without waiting; then look."""
+        self.done.append(moves)
+        before, asked = self.seen, self.wire.asked
+        for move in moves:
+            if not hasattr(self.hands, move[0]):
+                continue
+            try:
+                self.hands.do(move)
+                self.missed = 0
+            except PlaywrightError as problem:  # covered by something else, or gone meanwhile
+                self.missed += 1
+                self.page.keyboard.press("Escape")
+                if self.missed > 6:
+                    raise Fault(f"nothing on the page answers any more: {problem}") from None
+        self.settle(asked)
+        try:
+            self.judge(before, self.look(), moves)
+        except Fault:  # a busy machine may have begun a run late
+            self.page.wait_for_timeout(1_500)
+            self.judge(before, self.look(), moves)
+
+    def settle(self, asked: int) -> None:
+        """Wait until the runs that were asked for have ended."""
+        start = quiet = time.monotonic()
+        while (now := time.monotonic()) - quiet < (
+            0.1 if self.wire.asked > asked and len(self.done[-1]) == 1 else 0.3
+        ):
+            self.page.wait_for_timeout(20)
+            if self.wire.busy:
+                quiet = now
+                if now - start > PATIENCE * 3:
+                    raise Fault("a run does not end")
+        self.page.keyboard.press("Escape") if self.page.locator(
+            "#portal textarea, #portal input"
+        ).count() else None
+
+    def look(self) -> Seen:
+        """The page, once all boards are drawn."""
+        found = self._until(
+            lambda found: sorted(found["tags"]) == sorted(tag.decode() for tag in self.wire.tags)
+        )
+        if self.wire.exceptions:
+            raise Fault("an exception: " + self.wire.exceptions[0])
+        if found["errors"]:
+            raise Fault(f"an error box: {found['errors']}")
+        if self.errors:
+            raise Fault(f"an error in the browser: {self.errors}")
+        if found["dialogs"]:
+            raise Fault(f"a dialog: {found['dialogs']}")
+        if found["connected"] != "CONNECTED":
+            raise Fault(f"the connection is {found['connected']}")
+        if sorted(found["tags"]) != sorted(tag.decode() for tag in self.wire.tags):
+            raise Fault(f"the boards show {found['tags']}; {self.wire.tags} were sent")
+        link = dict(parse_qsl(urlsplit(found["url"]).query, keep_blank_values=True))
+        settings = None
+        if "partial" not in link:
+            settings, notices = links.read(link)
+            if notices:
+                raise Fault(f"the address cannot be read back: {notices}")
+        empty = set(found["empty"]) - MAY_BE_EMPTY
+        if empty:
+            raise Fault(f"nothing is chosen in {empty}")
+        return Seen(found["url"], found["panes"], settings, found["shown"], found["said"])
+
+    def _until(self, holds: Callable[[dict], bool], patience: float = PATIENCE) -> dict:
+        start = time.monotonic()
+        while True:
+            try:
+                found = self.page.evaluate(LOOK)
+            except PlaywrightError:  # a new page is being opened
+                found = {}
+            if (
+                found and found["intro"] and not self.wire.busy and holds(found)
+            ) or time.monotonic() - start > patience:
+                if not found or not found["intro"]:
+                    raise Fault("the page does not open")
+                return found
+            self.page.wait_for_timeout(30)
+
+    # judging ----------------------------------------------------------------------------
+
+    def judge(self, before: Seen, now: Seen, moves: list[Move]) -> None:
+        self.seen = now
+        verbs = {verb for verb, _, _ in moves}
+        allowed = set().union(*(may_change(key) for _, key, _ in moves))
+        if now.settings and before.settings and not verbs & {"back", "forward"}:
+            changed = differing(before.settings, now.settings) - allowed
+            if changed:
+                raise Fault(f"{moves} changed {sorted(changed)}: from {before.url} to {now.url}")
+        if not now.exploring:
+            return
+        if (
+            not allowed - {"digits", "query", "cell"}
+            and before.exploring
+            and not verbs & {"back", "forward"}
+        ):
+            self._equal(before.panes, now.panes, f"{moves} changed numbers")
+        forgotten = any("no longer has them" in sentence for sentence in now.said)
+        link = "" if forgotten else urlsplit(now.url).query
+        self._equal(
+            self.numbers.get(link, now.panes), now.panes, f"{now.url} showed other numbers before"
+        )
+        if now.settings:
+            if now.settings.fill == "-inf":
+                self._equal(
+                    computed(now.settings),
+                    now.panes,
+                    f"the board shows other numbers than {now.url}",
+                )
+            self._controls(now)
+        if link:
+            self.numbers[link] = now.panes
+
+    def _equal(self, wanted: dict, found: dict, what: str) -> None:
+        wrong = sorted(
+            name for name in set(wanted) | set(found) if wanted.get(name) != found.get(name)
+        )
+        if wrong:
+            raise Fault(f"{what}: {wrong}")
+
+    def _controls(self, now: Seen) -> None:
+        """Whether the controls in the rail show what is set, if need be after a moment."""
+        s = now.settings
+        wanted = {
+            "digits": s.digits,
+            "d_model": s.d_model,
+            "d_k": s.d_k,
+            "d_v": s.d_v,
+            "heads": s.heads,
+        }
+        wanted["item"] = s.item + 1 if s.batch > 1 else None
+
+        def wrong(shown: dict) -> dict:
+            return {
+                k: (shown[k], v)
+                for k, v in wanted.items()
+                if None not in (shown[k], v) and shown[k] != str(v)
+            }
+
+        if wrong(now.shown):
+            found = self._until(lambda found: not wrong(found["shown"]), 2)
+            if wrong(found["shown"]):
+                raise Fault(
+                    f"controls show other values than are set (shown, set): {wrong(found['shown'])}"
+                )
+
+
+# ---- many visitors ---------------------------------------------------------------------
+
+
+def play(
+    browser,
+    address: str,
+    seed: int,
+    actions: int,
+    *,
+    heavy: bool = False,
+    script=None,
+    seconds: float = 1e9,
+) -> tuple[int, str]:
+    """One visitor's moves: how many were made, and what went wrong, with all that led to it.
+
+    ``script``: these moves instead of chosen ones. ``seconds``: no move begins later than this.
+    """
+    end = time.monotonic() + seconds
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor = None
+    try:
+        visitor = Visitor(context.new_page(), address, seed, heavy)
+        made = 0
+        for moves in script or iter(visitor.choose, None):
+            visitor.step([tuple(move) for move in moves])
+            made += len(moves)
+            if (made >= actions and not script) or time.monotonic() > end:
+                break
+        return made, ""
+    except Fault as fault:
+        what = str(fault)
+    except PlaywrightError:
+        what = traceback.format_exc()
+    finally:
+        context.close()
+    done = visitor.done if visitor else []
+    lines = "\n".join(json.dumps(step, ensure_ascii=False) for step in done)
+    return sum(map(len, done)), f"seed {seed}, move {sum(map(len, done))}: {what}\n{lines}\n"
+
+
+@contextmanager
+def chromium(path: str | None = None) -> Iterator:
+    from playwright.sync_api import sync_playwright
+
+    names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
+    path = path or next(filter(None, map(shutil.which, names)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--actions", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--episode", type=int, default=EPISODE, help="moves of one visitor")
+    parser.add_argument("--heavy", action="store_true", help="also build zips and PDFs")
+    parser.add_argument(
+        "--root", type=Path, default=ROOT, help="another checkout to let it loose on"
+    )
+    parser.add_argument(
+        "--replay", type=Path, help="a file with the moves of a fault, a line for each step"
+    )
+    given = parser.parse_args()
+    script = given.replay and [
+        json.loads(line) for line in given.replay.read_text().splitlines() if line[:2] == "[["
+    ]
+    made, faults, seed, start = 0, 0, given.seed, time.monotonic()
+    with serving(given.root) as address, chromium() as browser:
+        while made < given.actions:
+            count, fault = play(
+                browser, address, seed, given.episode, heavy=given.heavy, script=script
+            )
+            made, seed = made + max(count, 1), seed + 1
+            faults += bool(fault)
+            print(
+                fault
+                or f"seed {seed - 1}: {count} moves, {made:,} in {time.monotonic() - start:.0f} s",
+                flush=True,
+            )
+            if script:
+                break
+    print(f"{made:,} moves, {faults} faults, {time.monotonic() - start:.0f} s")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

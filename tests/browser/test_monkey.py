@@ -1,0 +1,69 @@
+"""A minute of the monkey, and proof that it can find a fault."""
+
+import json
+
+import pytest
+from browser import monkey
+
+SECONDS = 24  # all visitors together; how far they come depends on the machine
+SEEDS = (1, 2)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_move_of_the_monkey_breaks_a_page_or_changes_what_it_should_not(browser, address, seed):
+    made, fault = monkey.play(browser, address, seed, actions=60, seconds=SECONDS / len(SEEDS))
+    assert made and not fault, fault
+
+
+OVER_ITSELF = [
+    ("stButtonGroup", "set_editing", 0.95),
+    ("stFileUploader", "load_file", 0.001),
+    ("stFileUploader", "load_file", 0.03),
+    ("stFileUploader", "load_file", 0.001),
+    ("stFileUploader", "load_file", 0.03),
+    ("stSlider", "set_digits", 0.8),
+    ("stButton", "load_use", 0.5),
+]
+
+
+def test_a_file_opened_over_itself_keeps_what_was_understood(browser, address):
+    script = [[move] for move in OVER_ITSELF]
+    assert monkey.play(browser, address, 0, 7, script=script) == (7, "")
+
+
+@pytest.mark.parametrize(
+    ("planted", "sentence"),
+    [
+        ("console.error('planted')", "an error in the browser: ['console: planted "),
+        (
+            "document.querySelector('.said, .intro').dataset.testid = 'stException'",
+            "an error box: ",
+        ),
+        (
+            "document.querySelector('[data-stage=scores] .js-plotly-plot')"
+            ".data[0].z[0][0] += 1e-12",
+            "[('resize', '', 0.0)] changed numbers: ['scores']",
+        ),
+        ("document.querySelector('.board').dataset.tag = 'x'", "the boards show ['x']; "),
+        (
+            "document.querySelector('.st-key-set_digits input').value = 9",
+            "controls show other values than are set",
+        ),
+        (
+            "history.replaceState(0, '', '/?digits=4')",
+            "[('resize', '', 0.0)] changed ['digits']: from ",
+        ),
+        (
+            "document.querySelector('.st-key-set_below [aria-checked=true]').ariaChecked = false",
+            "nothing is chosen in {'set_below'}",
+        ),
+    ],
+)
+def test_the_monkey_sees_what_is_planted(browser, address, monkeypatch, planted, sentence):
+    monkeypatch.setattr(monkey, "PATIENCE", 1.0)
+    monkeypatch.setattr(
+        monkey.Hands, "resize", lambda self, key, chance: self.page.evaluate(planted)
+    )
+    made, fault = monkey.play(browser, address, 0, 1, script=[[("resize", "", 0.0)]])
+    assert made == 1 and fault.startswith(f"seed 0, move 1: {sentence}")
+    assert json.loads(fault.splitlines()[-1]) == [["resize", "", 0.0]]

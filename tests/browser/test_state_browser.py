@@ -1,0 +1,406 @@
+"""States too large for a link, lost connections and restarted servers, in a real browser."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attention.session import links
+from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
+from attention.session.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
+CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
+NONE_KEPT = "This address stands for matrices too large for it, kept by the browser that made it, and this one has none under it"
+OPEN_SAVED = "; open a saved state under “your data” on Explore, or bring them again."
+DAMAGED = (
+    "What this browser keeps under this address is damaged, or is another state; open a saved state under “your data” on"
+    " Explore, or bring the numbers again."
+)
+TABLES = """const tables = async mode => {
+  const request = indexedDB.open('attention-stage-by-stage')
+  request.onupgradeneeded = () => { for (const name of ['states', 'parts']) request.result.createObjectStore(name) }
+  await new Promise(done => { request.onsuccess = done })
+  const transaction = request.result.transaction(['states', 'parts'], mode)
+  return [transaction.objectStore('states'), transaction.objectStore('parts'), new Promise(done => {
+    transaction.oncomplete = () => { request.result.close(); done() } })]
+}
+const answer = request => new Promise(done => { request.onsuccess = () => done(request.result) })
+"""
+SOCKETS = """const Plain = WebSocket
+window.WebSocket = class extends Plain { constructor (...asked) { super(...asked); window.socket = this } }"""
+DENIED = "Object.defineProperty(window, 'indexedDB', { get () { throw new DOMException('it is denied', 'SecurityError') } })"
+
+
+class Server:
+    """A dashboard of one's own, to kill and start again under an open page."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}/"
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+        command += [f"--server.port={self.port}", "--server.address=127.0.0.1"]
+        command += ["--server.disconnectedSessionTTL=0"]  # a lost connection ends the session
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, cwd=ROOT, **quiet)
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(self.address + "_stcore/health", timeout=1).close()
+                return
+            except OSError:
+                assert self.process.poll() is None, "the dashboard did not start"
+                time.sleep(0.1)
+        raise AssertionError("the dashboard did not start in time")
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def server():
+    running = Server()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def pages(browser, server, visit):
+    """Fresh visitors of the server that can be killed."""
+
+    def visitor() -> object:
+        dashboard = visit()
+        dashboard.page.add_init_script(SOCKETS)
+        dashboard.address = server.address
+        return dashboard
+
+    return visitor
+
+
+def large(seed: int) -> Settings:
+    """A state of half a megabyte."""
+    rng = np.random.default_rng(seed)
+    shapes = {"X": (4, 256), "W_Q": (256, 64), "W_K": (256, 64), "W_V": (256, 32)}
+    matrices = {name: Matrix(rng.standard_normal(shape)) for name, shape in shapes.items()}
+    return replace(EXAMPLES["four-words"].build(), matrices=matrices)
+
+
+def mark(settings: Settings) -> str:
+    return links.address(settings)[0]["partial"]
+
+
+def bring(dashboard, settings: Settings) -> str:
+    """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    dashboard.upload("state.json", links.to_file(settings))
+    before = dashboard.tag()
+    for _ in range(10):  # the button may still be that of the file before
+        dashboard.page.get_by_role("button", name="Open it").click()
+        try:
+            dashboard.page.wait_for_function(
+                "mark => location.search.includes(mark)", arg=mark(settings), timeout=4000
+            )
+            break
+        except TooLate:
+            continue
+    dashboard.wait_for(f"before => {TAG} !== before", before)
+    until_kept(dashboard, settings)
+    return dashboard.tag()
+
+
+MARKS = f"async () => {{ {TABLES} const [states] = await tables('readonly'); return answer(states.getAllKeys()) }}"
+
+
+def until_kept(dashboard, settings: Settings | None) -> set[str]:
+    """Wait until the browser keeps these settings, or nothing at all; the marks it keeps."""
+    for _ in range(400):
+        marks = set(dashboard.page.evaluate(MARKS))
+        if mark(settings) in marks if settings else not marks:
+            return marks
+        dashboard.page.wait_for_timeout(50)
+    raise AssertionError(f"the browser keeps {marks}")
+
+
+def arrived(dashboard, settings: Settings) -> None:
+    """The address carries the mark of these settings."""
+    dashboard.wait_for("mark => location.search.includes(mark)", mark(settings))
+
+
+def shows(dashboard, tag: str) -> None:
+    dashboard.wait_for(f"tag => {TAG} === tag", tag)
+
+
+def holds(dashboard, settings: Settings) -> None:
+    for name, matrix in settings.matrices.items():
+        dashboard.page.wait_for_selector(f".board-pane[data-stage={name}] .js-plotly-plot")
+        assert np.array_equal(dashboard.numbers(name), matrix.values), name
+
+
+def connected(dashboard, yes: bool = True) -> None:
+    dashboard.wait_for(f"yes => ({CONNECTION} === 'CONNECTED') === yes", yes)
+
+
+def restart(server: Server, dashboard) -> None:
+    """Kill the server under an open page and start another; the page is connected with it again."""
+    server.kill()
+    connected(dashboard, False)
+    server.start()
+    connected(dashboard)
+
+
+def expire(dashboard) -> None:
+    """Cut the connection: the server forgets the session, and the page begins another."""
+    dashboard.page.evaluate("() => { window.lost = window.socket; window.lost.close() }")
+    dashboard.wait_for(f"() => window.socket !== window.lost && {CONNECTION} === 'CONNECTED'")
+
+
+def slider(d) -> None:
+    d.page.locator(".st-key-set_digits input").focus()
+    d.page.keyboard.press("ArrowRight")
+
+
+def said(dashboard) -> list[str]:
+    dashboard.page.locator(".said").first.wait_for()
+    return dashboard.page.locator(".said").all_inner_texts()
+
+
+def test_large_states_outlive_back_reload_and_a_restart_under_an_open_page(pages, server):
+    dashboard, one, two = pages().open(), large(1), large(2)
+    first, second = bring(dashboard, one), bring(dashboard, two)
+    dashboard.page.go_back()
+    shows(dashboard, first)
+    dashboard.page.go_forward()
+    shows(dashboard, second)
+    restart(server, dashboard)
+    slider(dashboard)
+    arrived(dashboard, replace(two, digits=3))
+    holds(dashboard, two)
+    moved = dashboard.tag()
+    dashboard.page.go_back()
+    shows(dashboard, second)
+    dashboard.page.go_forward()
+    shows(dashboard, moved)
+    dashboard.page.reload()
+    shows(dashboard, moved)
+    holds(dashboard, two)
+    assert mark(replace(two, digits=3)) in dashboard.page.url
+    assert dashboard.page.locator(".said.refused").count() == 0
+
+
+def test_every_page_asks_the_browser_for_a_large_state(visit):
+    dashboard, state = visit().open(), large(3)
+    bring(dashboard, state)
+    for path in ("why", "conventions", "check"):
+        dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
+        dashboard.page.locator(".said.flag", has_text="do not fit into a link").wait_for()
+        assert dashboard.page.locator(".said.refused").count() == 0, path
+        assert mark(state) in dashboard.page.url
+
+
+def test_a_move_does_not_send_the_matrices_again_unless_the_browser_lost_them(visit):
+    dashboard, state, frames = visit(), large(4), []
+    numbers = links.write_matrix(state.matrices["W_Q"])[-200:].encode()
+    dashboard.page.on(
+        "websocket",
+        lambda socket: socket.on("framereceived", lambda f: frames.append(numbers in f)),
+    )
+    dashboard.open()
+    bring(dashboard, state)
+    assert frames.count(True) == 1
+    slider(dashboard)
+    until_kept(dashboard, replace(state, digits=3))
+    assert frames.count(True) == 1
+    lose = f"async () => {{ {TABLES} const [, parts, over] = await tables('readwrite'); parts.clear(); await over }}"
+    dashboard.page.evaluate(lose)
+    slider(dashboard)
+    until_kept(dashboard, replace(state, digits=4))
+    assert frames.count(True) == 2
+    before = dashboard.tag()
+    dashboard.page.reload()
+    shows(dashboard, before)
+    holds(dashboard, state)
+
+
+def test_an_unknown_mark_is_one_sentence_and_the_place_to_open_a_saved_state(visit):
+    dashboard = visit().open(example="four-words", partial=mark(large(1)))
+    assert said(dashboard) == [NONE_KEPT + OPEN_SAVED]
+    assert dashboard.page.locator(".st-key-load_file").is_visible()
+    assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]  # the example's
+    bring(dashboard, large(1))
+    holds(dashboard, large(1))
+
+
+def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(DENIED)
+    dashboard.open(example="four-words", partial=mark(large(1)))
+    assert said(dashboard) == [f"{NONE_KEPT}{OPEN_SAVED[:-1]} (the browser says: it is denied)."]
+    dashboard.upload("state.json", links.to_file(large(1)))
+    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
+    dashboard.page.locator(
+        ".said.flag", has_text="this browser keeps nothing (it is denied)"
+    ).wait_for()
+    holds(dashboard, large(1))
+    slider(dashboard)
+    arrived(dashboard, replace(large(1), digits=3))
+    holds(dashboard, large(1))
+
+
+def test_another_state_under_a_mark_is_refused(visit):
+    dashboard, one, two = visit().open(), large(1), large(2)
+    bring(dashboard, one)
+    bring(dashboard, two)
+    swap = f"""async ([one, two]) => {{ {TABLES} const [states, , over] = await tables('readwrite')
+      states.put(await answer(states.get(two)), one); await over }}"""
+    dashboard.page.evaluate(swap, [mark(one), mark(two)])
+    dashboard.open(example="four-words", partial=mark(one))
+    assert said(dashboard) == [DAMAGED]
+    assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]
+
+
+def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
+    dashboard, state = visit().open(), large(5)
+    tag = bring(dashboard, state)
+    fill = f"""async () => {{ {TABLES} const [states, , over] = await tables('readwrite')
+      for (let k = 1; k <= 60; k++) states.put({{ link: {{ example: 'own' }}, at: k, sizes: {{}} }}, `old${{k}}`)
+      await over }}"""
+    dashboard.page.evaluate(fill)
+    slider(dashboard)
+    kept = until_kept(dashboard, replace(state, digits=3))
+    assert kept == {
+        mark(state),
+        mark(replace(state, digits=3)),
+        *(f"old{k}" for k in range(13, 61)),
+    }
+    dashboard.tab("Take it away")
+    dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
+    dashboard.page.locator(
+        ".said.flag", has_text="this browser keeps nothing (it was told to forget)"
+    ).wait_for()
+    until_kept(dashboard, None)
+    holds(dashboard, state)
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    dashboard.page.keyboard.press("ArrowLeft")
+    until_kept(dashboard, state)
+    dashboard.page.reload()
+    shows(dashboard, tag)
+
+
+# ---- the first move after a restart -------------------------------------------------------------------
+
+
+def pill(d):
+    d.page.locator(".st-key-set_parts").get_by_text("Σ output", exact=True).click()
+
+
+def typed(d, key: str, text: str):
+    box = d.page.locator(f".st-key-{key}").locator("input, textarea").first
+    box.fill(text)
+    box.press("Control+Enter" if key == "set_load_text" else "Enter")
+
+
+def cell(d):
+    board = d.page.locator(".board-pane[data-stage=weights] .board-plot")
+    board.focus()
+    for key in ("ArrowRight", "Enter"):
+        d.page.keyboard.press(key)
+
+
+def chosen(key: str, label: str):
+    """Choose from a menu; a list that was open when the page was drawn anew is opened again."""
+
+    def act(d):
+        option = d.page.get_by_role("option", name=label, exact=True)
+        for _ in range(10):
+            d.page.locator(f".st-key-{key} input").click()
+            d.page.wait_for_timeout(300)
+            if option.count():
+                break
+        option.click()
+
+    return act
+
+
+def choice(key: str, text: str):
+    return lambda d: d.page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
+
+
+def button(name: str):
+    return lambda d: d.page.get_by_role("button", name=name, exact=True).click()
+
+
+FIRST_MOVES = [  # each as the first in its session, one after the other; what it does to the address
+    (slider, "digits=3"),
+    (chosen("set_mask", "look-ahead (causal)"), "mask=causal"),
+    (choice("set_parts", "Σ output"), "context=1"),
+    (chosen("set_heads", "2"), "heads=2"),
+    (choice("set_head", "2"), "head=1"),
+    (chosen("set_padding", "w2"), "padding=1"),
+    (chosen("set_scale_kind", "a number"), "scale="),
+    (lambda d: typed(d, "set_scale", "3"), "scale=3"),
+    (cell, "cell=weights%2C0%2C0"),
+    (button("Roll"), "W_K=integers"),
+    (button("Reset"), r"\?example=four-words$"),
+]
+
+
+def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
+    dashboard = pages().open(example="four-words", digits="2", context="0")
+    dashboard.edit("W_K")  # a panel of the page alone stays open
+    for move, address in FIRST_MOVES:
+        expire(dashboard)
+        move(dashboard)
+        dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
+        assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
+    assert dashboard.page.locator(".said.refused").count() == 0
+
+
+def test_a_number_typed_as_the_first_move_of_a_new_session_is_taken(pages):
+    dashboard = pages().open()
+    dashboard.edit("X")
+    expire(dashboard)
+    dashboard.after(lambda: dashboard.type_into(0, 1, "0.5"))
+    assert dashboard.numbers("X")[0, 0] == 0.5
+
+
+def test_text_pasted_in_one_session_is_used_in_the_next(pages):
+    dashboard = pages().open()
+    dashboard.paste("1 2 3 4\n5 6 7 8")
+    dashboard.page.locator(".st-key-load_use button:enabled").wait_for()
+    expire(dashboard)
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+
+def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
+    dashboard = pages().open()
+    server.kill()
+    connected(dashboard, False)
+    cell(dashboard)
+    said = dashboard.page.locator(".board [role=status]")
+    said.wait_for()
+    assert (
+        said.inner_text()
+        == "The server cannot be reached just now, so this was not taken. Try again when it is back."
+    )
+    server.start()
+    connected(dashboard)
+    cell(dashboard)
+    dashboard.wait_for("() => location.search.includes('cell=')")
+    assert said.is_hidden()

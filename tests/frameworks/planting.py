@@ -1,0 +1,230 @@
+"""Attention with mistakes in it, by another hand than the package's: loops over heads and rows."""
+
+import numpy as np
+
+inf, nan = np.inf, np.nan
+
+
+def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
+    """The output and the weights (h, n_q, n_k) of one item, with the mistakes of these names."""
+    Q, K, V = projections(given, wrong)
+    h, g = given.get("heads", 1), given.get("kv_heads", given.get("heads", 1))
+    Q, K, V = cut(Q, h, wrong), cut(K, g, wrong), cut(V, g, wrong)
+    weights, outputs = [], []
+    for k in range(h):
+        group = k % g if "groups: tiled" in wrong else k // (h // g)
+        q, key, value = Q[k], K[group], V[group]
+        if "order: K and V" in wrong:
+            key, value = value, key
+        if "order: Q and K" in wrong:
+            q, key = key, q
+        scores = np.dot(q, key) if "product: untransposed" in wrong else np.dot(q, key.T)
+        shares = share(scores * factor(given, wrong, q.shape[1], key.shape[0]), given, wrong)
+        if "scale: after softmax" in wrong:
+            shares = shares * given.get("scale", 1 / np.sqrt(q.shape[1]))
+        weights.append(shares)
+        if "sum: transposed" in wrong:
+            outputs.append(np.dot(shares.T, value))
+        elif wrong & LEAKING:
+            outputs.append(np.dot(shares, value))
+        else:
+            outputs.append(careful(shares, value))
+    return after(given, wrong, joined(outputs, wrong)), np.array(weights)
+
+
+LEAKING = {
+    "leak: NaN",
+    "hiding: filled",
+    "hiding: −1e9 added",
+    "hiding: 0",
+    "hiding: −1",
+    "hiding: −10",
+    "hiding: 0/1 added",
+    "hiding: after softmax",
+    "softmax: none",
+    "softmax: twice",
+}  # (hidden values meet a weight, or a weight of 0)
+
+
+def projections(given, wrong):
+    """Q, K and V: given, or X and the second sequence through their layers."""
+    if "X" not in given:
+        return given["Q"], given["K"], given["V"]
+    found = []
+    for letter in "QKV":
+        source = given["X"] if letter == "Q" else given.get("memory", given["X"])
+        layer = letter
+        for other in "QKV":
+            if f"W_{letter}: W_{other}" in wrong:
+                layer = other
+        W, b = given[f"W_{layer}"], given.get(f"b_{layer}")
+        turned = {
+            f"W_{letter}: transposed",
+            "W_Q, W_K, W_V: transposed",
+            "W_Q, W_K, W_V, W_O: transposed",
+        } & wrong
+        M = np.einsum("nd,kd->nk" if turned else "nd,dk->nk", source, W)
+        left_out = {
+            f"b_{letter}: left out",
+            "b_Q, b_K, b_V: left out",
+            "b_Q, b_K, b_V, b_O: left out",
+        } & wrong
+        if b is not None and not left_out:
+            M = M + b
+        found.append(M)
+    return found
+
+
+def cut(M, heads, wrong):
+    """The heads of (n, heads · d), one after the other."""
+    d = M.shape[1] // heads
+    if "split: reshaped" in wrong:
+        return M.reshape(heads, M.shape[0], d)
+    if "split: interleaved" in wrong:
+        return np.stack([M[:, k::heads] for k in range(heads)])
+    return np.stack([M[:, k * d : (k + 1) * d] for k in range(heads)])
+
+
+def joined(outputs, wrong):
+    if "join: reshaped" in wrong:
+        return np.array(outputs).reshape(outputs[0].shape[0], -1)
+    if "join: averaged" in wrong:
+        return sum(outputs) / len(outputs)
+    if "join: interleaved" in wrong:
+        return np.stack([out[:, k] for k in range(outputs[0].shape[1]) for out in outputs], axis=1)
+    return np.concatenate(outputs, axis=1)
+
+
+def after(given, wrong, output):
+    """The projection by W_O, its bias, and what is added."""
+    if "W_O" in given and "W_O: missing" not in wrong:
+        turned = {"W_O: transposed", "W_Q, W_K, W_V, W_O: transposed"} & wrong
+        output = np.dot(output, given["W_O"].T if turned else given["W_O"])
+        if "b_O" in given and not {"b_O: left out", "b_Q, b_K, b_V, b_O: left out"} & wrong:
+            output = output + given["b_O"]
+    if "residual: X" in wrong:
+        output = output + given["X"]
+    if "residual: row" in wrong:
+        output = output + np.linspace(-1, 2, output.shape[1])
+    return output
+
+
+def careful(shares, value):
+    """The weighted sum over the keys that have a weight."""
+    keys = [
+        np.flatnonzero(row) if np.isfinite(row).all() else np.arange(len(row)) for row in shares
+    ]
+    return np.array([row[k] @ value[k] for row, k in zip(shares, keys, strict=True)])
+
+
+def factor(given, wrong, d_k, n_k):
+    """What the scores are multiplied by."""
+    right = given.get("scale", 1 / np.sqrt(d_k))
+    chosen = [name for name in wrong if name.startswith("scale: ")]
+    if not chosen:
+        return right
+    return {
+        "scale: default": 1 / np.sqrt(d_k),
+        "scale: none": 1,
+        "scale: after softmax": 1,
+        "scale: d_k": 1 / d_k,
+        "scale: all heads": 1 / np.sqrt(d_k * given.get("heads", 1)),
+        "scale: d_model": 1 / np.sqrt(given["X"].shape[1])
+        if "X" in given
+        else 1 / np.sqrt(d_k * given.get("heads", 1)),
+        "scale: twice": right * right,
+        "scale: inverse": np.sqrt(d_k),
+        "scale: tokens": 1 / np.sqrt(n_k),
+    }[chosen[0]]
+
+
+def seen(given, wrong, shape):
+    """Who may look at whom, as these mistakes have it, cell by cell."""
+    see = given.get("allowed")
+    if see is None or "mask: ignored" in wrong:
+        return np.ones(shape, bool)
+    see = np.broadcast_to(see, shape)
+    n_q, n_k = shape
+    low = n_k - n_q if given.get("corner") == "lower right" else 0
+    kept = np.array([see[:, j].any() for j in range(n_k)])  # keys that are no padding
+    if (see == np.tril(np.ones(shape), low)).all():
+        kept[:] = True
+
+    def cells(rule):
+        return np.array([[bool(rule(i, j)) for j in range(n_k)] for i in range(n_q)])
+
+    rules = {
+        "mask: inverted": lambda i, j: not see[i, j],
+        "mask: transposed": lambda i, j: see[j, i],
+        "mask: other triangle": lambda i, j: j >= i + low and kept[j],
+        "mask: diagonal hidden": lambda i, j: j < i + low and kept[j],
+        "mask: one ahead": lambda i, j: j <= i + low + 1 and kept[j],
+        "mask: other corner": lambda i, j: j <= i + (n_k - n_q if low == 0 else 0) and kept[j],
+        "mask: padding as rows": lambda i, j: kept[i] and (j <= i or not given.get("look")),
+        "mask: padding both ways": lambda i, j: see[i, j] and kept[i],
+    }
+    chosen = [rules[name] for name in wrong if name in rules]
+    return cells(chosen[0]) if chosen else see
+
+
+def share(scaled, given, wrong):
+    """The weights of one head, row by row, with the mask as these mistakes have it."""
+    see = seen(given, wrong, scaled.shape)
+    cap, bias = given.get("softcap"), given.get("bias")
+    if cap and "cap: after mask" not in wrong:
+        scaled = cap * np.tanh(scaled / cap)
+    if bias is not None and "bias: ignored" not in wrong:
+        width = (given["W_Q"] if "X" in given else given["Q"]).shape[1] // given.get("heads", 1)
+        n_k = scaled.shape[1]
+        scaled = scaled + (
+            bias * factor(given, wrong, width, n_k) if "bias: scaled" in wrong else bias
+        )
+    scaled = hidden(scaled, see, wrong)
+    if "cap: after mask" in wrong:
+        scaled = cap * np.tanh(scaled / cap)
+    shares = normalised(scaled, see, wrong)
+    return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
+
+
+def hidden(scaled, see, wrong):
+    if "hiding: 0/1 added" in wrong:
+        return scaled + np.where(see, 1, 0)
+    if "hiding: −1e9 added" in wrong:
+        return scaled - 1e9 * ~see
+    if "hiding: after softmax" in wrong:
+        return scaled
+    if "hiding: 0" in wrong:
+        return scaled * see
+    for name, filler in (("hiding: filled", -1e9), ("hiding: −1", -1), ("hiding: −10", -10)):
+        if name in wrong:
+            return np.where(see, scaled, filler)
+    return np.where(see, scaled, -inf)
+
+
+def normalised(scaled, see, wrong):
+    """From masked scores to weights."""
+    gone = "hiding: NaN" in wrong
+    if "softmax: none" in wrong:
+        return np.where(see.any(axis=1)[:, None], scaled, nan) if gone else scaled
+    if "softmax: sigmoid" in wrong:
+        with np.errstate(over="ignore"):
+            shares = 1 / (1 + np.exp(-scaled))
+        return np.where(see.any(axis=1)[:, None], shares, nan) if gone else shares
+    if "softmax: both axes" in wrong:
+        flat = softmax(scaled.ravel(), gone and not see.any())
+        return flat.reshape(scaled.shape)
+    columns = "softmax: queries" in wrong
+    lines, seen_ = (scaled.T, see.T) if columns else (scaled, see)
+    rows = [softmax(line, gone and not s.any()) for line, s in zip(lines, seen_, strict=True)]
+    if "softmax: twice" in wrong:
+        rows = [softmax(row, False) for row in rows]
+    return np.array(rows).T if columns else np.array(rows)
+
+
+def softmax(line, gone):
+    if gone:
+        return np.full(line.shape, nan)
+    if np.isneginf(line).all():
+        return np.zeros(line.shape)
+    grown = np.exp(line - line.max())
+    return grown / grown.sum()

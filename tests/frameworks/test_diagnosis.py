@@ -1,0 +1,788 @@
+"""Every mistake, and pairs of them, are planted by another hand: see planting.py.
+
+Of the pairs a share by seed; all of them with ``PAIRS=1000 pytest tests/frameworks``.
+"""
+
+import os
+import random
+import re
+import weakref
+from itertools import combinations
+
+import numpy as np
+import pytest
+from frameworks.planting import theirs
+
+from attention import (
+    causal,
+    causal_lower_right,
+    diagnose,
+    multi_head_attention,
+    scaled_dot_product_attention,
+    self_attention,
+)
+from attention.frameworks.bench import Bench
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import BY_NAME as NAMES
+from attention.frameworks.mistakes import COMMONEST, MISTAKES
+
+inf, nan = np.inf, np.nan
+PAIRS = int(os.environ.get("PAIRS", "12"))  # planted in each system; all of them on demand
+
+
+# ---- what is given -------------------------------------------------------------------------------
+
+
+def systems() -> dict[str, dict]:
+    rng = np.random.default_rng(7)
+
+    def normal(*shape):
+        return rng.standard_normal(shape)
+
+    mask = rng.random((6, 6)) < 0.6
+    mask[2], mask[:, 4] = False, False
+    mask[4, :2] = True
+    padding = np.arange(6) < 4
+    return {
+        "one head": {"Q": normal(6, 6), "K": normal(6, 6), "V": normal(6, 6)},
+        "look-ahead, more keys": {
+            "Q": normal(3, 5),
+            "K": normal(5, 5),
+            "V": normal(5, 5),
+            "allowed": causal(3, 5),
+        },
+        "look-ahead, lower right": {
+            "Q": normal(3, 5),
+            "K": normal(5, 5),
+            "V": normal(5, 5),
+            "allowed": causal_lower_right(3, 5),
+            "corner": "lower right",
+        },
+        "heads, mask and cap": {
+            "X": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 8),
+            "W_V": normal(8, 8),
+            "heads": 2,
+            "allowed": mask,
+            "softcap": 3.0,
+        },
+        "shared heads": {
+            "X": normal(6, 10),
+            "W_Q": normal(10, 12),
+            "W_K": normal(10, 6),
+            "W_V": normal(10, 6),
+            "heads": 4,
+            "kv_heads": 2,
+            "allowed": mask,
+        },
+        "second sequence, own scale": {
+            "X": normal(3, 4),
+            "memory": normal(5, 4),
+            "W_Q": normal(4, 4),
+            "W_K": normal(4, 4),
+            "W_V": normal(4, 4),
+            "scale": 0.3,
+            "allowed": causal(3, 5, 1),
+        },
+        "NaN at a hidden key": {
+            "Q": normal(3, 2),
+            "K": normal(4, 2),
+            "V": np.where(np.arange(4)[:, None] == 3, nan, normal(4, 2)),
+            "allowed": np.broadcast_to([True, True, True, False], (3, 4)),
+        },
+        "a whole layer, look-ahead and padding": {
+            "X": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 8),
+            "W_V": normal(8, 8),
+            "W_O": normal(8, 8),
+            "b_Q": normal(8),
+            "b_K": normal(8),
+            "b_V": normal(8),
+            "b_O": normal(8),
+            "heads": 2,
+            "allowed": causal(6, 6) & padding,
+            "look": True,
+        },
+        "a layer with a bias on the scores, padding": {
+            "X": normal(6, 6),
+            "W_Q": normal(6, 6),
+            "W_K": normal(6, 6),
+            "W_V": normal(6, 6),
+            "heads": 2,
+            "bias": normal(6, 6),
+            "allowed": np.broadcast_to(padding, (6, 6)),
+            "scale": 0.5,
+        },
+        "look-ahead": {
+            "Q": normal(7, 3),
+            "K": normal(7, 3),
+            "V": normal(7, 5),
+            "allowed": causal(7, 7),
+        },
+    }
+
+
+SYSTEMS = systems()
+NOTES = {"corner", "look"}  # what the other hand has to be told, and ours finds out
+
+
+def inputs(system: str) -> dict:
+    return {name: value for name, value in SYSTEMS[system].items() if name not in NOTES}
+
+
+def bench_of(given: dict) -> Bench:
+    return Bench(checked(Given(**{k: v for k, v in given.items() if k not in NOTES})))
+
+
+def room(system: str) -> list:
+    """The mistakes there is room for; a row that is added needs an answer to be fitted to."""
+    bench = bench_of(SYSTEMS[system])
+    fits = SYSTEMS[system].get("allowed") is None or bench.right["allowed"].any(axis=-1).all()
+    return [*bench.applicable, *([NAMES["residual: row"]] if fits and "NaN" not in system else [])]
+
+
+def planted(count: int):
+    """Sets of so many mistakes: of pairs a share by seed, or as many as PAIRS says."""
+    for system in SYSTEMS:
+        found = []
+        for wrong in combinations(room(system), count):
+            parts = [part for mistake in wrong for part in mistake.parts]
+            if len(parts) == len(set(parts)) and (count < 2 or set(wrong) & set(COMMONEST)):
+                found.append(wrong)
+        if count > 1:
+            found = random.Random(system).sample(found, min(PAIRS, len(found)))
+        for wrong in found:
+            name = " and ".join(mistake.name for mistake in wrong) or "nothing"
+            yield pytest.param(system, wrong, id=f"{system}: {name}")
+
+
+def applied(given, mistakes):
+    with np.errstate(all="ignore"):
+        return theirs(given, frozenset(mistake.name for mistake in mistakes))
+
+
+def same(one, other, rounding=1e-6) -> bool:
+    return one.shape == other.shape and np.allclose(
+        one, other, rtol=rounding, atol=rounding, equal_nan=True
+    )
+
+
+def test_every_mistake_has_room_in_one_of_the_systems():
+    assert {mistake for system in SYSTEMS for mistake in room(system)} == set(MISTAKES)
+
+
+def test_the_commonest_are_twelve():
+    assert len(COMMONEST) == 12
+
+
+@pytest.mark.parametrize("what", ["output", "both"])
+@pytest.mark.parametrize(("system", "wrong"), [p for count in (0, 1, 2) for p in planted(count)])
+def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(
+    system, wrong, what
+):
+    output, weights = applied(SYSTEMS[system], wrong)
+    weights = weights if SYSTEMS[system].get("heads", 1) > 1 else weights[0]
+    found = diagnose(**inputs(system), output=output, weights=weights if what == "both" else None)
+    given = [output, *([weights] if what == "both" else [])]
+    if not all(np.isfinite(numbers).any() for numbers in given):
+        assert str(found).startswith("There is no finite number to compare: every number of the ")
+        return
+    sets = [set(e.mistakes) for e in found.explanations]
+    assert sets, str(found)
+    assert found.explanations[0].half is None
+    if set(wrong) in sets:
+        return
+    first = sets[0] - {
+        NAMES["hiding: NaN"],
+        NAMES["hiding: filled"],
+        NAMES["hiding: after softmax"],
+    }
+    assert len(first) <= len(wrong)
+    again = [applied(SYSTEMS[system], each) for each in sets]
+    fitted = any(mistake.fitted for mistake in set().union(*sets))
+    assert fitted or any(same(one[0], output) for one in again), str(found)  # by the other hand too
+    if len(sets[0]) < 2 and sets[0] < set(wrong):
+        assert set(wrong) - sets[0] <= set(found.unseen) | {NAMES["residual: row"]}
+
+
+# ---- right numbers are right ---------------------------------------------------------------------
+
+
+def written(how):
+    return {
+        "float64": lambda M: M,
+        "float32": lambda M: M.astype("f4"),
+        "float16": lambda M: M.astype("f2"),
+        "four decimals": lambda M: M.round(4),
+        "two decimals": lambda M: M.round(2),
+    }[how]
+
+
+@pytest.mark.parametrize(
+    ("how", "digits"),
+    [("float64", 15), ("float32", 7), ("float16", 3), ("four decimals", 4), ("two decimals", 2)],
+)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_right_numbers_are_declared_right_however_they_were_written_down(system, how, digits):
+    output, _ = applied(SYSTEMS[system], ())
+    decimals = {"four decimals": 4, "two decimals": 2}.get(how) if output.size < 12 else None
+    found = diagnose(**inputs(system), output=written(how)(output), decimals=decimals)
+    assert found.correct, str(found)
+    assert abs(found.explanations[0].digits - digits) <= 1
+    assert str(found).startswith("These numbers are right, to ")
+
+
+def test_attention_computed_in_float32_is_right():
+    rng = np.random.default_rng(3)
+    Q, K, V = rng.standard_normal((3, 2, 40, 16))
+    trace = scaled_dot_product_attention(
+        *(3 * M.astype("f4") for M in (Q, K, V)), allowed=causal(40, 40)
+    )
+    found = diagnose(
+        3 * Q, 3 * K, 3 * V, allowed=causal(40, 40), output=trace.output, weights=trace.weights
+    )
+    assert found.correct, str(found)
+
+
+@pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])
+def test_heads_may_come_joined_apart_or_averaged(shape):
+    given = SYSTEMS["heads, mask and cap"]
+    output, weights = applied(given, ())
+    apart = np.stack([output[:, :4], output[:, 4:]])
+    answer = {
+        "joined": {"output": output},
+        "by head": {"output": apart},
+        "mean of the weights": {"weights": weights.mean(0)},
+    }
+    assert diagnose(**given, **answer[shape]).correct
+
+
+def test_w_o_is_applied_before_the_outputs_are_compared():
+    rng = np.random.default_rng(1)
+    X, *W = rng.standard_normal((5, 6, 6))
+    trace = self_attention(X, *W[:3], heads=2, W_O=W[3])
+    given = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), (X, *W), strict=True))
+    assert diagnose(**given, heads=2, output=trace.projected).correct
+    assert [
+        d.choices[0][1]
+        for d in diagnose(
+            **given, heads=2, output=self_attention(X, *W[:3], heads=2, W_O=W[3], scale=1).projected
+        )
+        .explanations[0]
+        .mistakes
+    ] == ["none"]
+
+
+# ---- what cannot be told, and what is none of these ----------------------------------------------
+
+
+def test_a_mask_that_hides_nothing_cannot_reveal_how_it_is_applied():
+    given = SYSTEMS["one head"] | {"allowed": np.ones((6, 6), bool)}
+    found = diagnose(**given, output=applied(given, ())[0])
+    assert found.correct
+    assert {d.choices[0][1] for d in found.unseen} == {
+        "ignored",
+        "NaN",
+        "filled",
+        "−1e9 added",
+        "0/1 added",
+        "0",
+        "−1",
+        "−10",
+        "after softmax",
+        "transposed",
+    }
+
+
+def test_explanations_that_fit_equally_well_are_all_named():
+    given = SYSTEMS["look-ahead, more keys"] | {
+        "allowed": np.zeros((3, 5), bool)
+    }  # every row is hidden
+    found = diagnose(**given, output=applied(given, (NAMES["mask: ignored"],))[0])
+    assert {tuple(d.choices[0][1] for d in e.mistakes) for e in found.explanations} == {
+        ("inverted",),
+        ("ignored",),
+        ("0/1 added",),
+    }
+    assert str(found).startswith(
+        "These explain the numbers equally well, and the numbers cannot tell which: the mask is "
+    )
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_noise_is_not_explained_away(system, dtype, size):
+    rng = np.random.default_rng(11)
+    output, _ = applied(SYSTEMS[system], ())
+    found = diagnose(
+        **inputs(system), output=(output + size * rng.standard_normal(output.shape)).astype(dtype)
+    )
+    assert found.explanations == ()
+    assert not found.correct
+    assert str(found).startswith(
+        "None of the known mistakes explains these numbers, nor do two of them together ("
+    )
+    assert found.closest is None or found.closest.error > size / 10
+
+
+@pytest.mark.parametrize("grown", [1, 3, 10])
+def test_noise_is_not_called_half_precision(grown):
+    rng = np.random.default_rng(2)
+    Q, K, V = (M.astype("f2").astype("f8") for M in rng.standard_normal((3, 12, 16)))
+    output = scaled_dot_product_attention(grown * Q, K, V).output
+    noisy = (output + 0.05 * np.abs(V).max() * rng.standard_normal(output.shape)).astype("f2")
+    assert diagnose(grown * Q, K, V, output=noisy).explanations == ()
+
+
+@pytest.mark.parametrize("scales", [[1e-9] * 6, [1e-6] * 6, [1e5, 1, 1, 1, 1, 1e-5], [1e6] * 6])
+def test_how_large_the_values_are_excuses_nothing(scales):
+    given = SYSTEMS["one head"] | {"V": SYSTEMS["one head"]["V"] * np.array(scales)}
+    output, _ = applied(given, ())
+    assert diagnose(**given, output=output).correct
+    wrong = applied(given, (NAMES["scale: none"],))[0]
+    assert [d.choices[0][1] for d in diagnose(**given, output=wrong).explanations[0].mistakes] == [
+        "none"
+    ]
+    noisy = output * (1 + 0.01 * np.random.default_rng(1).standard_normal(output.shape))
+    assert diagnose(**given, output=noisy).explanations == ()
+
+
+def test_a_mistake_that_hardly_shows_is_found_where_the_numbers_are_exact():
+    rng = np.random.default_rng(4)
+    Q, K, V = 0.02 * rng.standard_normal((3, 8, 16))
+    found = diagnose(Q, K, V, output=scaled_dot_product_attention(Q, K, V, scale=1).output)
+    assert [d.choices[0][1] for d in found.explanations[0].mistakes] == ["none"]
+
+
+@pytest.mark.parametrize(
+    "system", ["look-ahead, more keys", "heads, mask and cap", "second sequence, own scale"]
+)
+def test_weights_printed_with_powers_of_ten_are_right(system):
+    _, weights = applied(SYSTEMS[system], ())
+    weights = weights if SYSTEMS[system].get("heads") else weights[0]
+    assert diagnose(
+        **inputs(system),
+        weights=[[[float(f"{x:.4e}") for x in row] for row in M] for M in weights]
+        if weights.ndim == 3
+        else [[float(f"{x:.4e}") for x in row] for row in weights],
+    ).correct
+
+
+def test_a_few_exact_numbers_are_not_taken_for_rounded_ones():
+    found = diagnose(
+        np.eye(2) * 0.14**0.5,
+        np.eye(2) * 2 * 0.14**0.5,
+        np.eye(2),
+        weights=[[0.5, 0.5], [0.5, 0.5]],
+    )
+    assert not found.correct
+
+
+def test_bfloat16_is_half_precision():
+    ml_dtypes = pytest.importorskip(
+        "ml_dtypes", reason="the package ml_dtypes is not installed (tests/requirements.txt)"
+    )
+    rng = np.random.default_rng(6)
+    Q, K, V = rng.standard_normal((3, 12, 16)).astype(ml_dtypes.bfloat16)
+    weights = scaled_dot_product_attention(Q, K, V).weights.astype(ml_dtypes.bfloat16)
+    output = (weights.astype("f4") @ V.astype("f4")).astype(ml_dtypes.bfloat16)
+    found = diagnose(Q, K, V, output=output)
+    assert found.correct
+    assert str(found).startswith("These numbers are right, to 2 digits, as near as bfloat16 comes.")
+
+
+@pytest.mark.parametrize(("heads", "lead"), [(4, ()), (2, (3,)), (3, (3,))])
+def test_a_mask_serves_every_head_as_it_does_in_our_own_attention(heads, lead):
+    rng = np.random.default_rng(9)
+    Q, K, V = rng.standard_normal((3, *lead, 4, 12))
+    allowed = causal(4, 4) if not lead else np.broadcast_to(causal(4, 4), (3, 4, 4))
+    output = multi_head_attention(Q, K, V, heads=heads, allowed=allowed).joined
+    assert diagnose(Q, K, V, heads=heads, allowed=allowed, output=output).correct
+
+
+def test_a_bench_is_freed_when_it_is_let_go():
+    bench = Bench(checked(Given(**SYSTEMS["one head"])))
+    assert bench.applicable
+    gone = weakref.ref(bench)
+    del bench
+    assert gone() is None  # by its last reference, without the garbage collector
+
+
+@pytest.mark.parametrize(
+    "more", ["scale: none", "scale: d_k", "softmax: queries", "order: K and V"]
+)
+@pytest.mark.parametrize("row", ["hiding: NaN", "hiding: filled"])
+def test_an_inverted_look_ahead_mask_and_another_mistake_are_found_whatever_becomes_of_the_empty_row(
+    more, row
+):
+    given = {name: M[:5] for name, M in SYSTEMS["one head"].items()} | {"allowed": causal(5, 5)}
+    given |= {"K": SYSTEMS["one head"]["K"][:5], "V": SYSTEMS["one head"]["V"][:5]}
+    wrong = {NAMES["mask: inverted"], NAMES[row], NAMES[more]}
+    output = applied(given, wrong)[0]
+    found = diagnose(**given, output=output)
+    if np.isnan(output).all():
+        assert str(found).startswith("There is no finite number to compare: every number of the")
+        return
+    assert any(set(e.mistakes) <= wrong for e in found.explanations), str(found)
+    assert (
+        any({NAMES["mask: inverted"], NAMES[more]} <= set(e.mistakes) for e in found.explanations)
+        or more == "softmax: queries"
+    )
+
+
+def test_float16_printed_with_four_decimals_is_seen_in_the_numbers():
+    rng = np.random.default_rng(5)
+    Q, K, V = (M.astype("f2") for M in rng.standard_normal((3, 12, 16)))
+    scaled = (2 * Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f8").round(4)
+    said = str(diagnose(2 * Q, K, V, output=output))
+    assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+def test_of_two_answers_each_is_said_how_far_it_is_off():
+    given = SYSTEMS["one head"]
+    output, weights = applied(given, ())
+    found = diagnose(**given, output=output, weights=weights[0][::-1])
+    apart = np.abs(weights[0][::-1] - weights[0]).max()
+    said = str(found).split(" Next to right attention, ")[1]
+    assert re.fullmatch(
+        rf"the output by up to (0|\d\S*e-1\d) and the weights by up to {apart:.3g}\. .*", said
+    )
+    assert "The output is right, and was not made with the weights given beside it." in said
+
+
+def test_one_wrong_number_among_right_ones_is_not_explained_away():
+    output, _ = applied(SYSTEMS["one head"], ())
+    output[3, 2] += 0.01
+    found = diagnose(**SYSTEMS["one head"], output=output)
+    assert found.explanations == ()
+    assert found.closest.mistakes == ()
+    assert found.closest.error == pytest.approx(0.01)
+
+
+def test_float16_all_the_way_is_called_float16():
+    rng = np.random.default_rng(5)
+    Q, K, V = (M.astype("f2") for M in rng.standard_normal((3, 12, 16)))
+    scaled = (Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    found = diagnose(Q, K, V, output=(grown / grown.sum(-1, keepdims=True)) @ V)
+    assert str(found).startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+# ---- where it begins, and what to do -------------------------------------------------------------
+
+
+def test_the_first_stage_that_differs_and_its_differences_are_shown():
+    given = SYSTEMS["one head"]
+    found = diagnose(**given, output=applied(given, (NAMES["scale: none"],))[0]).explanations[0]
+    scores = given["Q"] @ given["K"].T
+    assert found.stage == "scaled"
+    np.testing.assert_allclose(found.difference, scores - scores / np.sqrt(6), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "stage"),
+    [("order: K and V", "K"), ("product: untransposed", "scores"), ("softmax: queries", "weights")],
+)
+def test_each_mistake_shows_first_where_it_acts(wrong, stage):
+    given = SYSTEMS["one head"]
+    assert (
+        diagnose(**given, output=applied(given, (NAMES[wrong],))[0]).explanations[0].stage == stage
+    )
+
+
+def test_the_answer_is_a_sentence_with_the_fix():
+    given = SYSTEMS["heads, mask and cap"]
+    output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
+    assert str(diagnose(**given, output=output)) == (
+        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15 digits; the first"
+        " difference is in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax. Find out what True"
+        " means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."
+    )
+
+
+# ---- what cannot be compared ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "cause"),
+    [
+        ({}, nan, "a number is NaN already before the attention, or the softmax divides 0 by 0"),
+        (
+            {"allowed": np.zeros((6, 6), bool)},
+            nan,
+            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN; give such rows weights 0",
+        ),
+        (
+            {"scale": 30.0},
+            nan,
+            "scores reach 139, and exp of more than 88.7 is infinite in float32;"
+            " subtract each row's maximum before exp",
+        ),
+        ({"scale": 1e5}, inf, "scores reach 4.62e+05, more than float16 holds (65,504)"),
+        ({"V": np.full((6, 6), nan)}, nan, "V holds NaN or infinite numbers"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_cause(
+    given, output, cause
+):
+    found = diagnose(**SYSTEMS["one head"] | given, output=np.full((6, 6), output))
+    what = "NaN" if np.isnan(output) else "infinite"
+    assert str(found) == (
+        f"There is no finite number to compare: every number of the output is {what}."
+        f" Likely cause: {cause}."
+    )
+    assert not found.correct and found.explanations == () and found.closest is None
+
+
+# ---- what can be said besides --------------------------------------------------------------------
+
+
+def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
+    rng = np.random.default_rng(8)
+    Q, K = 0.1 * rng.standard_normal((2, 4, 6))
+    V = np.round(rng.standard_normal((4, 6)), 1)
+    found = diagnose(Q, K, V, output=scaled_dot_product_attention(Q, K, V).output, decimals=1)
+    assert found.correct and NAMES["scale: none"] in found.unseen
+    assert str(found).startswith(
+        "These numbers are right, to 1 digit. 1 digit cannot tell them from numbers with one of these"
+        " mistakes: Q and K are swapped; the scores are not scaled;"
+    )
+
+
+@pytest.mark.parametrize("wrong", ["softmax: sigmoid", "scale: none"])
+def test_mistakes_printed_short_as_float32_are_found(wrong):
+    given = SYSTEMS["one head"]
+    output = applied(given, (NAMES[wrong],))[0].astype("f4").round(4)
+    assert [e.mistakes for e in diagnose(**given, output=output).explanations] == [(NAMES[wrong],)]
+
+
+def test_half_precision_that_nothing_shows_is_a_possibility_and_no_explanation():
+    given = SYSTEMS["one head"]
+    output = applied(given, ())[0]
+    output *= 1 + 4e-4 * np.random.default_rng(3).standard_normal(output.shape)
+    found = diagnose(**given, output=output)
+    assert found.explanations == ()
+    assert "Half precision (float16) would explain them; the numbers do not show it." in found.notes
+
+
+def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
+    given = SYSTEMS["one head"]
+    output, (weights,) = applied(given, ())
+    rng = np.random.default_rng(5)
+    other = rng.dirichlet(np.ones(6), 6)
+    before = diagnose(**given, output=other @ given["V"], weights=other)
+    assert (
+        "The output follows from the weights given with it: the trouble lies before the weights, in Q, K, the scores, the mask or the softmax."
+        in before.notes
+    )
+    after = diagnose(**given, output=weights @ rng.standard_normal((6, 6)), weights=weights)
+    assert (
+        "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
+        in after.notes
+    )
+    both = diagnose(**given, output=rng.standard_normal((6, 6)), weights=other)
+    assert (
+        "The weights are not right, and the output does not follow from them either: there is trouble on both sides."
+        in both.notes
+    )
+
+
+def test_nothing_is_called_the_closest_where_nothing_is_close():
+    output = np.random.default_rng(1).standard_normal((6, 6))
+    found = diagnose(**SYSTEMS["one head"], output=output)
+    assert found.closest is None and "closest" not in str(found)
+
+
+def test_few_wrong_numbers_are_counted_and_the_first_is_named():
+    output, _ = applied(SYSTEMS["one head"], ())
+    output[3, 2] += 0.01
+    output[4, 0] += 0.01
+    assert (
+        "2 of the 36 numbers of the output differ from right attention, the first at [3, 2]."
+        in diagnose(**SYSTEMS["one head"], output=output).notes
+    )
+
+
+def test_what_was_not_searched_is_said():
+    found = diagnose(**SYSTEMS["one head"], output=np.ones((6, 6)) / 3)
+    assert (
+        "Not tried: pairs without one of the twelve commonest mistakes, and three at once."
+        in found.notes
+    )
+
+
+def test_a_diagnosis_prints_as_its_sentences_and_stays_short_whatever_the_size():
+    rng = np.random.default_rng(2)
+    Q, K, V = rng.standard_normal((3, 50, 8))
+    found = diagnose(Q, K, V, output=rng.standard_normal((50, 8)), allowed=causal(50, 50))
+    assert repr(found) == str(found)
+    assert len(str(found)) < 1500
+    assert all(len(repr(e)) < 300 for e in (*found.explanations, *filter(None, [found.closest])))
+
+
+# ---- much is searched in part --------------------------------------------------------------------
+
+
+def large(**more):
+    """Two heads of 300 tokens: 180,000 scores, of which a part is searched."""
+    rng = np.random.default_rng(12)
+    X, *W = (rng.standard_normal((300, 16)), *(rng.standard_normal((4, 16, 16)) / 4))
+    given = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), (X, *W), strict=True))
+    return given | {"heads": 2, "allowed": causal(300, 300)} | more
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (),
+        ("scale: none",),
+        ("softmax: queries",),
+        ("sum: transposed",),
+        ("residual: row",),
+        ("mask: inverted", "scale: none"),
+        ("W_O: missing", "order: Q and K"),
+    ],
+)
+def test_of_many_queries_a_part_is_searched_and_what_was_planted_is_found(wrong):
+    given, told = large(), []
+    mistakes = tuple(NAMES[name] for name in wrong)
+    found = diagnose(**given, output=applied(given, mistakes)[0], announce=told.append)
+    assert set(mistakes) in [set(e.mistakes) for e in found.explanations], str(found)
+    assert re.fullmatch(
+        r"2 × 300 × 300 scores: up to \d+ sets of mistakes are tried on 27 of 300 queries, and what fits"
+        r" there on all, in about \S+ s at most\.",
+        told[0],
+    )
+
+
+def test_a_wrong_number_outside_the_queries_that_are_searched_is_seen():
+    given = large()
+    output, _ = applied(given, ())
+    output[123, 3] += 1e-3
+    found = diagnose(**given, output=output)
+    assert found.explanations == ()
+    assert "Mistakes that mix queries were tried alone, not with others." in found.notes
+
+
+def test_what_would_be_too_much_work_is_left_out_and_said(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.WORK", 2**17)
+    monkeypatch.setattr("attention.frameworks.search.WHOLE", 2**15)
+    monkeypatch.setattr("attention.frameworks.search.PAIRS", 2**10)
+    given = large()
+    noisy = applied(given, ())[0] + np.random.default_rng(1).standard_normal((300, 16))
+    found = diagnose(**given, output=noisy)
+    assert found.explanations == ()
+    assert "Only 54 of the 300 queries were compared." in found.notes
+    assert "Mistakes that mix queries were not tried: there are too many scores." in found.notes
+    assert any(re.fullmatch(r"Of \d+ pairs the 64 commonest were tried\.", n) for n in found.notes)
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (
+            ONE,
+            ValueError,
+            "neither output nor weights is given; give the numbers of the other code.",
+        ),
+        (
+            {"Q": ONE["Q"], "output": [[1.0]]},
+            ValueError,
+            "K and V is missing; give Q, K and V, or X, W_Q, W_K and W_V.",
+        ),
+        (
+            ONE | {"output": np.ones((2, 4))},
+            ValueError,
+            "output: the shape is (2, 4); (2, 5) is wanted for these inputs.",
+        ),
+        (
+            ONE | {"weights": np.ones((4, 2))},
+            ValueError,
+            "weights: the shape is (4, 2); (2, 4) is wanted for these inputs.",
+        ),
+        (
+            ONE | {"output": [[1.0], [2.0, 3.0]]},
+            ValueError,
+            "output has rows of different lengths; every row needs the same.",
+        ),
+        (
+            ONE | {"K": np.ones((4, 2)), "output": np.ones((2, 5))},
+            ValueError,
+            "Q has 3 columns and K has 2; both need the same d_k.",
+        ),
+        (
+            ONE | {"heads": 2, "output": np.ones((2, 5))},
+            ValueError,
+            "Q has 3 columns; they cannot be split into 2 heads of equal width.",
+        ),
+        (
+            ONE | {"heads": 2.0, "output": [[1.0]]},
+            ValueError,
+            "heads is 2.0; a whole number from 1 is wanted.",
+        ),
+        (
+            ONE | {"kv_heads": 0, "output": [[1.0]]},
+            ValueError,
+            "kv_heads is 0; a whole number from 1 is wanted.",
+        ),
+        (
+            ONE | {"kv_heads": 2, "output": [[1.0]]},
+            ValueError,
+            "kv_heads is 2 and heads is 1; several heads of queries share one of keys and values.",
+        ),
+        (
+            ONE | {"X": [[1.0]], "W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[1.0]]},
+            ValueError,
+            "both X and Q, K or V are given; give one of the two.",
+        ),
+        (
+            ONE | {"b_Q": [1.0], "output": [[1.0]]},
+            ValueError,
+            "b_Q is given without X; it belongs to it.",
+        ),
+        (
+            ONE | {"b_O": [1.0], "output": [[1.0]]},
+            ValueError,
+            "b_O is given without W_O; it belongs to it.",
+        ),
+        (
+            ONE | {"bias": np.full((3, 3), 0.5), "output": [[1.0]]},
+            ValueError,
+            "bias has shape (3, 3), which does not fit the scores (2, 4).",
+        ),
+        (
+            ONE | {"allowed": [[True], [True, False]]},
+            ValueError,
+            "allowed has rows of different lengths; every row needs the same.",
+        ),
+        (
+            {"Q": np.ones((4, 3, 2)), "K": np.ones((2, 3, 2)), "V": np.ones((3, 2))},
+            ValueError,
+            "K has shape (2, 3, 2) and V (3, 2); both need the same heads.",
+        ),
+        (
+            ONE | {"scale": -1, "output": np.ones((2, 5))},
+            ValueError,
+            "scale is -1; a positive number is wanted.",
+        ),
+        (
+            ONE | {"allowed": np.ones((3, 3), bool), "output": np.ones((2, 5))},
+            ValueError,
+            "allowed has shape (3, 3), which does not fit the scores (2, 4).",
+        ),
+    ],
+)
+def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(given, kind, message):
+    with pytest.raises(kind) as caught:
+        diagnose(**given)
+    assert str(caught.value) == message

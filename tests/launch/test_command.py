@@ -1,0 +1,303 @@
+"""The command ``attention-stages``: what it takes, what it refuses, and what it serves with."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import attention
+from attention.launch import command
+from attention.pages import start
+from attention.session import links
+from attention.session.examples import EXAMPLES, FIRST
+
+ROOT = Path(__file__).parents[2]
+DASHBOARD = ROOT / "attention" / "launch" / "dashboard.py"
+TYPED = replace(EXAMPLES["lookup"].build(), digits=5)
+BATCH = EXAMPLES["batch"].build()
+LARGE = BATCH.with_matrix("Q", BATCH.matrices["Q"].edited((0, 0, 0), 0.5))  # no link can hold it
+
+
+@pytest.fixture
+def never_serves(monkeypatch):
+    """Every call of ``serve`` is written down, and none starts a server."""
+    served = []
+    monkeypatch.setattr(command, "serve", lambda saved, port: served.append((saved, port)))
+    return served
+
+
+@pytest.fixture
+def bare_address():
+    """Lets a test say what the bare address opens; afterwards it is the first example again."""
+    yield start.begin_with
+    start.begin_with(None)
+
+
+# ---- what it takes ----------------------------------------------------------------------------------
+
+
+def test_without_arguments_it_serves_the_first_example_where_streamlit_likes(never_serves):
+    assert command.main([]) == 0
+    assert never_serves == [(None, None)]
+
+
+def test_it_serves_the_saved_state_at_the_port_that_was_given(never_serves, tmp_path):
+    file = tmp_path / "state.json"
+    file.write_bytes(links.to_file(TYPED))
+    assert command.main(["--port", "8600", "--open", str(file)]) == 0
+    assert never_serves == [(TYPED, 8600)]
+
+
+def test_ctrl_c_ends_it_without_a_traceback(monkeypatch):
+    def interrupted(saved, port):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "serve", interrupted)
+    assert command.main([]) == 0
+
+
+def test_version_is_the_one_of_the_package(capsys):
+    with pytest.raises(SystemExit) as end:
+        command.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"attention-stages {attention.__version__}\n"
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit) as end:
+        command.main(["--help"])
+    assert end.value.code == 0
+    options = set(re.findall(r"^  (?:-h, )?(--\w+)", capsys.readouterr().out, re.MULTILINE))
+    assert options == {"--help", "--port", "--open", "--version"}
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "80a", "٨٠", "", "99999999999", "8 0", "8_0"])
+def test_what_is_no_port_is_refused_by_name(port, never_serves, capsys):
+    with pytest.raises(SystemExit) as end:
+        command.main([f"--port={port}"])
+    said = f"argument --port: {port!r} is not a port; a number up to 65535 is wanted\n"
+    assert (end.value.code, never_serves) == (2, [])
+    assert capsys.readouterr().err.endswith(said)
+
+
+# ---- a file that is no saved state ------------------------------------------------------------------
+
+UNREADABLE = {
+    "no json": b"X = [[1, 2]]",
+    "another json": b'{"X": [[1, 2]]}',
+    "empty": b"",
+    "bytes": b"\x93NUMPY\xff\x00",
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_is_no_saved_state_is_refused_in_one_sentence(
+    content, never_serves, tmp_path, capsys
+):
+    file = tmp_path / "notes.txt"
+    file.write_bytes(content)
+    assert command.main(["--open", str(file)]) == 2
+    assert never_serves == []
+    assert capsys.readouterr().err == (
+        f"attention-stages: {file} cannot be used: this is not a state file of this page; "
+        "save one with “The state as a file”.\n"
+    )
+
+
+def test_a_damaged_state_is_refused_by_what_is_damaged(never_serves, tmp_path, capsys):
+    file = tmp_path / "state.json"
+    saved = json.loads(links.to_file(TYPED))
+    saved["link"]["digits"] = "many"
+    file.write_text(json.dumps(saved))
+    assert command.main(["--open", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"attention-stages: {file} cannot be used: this state file is damaged.")
+    assert "digits" in said and said.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
+    never_serves, tmp_path, capsys
+):
+    missing, heavy = tmp_path / "missing.json", tmp_path / "heavy.json"
+    with heavy.open("wb") as file:
+        file.truncate(8 * 2**20 + 1)
+    said = {
+        missing: f"{missing} cannot be opened: No such file or directory.",
+        tmp_path: f"{tmp_path} cannot be opened: Is a directory.",
+        heavy: f"{heavy} has more than 8,388,608 bytes; a saved state has fewer.",
+    }
+    for path, sentence in said.items():
+        assert command.main(["--open", str(path)]) == 2
+        assert capsys.readouterr().err == f"attention-stages: {sentence}\n"
+    assert never_serves == []
+
+
+# ---- without the extra ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("installed", "sentence"),
+    [
+        (
+            {"pandas": "2.2.3", "plotly": "7.1.0", "kaleido": "1.3.0"},
+            'the dashboard also needs streamlit: pip install ".[app]"',
+        ),
+        (
+            {command.DISTRIBUTION: "0.2.0", "streamlit": "1.59.2", "plotly": "10.0rc1"},
+            "the dashboard also needs pandas, kaleido, streamlit 1.67 or newer (not 1.59.2):"
+            ' pip install "attention-stage-by-stage[app]"',
+        ),
+        ({"streamlit": "2.0", "pandas": "2.2", "plotly": "6.3.0", "kaleido": "1.10"}, ""),
+    ],
+)
+def test_it_says_in_one_sentence_what_to_install(
+    installed, sentence, monkeypatch, never_serves, capsys
+):
+    monkeypatch.setattr(command, "_installed", lambda name: installed.get(name, ""))
+    assert command.main([]) == (2 if sentence else 0)
+    assert capsys.readouterr().err == (f"attention-stages: {sentence}\n" if sentence else "")
+    assert never_serves == ([] if sentence else [(None, None)])
+
+
+def requirements() -> dict[str, str]:
+    """The ranges of requirements.txt by name."""
+    lines = (ROOT / "requirements.txt").read_text().split()
+    return {name: bounds for name, bounds in (re.match(r"([\w-]+)(.*)", x).groups() for x in lines)}
+
+
+def test_the_least_versions_are_those_of_requirements():
+    least = {
+        name: tuple(map(int, re.match(r">=(\d+)\.(\d+),", bounds).groups()))
+        for name, bounds in requirements().items()
+    }
+    least.pop("numpy")
+    least.pop("threadpoolctl")  # used where it is there, and not missed
+    assert least == command.NEEDED
+
+
+def test_numpy_has_the_same_bounds_alone_and_with_the_dashboard():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["dependencies"] == ["numpy" + requirements()["numpy"]]
+
+
+def test_the_tests_run_within_the_ranges_that_are_declared():
+    for name, bounds in requirements().items():
+        low, high = re.fullmatch(r">=([\d.]+),<(\d+)", bounds).groups()
+        numbers = [int(number) for number in version(name).split(".")[:2]]
+        assert [int(number) for number in low.split(".")] <= numbers < [int(high)], name
+
+
+# ---- what it serves with ----------------------------------------------------------------------------
+
+# Takes the place of the server: prints the settings in force and where modules are looked for.
+CAPTURED = """
+import json, sys
+from streamlit.web.server.starlette import starlette_server
+
+def report(self):
+    from streamlit import config
+    names = json.loads({names!r})
+    folders = [folder for folder in sys.path if "attention" in folder]
+    print(json.dumps([{{name: config.get_option(name) for name in names}}, folders]))
+
+starlette_server.UvicornRunner.run = report
+"""
+COMMAND = "from attention.__main__ import main\nsys.argv[0] = {argv0!r}\nsys.exit(main([]))"
+STREAMLIT = "from streamlit.web import cli\nsys.argv = ['streamlit', 'run', 'app.py']\ncli.main()"
+
+
+def options_in_force(way: str, where: Path, names: list[str]) -> tuple[dict, list[str]]:
+    code = CAPTURED.format(names=json.dumps(names)) + way
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=where,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(where)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return tuple(json.loads(ran.stdout.splitlines()[-1]))
+
+
+def written(table: dict, name: str = "") -> dict:
+    """A plain reading of config.toml: the settings by their dotted names."""
+    if not isinstance(table, dict):
+        return {name[1:]: table}
+    return {
+        k: v for key, inner in table.items() for k, v in written(inner, f"{name}.{key}").items()
+    }
+
+
+def test_both_ways_to_start_it_have_the_settings_of_config_toml(tmp_path):
+    wanted = written(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text()))
+    assert wanted["server.maxUploadSize"] == 8  # Streamlit's own is 200
+    for way, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
+        assert options_in_force(way, where, list(wanted))[0] == wanted
+
+
+def test_the_folder_of_the_maths_is_not_searched_for_modules(tmp_path):
+    """There, ``numbers`` and ``statistics`` would hide Python's own."""
+    way = COMMAND.format(argv0=str(ROOT / "attention" / "__main__.py"))  # as `python -m` has it
+    folders = options_in_force(way, tmp_path, [])[1]
+    inside = [folder for folder in folders if Path(folder).is_relative_to(ROOT / "attention")]
+    assert inside == [str(DASHBOARD.parent)]
+    names = {path.stem for path in DASHBOARD.parent.glob("*.py")}
+    assert not names & (sys.stdlib_module_names | {"streamlit", "pandas", "plotly", "numpy"})
+
+
+# ---- the page it opens ------------------------------------------------------------------------------
+
+
+def visited(**address: str) -> AppTest:
+    at = AppTest.from_file(str(DASHBOARD), default_timeout=30)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def settings(at: AppTest):
+    return at.session_state["visit"].settings
+
+
+def test_it_opens_the_first_example():
+    assert settings(visited()) == EXAMPLES[FIRST].build()
+
+
+@pytest.mark.parametrize(
+    "saved", [TYPED, LARGE, EXAMPLES[FIRST].build()], ids=["typed", "large", "first"]
+)
+def test_the_bare_address_opens_the_saved_state_for_every_visitor(saved, bare_address):
+    bare_address(saved)
+    for _ in range(2):
+        at = visited()
+        assert settings(at) == saved
+        at.run()
+        assert settings(at) == saved
+        found = {k: v[0] if isinstance(v, list) else v for k, v in at.query_params.items()}
+        assert found == links.address(saved)[0]
+    assert links.address(saved)[1] == (saved != LARGE)
+
+
+def test_an_address_counts_more_than_the_saved_state(bare_address):
+    bare_address(TYPED)
+    assert settings(visited(example="customers")) == EXAMPLES["customers"].build()
+
+
+def test_the_first_example_has_an_address_of_its_own_beside_a_saved_state(bare_address):
+    bare_address(TYPED)
+    at = visited(example=FIRST)
+    at.query_params.clear()  # the menu of pages leads to bare addresses
+    at.switch_page("../pages/variance.py").run()
+    assert settings(at) == EXAMPLES[FIRST].build()
+    assert at.query_params["example"] in (FIRST, [FIRST])

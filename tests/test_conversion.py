@@ -1,0 +1,369 @@
+"""What engineers hand over: arrays of other libraries come in whole, and what cannot is refused."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from attention import (
+    causal,
+    extend,
+    heads_first,
+    join_heads,
+    multi_head_attention,
+    padding,
+    real_tokens,
+    repeat_heads,
+    scaled_dot_product_attention,
+    self_attention,
+    softmax_in,
+    split_heads,
+)
+from attention.conversion import as_array, as_numbers, kept, locked
+
+nan, inf = math.nan, math.inf
+ROWS = [[0.5, -1.25], [3.0, 0.0]]  # held exactly by bfloat16
+EYE = np.eye(2)
+
+
+def refusal(kind, call) -> str:
+    with pytest.raises(kind) as refused:
+        call()
+    assert type(refused.value) is kind
+    return str(refused.value)
+
+
+class Tensor:
+    """What torch does with a tensor, in the few methods that matter here."""
+
+    def __init__(self, values, dtype="float32", grad=False, device="cpu"):
+        self.values, self.dtype = np.asarray(values), dtype
+        self.grad, self.device = grad, device
+
+    def __array__(self, dtype=None, copy=None):
+        return self.numpy()
+
+    def __float__(self):
+        return self.values.item()
+
+    def detach(self):
+        return Tensor(self.values, self.dtype, False, self.device)
+
+    def is_floating_point(self):
+        return "float" in self.dtype
+
+    def float(self):
+        return Tensor(self.values, "float32", self.grad, self.device)
+
+    def numpy(self, *, force=False):
+        if self.device == "meta":
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!\nMore lines.")
+        if not force and (self.grad or self.device != "cpu"):
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        if self.dtype not in ("float32", "float64", "bool"):
+            raise TypeError(f"Got unsupported ScalarType {self.dtype}")
+        return self.values.astype(self.dtype, copy=False)
+
+
+TENSORS = {
+    "plain": Tensor(np.array(ROWS, "f4")),
+    "bfloat16": Tensor(ROWS, "bfloat16"),
+    "float8": Tensor(ROWS, "float8_e4m3fn"),
+    "a parameter": Tensor(ROWS, grad=True),
+    "a parameter of bfloat16": Tensor(ROWS, "bfloat16", grad=True),
+    "on another device": Tensor(ROWS, device="cuda:0"),
+    "in a list": [Tensor(ROWS[0], "bfloat16"), Tensor(ROWS[1], "bfloat16", grad=True)],
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+def test_a_tensor_of_any_float_type_on_any_device_comes_out_as_float32_of_numpy(kind):
+    given = TENSORS[kind]
+    trace = scaled_dot_product_attention(given, given, given)
+    for name in "QKV":
+        stage = getattr(trace, name)
+        assert (type(stage), stage.dtype) == (np.ndarray, np.float32)
+        assert stage.tolist() == ROWS
+
+
+def test_tensors_serve_as_every_argument():
+    plain = {
+        "X": ROWS,
+        "W_Q": EYE,
+        "W_K": 2 * EYE,
+        "W_V": EYE,
+        "memory": ROWS,
+        "W_O": EYE,
+        "bias": [[0.5, 0.0]] * 2,
+    }
+    tensors = {name: Tensor(np.array(values, "f4"), grad=True) for name, values in plain.items()}
+    mask = Tensor(np.array([[True, False], [True, True]]), "bool")
+    ours = self_attention(**tensors, allowed=mask, scale=Tensor(0.5), heads=2)
+    expected = self_attention(**plain, allowed=mask.values, scale=0.5, heads=2)
+    np.testing.assert_allclose(ours.projected, expected.projected, rtol=1e-6)
+    assert ours.projected.dtype == np.float32
+
+
+HELPERS = {
+    "split_heads": lambda M: split_heads(M, 2),
+    "join_heads": lambda M: join_heads([M, M]),
+    "heads_first": lambda M: heads_first([M, M]),
+    "repeat_heads": lambda M: repeat_heads([M, M], 4),
+    "extend": lambda M: extend(M, M),
+}
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+def test_the_helpers_give_numpy_for_tensors_and_lists_alike(helper):
+    of_numpy, of_tensor = (HELPERS[helper](M) for M in (np.array(ROWS), Tensor(ROWS, grad=True)))
+    assert type(of_tensor) is np.ndarray
+    assert of_tensor.tolist() == of_numpy.tolist() == HELPERS[helper](ROWS).tolist()
+
+
+def test_masks_are_made_from_tensors_of_lengths_and_tokens():
+    real = np.array([[True, False], [True, True]])
+    assert padding(Tensor(real, "bool")).tolist() == real[:, None].tolist()
+    assert real_tokens(Tensor([1.0, 2.0]), 2).tolist() == real.tolist()
+    assert causal(2, 2, past=Tensor([0.0, 1.0])).shape == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "int4"]
+)
+def test_the_types_of_ml_dtypes_are_computed_in_types_of_numpy(dtype):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="bfloat16 is a type of ml_dtypes")
+    values = np.array([[1, 2], [3, -2]]).astype(getattr(ml_dtypes, dtype))
+    trace = scaled_dot_product_attention(values, values, values)
+    assert trace.Q.dtype == (np.float64 if dtype == "int4" else np.float32)
+    assert trace.Q.tolist() == [[1, 2], [3, -2]]
+
+
+# ---- pandas --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "expected"),
+    [
+        (("float64", "float64"), "f8"),
+        (("Float32", "Float32"), "f4"),
+        (("Float64", "Int64"), "f8"),
+        (("Float32", "int64"), "f8"),
+        (("Int8", "boolean"), "f8"),
+    ],
+)
+def test_a_table_of_pandas_is_read_whatever_its_columns_are_and_a_missing_value_is_nan(
+    dtypes, expected
+):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pd.DataFrame(
+        {"a": pd.array([1, 0], dtype=dtypes[0]), "b": pd.array([1, 0], dtype=dtypes[1])}
+    )
+    trace = scaled_dot_product_attention(table, table, table)
+    assert trace.Q.dtype == expected
+    assert trace.Q.tolist() == [[1, 1], [0, 0]]
+    if "64" not in dtypes[0] + dtypes[1]:
+        table.loc[0, "a"] = None
+        assert np.isnan(as_numbers("Q", table)).tolist() == [[True, False], [False, False]]
+
+
+def test_a_nullable_mask_of_pandas_is_read_unless_a_value_is_missing():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    mask = pd.DataFrame({"a": pd.array([True, True], dtype="boolean"), "b": [False, True]})
+    assert (
+        scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask).allowed.tolist()
+        == mask.to_numpy().tolist()
+    )
+    mask.loc[0, "a"] = pd.NA
+    assert refusal(
+        TypeError, lambda: scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask)
+    ) == (
+        "allowed holds objects such as <NA>; booleans are wanted, True where a query may look at a"
+        " key (write `mask == 1` or `mask == 0`)."
+    )
+
+
+def test_a_table_of_text_is_refused():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pd.DataFrame({"word": ["the", "cat"], "x": [1.0, 2.0]}, dtype=object)
+    message = refusal(TypeError, lambda: scaled_dot_product_attention(table, EYE, EYE))
+    assert message == "Q holds objects such as 'the'; real numbers are wanted."
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+MASKED = np.ma.array(ROWS, mask=[[True, False], [False, True]])
+WRONG = "True, False or a function (masked, allowed) → weights is wanted."
+
+
+def of(**change):
+    return lambda: scaled_dot_product_attention(**{"Q": EYE, "K": EYE, "V": EYE} | change)
+
+
+def heads(given):
+    return lambda: multi_head_attention(
+        np.ones((2, 4)), np.ones((2, 4)), np.ones((2, 4)), heads=given
+    )
+
+
+REFUSALS = {
+    "masked": (
+        of(K=MASKED),
+        TypeError,
+        "K is a masked array with 2 hidden cells; give K.filled(…), and say by allowed= which keys"
+        " a query may look at.",
+    ),
+    "masked, in a list": (
+        of(V=[MASKED[0], MASKED[1]]),
+        TypeError,
+        "V is a masked array with 1 hidden cell; give V.filled(…), and say by allowed= which keys a"
+        " query may look at.",
+    ),
+    "masked mask": (
+        of(allowed=np.ma.array([[True, True]], mask=[[False, True]])),
+        TypeError,
+        "allowed is a masked array with 1 hidden cell; give allowed.filled(…), and say by allowed="
+        " which keys a query may look at.",
+    ),
+    "complex": (of(Q=EYE * 1j), TypeError, "Q holds complex128; real numbers are wanted."),
+    "text": (of(Q=[["1", "2"]]), TypeError, "Q holds text; real numbers are wanted."),
+    "dates": (
+        of(Q=np.zeros((2, 2), "M8[s]")),
+        TypeError,
+        "Q holds dates; real numbers are wanted.",
+    ),
+    "objects": (
+        of(V=[[1.0, Fraction(1, 2)], [None, 2.0]]),
+        TypeError,
+        "V holds objects such as None; real numbers are wanted.",
+    ),
+    "nothing": (of(K=None), TypeError, "K is None; real numbers are wanted."),
+    "bias of text": (
+        of(bias="causal"),
+        TypeError,
+        "bias holds text; numbers to add to the scores are wanted.",
+    ),
+    "a mask of text": (
+        of(allowed="causal"),
+        TypeError,
+        "allowed holds text; booleans are wanted, True where a query may look at a key"
+        " (write `mask == 1` or `mask == 0`).",
+    ),
+    "no data": (
+        of(Q=Tensor(ROWS, device="meta")),
+        TypeError,
+        "Q is a Tensor that NumPy cannot read (Cannot copy out of meta tensor; no data!).",
+    ),
+    "complex tensor": (
+        of(Q=Tensor(ROWS, "complex32")),
+        TypeError,
+        "Q is a Tensor that NumPy cannot read (Got unsupported ScalarType complex32).",
+    ),
+    **{
+        f"softmax={given!r}": (of(softmax=given), TypeError, f"softmax is {given!r}; {WRONG}")
+        for given in ("none", None, 1, [True])
+    },
+    "softmax of one row": (
+        of(softmax=lambda masked, allowed: masked[0]),
+        ValueError,
+        "what softmax returned has shape (2,); that of the scores is wanted, (2, 2).",
+    ),
+    "softmax of whole numbers": (
+        of(softmax=lambda masked, allowed: np.eye(2, dtype=int)),
+        TypeError,
+        "what softmax returned holds int64; float64 is wanted, as the scores are.",
+    ),
+    "softmax of nothing": (
+        of(softmax=lambda masked, allowed: None),
+        TypeError,
+        "what softmax returned is None; float64 is wanted, as the scores are.",
+    ),
+    "scale of text": (of(scale="2"), ValueError, "scale is '2'; a positive number is wanted."),
+    "scale=True": (of(scale=True), ValueError, "scale is True; a positive number is wanted."),
+    "a matrix as scale": (
+        of(scale=np.ones((2, 2))),
+        ValueError,
+        "scale is an array of shape (2, 2); a positive number is wanted.",
+    ),
+    **{
+        f"heads={given!r}": (
+            heads(given),
+            ValueError,
+            f"heads is {given!r}; a whole number from 1 is wanted.",
+        )
+        for given in (2.0, "2", True, None, 0, -1)
+    },
+    "tokens of text": (
+        lambda: padding(["the", "cat"]),
+        TypeError,
+        "real holds text; booleans are wanted, True for a real token.",
+    ),
+    "one axis to split": (
+        lambda: split_heads([1, 2], 2),
+        ValueError,
+        "M has shape (2,); (…, n, h · d) is wanted.",
+    ),
+    "two axes to repeat": (
+        lambda: repeat_heads(EYE, 2),
+        ValueError,
+        "M has shape (2, 2); (…, g, n, d) is wanted.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_what_cannot_be_taken_is_refused_with_a_sentence_that_names_it(case):
+    call, kind, message = REFUSALS[case]
+    assert refusal(kind, call) == message
+
+
+def test_a_masked_array_that_hides_nothing_is_an_array():
+    trace = scaled_dot_product_attention(np.ma.array(ROWS), EYE, EYE)
+    assert type(trace.Q) is np.ndarray
+    assert trace.Q.tolist() == ROWS
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [2, np.float32(0.5), np.array(0.5), Fraction(1, 2), Tensor(0.5)],
+    ids=["whole", "float32", "array", "fraction", "tensor"],
+)
+def test_a_scale_may_be_any_kind_of_real_number(scale):
+    assert scaled_dot_product_attention(EYE, EYE, EYE, scale=scale).scale == float(scale)
+
+
+def test_whole_numbers_of_numpy_count_heads():
+    M = np.ones((2, 4))
+    assert multi_head_attention(M, M, M, heads=np.int64(2)).weights.shape == (2, 2, 2)
+
+
+# ---- a trace stays as it is ----------------------------------------------------------------------
+
+
+def test_an_array_is_kept_only_where_nobody_can_write_to_it():
+    given = np.ones((2, 2))
+    copy = kept(given)
+    assert copy is not given and kept(copy) is copy
+    view = given[:]
+    view.flags.writeable = False  # its owner may still write
+    assert not np.shares_memory(kept(view), given)
+    assert kept(np.frombuffer(bytes(16))).base is not None
+    assert kept(np.broadcast_to(given[:1], (2, 2))).tolist() == given.tolist()
+
+
+def test_the_arrays_of_one_trace_are_taken_into_the_next_without_a_copy():
+    one = scaled_dot_product_attention(ROWS, np.array(ROWS), locked(np.array(ROWS)))
+    two = scaled_dot_product_attention(one.Q, one.K, one.V)
+    assert (two.Q is one.Q, two.K is one.K, two.V is one.V) == (True, True, True)
+
+
+def test_a_list_is_read_into_an_array_that_needs_no_second_copy():
+    array = as_array("Q", ROWS)
+    assert kept(array) is array
+
+
+def test_softmax_in_another_precision_passes_the_watch():
+    trace = scaled_dot_product_attention(
+        np.array(ROWS, "f4"), EYE.astype("f4"), EYE.astype("f4"), softmax=softmax_in("f8")
+    )
+    assert trace.weights.dtype == np.float32

@@ -1,0 +1,82 @@
+"""Signatures say what is taken, and another library's word is answered with ours."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import attention
+from attention.hints import HINTS
+
+ARRAYS = [np.eye(2)] * 3
+CALLS = {
+    "scaled_dot_product_attention": lambda **given: attention.scaled_dot_product_attention(
+        *ARRAYS, **given
+    ),
+    "multi_head_attention": lambda **given: attention.multi_head_attention(*ARRAYS, **given),
+    "self_attention": lambda **given: attention.self_attention(np.eye(2), *ARRAYS, **given),
+}
+SEEN = "give allowed=, True where a query may look at a key, or bias= for numbers to add"
+TOLD = {
+    "mask": SEEN,
+    "attn_mask": SEEN,
+    "is_causal": "give allowed=attention.causal(n_q, n_k)",
+    "dropout_p": "leave it out, as no weight is dropped here",
+    "key_padding_mask": "give allowed=attention.padding(real), True where a token is real",
+    "enable_gqa": "give kv_heads= to attention.multi_head_attention",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("word", TOLD)
+def test_the_word_of_another_library_is_answered_with_what_to_write_here(word, call):
+    with pytest.raises(TypeError) as refused:
+        CALLS[call](**{word: None})
+    assert str(refused.value) == f"there is no argument {word}; {TOLD[word]}."
+
+
+def test_an_argument_of_a_neighbouring_function_is_sent_there():
+    with pytest.raises(
+        TypeError, match="^there is no argument heads; give it to attention.multi_head_attention.$"
+    ):
+        CALLS["scaled_dot_product_attention"](heads=2)
+    assert CALLS["multi_head_attention"](heads=2).weights.shape == (2, 2, 2)
+
+
+def test_what_a_hint_tells_to_write_is_an_argument_or_a_function_that_exists():
+    known = {
+        name for call in CALLS for name in inspect.signature(getattr(attention, call)).parameters
+    }
+    for hint in HINTS.values():
+        words = hint.replace("(", " ").replace(",", " ").split()
+        for word in words:
+            if "=" in word:
+                name, _, rest = word.partition("=")
+                assert name in known, hint
+                word = rest
+            if word.startswith("attention."):
+                assert word.removeprefix("attention.") in attention.__all__, hint
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_misspelt_argument_is_an_error(call):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'allowd'"):
+        CALLS[call](allowd=None)
+
+
+MODULES = ("heads", "layouts", "masks", "scores", "trace", "weights")
+FUNCTIONS = [
+    function
+    for name in attention.__all__
+    if inspect.isfunction(function := getattr(attention, name))
+    and function.__module__.split(".")[-1] in MODULES
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_a_signature_names_and_annotates_everything_that_a_function_takes(function):
+    signature = inspect.signature(function)
+    for parameter in signature.parameters.values():
+        assert parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        assert parameter.annotation is not parameter.empty, parameter.name
+    assert signature.return_annotation is not signature.empty
