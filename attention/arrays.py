@@ -1,4 +1,4 @@
-"""What the one-screen formula leans on: arrays as floats, shapes checked, a softmax that never leaks."""
+"""What the one-screen formula leans on: floats, checked shapes, a softmax that never leaks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
         return np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
     except ValueError:
         raise ValueError(
-            f"the leading axes {Q.shape[:-2]} of Q, {K.shape[:-2]} of K and {V.shape[:-2]} of V do not broadcast."
+            f"the leading axes {Q.shape[:-2]} of Q, {K.shape[:-2]} of K and {V.shape[:-2]} of V do"
+            " not broadcast."
         ) from None
 
 
@@ -102,7 +103,7 @@ def refuse_counts(name: str, bias: np.ndarray) -> None:
 
 
 def check_fits(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse a mask that does not broadcast to the scores' shape, or does so in more than one sense."""
+    """Refuse a mask that does not broadcast to the scores, or does so in more than one sense."""
     check_axes(name, mask, shape)
     try:
         fits = np.broadcast_shapes(mask.shape, shape) == shape
@@ -206,7 +207,7 @@ def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.
 def _add_infinities(
     output: np.ndarray, weights: np.ndarray, V: np.ndarray, allowed: np.ndarray
 ) -> None:
-    """Add weight × value to the output wherever a query looks at a value of NaN or ±inf, by IEEE's rules.
+    """Add weight × value wherever a query looks at a value of NaN or ±inf, by the rules of IEEE.
 
     Each rule is a product of two matrices of 0 and 1, which counts the keys that it holds for.
     """

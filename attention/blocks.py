@@ -38,7 +38,7 @@ Stages = dict[str, np.ndarray]
 
 
 class Block(NamedTuple):
-    """Some whole rows of a map (…, n_q, n_k): a slice for each leading axis, and one for the queries."""
+    """Whole rows of a map (…, n_q, n_k): a slice for each leading axis, one for the queries."""
 
     lead: tuple[slice, ...]
     rows: slice
@@ -53,7 +53,7 @@ class Block(NamedTuple):
 
 
 def blocks(shape: tuple[int, ...]) -> list[Block]:
-    """The blocks of a map (…, n_q, n_k), in the order of its rows; several leading items share one if they are small.
+    """The blocks of a map (…, n_q, n_k), in the order of its rows; small leading items share one.
 
     >>> [block.rows for block in blocks((4096, 2**17))][:2]
     [slice(0, 128, None), slice(128, 256, None)]
@@ -73,7 +73,7 @@ def rows_at_once(n_k: int) -> int:
 
 
 def pieces(size: int, most: int) -> list[slice]:
-    """An axis in as few pieces as none above ``most`` allows, of about the same size; a whole axis is ``:``.
+    """An axis in the fewest pieces of at most ``most``, of about one size; a whole axis is ``:``.
 
     >>> pieces(5, 2)
     [slice(0, 1, None), slice(1, 3, None), slice(3, 5, None)]
@@ -85,10 +85,10 @@ def pieces(size: int, most: int) -> list[slice]:
 
 
 def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
-    """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in the order of the rows.
+    """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in their order.
 
-    Several calls run at the same time, each in a copy of the caller's context (``np.errstate``). The first error
-    ends the loop: blocks that have not begun are left out, and the error is raised here.
+    Several calls run at the same time, each in a copy of the caller's context (``np.errstate``).
+    The first error ends the loop: blocks that have not begun are left out, and it is raised here.
 
     >>> each(lambda block: block.rows.stop, (384, 2**17))
     [128, 256, 384]

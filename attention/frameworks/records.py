@@ -169,8 +169,8 @@ _SDPA = Convention(
     version="torch 2.13.0",
     when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
     ran=True,
-    source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below 16"
-    " in float32, 8 in float64; not imitated)",
+    source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below"
+    " 16 in float32, 8 in float64; not imitated)",
     layout="(B, H, L, D)",
     true_means="may look",
     causal="upper left",
@@ -255,8 +255,8 @@ CONVENTIONS = {
     "torch_mha_no_weights": replace(
         _TORCH_MHA,
         mode="need_weights=False",
-        when="off the fast path: training, gradients, a mask of numbers; so nn.TransformerEncoderLayer"
-        " and nn.TransformerDecoderLayer call it",
+        when="off the fast path: training, gradients, a mask of numbers; so"
+        " nn.TransformerEncoderLayer and nn.TransformerDecoderLayer call it",
         hidden_row="0",
     ),
     "keras_attention": Convention(

@@ -415,7 +415,7 @@ def test_a_bench_is_freed_when_it_is_let_go():
     "more", ["scale: none", "scale: d_k", "softmax: queries", "order: K and V"]
 )
 @pytest.mark.parametrize("row", ["hiding: NaN", "hiding: filled"])
-def test_an_inverted_look_ahead_mask_and_another_mistake_are_found_whatever_becomes_of_the_empty_row(
+def test_an_inverted_look_ahead_mask_and_another_are_found_whatever_becomes_of_the_empty_row(
     more, row
 ):
     given = {name: M[:5] for name, M in SYSTEMS["one head"].items()} | {"allowed": causal(5, 5)}
@@ -499,8 +499,9 @@ def test_the_answer_is_a_sentence_with_the_fix():
     given = SYSTEMS["heads, mask and cap"]
     output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
     assert str(diagnose(**given, output=output)) == (
-        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15 digits; the first"
-        " difference is in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax. Find out what True"
+        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15"
+        " digits; the first difference is in scaled. Multiply the scores by the scale, by default"
+        " 1/√d_k, before the mask and the softmax. Find out what True"
         " means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."
     )
 
@@ -515,7 +516,8 @@ def test_the_answer_is_a_sentence_with_the_fix():
         (
             {"allowed": np.zeros((6, 6), bool)},
             nan,
-            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN; give such rows weights 0",
+            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN;"
+            " give such rows weights 0",
         ),
         (
             {"scale": 30.0},
@@ -549,7 +551,8 @@ def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
     found = diagnose(Q, K, V, output=scaled_dot_product_attention(Q, K, V).output, decimals=1)
     assert found.correct and NAMES["scale: none"] in found.unseen
     assert str(found).startswith(
-        "These numbers are right, to 1 digit. 1 digit cannot tell them from numbers with one of these"
+        "These numbers are right, to 1 digit. 1 digit cannot tell them from numbers with one of"
+        " these"
         " mistakes: Q and K are swapped; the scores are not scaled;"
     )
 
@@ -577,18 +580,18 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
     other = rng.dirichlet(np.ones(6), 6)
     before = diagnose(**given, output=other @ given["V"], weights=other)
     assert (
-        "The output follows from the weights given with it: the trouble lies before the weights, in Q, K, the scores, the mask or the softmax."
-        in before.notes
+        "The output follows from the weights given with it: the trouble lies before the weights,"
+        " in Q, K, the scores, the mask or the softmax." in before.notes
     )
     after = diagnose(**given, output=weights @ rng.standard_normal((6, 6)), weights=weights)
     assert (
-        "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
-        in after.notes
+        "The weights are right: the trouble lies after them, in V, the heads' joining or what"
+        " follows." in after.notes
     )
     both = diagnose(**given, output=rng.standard_normal((6, 6)), weights=other)
     assert (
-        "The weights are not right, and the output does not follow from them either: there is trouble on both sides."
-        in both.notes
+        "The weights are not right, and the output does not follow from them either: there is"
+        " trouble on both sides." in both.notes
     )
 
 
@@ -654,8 +657,8 @@ def test_of_many_queries_a_part_is_searched_and_what_was_planted_is_found(wrong)
     found = diagnose(**given, output=applied(given, mistakes)[0], announce=told.append)
     assert set(mistakes) in [set(e.mistakes) for e in found.explanations], str(found)
     assert re.fullmatch(
-        r"2 × 300 × 300 scores: up to \d+ sets of mistakes are tried on 27 of 300 queries, and what fits"
-        r" there on all, in about \S+ s at most\.",
+        r"2 × 300 × 300 scores: up to \d+ sets of mistakes are tried on 27 of 300 queries, and what"
+        r" fits there on all, in about \S+ s at most\.",
         told[0],
     )
 
