@@ -491,6 +491,26 @@ def test_a_mask_of_0_and_1_is_not_added_as_a_bias(dtype, mask):
     )
 
 
+def test_a_bias_that_begins_with_0_and_1_is_added_where_other_numbers_follow():
+    trace = scaled_dot_product_attention(*[np.eye(2)] * 3, bias=[[0, 1], [1, 2]], scale=1.0)
+    assert trace.masked.tolist() == [[1, 1], [1, 3]]
+
+
+def test_a_mask_that_all_heads_share_is_kept_once_beside_a_bias_for_each_head():
+    Q = np.ones((3, 2, 2))
+    bias = np.full((3, 2, 2), 0.5)
+    trace = scaled_dot_product_attention(Q, Q, Q, allowed=np.tri(2, dtype=bool), bias=bias)
+    assert trace.allowed.shape == (3, 2, 2)
+    assert trace.allowed.strides[0] == 0
+
+
+def test_a_mask_changed_afterwards_changes_no_trace():
+    allowed = np.tri(2, dtype=bool)
+    trace = scaled_dot_product_attention(*[np.eye(2)] * 3, allowed=allowed)
+    allowed[:] = False
+    assert trace.allowed.tolist() == [[True, False], [True, True]]
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
 def test_an_integer_bias_of_zeros_is_no_mask_and_changes_nothing(dtype):
     trace = scaled_dot_product_attention(*three(), bias=np.zeros((3, 4), dtype))
