@@ -6,6 +6,7 @@ Of the pairs a share by seed; all of them with ``PAIRS=1000 pytest tests/framewo
 import os
 import random
 import re
+import tracemalloc
 import weakref
 from itertools import combinations
 
@@ -25,6 +26,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME as NAMES
 from attention.frameworks.mistakes import COMMONEST, MISTAKES
+from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
 PAIRS = int(os.environ.get("PAIRS", "12"))  # planted in each system; all of them on demand
@@ -661,6 +663,43 @@ def test_of_many_queries_a_part_is_searched_and_what_was_planted_is_found(wrong)
         r" fits there on all, in about \S+ s at most\.",
         told[0],
     )
+
+
+@pytest.mark.parametrize("what", ["output", "weights", "both"])
+@pytest.mark.parametrize("name", ["softmax: queries", "softmax: both axes"])
+def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, what):
+    output, weights = applied(large(), (NAMES[name],))
+    theirs = {"output": output, "weights": weights}
+    found = diagnose(**large(), **(theirs if what == "both" else {what: theirs[what]}))
+    assert [e.mistakes for e in found.explanations] == [(NAMES[name],)], str(found)
+
+
+def test_what_mixes_queries_takes_the_memory_of_one_head():
+    given = large(heads=8)
+    output = applied(given, ())[0] + np.linspace(0, 1, 300)[:, None]
+    search = Search(checked(Given(**given)), {"output": output}, None)
+    search.prepare()
+    tracemalloc.start()
+    verdict = search._judge_mixing((NAMES["softmax: queries"],))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert not verdict.fits
+    assert peak < 2 * 8 * 300 * 300 * 8  # twice the scores of all eight heads in float64
+
+
+def test_blas_is_held_to_one_thread_while_it_is_searched_and_freed_after():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def threads():
+        infos = threadpoolctl.threadpool_info()
+        return [info["num_threads"] for info in infos if info["user_api"] == "blas"]
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before, during = threads(), []
+        given = SYSTEMS["one head"]
+        diagnose(**given, output=np.ones((6, 6)), announce=lambda _: during.extend(threads()))
+        assert set(during) == {1}
+        assert threads() == before
 
 
 def test_a_wrong_number_outside_the_queries_that_are_searched_is_seen():
