@@ -145,12 +145,17 @@ def room(system: str) -> list:
     return [*bench.applicable, *([NAMES["residual: row"]] if fits and "NaN" not in system else [])]
 
 
+TOO_NARROW = (NAMES["join: averaged"], NAMES["residual: X"])  # for X, where no W_O follows
+
+
 def planted(count: int):
     """Sets of so many mistakes: of pairs a share by seed, or as many as PAIRS says."""
     for system in SYSTEMS:
         found = []
         for wrong in combinations(room(system), count):
             parts = [part for mistake in wrong for part in mistake.parts]
+            if wrong == TOO_NARROW and "W_O" not in SYSTEMS[system]:
+                continue
             if len(parts) == len(set(parts)) and (count < 2 or set(wrong) & set(COMMONEST)):
                 found.append(wrong)
         if count > 1:
@@ -173,6 +178,15 @@ def same(one, other, rounding=1e-6) -> bool:
 
 def test_every_mistake_has_room_in_one_of_the_systems():
     assert {mistake for system in SYSTEMS for mistake in room(system)} == set(MISTAKES)
+
+
+def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_planted():
+    systems = [s for s in SYSTEMS if set(TOO_NARROW) <= set(room(s)) and "W_O" not in SYSTEMS[s]]
+    assert len(systems) == 2
+    for system in systems:
+        with pytest.raises(ValueError, match="^operands could not be broadcast together"):
+            applied(SYSTEMS[system], TOO_NARROW)
+        assert bench_of(SYSTEMS[system]).run(TOO_NARROW) is None
 
 
 def test_the_commonest_are_twelve():
