@@ -164,7 +164,8 @@ def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if added and view.allowed[i, j] and not fills(view):
         why = "a bias is added to this score"
     else:
-        why = f"this query {'may' if view.allowed[i, j] and not added else 'may not'} look at this key"
+        may = "may" if view.allowed[i, j] and not added else "may not"
+        why = f"this query {may} look at this key"
     return [why, f"M = {number(view.stages['mask'][i, j], digits)}"]
 
 

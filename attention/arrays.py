@@ -1,4 +1,4 @@
-"""What the one-screen formula leans on: arrays as floats, shapes checked, a softmax that never leaks."""
+"""What the one-screen formula leans on: floats, checked shapes, a softmax that never leaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.conversion import as_array, as_numbers, held, locked, shown
+from attention.conversion import as_array, as_numbers, held, kept, locked, shown
 
 
 def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
@@ -18,15 +18,19 @@ def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
     >>> [a.dtype.name for a in as_floats(Q=[[1]], K=np.ones((1, 1), "f4"))]
     ['float64', 'float64']
     """
-    arrays = {}
+    arrays = []
     for name, value in arguments.items():
         array = as_numbers(name, value)
         if array.ndim < 2:
             raise ValueError(f"{name} has shape {array.shape}; (tokens, features) is wanted.")
-        arrays[name] = array
-    types = (a.dtype if a.dtype.kind == "f" else np.float64 for a in arrays.values())
-    dtype = np.result_type(*types)
-    return [a if a.dtype == dtype else locked(a.astype(dtype)) for a in arrays.values()]
+        arrays.append(array)
+    types = {a.dtype if a.dtype.kind == "f" else np.dtype(np.float64) for a in arrays}
+    return [in_type(a, np.result_type(*types)) for a in arrays]
+
+
+def in_type(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The array itself where it has this type, else a copy that nobody writes to."""
+    return array if array.dtype == dtype else locked(array.astype(dtype))
 
 
 def with_axes(name: str, value: ArrayLike, least: int, wanted: str) -> np.ndarray:
@@ -54,47 +58,66 @@ def check_shapes(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
 
 def check_lead(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[int, ...]:
     """The leading axes of the three together."""
+    if Q.ndim == K.ndim == V.ndim == 2:
+        return ()
     try:
         return np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
     except ValueError:
         raise ValueError(
-            f"the leading axes {Q.shape[:-2]} of Q, {K.shape[:-2]} of K and {V.shape[:-2]} of V do not broadcast."
+            f"the leading axes {Q.shape[:-2]} of Q, {K.shape[:-2]} of K and {V.shape[:-2]} of V do"
+            " not broadcast."
         ) from None
 
 
-def scores_like(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """An array with the shape and type of Q Kᵀ; nothing is written to it, so it takes no memory."""
-    lead = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2])
-    return np.empty((*lead, Q.shape[-2], K.shape[-2]), Q.dtype)
+def shape_of_scores(Q: np.ndarray, K: np.ndarray) -> tuple[int, ...]:
+    """(…, n_q, n_k), the shape of Q Kᵀ."""
+    lead = Q.shape[:-2]
+    if K.shape[:-2] != lead:
+        lead = np.broadcast_shapes(lead, K.shape[:-2])
+    return (*lead, Q.shape[-2], K.shape[-2])
 
 
 def check_mask(
-    allowed: ArrayLike | None, bias: ArrayLike | None, scores: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """``allowed`` and ``bias`` in the shape of the scores; a key under a bias of −∞ is not allowed.
+    allowed: ArrayLike | None, bias: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """``allowed`` in the shape of the scores, and ``bias`` in their float type, if one was given.
 
-    A bias is −∞ as well where the scores' own float type cannot hold it, as −1e300 in float32.
+    A key under a bias of −∞ is not allowed; so is one where the scores' type cannot hold the bias,
+    as −1e300 in float32. Without a bias no cell is looked at.
     """
-    seen = as_array("allowed", True if allowed is None else allowed)
+    seen = np.ones((), bool) if allowed is None else as_array("allowed", allowed)
     if seen.dtype != bool:
         raise TypeError(
             f"allowed {held(seen)}; booleans are wanted, True where a query may look at a key"
             " (write `mask == 1` or `mask == 0`)."
         )
+    added = None if bias is None else _check_bias(bias, dtype)
+    check_fits("allowed", seen, shape)
+    if added is not None:
+        check_fits("bias", added, shape)
+        hides = added == -np.inf
+        seen = locked(seen & ~hides) if hides.any() else seen
+    return np.broadcast_to(kept(seen), shape), added
+
+
+def _check_bias(bias: ArrayLike, dtype: np.dtype) -> np.ndarray:
+    """Numbers to add, in the scores' float type."""
     wanted = "numbers to add to the scores are wanted"
-    added = as_numbers("bias", 0 if bias is None else bias, wanted)
+    added = as_numbers("bias", bias, wanted)
     if added.dtype == bool:
         raise TypeError(f"bias holds bool; {wanted}.")
     refuse_counts("bias", added)
-    added = added.astype(scores.dtype)
-    for name, array in (("allowed", seen), ("bias", added)):
-        check_fits(name, array, scores.shape)
-    return np.broadcast_to(seen & (added != -np.inf), scores.shape), added
+    return kept(in_type(added, dtype))
 
 
 def refuse_counts(name: str, bias: np.ndarray) -> None:
     """Exact 0 and 1 are a mask that wants to be boolean: added to scores they hide nothing."""
-    if bias.dtype != bool and bias.any() and ((bias == 0) | (bias == 1)).all():
+
+    def only_counts(cells: np.ndarray) -> bool:
+        return bool(((cells == 0) | (cells == 1)).all())
+
+    first = bias[(0,) * (bias.ndim - 1)] if bias.size else bias  # row, which mostly settles it
+    if bias.dtype != bool and only_counts(first) and bias.any() and only_counts(bias):
         raise ValueError(
             f"{name} holds only 0 and 1, like a mask; give allowed=(mask == 1) or (mask == 0)."
             " Where they are to be added, bias - 1 gives the same weights."
@@ -102,7 +125,9 @@ def refuse_counts(name: str, bias: np.ndarray) -> None:
 
 
 def check_fits(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse a mask that does not broadcast to the scores' shape, or does so in more than one sense."""
+    """Refuse a mask that does not broadcast to the scores, or does so in more than one sense."""
+    if mask.shape in (shape, ()):
+        return
     check_axes(name, mask, shape)
     try:
         fits = np.broadcast_shapes(mask.shape, shape) == shape
@@ -164,10 +189,21 @@ def check_count(name: str, given: Any) -> int:
     return count
 
 
-def hide(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """The same array, its hidden cells set to −∞."""
-    np.copyto(scores, -np.inf, where=~allowed)
-    return scores
+def add_mask(
+    scores: np.ndarray, bias: np.ndarray | None, allowed: np.ndarray, out: np.ndarray | None = None
+) -> np.ndarray:
+    """scores + bias where allowed, −∞ elsewhere, written to ``out`` or a new array.
+
+    >>> add_mask(np.array([[2.0, 3.0]]), np.array([0.5, 0.5]), np.array([[True, False]]))
+    array([[ 2.5, -inf]])
+    """
+    masked = np.empty_like(scores) if out is None else out
+    masked.fill(-np.inf)
+    if bias is None:
+        np.copyto(masked, scores, where=allowed)
+    else:
+        np.add(scores, bias, out=masked, where=allowed)
+    return masked
 
 
 def softmax_rows(
@@ -206,7 +242,7 @@ def weighted_sum(weights: np.ndarray, V: np.ndarray, allowed: np.ndarray) -> np.
 def _add_infinities(
     output: np.ndarray, weights: np.ndarray, V: np.ndarray, allowed: np.ndarray
 ) -> None:
-    """Add weight × value to the output wherever a query looks at a value of NaN or ±inf, by IEEE's rules.
+    """Add weight × value wherever a query looks at a value of NaN or ±inf, by the rules of IEEE.
 
     Each rule is a product of two matrices of 0 and 1, which counts the keys that it holds for.
     """
@@ -218,6 +254,5 @@ def _add_infinities(
     up, down = np.isposinf(V), np.isneginf(V)
     output[meet(above, up) | meet(below, down)] += np.inf
     output[meet(above, down) | meet(below, up)] -= np.inf
-    output[meet(allowed & ~above & ~below, up | down) | meet(allowed, np.isnan(V))] = (
-        np.nan
-    )  # 0 · inf is NaN
+    no_number = meet(allowed & ~above & ~below, up | down)  # 0 · inf is NaN
+    output[no_number | meet(allowed, np.isnan(V))] = np.nan

@@ -38,22 +38,24 @@ Stages = dict[str, np.ndarray]
 
 
 class Block(NamedTuple):
-    """Some whole rows of a map (…, n_q, n_k): a slice for each leading axis, and one for the queries."""
+    """Whole rows of a map (…, n_q, n_k): a slice for each leading axis, one for the queries."""
 
     lead: tuple[slice, ...]
     rows: slice
 
     def rows_of(self, M: np.ndarray) -> np.ndarray:
         """The block's part of a matrix with a row for each query, (…, n_q, columns): a view."""
-        return M[(..., *self.lead, self.rows, slice(None))]
+        place: tuple[Any, ...] = (..., *self.lead, self.rows, slice(None))
+        return np.asarray(M[place])
 
     def all_of(self, M: np.ndarray) -> np.ndarray:
         """What every row of the block needs of a matrix such as K, (…, n_k, columns): a view."""
-        return M[(..., *self.lead, slice(None), slice(None))]
+        place: tuple[Any, ...] = (..., *self.lead, slice(None), slice(None))
+        return np.asarray(M[place])
 
 
 def blocks(shape: tuple[int, ...]) -> list[Block]:
-    """The blocks of a map (…, n_q, n_k), in the order of its rows; several leading items share one if they are small.
+    """The blocks of a map (…, n_q, n_k), in the order of its rows; small leading items share one.
 
     >>> [block.rows for block in blocks((4096, 2**17))][:2]
     [slice(0, 128, None), slice(128, 256, None)]
@@ -73,7 +75,7 @@ def rows_at_once(n_k: int) -> int:
 
 
 def pieces(size: int, most: int) -> list[slice]:
-    """An axis in as few pieces as none above ``most`` allows, of about the same size; a whole axis is ``:``.
+    """An axis in the fewest pieces of at most ``most``, of about one size; a whole axis is ``:``.
 
     >>> pieces(5, 2)
     [slice(0, 1, None), slice(1, 3, None), slice(3, 5, None)]
@@ -85,10 +87,10 @@ def pieces(size: int, most: int) -> list[slice]:
 
 
 def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
-    """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in the order of the rows.
+    """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in their order.
 
-    Several calls run at the same time, each in a copy of the caller's context (``np.errstate``). The first error
-    ends the loop: blocks that have not begun are left out, and the error is raised here.
+    Several calls run at the same time, each in a copy of the caller's context (``np.errstate``).
+    The first error ends the loop: blocks that have not begun are left out, and it is raised here.
 
     >>> each(lambda block: block.rows.stop, (384, 2**17))
     [128, 256, 384]
@@ -106,17 +108,18 @@ def _shared_out(work: Callable[[Block], T], places: list[Block], threads: int) -
     The caller works too, so that nothing waits for a thread that a busy machine has yet to start.
     """
     turns, lock = iter(enumerate(places)), Lock()
-    found: dict[int, T] = {}
+    results: dict[int, T] = {}
     errors: list[BaseException] = []
 
     def take_turns() -> None:
         try:
             while not errors:
                 with lock:
-                    turn, block = next(turns, (None, None))
-                if block is None:
+                    turn = next(turns, None)
+                if turn is None:
                     break
-                found[turn] = work(block)
+                number, block = turn
+                results[number] = work(block)
         except BaseException as error:  # of a helper too: it is raised by the caller
             errors.append(error)
 
@@ -128,7 +131,7 @@ def _shared_out(work: Callable[[Block], T], places: list[Block], threads: int) -
         helper.join()
     if errors:
         raise errors[0]
-    return [found[turn] for turn in range(len(places))]
+    return [results[number] for number in range(len(places))]
 
 
 def in_blocks(
@@ -137,9 +140,14 @@ def in_blocks(
     K: np.ndarray,
     V: np.ndarray,
     allowed: np.ndarray,
-    bias: np.ndarray,
+    bias: np.ndarray | None,
 ) -> Stages:
     """The stages of ``formula(Q, K, V, allowed, bias, out)``, a block at a time for a large map.
+
+    1. A map of one block is computed as it is.
+    2. For a larger one the formula, given no row at all, tells which stages there are, and room is
+       made for all their rows.
+    3. Block after block its rows are computed, into their places.
 
     ``allowed`` has the shape of the scores, (…, n_q, n_k); the others broadcast to it. The formula
     returns arrays with a row for each query, (…, n_q, columns), by their names; each row may
@@ -151,17 +159,18 @@ def in_blocks(
         return formula(Q, K, V, allowed, bias, {})
     lead = (*shape[:-2], 1, 1)
     Q, K, V = (np.broadcast_to(M, np.broadcast_shapes(M.shape, lead)) for M in (Q, K, V))
-    bias = np.broadcast_to(bias, shape)
-    no_row = formula(Q[..., :0, :], K, V, allowed[..., :0, :], bias[..., :0, :], {})
-    stages = _room(no_row, shape[-2])
+    bias = None if bias is None else np.broadcast_to(bias, shape)
+
+    def of_queries(rows: Callable[[np.ndarray], np.ndarray]) -> tuple:
+        return rows(Q), rows(allowed), None if bias is None else rows(bias)
+
+    no_q, no_allowed, no_bias = of_queries(lambda M: M[..., :0, :])
+    stages = _room(formula(no_q, K, V, no_allowed, no_bias, {}), shape[-2])
 
     def fill(block: Block) -> None:
         out = {name: block.rows_of(stage) for name, stage in stages.items()}
-        keys, masks = (
-            (block.all_of(K), block.all_of(V)),
-            (block.rows_of(allowed), block.rows_of(bias)),
-        )
-        for name, part in formula(block.rows_of(Q), *keys, *masks, out).items():
+        q, seen, added = of_queries(block.rows_of)
+        for name, part in formula(q, block.all_of(K), block.all_of(V), seen, added, out).items():
             if part is not out[name]:
                 out[name][...] = part
 
@@ -203,10 +212,10 @@ def one_blas_thread() -> Iterator[int]:
         yield 1
         return
     try:
-        found = libraries.lib_controllers
-        before = max((library.num_threads for library in found), default=1)
+        held = libraries.lib_controllers
+        before = max((library.num_threads for library in held), default=1)
         with libraries.limit(limits=1):
-            yield before if all(library.num_threads == 1 for library in found) else 1
+            yield before if all(library.num_threads == 1 for library in held) else 1
     finally:
         _HOLD.release()
 

@@ -24,6 +24,8 @@ def as_array(name: str, value: Any) -> np.ndarray:
     >>> as_array("Q", [[1, 2]])
     array([[1, 2]])
     """
+    if type(value) is np.ndarray:
+        return value
     _refuse_masked(name, value)
     if isinstance(value, (list, tuple)):
         value = [as_array(name, row) if _is_foreign(row) else row for row in value]
@@ -52,6 +54,8 @@ def as_numbers(name: str, value: Any, wanted: str = "real numbers are wanted") -
     'float32'
     """
     array = as_array(name, value)
+    if array.dtype.kind in "biu" or (array.dtype.kind == "f" and array.dtype.itemsize > 2):
+        return array
     of = array.dtype.name
     if of.startswith(("float", "bfloat")) and array.dtype.itemsize <= 2:
         array = locked(array.astype(np.float32))

@@ -6,7 +6,7 @@ Attention(Q, K, V) = softmax(Q Kᵀ / √d_k + M) V        Vaswani et al. 2017, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attention.arrays import (
+    add_mask,
     as_floats,
     check_mask,
     check_positive,
     check_shapes,
-    hide,
-    scores_like,
+    shape_of_scores,
     weighted_sum,
 )
 from attention.blocks import Stages, in_blocks
@@ -63,12 +63,11 @@ class AttentionTrace:
 
     def __post_init__(self) -> None:
         """Make every stage read-only; an array handed in stays as its owner has it."""
-        for field in fields(self):
-            stage = getattr(self, field.name)
+        for name, stage in list(vars(self).items()):
             if isinstance(stage, np.ndarray) and stage.flags.writeable:
                 stage = stage.view()
                 stage.flags.writeable = False
-                object.__setattr__(self, field.name, stage)
+                object.__setattr__(self, name, stage)
 
     def __repr__(self) -> str:
         """Sizes, scale, what is hidden, and warnings; a few lines, however large it is."""
@@ -159,12 +158,17 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
 
     def formula(
-        Q: np.ndarray, K: np.ndarray, V: np.ndarray, allowed: np.ndarray, M: np.ndarray, out: Stages
-    ) -> Stages:  # out: where a stage of many rows belongs, or nothing
+        Q: np.ndarray,
+        K: np.ndarray,
+        V: np.ndarray,
+        allowed: np.ndarray,
+        M: np.ndarray | None,
+        out: Stages,  # where a stage of many rows belongs, or nothing
+    ) -> Stages:
         scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
         scaled = np.multiply(scores, scale, out=out.get("scaled"))
         capped = scaled if softcap is None else soft_cap(scaled, softcap)
-        masked = hide(np.add(capped, M, out=out.get("masked")), allowed)
+        masked = add_mask(capped, M, allowed, out.get("masked"))
         weights = share(masked, allowed, out.get("weights"))
         output = weighted_sum(weights, V, allowed)
         stages = {"scores": scores, "scaled": scaled, "masked": masked}
@@ -172,7 +176,7 @@ def scaled_dot_product_attention(
         return stages if softcap is None else stages | {"capped": capped}
 
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
-        seen, M = check_mask(allowed, bias, scores_like(Q, K))
+        seen, M = check_mask(allowed, bias, shape_of_scores(Q, K), Q.dtype)
         arguments = Q, K, V, seen, M
         stages = formula(*arguments, {}) if callable(softmax) else in_blocks(formula, *arguments)
     return AttentionTrace(
@@ -182,7 +186,7 @@ def scaled_dot_product_attention(
         allowed=seen,
         scale=scale,
         softmax=bool(softmax),
-        bias=None if bias is None else M,
+        bias=M,
         softcap=softcap,
         **stages,
     )

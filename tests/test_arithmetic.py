@@ -1,4 +1,4 @@
-"""The arithmetic shown for a cell is the arithmetic of that cell, and the walk ends where the matrices do."""
+"""The arithmetic shown for a cell is that cell's, and the walk ends where the matrices do."""
 
 import math
 import re
@@ -163,7 +163,7 @@ def test_negative_factors_stand_in_brackets():
     assert vector([1, -2.5]) == "[1, −2.50]"
 
 
-# ---- the walk ---------------------------------------------------------------------------------------
+# ---- the walk ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)

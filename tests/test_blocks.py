@@ -79,7 +79,7 @@ def assert_stages(trace, Q, K, V, **options):
             np.testing.assert_allclose(stage, expected, rtol=1e-12, atol=1e-13, err_msg=name)
 
 
-# ---- cutting ----------------------------------------------------------------------------------------
+# ---- cutting -------------------------------------------------------------------------------------
 
 LEADS = st.lists(st.integers(0, 4), max_size=3)
 
@@ -105,7 +105,7 @@ def test_pieces_differ_by_one_row_at_most():
         assert len(lengths) == max(1, math.ceil(size / most))
 
 
-# ---- the stages -------------------------------------------------------------------------------------
+# ---- the stages ----------------------------------------------------------------------------------
 
 BIAS = draw((7, 5), 8)
 SEE = draw((7, 5), 9) > 0
@@ -208,7 +208,7 @@ def test_another_softmax_sees_the_whole_map_once(small, threads):
     assert_stages(trace, Q, K, V, allowed=SEE)
 
 
-# ---- NaN and infinity -------------------------------------------------------------------------------
+# ---- NaN and infinity ----------------------------------------------------------------------------
 
 
 def plainly(weights, V, see):
@@ -253,7 +253,7 @@ def test_poison_in_blocks_raises_no_warning(small, threads):
     assert np.isnan(trace.weights).all()
 
 
-# ---- threads, errors, BLAS --------------------------------------------------------------------------
+# ---- threads, errors, BLAS -----------------------------------------------------------------------
 
 
 def test_results_come_in_the_order_of_the_rows(small, threads):
@@ -363,7 +363,7 @@ def test_where_another_limit_is_in_force_the_caller_works_alone(monkeypatch):
         assert number == 1
 
 
-# ---- memory -----------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lead", [(), (4,)])

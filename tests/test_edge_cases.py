@@ -66,7 +66,7 @@ def refusal(kind, call) -> str:
     return str(refused.value)
 
 
-# ---- large scores -----------------------------------------------------------------------------------
+# ---- large scores --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -111,7 +111,7 @@ def test_softmax_of_minus_800_does_not_vanish():
     assert trace.weights.round(3).tolist() == [[0.665, 0.245, 0.09]]
 
 
-# ---- hidden rows ------------------------------------------------------------------------------------
+# ---- hidden rows ---------------------------------------------------------------------------------
 
 SEE_ALL_BUT_ROW_1 = np.array([[True] * 4, [False] * 4, [True] * 4])
 HIDING = {
@@ -144,7 +144,7 @@ def test_a_fully_hidden_row_is_plus_zero_flagged_and_silent(how, variant, call):
     assert (trace.hidden_rows == [False, True, False]).all()
 
 
-# ---- NaN and infinity -------------------------------------------------------------------------------
+# ---- NaN and infinity ----------------------------------------------------------------------------
 
 LAST_IS_HIDDEN = np.array([[1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]]) == 1
 POISONS = [nan, inf, -inf]
@@ -234,7 +234,7 @@ def test_behind_a_causal_mask_nan_in_the_last_token_leaves_the_earlier_rows_clea
         assert np.isfinite(stage[:3]).all()
 
 
-# ---- finite fills -----------------------------------------------------------------------------------
+# ---- finite fills --------------------------------------------------------------------------------
 
 
 def test_a_finite_bias_of_minus_1e9_is_not_a_mask():
@@ -264,7 +264,7 @@ def test_in_float32_a_bias_of_minus_1e9_swallows_the_scores_of_its_row_and_still
     assert not trace.hidden_rows.any()
 
 
-# ---- nothing at all ---------------------------------------------------------------------------------
+# ---- nothing at all ------------------------------------------------------------------------------
 
 EMPTY = [
     ((0,), 3, 4),
@@ -314,7 +314,7 @@ def test_values_without_columns_give_an_output_without_columns():
     assert scaled_dot_product_attention(*three(d_v=0)).output.shape == (3, 0)
 
 
-# ---- types ------------------------------------------------------------------------------------------
+# ---- types ---------------------------------------------------------------------------------------
 
 OPTIONS = {
     "plain": {},
@@ -387,7 +387,7 @@ def test_small_integers_do_not_wrap_around():
     assert scaled_dot_product_attention(Q, Q, Q).scores.tolist() == [[40000]]
 
 
-# ---- memory -----------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 def _apart(M):
@@ -462,7 +462,7 @@ def test_the_trace_shares_no_memory_with_the_masks_of_the_caller(call):
         trace.allowed[..., 0, 0] = False  # one cell of it may stand for several
 
 
-# ---- boolean masks and masks of 0 and 1 -------------------------------------------------------------
+# ---- boolean masks and masks of 0 and 1 ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64"])
@@ -491,6 +491,26 @@ def test_a_mask_of_0_and_1_is_not_added_as_a_bias(dtype, mask):
     )
 
 
+def test_a_bias_that_begins_with_0_and_1_is_added_where_other_numbers_follow():
+    trace = scaled_dot_product_attention(*[np.eye(2)] * 3, bias=[[0, 1], [1, 2]], scale=1.0)
+    assert trace.masked.tolist() == [[1, 1], [1, 3]]
+
+
+def test_a_mask_that_all_heads_share_is_kept_once_beside_a_bias_for_each_head():
+    Q = np.ones((3, 2, 2))
+    bias = np.full((3, 2, 2), 0.5)
+    trace = scaled_dot_product_attention(Q, Q, Q, allowed=np.tri(2, dtype=bool), bias=bias)
+    assert trace.allowed.shape == (3, 2, 2)
+    assert trace.allowed.strides[0] == 0
+
+
+def test_a_mask_changed_afterwards_changes_no_trace():
+    allowed = np.tri(2, dtype=bool)
+    trace = scaled_dot_product_attention(*[np.eye(2)] * 3, allowed=allowed)
+    allowed[:] = False
+    assert trace.allowed.tolist() == [[True, False], [True, True]]
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
 def test_an_integer_bias_of_zeros_is_no_mask_and_changes_nothing(dtype):
     trace = scaled_dot_product_attention(*three(), bias=np.zeros((3, 4), dtype))
@@ -506,7 +526,7 @@ def test_an_integer_bias_of_other_numbers_is_added(bias):
     ]
 
 
-# ---- masks short of an axis -------------------------------------------------------------------------
+# ---- masks short of an axis ----------------------------------------------------------------------
 
 
 def problem_of(*lead, n_q, n_k=4):
@@ -602,7 +622,7 @@ def test_a_mask_of_each_item_serves_every_head_also_where_there_are_as_many_head
         assert trace.allowed[:, h].tolist() == mask.tolist()
 
 
-# ---- refusals ---------------------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 ONE = np.ones((1, 1))
 NOT_POSITIVE = [
@@ -668,7 +688,7 @@ def test_leading_axes_that_do_not_broadcast_are_refused_with_a_sentence_also_bef
     assert message == "the leading axes (2,) of Q, (3,) of K and () of V do not broadcast."
 
 
-# ---- softcap ----------------------------------------------------------------------------------------
+# ---- softcap -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cap", [0.3, 1, 30.0])
@@ -738,7 +758,7 @@ def test_a_softcap_beyond_the_range_of_float32_makes_no_nan(cap):
     np.testing.assert_allclose(trace.capped, np.array([expected], "f4"), rtol=1e-6)
 
 
-# ---- another softmax --------------------------------------------------------------------------------
+# ---- another softmax -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -755,7 +775,7 @@ def test_a_softmax_in_float64_of_float32_scores_is_at_least_as_near_to_the_exact
     assert (far[1] < far[0]).any()
 
 
-# ---- masks by plain double loops --------------------------------------------------------------------
+# ---- masks by plain double loops -----------------------------------------------------------------
 
 SIZES = [(4, 4), (2, 5), (5, 2), (1, 3), (0, 3), (3, 0)]
 PASTS = [0, 3, -2, 9, [0], [2, 0, -1, -9], [[1, -1], [4, 0]], np.array([2, 0], "u1")]
@@ -827,7 +847,7 @@ def test_a_lengthened_bias_of_integers_is_minus_infinity_at_the_keys_it_does_not
     assert lengthened([[-2, 5]], 3).tolist() == [[-2, 5, -inf]]
 
 
-# ---- layouts and shared heads -----------------------------------------------------------------------
+# ---- layouts and shared heads --------------------------------------------------------------------
 
 
 def test_heads_first_moves_each_head_before_its_tokens_and_is_its_own_inverse():
@@ -868,20 +888,20 @@ def test_a_cache_extended_token_by_token_holds_them_in_their_order():
     assert np.array_equal(cache, K)
 
 
-# ---- how near to the exact numbers ------------------------------------------------------------------
+# ---- how near to the exact numbers ---------------------------------------------------------------
 #
-# Each stage is held against exact arithmetic on the stage before it, so that no error can hide behind
-# another. A single + or × of IEEE 754 is rounded once, by half an ulp (U, relative), or by half the
-# smallest subnormal number (TINY / 2, absolute) where a product is too small for U. So
+# Each stage is held against exact arithmetic on the stage before it, so that no error can hide
+# behind another. A single + or × of IEEE 754 is rounded once, by half an ulp (U, relative), or by
+# half the smallest subnormal number (TINY / 2, absolute) where a product is too small for U. So
 #
 # - scaled and masked, one operation a cell, are the exact result rounded, to the last bit;
-# - a sum of n products, added in any order, fused or not, is off by at most n U / (1 − n U) · Σ |a b| and
-#   n TINY / 2 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). It is no multiple of
-#   the result itself, which may have cancelled;
-# - a weight e^(x − m) / Σ is off by U |x − m| from rounding the difference, which the exponent takes over;
-#   by n U / e from those of the other cells, as |t| e^t ≤ 1 / e; by 4 ulp = 8 U for exp, above and below;
-#   n U for the sum and U for the quotient. Together less than (|x − m| + 2 n + 18) U, and a few TINY where
-#   exp itself is subnormal.
+# - a sum of n products, added in any order, fused or not, is off by at most
+#   n U / (1 − n U) · Σ |a b| and n TINY / 2 (Higham, Accuracy and Stability of Numerical
+#   Algorithms, section 3.1). It is no multiple of the result itself, which may have cancelled;
+# - a weight e^(x − m) / Σ is off by U |x − m| from rounding the difference, which the exponent
+#   takes over; by n U / e from those of the other cells, as |t| e^t ≤ 1 / e; by 4 ulp = 8 U for
+#   exp, above and below; n U for the sum and U for the quotient. Together less than
+#   (|x − m| + 2 n + 18) U, and a few TINY where exp itself is subnormal.
 
 U, TINY = Fraction(1, 2**53), Fraction(1, 2**1074)
 CELLS = (
@@ -956,7 +976,7 @@ def test_weights_of_scores_of_any_size_are_within_a_few_ulps_of_60_digits(proble
 
 
 @given(problems())
-def test_outputs_of_values_of_any_size_are_exact_sums_of_what_is_seen_to_the_bound_of_a_floating_sum(
+def test_outputs_of_values_of_any_size_are_sums_of_what_is_seen_to_the_bound_of_a_floating_sum(
     problem,
 ):
     Q, K, V, allowed, bias = problem

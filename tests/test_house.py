@@ -84,7 +84,8 @@ def violations(house: Path) -> list[str]:
 
 def loads(code: str, where: Path) -> set[str]:
     """The heavy packages that a fresh interpreter has loaded after this code."""
-    report = f"import sys; sys.path.insert(0, {str(where)!r})\n{code}\nprint(*({HEAVY!r} & set(sys.modules)))"
+    first = f"import sys; sys.path.insert(0, {str(where)!r})"
+    report = f"{first}\n{code}\nprint(*({HEAVY!r} & set(sys.modules)))"
     ran = subprocess.run(
         [sys.executable, "-I", "-c", report], capture_output=True, text=True, timeout=60
     )
@@ -103,7 +104,7 @@ def import_all(house: Path, wanted: str) -> str:
     return "import " + ", ".join(modules)
 
 
-# ---- the rule holds ---------------------------------------------------------------------------------
+# ---- the rule holds ------------------------------------------------------------------------------
 
 
 def test_no_file_imports_from_above():
@@ -171,7 +172,7 @@ def test_app_is_a_page_list_and_computes_nothing():
     )
 
 
-# ---- the tests above can fail -----------------------------------------------------------------------
+# ---- the tests above can fail --------------------------------------------------------------------
 
 
 @pytest.fixture

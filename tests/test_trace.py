@@ -1,4 +1,4 @@
-"""The numerical decisions of scaled dot-product attention, each as a claim with an oracle of its own."""
+"""The numerical decisions of the attention, each as a claim with an oracle of its own."""
 
 import copy
 import math
@@ -31,7 +31,7 @@ def three(n_q=3, n_k=4, d_k=5, d_v=2, dtype=float):
     return draw((n_q, d_k), 1, dtype), draw((n_k, d_k), 2, dtype), draw((n_k, d_v), 3, dtype)
 
 
-# ---- against plain loops ----------------------------------------------------------------------------
+# ---- against plain loops -------------------------------------------------------------------------
 
 
 @st.composite
@@ -105,7 +105,7 @@ def test_float64_is_within_a_few_ulps_of_long_double():
     )
 
 
-# ---- the record -------------------------------------------------------------------------------------
+# ---- the record ----------------------------------------------------------------------------------
 
 
 def test_every_stage_of_the_table_is_an_attribute_and_none_can_be_assigned():
@@ -218,7 +218,7 @@ def test_a_softmax_function_can_neither_change_a_stage_nor_keep_one():
     np.testing.assert_allclose(trace.weights, np.exp(plain.masked), rtol=1e-15)
 
 
-# ---- masks ------------------------------------------------------------------------------------------
+# ---- masks ---------------------------------------------------------------------------------------
 
 
 def test_true_means_may_look():
@@ -284,7 +284,7 @@ def test_one_row_of_allowed_serves_every_query():
     assert trace.allowed.shape == (3, 4)
 
 
-# ---- softmax and scale ------------------------------------------------------------------------------
+# ---- softmax and scale ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("d_k", [1, 2, 3, 7, 8, 64])
@@ -323,7 +323,7 @@ def test_float32_weights_are_those_of_float64_to_float32_precision():
     np.testing.assert_allclose(two.output, one.output, atol=2e-6)
 
 
-# ---- shapes -----------------------------------------------------------------------------------------
+# ---- shapes --------------------------------------------------------------------------------------
 
 LEADS = [
     ((), (), ()),
@@ -362,7 +362,7 @@ def test_any_leading_axes_broadcast(leads, masked):
         np.testing.assert_allclose(z[at], alone["output"], rtol=1e-12, atol=1e-12)
 
 
-# ---- refusals ---------------------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 TWO = np.ones((2, 2))
 REFUSALS = [

@@ -1,4 +1,4 @@
-"""Sampling against plain loops and against the theory, within what chance allows for a fixed seed."""
+"""Sampling against plain loops and the theory, within what chance allows for a fixed seed."""
 
 import math
 
@@ -15,7 +15,10 @@ FOURTH_MOMENT = {
 
 
 def five_errors(distribution, d_k, samples):
-    """Five standard errors of the sample variance of q · k: √((κ − 1) / n) · d_k with κ = 3 + (E[x⁴]² − 3) / d_k."""
+    """Five standard errors of the sample variance of q · k.
+
+    √((κ − 1) / n) · d_k with κ = 3 + (E[x⁴]² − 3) / d_k.
+    """
     kurtosis = 3 + (FOURTH_MOMENT[distribution] ** 2 - 3) / d_k
     return 5 * d_k * math.sqrt(max(kurtosis - 1, 0) / samples) + 5 * d_k / samples
 

@@ -58,7 +58,8 @@ def test_xavier_stays_within_root_six_over_the_sum_of_both_sides(shape):
 REFUSALS = [
     (
         ("gauss", (2, 2), 0),
-        "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal, xavier.",
+        "there is no initialiser 'gauss';"
+        " choose one of identity, integers, uniform, normal, xavier.",
     ),
     (
         ("uniform", (2, 2), 0, 3, 3),

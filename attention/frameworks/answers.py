@@ -45,6 +45,15 @@ class Target:
             written=replace(self.written, half_unit=half_unit),
         )
 
+    def of_head(self, index: tuple[int, ...]) -> Target:
+        """Those of one item and head, where they have these axes."""
+        return replace(
+            self,
+            values=self.values[index],
+            size=self.size[index],
+            written=replace(self.written, half_unit=self.written.half_unit[index]),
+        )
+
     def view(self, bench: Bench, stages: Stages, what: str = "") -> np.ndarray | None:
         """The stage in the shape of these numbers; None where it has none."""
         views = bench.views(self.name, stages[self.name + what])
@@ -112,13 +121,16 @@ def judge(bench: Bench, mistakes: Set, given: Iterable[Target]) -> Verdict | Non
     stages = bench.run(mistakes)
     if stages is None:
         return None
-    verdicts = []
-    for target in given:
-        view, size = target.view(bench, stages), target.view(bench, stages, " size")
-        if view is None or size is None:
-            return None
-        verdicts.append(compare(target, view, size, largest_finite(stages["scaled"])))
-    return worst(verdicts)
+    reach = largest_finite(stages["scaled"])
+    verdicts = [judge_stages(bench, stages, target, reach) for target in given]
+    told = [verdict for verdict in verdicts if verdict is not None]
+    return worst(told) if len(told) == len(verdicts) else None
+
+
+def judge_stages(bench: Bench, stages: Stages, target: Target, reach: float) -> Verdict | None:
+    """The verdict on one answer; None where these stages give none of its shape."""
+    view, size = target.view(bench, stages), target.view(bench, stages, " size")
+    return None if view is None or size is None else compare(target, view, size, reach)
 
 
 def compare(target: Target, view: np.ndarray, size: np.ndarray, reach: float) -> Verdict:

@@ -44,10 +44,12 @@ class Bench:
         ("scaled", ("scale",)),
         ("masked", ("cap", "bias", "mask", "hiding")),
         ("weights", ("softmax",)),
-        ("output", ("sum", "leak", "join")),
+        ("summed", ("sum", "leak")),
+        ("joined", ("join",)),
         ("projected", ("W_O", "b_O", "residual")),
     )
     PARTS = tuple(part for _, parts in STEPS for part in parts)
+    OF_ONE_HEAD = frozenset(part for _, parts in STEPS[1:-2] for part in parts)
 
     def __init__(
         self,
@@ -104,6 +106,51 @@ class Bench:
             return None
         return stages
 
+    def run_by_head(
+        self,
+        mistakes: Iterable[Mistake],
+        look: Callable[[tuple[int, ...], Stages], object],
+    ) -> Stages | None:
+        """The output with these mistakes, in the memory that the scores of one head take.
+
+        ``look(index, stages)`` is shown the stages of one item and head after the other.
+        """
+        mistakes = tuple(mistakes)
+        chosen: Options = dict.fromkeys(self.PARTS)
+        for mistake in mistakes:
+            chosen.update(mistake.choices)
+        inside = [mistake for mistake in mistakes if mistake.parts <= self.OF_ONE_HEAD]
+        try:
+            with np.errstate(all="ignore"):
+                stages = self._heads({}, chosen)
+                lead, outputs, sizes = self.given.shape[:-2], [], []
+                for index in np.ndindex(lead):
+                    part = Bench(self._one_head(stages, index)).run(inside)
+                    if part is None:
+                        return None
+                    look(index, part)
+                    outputs.append(part["output"])
+                    sizes.append(part["output size"])
+                stages["summed"] = np.reshape(outputs, (*lead, *outputs[0].shape))
+                stages["summed size"] = np.reshape(sizes, (*lead, *sizes[0].shape))
+                stages |= self._joined(stages, chosen)
+                return stages | self._projected(stages, chosen)
+        except ValueError:  # no room, or shapes that do not fit
+            return None
+
+    def _one_head(self, stages: Stages, index: tuple[int, ...]) -> Given:
+        """What one item's head starts from: its Q, K, V and masks."""
+        g = self.given
+        Q, K, V = (
+            np.broadcast_to(stages[name], (*g.shape[:-2], *stages[name].shape[-2:]))[index]
+            for name in "QKV"
+        )
+        allowed, bias = (
+            None if M is None else np.broadcast_to(M, g.shape)[index] for M in (g.allowed, g.bias)
+        )
+        of_head = {"allowed": allowed, "bias": bias, "scale": g.scale, "softcap": g.softcap}
+        return Given(Q=Q, K=K, V=V, **of_head, shape=g.shape[-2:])
+
     def _once(self, step: str, options: tuple, stages: Stages, chosen: Options) -> Stages:
         """What a step adds to the stages; taken over from right attention or the last run."""
         for kept in (self._right, self._last):
@@ -138,7 +185,8 @@ class Bench:
         stages = self.right | {"weights": weights}
         with np.errstate(all="ignore"):
             right: Options = dict.fromkeys(self.PARTS)
-            stages = stages | self._output(stages | {"visible": weights != 0}, right)
+            stages = stages | self._summed(stages | {"visible": weights != 0}, right)
+            stages = stages | self._joined(stages, right)
             return stages | self._projected(stages, right)
 
     def _applies(self, mistake: Mistake) -> bool:
@@ -321,8 +369,8 @@ class Bench:
             weights = weights * self._factor(None)
         return {"weights": weights, "visible": visible, "weights size": np.abs(weights)}
 
-    def _output(self, stages: Stages, chosen: Options) -> Stages:
-        g, weights, V = self.given, stages["weights"], stages["V"]
+    def _summed(self, stages: Stages, chosen: Options) -> Stages:
+        weights, V = stages["weights"], stages["V"]
         finite = np.isfinite(V)
         if chosen["leak"] and finite.all():
             raise NoRoom("there is nothing to leak")
@@ -335,7 +383,11 @@ class Bench:
             leaks = chosen["leak"] or chosen["softmax"] == "none"
             output = weights @ V if leaks else weighted_sum(weights, V, stages["visible"])
         size = np.abs(weights) @ np.abs(np.where(finite, V, 0))
-        if g.heads > 1:
+        return {"summed": output, "summed size": size}
+
+    def _joined(self, stages: Stages, chosen: Options) -> Stages:
+        output, size = stages["summed"], stages["summed size"]
+        if self.given.heads > 1:
             if chosen["join"] == "reshaped" and self.queries is not None:
                 raise NoRoom("it mixes queries")
             join = JOIN[chosen["join"]]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.blocks import one_blas_thread
 from attention.frameworks.answers import Set, Verdict
 from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
 from attention.frameworks.distance import difference, distance, largest_finite
@@ -174,7 +175,17 @@ def explain(
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
-    search = Search(given, {"output": output, "weights": weights}, decimals)
+    with one_blas_thread():  # its matrices are small: more threads would wait for one another
+        return _explained(given, {"output": output, "weights": weights}, decimals, announce)
+
+
+def _explained(
+    given: Given,
+    theirs: dict[str, Any],
+    decimals: int | None,
+    announce: Callable[[str], object] | None,
+) -> Diagnosis:
+    search = Search(given, theirs, decimals)
     if announce is not None:
         announce(str(search.plan))
     answers = _answers(search)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attention.frameworks.records import Answer, Convention, checked_mask, named, replaced
 from attention.numbers import number
@@ -15,7 +16,13 @@ from attention.trace import AttentionTrace
 
 
 def differs(
-    name: str, ours: AttentionTrace, theirs: Answer, *, mask=None, causal=False, rows=None
+    name: str,
+    ours: AttentionTrace,
+    theirs: Answer,
+    *,
+    mask: ArrayLike | None = None,
+    causal: bool = False,
+    rows: Sequence[str] | None = None,
 ) -> str:
     """One sentence: where ``theirs``, the answer of ``name``, differs from ours, and why.
 
@@ -38,9 +45,9 @@ def differs(
     convention = named(name)
     if theirs.refused:
         return theirs.refused
-    mask = checked_mask(mask, ours.scores.shape)
-    found, fine = _causes(convention, ours, mask, causal)
-    blind = _say_blind(convention, ours, theirs, mask, causal, rows)
+    checked = checked_mask(mask, ours.scores.shape)
+    found, fine = _causes(convention, ours, checked, causal)
+    blind = _say_blind(convention, ours, theirs, checked, causal, rows)
     double, error = ours.weights.dtype == np.float64, _error(theirs, ours)
     if error <= (1e-10 if double and convention.floats == "as given" else 1e-5):
         found = blind = []  # nothing to be seen, or causes that undo each other
@@ -84,7 +91,9 @@ class _Cause:
     fine: bool = False  # changes digits, not what is seen
 
 
-def _say_polarity(convention, ours, before, keep) -> str:
+def _say_polarity(
+    convention: Convention, ours: AttentionTrace, before: Answer, keep: np.ndarray
+) -> str:
     hides = (ours.allowed & ~keep).any()
     what = "hides what you meant to show" if hides else "shows what you meant to hide"
     return f"{what}: True means hide in {convention.title}"
@@ -93,18 +102,20 @@ def _say_polarity(convention, ours, before, keep) -> str:
 _OTHER = {"upper left": "lower right", "lower right": "upper left"}
 
 
-def _other_corner(convention, ours, mask, causal) -> dict:
+def _other_corner(
+    convention: Convention, ours: AttentionTrace, mask: np.ndarray | None, causal: bool
+) -> dict:
     """The other corner, where that makes their mask ours."""
-    other = {"causal": _OTHER[convention.corner]}
+    other: dict[str, Any] = {"causal": _OTHER[convention.corner]}
     theirs = replace(convention, **other).keep(mask, causal, ours.scores.shape)
     return other if (theirs == ours.allowed).all() else {}
 
 
-def _say_corner(convention, *_) -> str:
+def _say_corner(convention: Convention, *_: object) -> str:
     return f"its causal mask is aligned {convention.corner}, ours {_OTHER[convention.corner]}"
 
 
-def _say_scale(convention, ours, *_) -> str:
+def _say_scale(convention: Convention, ours: AttentionTrace, *_: object) -> str:
     root = 1 / math.sqrt(ours.Q.shape[-1])
     what = "does not divide by √d_k" if convention.scale == "1" else "divides by √d_k"
     usual = math.isclose(ours.scale, root)
@@ -113,9 +124,12 @@ def _say_scale(convention, ours, *_) -> str:
     return f"{what}{where}: its weights are {'sharper' if sharper else 'flatter'}"
 
 
-def _say_hidden(convention, ours, before, keep) -> str:
-    kept = before.weights[~keep]
-    lost = 1 - before.weights.sum(axis=-1)[keep.any(axis=-1)]
+def _say_hidden(
+    convention: Convention, ours: AttentionTrace, before: Answer, keep: np.ndarray
+) -> str:
+    weights, _ = _numbers(before)
+    kept = weights[~keep]
+    lost = 1 - weights.sum(axis=-1)[keep.any(axis=-1)]
     if convention.zeroes and (lost > 1e-5).any():
         gone = number(np.nanmax(lost))
         return f"its filler is finite: up to {gone} of a row's weight is lost to hidden keys"
@@ -147,16 +161,24 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
 )
 
 
-def _say_blind(convention, ours, theirs, mask, causal, rows) -> list[str]:
+def _say_blind(
+    convention: Convention,
+    ours: AttentionTrace,
+    theirs: Answer,
+    mask: np.ndarray | None,
+    causal: bool,
+    rows: Sequence[str] | None,
+) -> list[str]:
     """What stands in the rows that see no key, as ``convention`` reads its mask, if not 0."""
     right = replace(convention, hidden_row="0")
-    righted = right.answer(ours.Q, ours.K, ours.V, mask, causal).weights
-    same = np.isclose(theirs.weights, righted, atol=1e-5).all(axis=-1)
+    righted, _ = _numbers(right.answer(ours.Q, ours.K, ours.V, mask, causal))
+    weights, _ = _numbers(theirs)
+    same = np.isclose(weights, righted, atol=1e-5).all(axis=-1)
     wrong = ~right.keep(mask, causal, ours.scores.shape).any(axis=-1) & ~same
     if not wrong.any():
         return []
-    unmasked = convention.answer(ours.Q, ours.K, ours.V).weights
-    there = _say_kept(theirs.weights[wrong], unmasked[wrong])
+    unmasked, _ = _numbers(convention.answer(ours.Q, ours.K, ours.V))
+    there = _say_kept(weights[wrong], unmasked[wrong])
     items = wrong.any(axis=-1)
     some = "" if items.all() else f" in {items.sum()} of {items.size} items"
     zero = ", where ours is 0" if ours.hidden_rows[wrong].all() else ""
@@ -175,7 +197,7 @@ def _say_kept(kept: np.ndarray, unmasked: np.ndarray) -> str:
     return "its weights there are not all 0"
 
 
-def _listed(indices, rows) -> str:
+def _listed(indices: np.ndarray, rows: Sequence[str] | None) -> str:
     labels = [str(i + 1) if rows is None else rows[i] for i in indices]
     if len(labels) == 1:
         return f"row {labels[0]} sees"
@@ -195,11 +217,18 @@ def _same(before: Answer, after: Answer | AttentionTrace) -> bool:
     return _error(before, after) <= (1e-10 if double else 1e-5)
 
 
-def _error(a, b) -> float:
+def _numbers(answer: Answer | AttentionTrace) -> tuple[np.ndarray, np.ndarray]:
+    """The weights and the output, which a refused answer does not have."""
+    if answer.weights is None or answer.output is None:
+        raise ValueError("an answer that was refused has no numbers to compare.")
+    return answer.weights, answer.output
+
+
+def _error(a: Answer, b: Answer | AttentionTrace) -> float:
     """The largest difference: of weights as it is, of outputs beside the largest of ``b``'s."""
     worst = 0.0
-    for one, other in ((a.weights, b.weights), (a.output, b.output)):
-        size = np.abs(other[np.isfinite(other)]).max(initial=0) if other is b.output else 1
+    for is_output, (one, other) in enumerate(zip(_numbers(a), _numbers(b), strict=True)):
+        size = np.abs(other[np.isfinite(other)]).max(initial=0) if is_output else 1
         with np.errstate(all="ignore"):
             apart = np.abs(one.astype(np.float64) - other) / (size or 1)
         alike = (one == other) | (np.isnan(one) & np.isnan(other))

@@ -151,12 +151,9 @@ def _masks(g: Given, scores: tuple[int, ...]) -> Given:
     if g.heads != 1:
         without = (*scores[:-3], *scores[-2:])
         masks = {name: before_heads(name, M, without) for name, M in masks.items()}
-    room = np.broadcast_to(np.zeros(()), scores)
-    check_mask(masks["allowed"], masks["bias"], room)
+    _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
         masks["allowed"] = np.asarray(masks["allowed"])
-    if masks["bias"] is not None:
-        masks["bias"] = check_mask(None, masks["bias"], room)[1]
     return replace(g, **masks, shape=scores)
 
 

@@ -1,7 +1,7 @@
 """How well-known attentions answer the same inputs, a record for each way of calling that differs.
 
 The fields of a :class:`Convention` are both what a page shows of it and what its arithmetic runs
-on; so a cause of a difference can be tried out (differences.py): correct one field, compute again,
+on; so a cause of a difference can be tried out (explain.py): correct one field, compute again,
 and see what changes. Where two modes of one function differ (weights returned or not, a path the
 framework chooses), each is a record; modes that give the same answer are named in its ``when``. A
 mode that differs in digits alone has no record.
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attention.arrays import as_floats, as_mask, check_fits, check_shapes, weighted_sum
 from attention.masks import causal as upper_left
@@ -52,40 +53,56 @@ def _lowest_added(scores: np.ndarray, keep: np.ndarray) -> np.ndarray:
 # ---- what cannot be handed over: (Q, K, V, mask, causal) → a sentence, or "" ---------------------
 
 
-def _takes_all(Q, K, V, mask, causal) -> str:
+def _takes_all(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     return ""
 
 
-def _wants_one_row(Q, K, V, mask, causal) -> str:
+def _wants_one_row(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     if mask is None or (mask == mask[..., :1, :]).all():
         return ""
     return "keras.layers.Attention documents only a mask over keys, the same for all queries."
 
 
-def _wants_a_key(Q, K, V, mask, causal) -> str:
+def _wants_a_key(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     return "" if K.shape[-2] else "The ONNX reference raises an error where there is no key."
 
 
-def _wants_no_mask(Q, K, V, mask, causal) -> str:
+def _wants_no_mask(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     return "" if mask is None else "FlashAttention 2 takes no mask, only its causal switch."
 
 
-def _wants_d_k(Q, K, V, mask, causal) -> str:
+def _wants_d_k(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     d_k, d_v = K.shape[-1], V.shape[-1]
     return "" if d_k == d_v else f"It wants V as wide as K; here d_v is {d_v} and d_k is {d_k}."
 
 
-def _wants_mask_or_switch(Q, K, V, mask, causal) -> str:
+def _wants_mask_or_switch(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     both = mask is not None and causal
     return "It raises an error for a mask and a look-ahead at once." if both else ""
 
 
-def _wants_one_attn_mask(Q, K, V, mask, causal) -> str:
+def _wants_one_attn_mask(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     both = mask is not None and causal
     return "Its attn_mask is a mask or causal_lower_right, not both." if both else ""
 
 
-def _wants_mask_or_switch_if_narrow(Q, K, V, mask, causal) -> str:
+def _wants_mask_or_switch_if_narrow(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
+) -> str:
     if K.shape[-1] == V.shape[-1]:
         return ""  # the path that needs one width takes both, though the documentation forbids it
     return _wants_mask_or_switch(Q, K, V, mask, causal)
@@ -134,7 +151,17 @@ class Convention:
             keep = keep & look_ahead(*shape[-2:])
         return np.broadcast_to(keep, shape)
 
-    def answer(self, Q, K, V, mask=None, causal=False, *, factor=None, leaks=True) -> Answer:
+    def answer(
+        self,
+        Q: np.ndarray,
+        K: np.ndarray,
+        V: np.ndarray,
+        mask: np.ndarray | None = None,
+        causal: bool = False,
+        *,
+        factor: float | None = None,
+        leaks: bool = True,
+    ) -> Answer:
         """The arithmetic, for checked arrays; ``factor`` takes the place of the default scale.
 
         ``leaks``: a hidden NaN in V reaches the output, as 0 × NaN does in every framework here.
@@ -169,8 +196,8 @@ _SDPA = Convention(
     version="torch 2.13.0",
     when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
     ran=True,
-    source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below 16"
-    " in float32, 8 in float64; not imitated)",
+    source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below"
+    " 16 in float32, 8 in float64; not imitated)",
     layout="(B, H, L, D)",
     true_means="may look",
     causal="upper left",
@@ -255,8 +282,8 @@ CONVENTIONS = {
     "torch_mha_no_weights": replace(
         _TORCH_MHA,
         mode="need_weights=False",
-        when="off the fast path: training, gradients, a mask of numbers; so nn.TransformerEncoderLayer"
-        " and nn.TransformerDecoderLayer call it",
+        when="off the fast path: training, gradients, a mask of numbers; so"
+        " nn.TransformerEncoderLayer and nn.TransformerDecoderLayer call it",
         hidden_row="0",
     ),
     "keras_attention": Convention(
@@ -398,7 +425,15 @@ CONVENTIONS = {
 }
 
 
-def answer(name: str, Q, K, V, *, mask=None, causal: bool = False) -> Answer:
+def answer(
+    name: str,
+    Q: ArrayLike,
+    K: ArrayLike,
+    V: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    causal: bool = False,
+) -> Answer:
     """What the framework ``name`` of :data:`CONVENTIONS` answers.
 
     Parameters
@@ -437,7 +472,7 @@ def named(name: str) -> Convention:
     return CONVENTIONS[name]
 
 
-def checked_mask(mask, shape: tuple[int, ...]) -> np.ndarray | None:
+def checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | None:
     """The mask as booleans of the scores' shape."""
     if mask is None:
         return None

@@ -21,8 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from attention.frameworks.answers import Set, Target, Verdict, compare, judge, targets, worst
-from attention.frameworks.bench import Bench
+from attention.frameworks.answers import (
+    Set,
+    Target,
+    Verdict,
+    compare,
+    judge,
+    judge_stages,
+    targets,
+    worst,
+)
+from attention.frameworks.bench import Bench, Stages
 from attention.frameworks.distance import distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
@@ -38,7 +47,8 @@ from attention.heads import join_heads
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
 FEWEST = 4  # queries, however many scores each has
 BLOCK = 2**21  # scores computed at a time
-WHOLE = 2**24  # scores, up to which what mixes queries is tried
+WHOLE = 2**24  # scores, up to which what mixes queries is tried, head by head
+HEAD = 2**22  # scores of one head, up to which that is done: each takes some 100 bytes
 PAIRS = 2**25  # scores computed for pairs
 WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
@@ -268,13 +278,37 @@ class Search:
 
     def _judge_mixing(self, each: Set) -> Verdict | None:
         """What mixes queries is computed for all of them, where that is not too much."""
-        if self.each * self.n_q > min(WHOLE, self.left):  # the last of them may be left out
+        n_q, n_k = self.given.shape[-2:]
+        if self.each * n_q > min(WHOLE, self.left) or n_q * n_k > HEAD:
             sentence = "Mistakes that mix queries were not tried: there are too many scores."
             if sentence not in self.left_out:
                 self.left_out.append(sentence)
             return None
-        self.left -= self.each * self.n_q
-        return judge(Bench(self.given, None, like=self.sample), each, self.targets)
+        self.left -= self.each * n_q
+        return self._judge_by_head(each)
+
+    def _judge_by_head(self, each: Set) -> Verdict | None:
+        """Judge what changes no scaled score on all queries, in the memory of one head."""
+        bench, verdicts = Bench(self.given, None, like=self.sample), []
+        weights = [target for target in self.targets if target.name == "weights"]
+        if any(target.values.shape != self.given.shape for target in weights):  # the heads' mean
+            return judge(bench, each, self.targets)
+
+        def look(index: tuple[int, ...], stages: Stages) -> None:
+            for target in weights:
+                part = stages["weights"], stages["weights size"]
+                verdicts.append(compare(target.of_head(index), *part, self.reach))
+
+        stages = bench.run_by_head(each, look)
+        if stages is None:
+            return None
+        for target in self.targets:
+            if target.name == "output":
+                verdict = judge_stages(bench, stages, target, self.reach)
+                if verdict is None:
+                    return None
+                verdicts.append(verdict)
+        return worst(verdicts)
 
     def _confirmed(self, fitting: list[Set], half: bool) -> list[Set]:
         """Those that explain all queries: the nearest in any case, others while work is left."""

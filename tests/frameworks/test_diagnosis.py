@@ -6,6 +6,7 @@ Of the pairs a share by seed; all of them with ``PAIRS=1000 pytest tests/framewo
 import os
 import random
 import re
+import tracemalloc
 import weakref
 from itertools import combinations
 
@@ -25,6 +26,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME as NAMES
 from attention.frameworks.mistakes import COMMONEST, MISTAKES
+from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
 PAIRS = int(os.environ.get("PAIRS", "12"))  # planted in each system; all of them on demand
@@ -143,12 +145,17 @@ def room(system: str) -> list:
     return [*bench.applicable, *([NAMES["residual: row"]] if fits and "NaN" not in system else [])]
 
 
+TOO_NARROW = (NAMES["join: averaged"], NAMES["residual: X"])  # for X, where no W_O follows
+
+
 def planted(count: int):
     """Sets of so many mistakes: of pairs a share by seed, or as many as PAIRS says."""
     for system in SYSTEMS:
         found = []
         for wrong in combinations(room(system), count):
             parts = [part for mistake in wrong for part in mistake.parts]
+            if wrong == TOO_NARROW and "W_O" not in SYSTEMS[system]:
+                continue
             if len(parts) == len(set(parts)) and (count < 2 or set(wrong) & set(COMMONEST)):
                 found.append(wrong)
         if count > 1:
@@ -171,6 +178,15 @@ def same(one, other, rounding=1e-6) -> bool:
 
 def test_every_mistake_has_room_in_one_of_the_systems():
     assert {mistake for system in SYSTEMS for mistake in room(system)} == set(MISTAKES)
+
+
+def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_planted():
+    systems = [s for s in SYSTEMS if set(TOO_NARROW) <= set(room(s)) and "W_O" not in SYSTEMS[s]]
+    assert len(systems) == 2
+    for system in systems:
+        with pytest.raises(ValueError, match="^operands could not be broadcast together"):
+            applied(SYSTEMS[system], TOO_NARROW)
+        assert bench_of(SYSTEMS[system]).run(TOO_NARROW) is None
 
 
 def test_the_commonest_are_twelve():
@@ -415,7 +431,7 @@ def test_a_bench_is_freed_when_it_is_let_go():
     "more", ["scale: none", "scale: d_k", "softmax: queries", "order: K and V"]
 )
 @pytest.mark.parametrize("row", ["hiding: NaN", "hiding: filled"])
-def test_an_inverted_look_ahead_mask_and_another_mistake_are_found_whatever_becomes_of_the_empty_row(
+def test_an_inverted_look_ahead_mask_and_another_are_found_whatever_becomes_of_the_empty_row(
     more, row
 ):
     given = {name: M[:5] for name, M in SYSTEMS["one head"].items()} | {"allowed": causal(5, 5)}
@@ -499,8 +515,9 @@ def test_the_answer_is_a_sentence_with_the_fix():
     given = SYSTEMS["heads, mask and cap"]
     output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
     assert str(diagnose(**given, output=output)) == (
-        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15 digits; the first"
-        " difference is in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax. Find out what True"
+        "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15"
+        " digits; the first difference is in scaled. Multiply the scores by the scale, by default"
+        " 1/√d_k, before the mask and the softmax. Find out what True"
         " means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."
     )
 
@@ -515,7 +532,8 @@ def test_the_answer_is_a_sentence_with_the_fix():
         (
             {"allowed": np.zeros((6, 6), bool)},
             nan,
-            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN; give such rows weights 0",
+            "no query sees a key, and softmax of nothing but −∞ is 0/0, NaN;"
+            " give such rows weights 0",
         ),
         (
             {"scale": 30.0},
@@ -549,7 +567,8 @@ def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
     found = diagnose(Q, K, V, output=scaled_dot_product_attention(Q, K, V).output, decimals=1)
     assert found.correct and NAMES["scale: none"] in found.unseen
     assert str(found).startswith(
-        "These numbers are right, to 1 digit. 1 digit cannot tell them from numbers with one of these"
+        "These numbers are right, to 1 digit. 1 digit cannot tell them from numbers with one of"
+        " these"
         " mistakes: Q and K are swapped; the scores are not scaled;"
     )
 
@@ -577,18 +596,18 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
     other = rng.dirichlet(np.ones(6), 6)
     before = diagnose(**given, output=other @ given["V"], weights=other)
     assert (
-        "The output follows from the weights given with it: the trouble lies before the weights, in Q, K, the scores, the mask or the softmax."
-        in before.notes
+        "The output follows from the weights given with it: the trouble lies before the weights,"
+        " in Q, K, the scores, the mask or the softmax." in before.notes
     )
     after = diagnose(**given, output=weights @ rng.standard_normal((6, 6)), weights=weights)
     assert (
-        "The weights are right: the trouble lies after them, in V, the heads' joining or what follows."
-        in after.notes
+        "The weights are right: the trouble lies after them, in V, the heads' joining or what"
+        " follows." in after.notes
     )
     both = diagnose(**given, output=rng.standard_normal((6, 6)), weights=other)
     assert (
-        "The weights are not right, and the output does not follow from them either: there is trouble on both sides."
-        in both.notes
+        "The weights are not right, and the output does not follow from them either: there is"
+        " trouble on both sides." in both.notes
     )
 
 
@@ -654,10 +673,47 @@ def test_of_many_queries_a_part_is_searched_and_what_was_planted_is_found(wrong)
     found = diagnose(**given, output=applied(given, mistakes)[0], announce=told.append)
     assert set(mistakes) in [set(e.mistakes) for e in found.explanations], str(found)
     assert re.fullmatch(
-        r"2 × 300 × 300 scores: up to \d+ sets of mistakes are tried on 27 of 300 queries, and what fits"
-        r" there on all, in about \S+ s at most\.",
+        r"2 × 300 × 300 scores: up to \d+ sets of mistakes are tried on 27 of 300 queries, and what"
+        r" fits there on all, in about \S+ s at most\.",
         told[0],
     )
+
+
+@pytest.mark.parametrize("what", ["output", "weights", "both"])
+@pytest.mark.parametrize("name", ["softmax: queries", "softmax: both axes"])
+def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, what):
+    output, weights = applied(large(), (NAMES[name],))
+    theirs = {"output": output, "weights": weights}
+    found = diagnose(**large(), **(theirs if what == "both" else {what: theirs[what]}))
+    assert [e.mistakes for e in found.explanations] == [(NAMES[name],)], str(found)
+
+
+def test_what_mixes_queries_takes_the_memory_of_one_head():
+    given = large(heads=8)
+    output = applied(given, ())[0] + np.linspace(0, 1, 300)[:, None]
+    search = Search(checked(Given(**given)), {"output": output}, None)
+    search.prepare()
+    tracemalloc.start()
+    verdict = search._judge_mixing((NAMES["softmax: queries"],))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert not verdict.fits
+    assert peak < 2 * 8 * 300 * 300 * 8  # twice the scores of all eight heads in float64
+
+
+def test_blas_is_held_to_one_thread_while_it_is_searched_and_freed_after():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def threads():
+        infos = threadpoolctl.threadpool_info()
+        return [info["num_threads"] for info in infos if info["user_api"] == "blas"]
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before, during = threads(), []
+        given = SYSTEMS["one head"]
+        diagnose(**given, output=np.ones((6, 6)), announce=lambda _: during.extend(threads()))
+        assert set(during) == {1}
+        assert threads() == before
 
 
 def test_a_wrong_number_outside_the_queries_that_are_searched_is_seen():

@@ -1,4 +1,6 @@
-"""Record torch's own attention in float32, bfloat16 and float16: ``python tests/peers/record_kernels.py``.
+"""Record torch's own attention in float32, bfloat16 and float16.
+
+``python tests/peers/record_kernels.py``
 
 Needs torch (2.13 was used), nothing else does. For each case `kernels.npz` keeps the inputs as
 float32 and, for each kernel and float type, what it answered (bfloat16 and float16 fit into float32
@@ -61,7 +63,7 @@ def sdpa(found: dict) -> None:
 
 
 def layers(found: dict) -> None:
-    """torch's nn.MultiheadAttention with its biases: the projected output and each head's weights."""
+    """torch's nn.MultiheadAttention and its biases: the projected output, each head's weights."""
     torch.manual_seed(0)
     for name, heads, n, width, causal in (
         ("two heads", 2, 5, 8, False),
