@@ -100,5 +100,5 @@ def shade(value: float, limits: tuple[float, float], role: str) -> str:
 
 def _between(first: str, second: str, share: float) -> str:
     """The colour so far on the way from the first to the second, each ``#rrggbb``."""
-    parts = ((int(c[k : k + 2], 16) for k in (1, 3, 5)) for c in (first, second))
+    parts = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in (first, second)]
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))

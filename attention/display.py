@@ -1,4 +1,4 @@
-"""A trace as text for a terminal, and as static HTML for a notebook. NumPy and the standard library.
+"""A trace as text for a terminal and as static HTML for a notebook; NumPy alone is needed.
 
 Neither grows with the trace: the text fits on one screen, and of a large matrix the HTML shows the
 first rows and columns and says so.
@@ -21,7 +21,8 @@ from attention.trace import AttentionTrace
 from attention.view import View, axes_of
 
 WIDTH = 100  # columns of a terminal
-MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix in HTML
+MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix that HTML shows whole
+CUT_ROWS, CUT_COLUMNS = 6, 8  # of a larger one
 MOST_WARNINGS = 5
 LABEL_LENGTH = 14
 CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once, at the table
@@ -122,7 +123,7 @@ def _warnings(trace: AttentionTrace) -> list[str]:
 
 
 def page(trace: AttentionTrace) -> str:
-    """The stages of the first item and head as coloured tables, with inline styles and no script."""
+    """The first item and head as coloured tables, with inline styles and no script."""
     said = [", ".join(_sizes(trace)), *_facts(trace)]
     words = [f"<b>Attention</b>: {html.escape('. '.join(said))}."]
     words += [html.escape(warning) for warning in _warnings(trace)]
@@ -140,8 +141,9 @@ def page(trace: AttentionTrace) -> str:
 
 def _stage(view: View, shown: View, name: str, limits: tuple[float, float]) -> str:
     """One stage: its name and formula, and as a table what of it is shown."""
+    formula = html.escape(describe(view, name)["formula"])
     return table(
-        f"<b>{html.escape(STAGES[name].heading)}</b> = {html.escape(describe(view, name)['formula'])}",
+        f"<b>{html.escape(STAGES[name].heading)}</b> = {formula}",
         view.stages[name],
         view.rows(name),
         view.columns(name),
@@ -158,7 +160,12 @@ def _cut(view: View) -> View:
 
 
 def _corner(matrix: np.ndarray) -> np.ndarray:
-    return matrix[:MOST_ROWS, :MOST_COLUMNS]
+    """What is shown of a matrix: of an axis that is too long, its beginning."""
+    rows, columns = matrix.shape
+    return matrix[
+        : rows if rows <= MOST_ROWS else CUT_ROWS,
+        : columns if columns <= MOST_COLUMNS else CUT_COLUMNS,
+    ]
 
 
 def block(words: Iterable[str], tables: Iterable[str]) -> str:

@@ -75,7 +75,7 @@ class View:
                 f" {type(trace).__name__} came."
             )
         items, heads = axes_of(trace)
-        item, head = _place("item", item, items), _place("head", head, heads)
+        item, head = place_of("item", item, items), place_of("head", head, heads)
         pick = _Pick(trace, item, head, heads)
         allowed = pick(trace.allowed)
         bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
@@ -188,7 +188,7 @@ def axes_of(trace: AttentionTrace) -> tuple[int, int]:
     return math.prod(lead[:-1] if has_heads else lead), heads
 
 
-def _place(word: str, given: Any, count: int) -> int:
+def place_of(word: str, given: Any, count: int) -> int:
     """Which item or head, or one sentence."""
     place = whole_number(word, given)
     if not 0 <= place < count:
@@ -226,18 +226,19 @@ def _labels(
 ) -> dict[str, tuple[str, ...]]:
     """What stands on the axes: words for queries and keys, names or numbers for dimensions."""
     n_q, n_k = stages["scores"].shape
-    labels = {"queries": _words("tokens", tokens, n_q)}
+    labels = {"queries": words_of("tokens", tokens, n_q)}
     if key_tokens is None and n_q == n_k and not crossed:
         labels["keys"] = labels["queries"]
     else:
-        labels["keys"] = _words("key_tokens", key_tokens, n_k)
+        labels["keys"] = words_of("key_tokens", key_tokens, n_k)
     for name, matrix in stages.items():
         for axis, size in zip((STAGES[name].rows, STAGES[name].columns), matrix.shape, strict=True):
             labels.setdefault(axis, dimension(names.get(axis, ()), size))
     return labels | {"sum": ("Σ",)}
 
 
-def _words(argument: str, words: Iterable[str] | None, count: int) -> tuple[str, ...]:
+def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[str, ...]:
+    """Labels of queries or keys: their words, told apart, or numbers from 1; or one sentence."""
     if words is None:
         return dimension((), count)
     if isinstance(words, str) or not isinstance(words, Iterable):
