@@ -78,9 +78,7 @@ def figure(
     >>> [list(row) for row in drawn.data[0].text]
     [['0.67', '0.33'], ['0.33', '0.67']]
     """
-    digits = whole_number("digits", digits)
-    if not 0 <= digits <= MOST_DIGITS:
-        raise ValueError(f"digits is {digits}; 0 to {MOST_DIGITS} are wanted.")
+    digits = checked_digits(digits)
     if isinstance(shown, Diagnosis):
         found = panes_of(
             shown, item=item, head=head, tokens=tokens, key_tokens=key_tokens, digits=digits
@@ -89,7 +87,15 @@ def figure(
         return whole_figure([pane for pane in found if pane["group"] in chosen], title)
     view = View.of(shown, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     chosen = _chosen(stages, {name: M.size for name, M in view.stages.items()}, "trace")
-    return whole_figure([p for p in panes(view, digits=digits) if p["name"] in chosen], title)
+    return whole_figure(panes(view, digits=digits, only=chosen), title)
+
+
+def checked_digits(digits: int) -> int:
+    """How many digits to print, or one sentence."""
+    digits = whole_number("digits", digits)
+    if not 0 <= digits <= MOST_DIGITS:
+        raise ValueError(f"digits is {digits}; 0 to {MOST_DIGITS} are wanted.")
+    return digits
 
 
 def _cells(pane: Pane) -> int:
