@@ -1,9 +1,12 @@
-"""Colours by what they mean: sign, share, hidden, chosen; and the range each stage is coloured over.
+"""Colours by what they mean: sign, share, hidden, chosen; and the range of each stage.
 
 Safe for the colour-blind, for light and dark pages.
 """
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +15,9 @@ from attention.view import View
 
 HIDING = -1e8  # a bias that low hides a key for all that can be seen
 
-# A role names what a colour says; each palette gives it a scale or a colour. The scales end where the
-# ink of the numbers can still be read on them (contrast 4.5 and more).
-LIGHT = {
+# A role names what a colour says; each palette gives it a scale or a colour. The scales end where
+# the ink of the numbers can still be read on them (contrast 4.5 and more).
+LIGHT: dict[str, Any] = {
     "diverging": [
         [0, "#e8833a"],
         [0.25, "#f5c199"],
@@ -31,7 +34,7 @@ LIGHT = {
     "paper": "#ffffff",
     "grid": "#e3e5ea",
 }
-DARK = {
+DARK: dict[str, Any] = {
     "diverging": [
         [0, "#9f550d"],
         [0.25, "#6b4318"],
@@ -84,19 +87,18 @@ def shade(value: float, limits: tuple[float, float], role: str) -> str:
     >>> shade(0.0, (-1, 1), "diverging"), shade(1.0, (0, 1), "share")
     ('#fcfbf8', '#4a9be0')
     """
-    if not np.isfinite(value):
-        return LIGHT["broken"][0][1]
+    stops: list[tuple[float, str]] = LIGHT[role]
+    if not math.isfinite(value):
+        return str(LIGHT["broken"][0][1])
     low, high = limits
-    place = min(max((value - low) / (high - low), 0.0), 1.0)
-    stops = LIGHT[role]
-    after = next(k for k, (at, _) in enumerate(stops) if at >= place)
-    if after == 0:
-        return stops[0][1]
+    place = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves: no float64 overflows
+    place = min(max(place, 0.0), 1.0)
+    after = max(1, next(k for k, (at, _) in enumerate(stops) if at >= place))
     (start, first), (end, second) = stops[after - 1], stops[after]
     return _between(first, second, (place - start) / (end - start))
 
 
 def _between(first: str, second: str, share: float) -> str:
     """The colour so far on the way from the first to the second, each ``#rrggbb``."""
-    parts = ((int(c[k : k + 2], 16) for k in (1, 3, 5)) for c in (first, second))
+    parts = [[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in (first, second)]
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))

@@ -1,4 +1,4 @@
-"""A trace as text for a terminal, and as static HTML for a notebook. NumPy and the standard library.
+"""A trace as text for a terminal and as static HTML for a notebook; NumPy alone is needed.
 
 Neither grows with the trace: the text fits on one screen, and of a large matrix the HTML shows the
 first rows and columns and says so.
@@ -7,7 +7,9 @@ first rows and columns and says so.
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,19 +18,18 @@ from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.numbers import number
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import View
+from attention.view import View, axes_of
 
-MOST_ROWS, MOST_COLUMNS = 16, 16  # of a matrix in HTML
+WIDTH = 100  # columns of a terminal
+MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix that HTML shows whole
+CUT_ROWS, CUT_COLUMNS = 6, 8  # of a larger one
 MOST_WARNINGS = 5
 LABEL_LENGTH = 14
-_CELL = (
-    "padding:2px 7px;text-align:right;font-variant-numeric:tabular-nums;border:1px solid #e3e5ea"
-)
-_HEAD = "padding:2px 7px;text-align:right;font-weight:600;border:0"
+CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once, at the table
 
 
 def summary(trace: AttentionTrace) -> str:
-    """Sizes, scale, what is hidden and what is wrong, one line each.
+    """Sizes, scale, what is hidden and what is wrong, a line or two each.
 
     >>> from attention import causal, self_attention
     >>> eye = np.eye(2)
@@ -38,33 +39,42 @@ def summary(trace: AttentionTrace) -> str:
       1 of 4 cells hidden
       stages: X W_Q W_K W_V Q K V scores scaled masked weights output joined (2, 2)
     """
-    lines = [_sizes(trace), f"  {_computed(trace)}", f"  {_hidden(trace)}"]
-    lines += [f"  stages: {', '.join(_stages(trace))}"]
-    warnings = trace.warnings
-    lines += [f"  {sentence}" for sentence in warnings[:MOST_WARNINGS]]
-    if len(warnings) > MOST_WARNINGS:
-        lines.append(f"  … and {len(warnings) - MOST_WARNINGS} more in trace.warnings")
-    return "\n".join(lines)
+    lines = [
+        f"AttentionTrace: {', '.join(map(_whole, _sizes(trace)))}",
+        *_facts(trace),
+        f"stages: {', '.join(map(_whole, _stages(trace)))}",
+        *_warnings(trace),
+    ]
+    lines = [
+        textwrap.fill(line, WIDTH, initial_indent="  " if k else "", subsequent_indent="    ")
+        for k, line in enumerate(lines)
+    ]
+    return "\n".join(lines).replace("\xa0", " ")
 
 
-def _sizes(trace: AttentionTrace) -> str:
+def _whole(words: str) -> str:
+    """Words that stay on one line, where they are few enough for one."""
+    return words if len(words) > WIDTH // 2 else words.replace(" ", "\xa0")
+
+
+def _sizes(trace: AttentionTrace) -> list[str]:
     n_q, n_k = trace.scores.shape[-2:]
-    lead = trace.scores.shape[:-2]
     parts = [
         f"{_count(n_q, 'query', 'queries')} × {_count(n_k, 'key', 'keys')}",
-        f"d_k {trace.Q.shape[-1]}",
-        f"d_v {trace.V.shape[-1]}",
+        f"d_k {trace.Q.shape[-1]:,}",
+        f"d_v {trace.V.shape[-1]:,}",
     ]
-    if lead:
-        parts.append(f"leading axes {lead}")
-    return f"AttentionTrace: {', '.join([*parts, trace.scores.dtype.name])}"
+    if trace.output.ndim > 2:
+        parts.append(f"leading axes {trace.output.shape[:-2]}")
+    return [*parts, trace.scores.dtype.name]
 
 
 def _count(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def _computed(trace: AttentionTrace) -> str:
+def _facts(trace: AttentionTrace) -> tuple[str, str]:
+    """How it was computed, and what is hidden."""
     root = " = 1/√d_k" if np.isclose(trace.scale, trace.Q.shape[-1] ** -0.5, rtol=1e-15) else ""
     parts = [f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:
@@ -72,7 +82,7 @@ def _computed(trace: AttentionTrace) -> str:
     if trace.bias is not None:
         parts.append("a bias added")
     parts.append("softmax of each row" if trace.softmax else "no softmax")
-    return "; ".join(parts)
+    return "; ".join(parts), _hidden(trace)
 
 
 def _hidden(trace: AttentionTrace) -> str:
@@ -91,7 +101,7 @@ def _stages(trace: AttentionTrace) -> list[str]:
     """The names that are there, with neighbours of one shape together."""
     groups: list[tuple[list[str], tuple[int, ...]]] = []
     for name in STAGES:
-        values = getattr(trace, name, None) if name not in ("mask", "context") else None
+        values = getattr(trace, name, None) if name != "context" else None
         if values is None:
             continue
         if groups and groups[-1][1] == values.shape:
@@ -101,68 +111,112 @@ def _stages(trace: AttentionTrace) -> list[str]:
     return [f"{' '.join(names)} {shape}" for names, shape in groups]
 
 
-# ---- HTML -------------------------------------------------------------------------------------------
+def _warnings(trace: AttentionTrace) -> list[str]:
+    """The first warnings, and where the others are."""
+    warnings = list(trace.warnings)
+    if len(warnings) > MOST_WARNINGS:
+        warnings[MOST_WARNINGS:] = ["The others are in trace.warnings."]
+    return warnings
+
+
+# ---- HTML ----------------------------------------------------------------------------------------
 
 
 def page(trace: AttentionTrace) -> str:
-    """The stages of the first item and head as coloured tables, with inline styles and no script."""
+    """The first item and head as coloured tables, with inline styles and no script."""
+    said = [", ".join(_sizes(trace)), *_facts(trace)]
+    words = [f"<b>Attention</b>: {html.escape('. '.join(said))}."]
+    words += [html.escape(warning) for warning in _warnings(trace)]
+    items, heads = axes_of(trace)
+    if not items or not heads:
+        return block([*words, "There is no item to show."], [])
+    first = ["item"] * (items > 1) + ["head"] * (heads > 1)
+    if first:
+        words.append(f"Of the first {' and '.join(first)}:")
     view = View.of(trace)
-    head, *facts = summary(trace).split("\n")
-    rest = " of the first item and head" if trace.scores.ndim > 2 else ""
-    notes = [line.strip() for line in facts if not line.startswith("  stages")]
-    tables = "".join(_stage(view, name, limits) for name, limits in colour_limits(view).items())
-    said = html.escape(f"{head.removeprefix('AttentionTrace: ')}. {'. '.join(notes)}.")
+    shown = _cut(view)
+    limits = colour_limits(shown)
+    return block(words, [_stage(view, shown, name, limits[name]) for name in view.stages])
+
+
+def _stage(view: View, shown: View, name: str, limits: tuple[float, float]) -> str:
+    """One stage: its name and formula, and as a table what of it is shown."""
+    formula = html.escape(describe(view, name)["formula"])
+    return table(
+        f"<b>{html.escape(STAGES[name].heading)}</b> = {formula}",
+        view.stages[name],
+        view.rows(name),
+        view.columns(name),
+        limits=limits,
+        hidden=hidden_cells(shown, name),
+    )
+
+
+def _cut(view: View) -> View:
+    """The first rows and columns of each stage."""
+    stages = {name: _corner(matrix) for name, matrix in view.stages.items()}
+    bias = None if view.bias is None else _corner(view.bias)
+    return replace(view, stages=stages, allowed=_corner(view.allowed), bias=bias)
+
+
+def _corner(matrix: np.ndarray) -> np.ndarray:
+    """What is shown of a matrix: of an axis that is too long, its beginning."""
+    rows, columns = matrix.shape
+    return matrix[
+        : rows if rows <= MOST_ROWS else CUT_ROWS,
+        : columns if columns <= MOST_COLUMNS else CUT_COLUMNS,
+    ]
+
+
+def block(words: Iterable[str], tables: Iterable[str]) -> str:
+    """Lines of HTML, and under them tables side by side."""
+    lines = "".join(f"<div>{line}</div>" for line in words)
     return (
         '<div style="font-family:system-ui,sans-serif;font-size:13px;line-height:1.4">'
-        f"<div><b>Attention</b>: {said} Stages{rest}:</div>"
-        f'<div style="display:flex;flex-wrap:wrap;gap:14px;overflow-x:auto">{tables}</div></div>'
+        f'{lines}<div style="display:flex;flex-wrap:wrap;gap:4px 20px;align-items:flex-start">'
+        f"{''.join(tables)}</div></div>"
     )
-
-
-def _stage(view: View, name: str, limits: tuple[float, float]) -> str:
-    """One stage: its name and formula, and the table."""
-    matrix, stage = view.stages[name], STAGES[name]
-    hidden = hidden_cells(view, name)
-    role = "share" if limits == (0, 1) else "diverging"
-    formula = describe(view, name)["formula"]
-    caption = f"<b>{html.escape(stage.heading)}</b> = {html.escape(formula)}"
-    body = table(
-        matrix, view.rows(name), view.columns(name), limits=limits, role=role, hidden=hidden
-    )
-    return f'<div style="margin-top:8px"><div>{caption}</div>{body}</div>'
 
 
 def table(
+    heading: str,
     matrix: np.ndarray,
     rows: Sequence[str],
     columns: Sequence[str],
     *,
     limits: tuple[float, float],
-    role: str,
     hidden: np.ndarray | None = None,
     digits: int = 2,
 ) -> str:
-    """A (rows, columns) matrix as an HTML table, coloured; of a large one the first cells."""
-    shown = matrix[:MOST_ROWS, :MOST_COLUMNS]
-    beyond = matrix.shape[1] > MOST_COLUMNS
-    more = f'<td style="{_HEAD}">…</td>' if beyond else ""
-    heads = "".join(f'<th style="{_HEAD}">{_label(c)}</th>' for c in columns[: shown.shape[1]])
-    lines = [f'<tr><th style="{_HEAD}"></th>{heads}{more}</tr>']
-    for i, row in enumerate(shown):
+    """A (rows, columns) matrix as an HTML table under a heading of HTML.
+
+    Of a large one the first cells are shown, and its sizes are said; ``hidden`` may be as short.
+    What it says, it says without the styles too, which some viewers strip.
+    """
+    shown, role = _corner(matrix), "share" if limits == (0, 1) else "diverging"
+    below, beyond = (whole > part for whole, part in zip(matrix.shape, shown.shape, strict=True))
+    more = "<td>…</td>" * beyond
+    heads = "".join(f"<th>{_label(label)}</th>" for label in columns[: shown.shape[1]])
+    lines = [f"<tr><th></th>{heads}{more}</tr>"]
+    for i, row in enumerate(shown.tolist()):
         cells = ""
         for j, value in enumerate(row):
-            covered = hidden is not None and bool(hidden[i, j])
-            colour = LIGHT["hidden"][0][1] if covered else shade(float(value), limits, role)
-            style = f"{_CELL};background:{colour};color:{LIGHT['ink']}"
-            cells += f'<td style="{style}">{number(float(value), digits)}</td>'
-        lines.append(f'<tr><th style="{_HEAD}">{_label(rows[i])}</th>{cells}{more}</tr>')
-    note = ""
-    if beyond or matrix.shape[0] > MOST_ROWS:
-        note = (
-            f"<div>the first {shown.shape[0]} × {shown.shape[1]}"
-            f" of {matrix.shape[0]:,} × {matrix.shape[1]:,}</div>"
-        )
-    return f'<table style="border-collapse:collapse;margin:2px 0">{"".join(lines)}</table>{note}'
+            covered = hidden is not None and hidden[i, j]
+            colour = LIGHT["hidden"][0][1] if covered else shade(value, limits, role)
+            cells += f'<td style="{CELL}{colour}">{number(value, digits)}</td>'
+        lines.append(f"<tr><th>{_label(rows[i])}</th>{cells}{more}</tr>")
+    if below:
+        lines.append(f"<tr><th>…</th>{'<td>…</td>' * (shown.shape[1] + beyond)}</tr>")
+    if below or beyond:
+        sizes = " of ".join(f"{r:,} × {c:,}" for r, c in (shown.shape, matrix.shape))
+        heading += f" · the first {sizes}"
+    elif not matrix.size:
+        heading += f" · {matrix.shape[0]:,} × {matrix.shape[1]:,}: no cells"
+    return (
+        f'<div style="max-width:100%;overflow-x:auto;margin-top:8px"><div>{heading}</div>'
+        '<table style="border-collapse:collapse;margin:2px 0;font-variant-numeric:tabular-nums">'
+        f"{''.join(lines)}</table></div>"
+    )
 
 
 def _label(text: str) -> str:

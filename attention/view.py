@@ -1,11 +1,13 @@
-"""What of a trace stands on the screen: one item of the batch and one head, each stage with two axes."""
+"""What of a trace is shown: one item of the batch and one head, each stage with two axes."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,11 +41,11 @@ class View:
         cls,
         trace: AttentionTrace,
         *,
-        tokens: Sequence[str] | None = None,
-        key_tokens: Sequence[str] | None = None,
+        tokens: Iterable[str] | None = None,
+        key_tokens: Iterable[str] | None = None,
         item: int = 0,
         head: int = 0,
-        names: Mapping[str, Sequence[str]] | None = None,
+        names: Mapping[str, Iterable[str]] | None = None,
         context: bool = False,
     ) -> View:
         """The view of any trace.
@@ -52,9 +54,9 @@ class View:
         ----------
         trace : AttentionTrace
         tokens, key_tokens : n_q and n_k words
-            Labels of the queries and of the keys. Without ``key_tokens`` the keys are called as the
-            queries, where there are as many; without either, all are counted from 1. Words that
-            repeat are told apart: ``the (1)``, ``the (2)``.
+            Labels of the queries and of the keys. Without ``key_tokens`` the keys of
+            self-attention are called as the queries, where there are as many; all else is counted
+            from 1. Words that repeat are told apart: ``the (1)``, ``the (2)``.
         item, head : which item of the batch and which head, counted from 0
             Of several leading axes the last one counts the heads. A single one counts the heads
             where the trace joined them, and the items of the batch otherwise; several batch axes
@@ -64,24 +66,26 @@ class View:
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             One sentence, where there is no such item or head, or the labels are too few or many.
         """
+        if not isinstance(trace, AttentionTrace):
+            raise TypeError(
+                "a trace is wanted, such as attention.scaled_dot_product_attention gives;"
+                f" {type(trace).__name__} came."
+            )
         items, heads = axes_of(trace)
-        for word, place, count in (("item", item, items), ("head", head, heads)):
-            if not 0 <= place < count:
-                raise ValueError(
-                    f"{word} is {place}; there {_are(count, word)}, and the first one is 0."
-                )
-        pick = _Pick(trace, items, heads, item, head)
+        item, head = place_of("item", item, items), place_of("head", head, heads)
+        pick = _Pick(trace, item, head, heads)
         allowed = pick(trace.allowed)
         bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
+        added = _added(allowed, bias, trace.scores.dtype)
         stages = {}
         for name in STAGES:
-            matrix = _added(allowed, bias) if name == "mask" else pick.stage(name, context)
+            matrix = added if name == "mask" else pick.stage(name, context)
             if matrix is not None:
                 stages[name] = matrix
-        labels = _labels(stages, tokens, key_tokens, names or {})
+        labels = _labels(stages, tokens, key_tokens, names or {}, crossed=trace.memory is not None)
         return cls(
             stages, labels, allowed, trace.scale, bias, trace.softmax, head, heads, trace.softcap
         )
@@ -109,7 +113,7 @@ class View:
         return name
 
     def sources(self, name: str) -> list[tuple[str, str]]:
-        """The stages that a cell of ``name`` comes from and that stand here, and which part of each."""
+        """The stages here that a cell of ``name`` comes from, and which part of each."""
         capped = name == "masked" and "capped" in self.stages
         found = (
             ("capped" if capped and source == "scaled" else self.source(source), part)
@@ -128,29 +132,18 @@ class _Pick:
     """Takes one item and one head out of the arrays of a trace."""
 
     trace: AttentionTrace
-    items: int
-    heads: int
     item: int
     head: int
-    lead: tuple[int, ...] = field(init=False)  # the leading axes of the scores
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lead", self.trace.scores.shape[:-2])
+    heads: int
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """(…, rows, columns) → (rows, columns); Q, K and V may have fewer leading axes."""
-        whole = np.broadcast_to(values, (*self.lead, *values.shape[-2:]))
-        index = np.unravel_index(self.item * self.heads + self.head, self.lead) if self.lead else ()
-        return whole[index]
+        """(…, rows, columns) → (rows, columns); Q, K, V and scores may have fewer leading axes."""
+        return _one(values, self.trace.output.shape[:-2], self.item * self.heads + self.head)
 
     def of_item(self, values: np.ndarray) -> np.ndarray:
         """Of an array without heads: X, the second sequence, the joined heads."""
-        lead = values.shape[:-2]
-        return (
-            values[np.unravel_index(self.item, lead)]
-            if math.prod(lead) > 1
-            else values.reshape(values.shape[-2:])
-        )
+        lead = self.trace.output.shape[:-2]
+        return _one(values, lead if self.heads == 1 else lead[:-1], self.item)
 
     def stage(self, name: str, context: bool) -> np.ndarray | None:
         """The stage of that name with two axes; None where there is none."""
@@ -175,63 +168,97 @@ class _Pick:
         return weight[..., start : start + width]
 
 
+def _one(values: np.ndarray, lead: tuple[int, ...], place: int) -> np.ndarray:
+    """The matrix at that place of the leading axes, counted through as one."""
+    sides = values.shape[-2:]
+    if values.ndim - 2 > len(lead):  # an axis of 1 for a single head
+        values = values.reshape(*values.shape[: len(lead)], *sides)
+    whole = np.broadcast_to(values, (*lead, *sides))
+    return whole[np.unravel_index(place, lead)] if lead else whole
+
+
 _WITHOUT_HEADS = ("X", "memory", "joined", "projected")
 
 
 def axes_of(trace: AttentionTrace) -> tuple[int, int]:
     """How many items and how many heads a trace has."""
-    lead = trace.scores.shape[:-2]
-    joined = trace.joined
+    lead, joined = trace.output.shape[:-2], trace.joined
     has_heads = len(lead) > 1 if joined is None else trace.output.ndim > joined.ndim
     heads = lead[-1] if has_heads else 1
     return math.prod(lead[:-1] if has_heads else lead), heads
 
 
-def _are(count: int, word: str) -> str:
-    return f"is 1 {word}" if count == 1 else f"are {count} {word}s"
+def place_of(word: str, given: Any, count: int) -> int:
+    """Which item or head, or one sentence."""
+    place = whole_number(word, given)
+    if not 0 <= place < count:
+        are = f"is 1 {word}, number 0" if count == 1 else f"are {count} {word}s, counted from 0"
+        raise ValueError(f"{word} is {place}; there {are if count else f'are no {word}s'}.")
+    return place
 
 
-def _added(allowed: np.ndarray, bias: np.ndarray | None) -> np.ndarray | None:
+def whole_number(argument: str, given: Any) -> int:
+    """What was given as an int, or one sentence.
+
+    >>> whole_number("head", np.int64(2))
+    2
+    """
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise TypeError(f"{argument} is {given!r}; a whole number is wanted.") from None
+
+
+def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.ndarray | None:
     """M as it is added to the scaled scores; None where it is 0 everywhere."""
     if allowed.all() and (bias is None or not bias.any()):
         return None
-    return np.where(allowed, 0.0 if bias is None else bias, -np.inf)
+    return np.where(allowed, dtype.type(0) if bias is None else bias, dtype.type(-np.inf))
 
 
 def _labels(
     stages: Mapping[str, np.ndarray],
-    tokens: Sequence[str] | None,
-    key_tokens: Sequence[str] | None,
-    names: Mapping[str, Sequence[str]],
+    tokens: Iterable[str] | None,
+    key_tokens: Iterable[str] | None,
+    names: Mapping[str, Iterable[str]],
+    *,
+    crossed: bool,
 ) -> dict[str, tuple[str, ...]]:
     """What stands on the axes: words for queries and keys, names or numbers for dimensions."""
     n_q, n_k = stages["scores"].shape
-    labels = {"queries": _words("tokens", tokens, n_q)}
-    if key_tokens is None and n_q == n_k:
+    labels = {"queries": words_of("tokens", tokens, n_q)}
+    if key_tokens is None and n_q == n_k and not crossed:
         labels["keys"] = labels["queries"]
     else:
-        labels["keys"] = _words("key_tokens", key_tokens, n_k)
+        labels["keys"] = words_of("key_tokens", key_tokens, n_k)
     for name, matrix in stages.items():
         for axis, size in zip((STAGES[name].rows, STAGES[name].columns), matrix.shape, strict=True):
             labels.setdefault(axis, dimension(names.get(axis, ()), size))
     return labels | {"sum": ("Σ",)}
 
 
-def _words(argument: str, words: Sequence[str] | None, count: int) -> tuple[str, ...]:
+def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[str, ...]:
+    """Labels of queries or keys: their words, told apart, or numbers from 1; or one sentence."""
     if words is None:
         return dimension((), count)
-    if len(words) != count:
-        raise ValueError(f"{argument} has {len(words)} words; {count} are wanted, one for each.")
-    return distinct(tuple(map(str, words)))
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise TypeError(f"{argument} is {words!r}; a list of words is wanted.")
+    found = tuple(map(str, words))
+    if len(found) != count:
+        have = "1 word" if len(found) == 1 else f"{len(found)} words"
+        are = "1 is" if count == 1 else f"{count} are"
+        raise ValueError(f"{argument} has {have}; {are} wanted, one for each.")
+    return distinct(found)
 
 
-def dimension(names: Sequence[str], size: int) -> tuple[str, ...]:
+def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:
     """Labels of a dimension: its names where they are as many, else 1, 2, …
 
     >>> dimension((), 2), dimension(("yes", "no"), 2)
     (('1', '2'), ('yes', 'no'))
     """
-    return tuple(names) if len(names) == size else tuple(map(str, range(1, size + 1)))
+    names = tuple(names)
+    return names if len(names) == size else tuple(map(str, range(1, size + 1)))
 
 
 def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:

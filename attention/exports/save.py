@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
 
@@ -10,9 +10,10 @@ from attention.captions import formula
 from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import panes
+from attention.figures.whole import checked_digits
 from attention.numbers import number
 from attention.trace import AttentionTrace
-from attention.view import View
+from attention.view import View, axes_of
 
 WRITERS: dict[str, Callable[[View, int], bytes]] = {
     ".csv": lambda view, digits: tables.to_csv(view),
@@ -26,8 +27,8 @@ def save(
     trace: AttentionTrace,
     path: str | PathLike[str],
     *,
-    tokens: Sequence[str] | None = None,
-    key_tokens: Sequence[str] | None = None,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
     item: int = 0,
     head: int = 0,
     digits: int = 2,
@@ -46,18 +47,32 @@ def save(
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         One sentence, where the ending is another or the labels do not fit.
+    OSError
+        Where the file cannot be written.
+
+    >>> import tempfile
+    >>> from attention import scaled_dot_product_attention
+    >>> trace = scaled_dot_product_attention([[2.0]], [[1.0]], [[3.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "trace.csv")
+    ...     save(trace, path, tokens=["cat"])
+    ...     print(path.read_text().splitlines()[-1])
+    output,1,1,cat,1,3
     """
     ending = Path(path).suffix.lower()
-    if ending == ".npz":
-        content = tables.to_npz(trace, tokens=tokens, key_tokens=key_tokens)
-    elif ending in WRITERS:
-        view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
-        content = WRITERS[ending](view, digits)
-    else:
+    if ending not in (".npz", *WRITERS):
         known = ", ".join([".npz", *WRITERS])
-        raise ValueError(f"the file ends in {ending or 'nothing'!r}; {known} can be written.")
+        ends = f"ends in {ending!r}" if ending else "has no ending"
+        raise ValueError(f"{Path(path).name!r} {ends}; {known} can be written.")
+    view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
+    if ending == ".npz":
+        queries = None if tokens is None else view.labels["queries"]
+        keys = None if key_tokens is None else view.labels["keys"]
+        content = tables.to_npz(trace, tokens=queries, key_tokens=keys)
+    else:
+        content = WRITERS[ending](view, checked_digits(digits))
     Path(path).write_bytes(content)
 
 
@@ -65,8 +80,8 @@ def report(
     trace: AttentionTrace,
     path: str | PathLike[str],
     *,
-    tokens: Sequence[str] | None = None,
-    key_tokens: Sequence[str] | None = None,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
     item: int = 0,
     head: int = 0,
     digits: int = 2,
@@ -74,17 +89,34 @@ def report(
 ) -> None:
     """Write one HTML file with a figure and a table of every stage; it needs no network.
 
-    ``tokens``, ``key_tokens``, ``item`` and ``head`` as in :meth:`attention.view.View.of`; wants
-    Plotly, which the extra ``[app]`` brings.
+    Parameters
+    ----------
+    trace : AttentionTrace
+    path : file to write
+    tokens, key_tokens, item, head :
+        As in :meth:`attention.View.of`.
+    digits : of the numbers in the figures and tables
+    title : over the page
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence, where the labels do not fit or no stage has a cell.
+    ModuleNotFoundError
+        One sentence, where Plotly, which the extra ``[app]`` brings, is not installed.
     """
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
+    digits = checked_digits(digits)
+    items, heads = axes_of(trace)
     facts = {
         "formula": "".join(part for part, _ in formula(view)),
         "queries": ", ".join(view.labels["queries"]),
         "keys": ", ".join(view.labels["keys"]),
-        "head": f"{head + 1} of {view.heads}",
+        "item": f"{item} of {items}, counted from 0" if items > 1 else "",
+        "head": f"{head} of {heads}, counted from 0" if heads > 1 else "",
         "scale": number(view.scale, 6),
     }
     facts |= {f"warning {k}": sentence for k, sentence in enumerate(trace.warnings, 1)}
+    facts = {name: value for name, value in facts.items() if value}
     content = to_report(view, panes(view, digits=digits), title=title, facts=facts, digits=digits)
     Path(path).write_bytes(content)

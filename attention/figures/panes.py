@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NotRequired, TypedDict
 
 import numpy as np
@@ -48,12 +48,17 @@ def panes(
     query: int | None = None,
     cell: Cell | None = None,
     title: str = "",
+    only: Collection[str] | None = None,
 ) -> list[Pane]:
-    """A pane for each stage, in reading order; ``query`` frames its row, ``cell`` one cell."""
+    """A pane for each stage, in reading order; ``query`` frames its row, ``cell`` one cell.
+
+    Stages without a cell are left out, and so are those that ``only`` does not name.
+    """
     limits = colour_limits(view)
     return [
         _stage(view, name, limits[name], digits, _marks(name, query, cell), title)
-        for name in view.stages
+        for name, matrix in view.stages.items()
+        if matrix.size and (only is None or name in only)
     ]
 
 

@@ -1,155 +1,258 @@
-"""All panes of a board as one Plotly figure, for notebooks and scripts."""
+"""A trace, or a diagnosis, as one Plotly figure, for notebooks and scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+import html
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import east_asian_width
 
 from attention.colours import LIGHT
+from attention.figures.differing import panes_of
 from attention.figures.heatmap import escape, subscripts
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
+from attention.frameworks.diagnosis import Diagnosis
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import View
+from attention.view import View, whole_number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-CELL = 34  # px: a cell whose number can be read
-LEAST, MOST = 110, 420  # px: the sides of a pane
-ALONE = 640  # px: what a single pane may take
-GAP, HEAD, LABELS = 34, 58, 62  # px: between panes; above one; left of one
+CELL, LARGE = 36, 80  # px: a cell whose number can be read; and of a stage that stands alone
+SMALLEST, LARGEST = 8, 12  # px: the letters of a number in a cell
+MOST, ALONE = 540, 720  # px: the longest side of a pane; of one that stands alone
+WIDEST = 1150  # px: a line of panes; what a notebook has room for
+GAP, HEADING, EDGE = 30, 26, 12  # px: between panes; for the words above one; around all
+BAR = 56  # px: the colours' scale of a pane that stands alone
+CHARACTER = {11: 6.2, 13: 7.6}  # px: width of a letter, of labels and of bold headings
 MOST_CELLS = 2_000_000  # of all panes together; a browser draws no more in reasonable time
+MOST_DIGITS = 12
 
 
 def figure(
-    trace: AttentionTrace,
+    shown: AttentionTrace | Diagnosis,
     *,
     stages: Collection[str] | None = None,
-    tokens: Sequence[str] | None = None,
-    key_tokens: Sequence[str] | None = None,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
     item: int = 0,
     head: int = 0,
     digits: int = 2,
     title: str = "",
 ) -> go.Figure:
-    """The stages of a trace as one Plotly figure: the whole board, or one stage large.
+    """The stages of a trace, or what a diagnosis found, as one Plotly figure.
 
     Parameters
     ----------
-    trace : AttentionTrace
-    stages : names such as ``["scores", "weights"]``; default: every stage the trace has
-    tokens, key_tokens, item, head :
-        As in :meth:`attention.view.View.of`.
+    shown : AttentionTrace or Diagnosis
+        Of a trace the whole board; of a diagnosis ours, theirs and the difference, in the first
+        stage that differs and in the numbers given.
+    stages : names such as ``["scores", "weights"]``
+        A single one is drawn large, with the scale of its colours. Default: all that are there.
+    tokens, key_tokens : n_q and n_k words, the labels of queries and keys
+    item, head : counted from 0
+        These four as in :meth:`attention.View.of`.
     digits : of the numbers printed in the cells, where there is room
+    title : over the figure
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The heatmaps' ``z`` hold the numbers of the trace, to the bit; hidden cells are a heatmap
+        of their own.
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         One sentence, where a stage is not there, the labels do not fit, or the stages hold more
         cells than a browser can draw.
+    ModuleNotFoundError
+        One sentence, where Plotly is not installed.
+
+    >>> import numpy as np
+    >>> from attention import self_attention
+    >>> eye = np.eye(2)
+    >>> drawn = figure(self_attention(eye, eye, eye, eye), stages=["weights"], tokens=["a", "b"])
+    >>> [list(row) for row in drawn.data[0].text]
+    [['0.67', '0.33'], ['0.33', '0.67']]
     """
-    view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head, context=True)
-    if stages is None:
-        chosen = [name for name in view.stages if name != "context"]
-    else:
-        chosen = [stages] if isinstance(stages, str) else list(stages)
-    for name in chosen:
-        if name not in view.stages:
-            why = "this trace does not have it" if name in STAGES else "there is no such stage"
-            raise ValueError(f"stages names {name!r}; {why}: {', '.join(view.stages)} are there.")
-    cells = sum(view.stages[name].size for name in chosen)
+    digits = checked_digits(digits)
+    if isinstance(shown, Diagnosis):
+        found = panes_of(
+            shown, item=item, head=head, tokens=tokens, key_tokens=key_tokens, digits=digits
+        )
+        chosen = _chosen(stages, {pane["group"]: _cells(pane) for pane in found}, "diagnosis")
+        return whole_figure([pane for pane in found if pane["group"] in chosen], title)
+    view = View.of(shown, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
+    chosen = _chosen(stages, {name: M.size for name, M in view.stages.items()}, "trace")
+    return whole_figure(panes(view, digits=digits, only=chosen), title)
+
+
+def checked_digits(digits: int) -> int:
+    """How many digits to print, or one sentence."""
+    digits = whole_number("digits", digits)
+    if not 0 <= digits <= MOST_DIGITS:
+        raise ValueError(f"digits is {digits}; 0 to {MOST_DIGITS} are wanted.")
+    return digits
+
+
+def _cells(pane: Pane) -> int:
+    return 3 * len(pane["rows"]) * len(pane["columns"])
+
+
+def _chosen(stages: Collection[str] | None, there: dict[str, int], what: str) -> set[str]:
+    """Which of the stages that are there, each with its number of cells, or one sentence."""
+    listed = ", ".join(there) or "none"
+    if stages is not None and not isinstance(stages, Iterable):
+        raise TypeError(f"stages is {stages!r}; a list of names is wanted, such as ['weights'].")
+    names = {stages} if isinstance(stages, str) else set(there if stages is None else stages)
+    for name in sorted(names - set(there), key=str):
+        why = f"this {what} does not have it" if name in STAGES else "there is no such stage"
+        raise ValueError(f"stages names {name!r}; {why}: {listed} are there.")
+    drawn = {name for name in names if there[name]}
+    if not drawn:
+        raise ValueError(f"nothing to draw: no stage that was asked for has a cell ({listed}).")
+    cells = sum(there[name] for name in drawn)
     if cells > MOST_CELLS:
         raise ValueError(
             f"these stages hold {cells:,} cells; at most {MOST_CELLS:,} can be drawn."
-            " Choose fewer stages."
+            " Choose fewer stages, or trace fewer tokens."
         )
-    shown = [pane for pane in panes(view, digits=digits) if pane["name"] in chosen]
-    return whole_figure(shown, title)
+    return drawn
 
 
-def whole_figure(panes: list[Pane], title: str = "") -> go.Figure:
-    """One figure with a subplot for each pane, those of one group in one row.
+def whole_figure(panes: Sequence[Pane], title: str = "") -> go.Figure:
+    """One figure with a subplot for each pane.
 
-    Every pane has axes of its own, so that each can be zoomed; the size follows the cells.
+    1. Each pane gets a slot: its cells, its labels at the left and above, and its heading.
+    2. The slots of one group stand in one line, or in several where they are wider than a page.
+    3. Every pane has axes of its own, so that each can be zoomed; the size follows the slots.
     """
     import plotly.graph_objects as go
 
-    rows = _rows(panes)
-    width = max(sum(_width(p, panes) + LABELS + GAP for p in row) for row in rows)
-    heights = [max(_height(p, panes) for p in row) for row in rows]
-    top = 40 if title else 0
-    height = sum(heights) + len(rows) * (HEAD + GAP) + top
+    lines = _lines([_slot(pane, alone=len(panes) == 1) for pane in panes])
+    top = EDGE + (34 if title else 0)
+    width = 2 * EDGE + max(sum(s.width for s in line) + GAP * (len(line) - 1) for line in lines)
+    height = top + sum(max(s.height for s in line) + GAP for line in lines) - GAP + EDGE
     data: list[dict[str, Any]] = []
-    shown = layout(width=width, height=height, margin={"l": 0, "r": 0, "t": 0, "b": 0})
-    shown |= {"annotations": [], "shapes": [], "showlegend": False, "paper_bgcolor": LIGHT["paper"]}
+    whole = layout(width=width, height=height, margin={"l": 0, "r": 0, "t": 0, "b": 0})
+    whole |= {"annotations": [], "shapes": [], "showlegend": False, "paper_bgcolor": LIGHT["paper"]}
     if title:
-        shown["title"] = {"text": escape(title), "x": 0.5, "y": 1 - 20 / height, "yanchor": "top"}
-    k, y = 0, height - top
-    for row, tall in zip(rows, heights, strict=True):
-        x = 0
-        for pane in row:
-            k += 1
-            x += LABELS
-            box = (x, y - HEAD - _height(pane, panes), _width(pane, panes), _height(pane, panes))
-            _place(data, shown, pane, k, box, (width, height))
-            x += box[2] + GAP
-        y -= tall + HEAD + GAP
-    return go.Figure({"data": data, "layout": shown})
+        whole["title"] = {"text": escape(title), "x": 0.5, "y": 1 - 12 / height, "yanchor": "top"}
+    y, number = top, 0
+    for line in lines:
+        x, above = EDGE, max(slot.above for slot in line)  # the cells of a line begin at one height
+        for slot in line:
+            number += 1
+            _place(data, whole, slot, number, (x + slot.left, y + above))
+            x += slot.width + GAP
+        y += max(slot.height for slot in line) + GAP
+    return go.Figure({"data": data, "layout": whole})
 
 
-def _rows(panes: list[Pane]) -> list[list[Pane]]:
-    """The panes by their group, in the order in which the groups come."""
-    groups: dict[str, list[Pane]] = {}
-    for pane in panes:
-        groups.setdefault(pane["group"], []).append(pane)
-    return list(groups.values())
+class _Slot(NamedTuple):
+    """The room of a pane, in px."""
+
+    pane: Pane
+    heading: str
+    left: int  # for the labels of the rows
+    above: int  # for the heading and the labels of the columns
+    wide: int  # the cells
+    tall: int
+    turned: bool  # whether the labels of the columns stand upright
+    alone: bool
+    width: int  # of all
+
+    @property
+    def height(self) -> int:
+        return self.above + self.tall
 
 
-def _width(pane: Pane, panes: list[Pane]) -> int:
-    return _side(len(pane["columns"]), len(panes))
+def _slot(pane: Pane, alone: bool) -> _Slot:
+    """How much room a pane takes."""
+    axes = pane["figure"]["layout"]
+    wide, tall = (_side(len(pane[side]), alone) for side in ("columns", "rows"))
+    left, longest = (_length(axes[axis]["ticktext"]) for axis in ("yaxis", "xaxis"))
+    turned = longest > wide / max(len(axes["xaxis"]["ticktext"]), 1)
+    above = HEADING + (longest if turned else 18)
+    heading = " = ".join(filter(None, (pane["symbol"], pane["formula"])))
+    width = max(left + wide + BAR * alone, int(len(heading) * CHARACTER[13]))
+    return _Slot(pane, heading, left, above, wide, tall, turned, alone, width)
 
 
-def _height(pane: Pane, panes: list[Pane]) -> int:
-    return _side(len(pane["rows"]), len(panes))
+def _side(cells: int, alone: bool) -> int:
+    most, least = (ALONE, LARGE) if alone else (MOST, CELL)
+    return min(cells * least, most)
 
 
-def _side(cells: int, panes: int) -> int:
-    return min(max(cells * CELL, LEAST), ALONE if panes == 1 else MOST)
+def _length(labels: Iterable[str]) -> int:
+    """How long the longest of these labels is drawn, in px, with the space beside it."""
+    texts = (html.unescape(text) for text in labels)
+    letters = (sum(1 + (east_asian_width(c) in "WF") for c in text) for text in texts)
+    return int(max(letters, default=0) * CHARACTER[11]) + 10
+
+
+def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
+    """The slots by their groups; a new line where one would become too wide."""
+    lines: list[list[_Slot]] = []
+    for slot in slots:
+        line = lines[-1] if lines else []
+        room = sum(before.width + GAP for before in line) + slot.width <= WIDEST
+        if line and room and line[-1].pane["group"] == slot.pane["group"]:
+            line.append(slot)
+        else:
+            lines.append([slot])
+    return lines
+
+
+def _letters(slot: _Slot) -> dict[str, Any]:
+    """One size for the numbers of all heatmaps of a pane; none are printed where they are small."""
+    texts = [h["text"] for h in slot.pane["figure"]["data"] if "text" in h]
+    longest = max((len(text) for rows in texts for row in rows for text in row), default=1)
+    across, up = slot.wide / len(slot.pane["columns"]), slot.tall / len(slot.pane["rows"])
+    size = min(LARGEST, int((across - 4) / (0.58 * longest)), int(up - 4))
+    if size < SMALLEST:
+        return {"text": None, "texttemplate": None}
+    return {"textfont": {"color": LIGHT["ink"], "size": size}}
 
 
 def _place(
     data: list[dict[str, Any]],
     whole: dict[str, Any],
-    pane: Pane,
-    k: int,
-    box: tuple[int, int, int, int],
-    size: tuple[int, int],
+    slot: _Slot,
+    number: int,
+    corner: tuple[int, int],
 ) -> None:
-    """Put one pane's traces, axes, frames and heading into the whole; ``box``: left, bottom, sides."""
-    (left, bottom, wide, tall), (width, height) = box, size
-    figure = pane["figure"]
-    x, y = f"x{k}", f"y{k}"
-    across = [left / width, (left + wide) / width]
-    up = [bottom / height, (bottom + tall) / height]
-    for trace in figure["data"]:
-        data.append({**trace, "xaxis": x, "yaxis": y, "showscale": False})
-    axes = figure["layout"]
-    whole[f"xaxis{k}"] = {**axes["xaxis"], "domain": across, "anchor": y}
-    whole[f"yaxis{k}"] = {**axes["yaxis"], "domain": up, "anchor": x}
+    """Put a pane's heatmaps, axes, frames and heading into the whole; ``corner``: of its cells."""
+    (left, top), width, height = corner, whole["width"], whole["height"]
+    axes, x, y = slot.pane["figure"]["layout"], f"x{number}", f"y{number}"
+    across = [left / width, (left + slot.wide) / width]
+    up = [1 - (top + slot.tall) / height, 1 - top / height]
+    letters = _letters(slot)
+    for k, heatmap in enumerate(slot.pane["figure"]["data"]):
+        scale = {"showscale": slot.alone and k == 0 and heatmap["showscale"]}
+        if scale["showscale"]:
+            bar = {"thickness": 8, "x": across[1], "xpad": 10, "len": slot.tall / height}
+            middle = {"y": sum(up) / 2, "ypad": 0, "yanchor": "middle"}
+            scale["colorbar"] = {**heatmap["colorbar"], **bar, **middle, "tickfont": {"size": 11}}
+        data.append({**heatmap, **scale, **letters, "xaxis": x, "yaxis": y})
+    angle = -90 if slot.turned else 0
+    whole[f"xaxis{number}"] = {**axes["xaxis"], "domain": across, "anchor": y, "tickangle": angle}
+    whole[f"yaxis{number}"] = {**axes["yaxis"], "domain": up, "anchor": x}
     whole["shapes"] += [{**shape, "xref": x, "yref": y} for shape in axes.get("shapes", ())]
-    heading = " = ".join(filter(None, (pane["symbol"], pane["formula"])))
     whole["annotations"].append(
         {
-            "text": f"<b>{subscripts(escape(heading))}</b>",
-            "x": across[0],
-            "y": up[1],
-            "yshift": 22,
+            "text": f"<b>{subscripts(escape(slot.heading))}</b>",
+            "font": {"size": 13},
+            "x": (left - slot.left) / width,
+            "y": 1 - (top - slot.above + HEADING) / height,
             "xref": "paper",
             "yref": "paper",
             "xanchor": "left",
             "yanchor": "bottom",
+            "borderpad": 0,
             "showarrow": False,
         }
     )

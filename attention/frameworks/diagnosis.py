@@ -69,6 +69,12 @@ class Diagnosis:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """The sentences, and small tables of what differs, for notebooks."""
+        from attention.frameworks.differing import page
+
+        return page(self)
+
 
 def diagnose(
     Q: Any = None,

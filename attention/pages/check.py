@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from attention.figures.comparison import compared
+from attention.figures import differing
+from attention.figures.panes import Pane
 from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import BadInput
 from attention.masks import MASKS
@@ -20,8 +21,6 @@ MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {
 }
 RIGHT = "none: right numbers"
 OTHERS = "Go on with the other arrays"
-EXPLAINED = ("As it should be.", "With what was found.", "Explained less ours.")
-GIVEN = ("What these inputs give.", "The numbers you gave.", "Yours less ours.")
 
 
 def text(name: str) -> str:
@@ -198,33 +197,10 @@ def verdict(found: Diagnosis) -> None:
         parts.message_box("plain", note)
 
 
-def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[dict]:
-    """Heatmaps of the first stage that differs, and of the numbers given; of several heads, this one."""
-    shown = found.explanations[0] if found.explanations else found.closest
-    name = shown.stage if shown else None
-    rows = []
-    if shown and name:
-        matrices = (shown.ours, shown.theirs, shown.difference)
-        rows = [(name, name, matrices, (f"{name}, ours", f"{name}, explained"), EXPLAINED)]
-    rows += [
-        (
-            name,
-            f"{name}_given",
-            (ours, theirs, difference),
-            (f"{name}, ours", ANSWERS[name].lower()),
-            GIVEN,
-        )
-        for name, (theirs, ours, difference) in found.answers.items()
-    ]
-    panes = []
-    for stage, group, matrices, symbols, sentences in rows:
-        picked = [
-            M[min(head, len(M) - 1)] if M is not None and M.ndim == 3 else M for M in matrices
-        ]
-        words = list(zip((*symbols, "difference"), sentences, strict=True))
-        panes += compared(
-            group, *picked, lambda M, stage=stage: inputs.axes(stage, M.shape, s), words=words
-        )
+def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
+    """Heatmaps of the first stage that differs, and of the numbers given, of this head."""
+    labels = {"tokens": s.tokens, "key_tokens": s.key_tokens, "names": s.names} if s else {}
+    panes = differing.panes_of(found, head=head, **labels)
     for pane in panes:
         pane["filename"] = f"attention_check_{pane['name']}"
     return panes

@@ -1,0 +1,39 @@
+"""What a diagnosis shows as panes: ours, theirs and the difference, a row for each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attention.figures.comparison import compared
+from attention.figures.panes import Pane
+from attention.frameworks.diagnosis import Diagnosis
+from attention.frameworks.differing import differing
+
+
+def panes_of(
+    found: Diagnosis,
+    *,
+    item: int = 0,
+    head: int = 0,
+    tokens: Iterable[str] | None = None,
+    key_tokens: Iterable[str] | None = None,
+    names: Mapping[str, Iterable[str]] | None = None,
+    digits: int = 2,
+) -> list[Pane]:
+    """Two or three panes for each stage of :func:`attention.frameworks.differing.differing`."""
+    panes: list[Pane] = []
+    for shown in differing(
+        found, item=item, head=head, tokens=tokens, key_tokens=key_tokens, names=names
+    ):
+        labels = {M.shape: named for M, named in zip(shown.matrices, shown.labels, strict=True)}
+        ours, theirs, *difference = shown.matrices
+        panes += compared(
+            shown.name,
+            ours,
+            theirs,
+            difference[0] if difference else None,
+            lambda M, labels=labels: labels[M.shape],
+            words=list(zip(shown.symbols, shown.sentences, strict=True)),
+            digits=digits,
+        )
+    return panes

@@ -1,0 +1,116 @@
+"""A trace saved from Python is opened again: every form by its ending, and the report."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+import attention
+from attention import View, causal, report, save, self_attention
+from attention.numbers import number
+
+RNG = np.random.default_rng(0)
+TOKENS = ("the", "=1+1", "<b>")
+
+
+@pytest.fixture
+def trace():
+    W = [RNG.standard_normal((4, 6)) for _ in range(3)]
+    return self_attention(
+        RNG.standard_normal((2, 3, 4)), *W, heads=2, W_O=np.eye(6), allowed=causal(3, 3)
+    )
+
+
+@pytest.fixture(autouse=True)
+def small_plotly(monkeypatch):
+    source = "window.Plotly = { newPlot () {} }"
+    monkeypatch.setattr("attention.exports.report.plotly_script", lambda: source)
+
+
+CHOSEN = {"tokens": TOKENS, "item": 1, "head": 1}
+
+
+def test_npz_holds_every_item_and_head(trace, tmp_path):
+    save(trace, tmp_path / "a.NPZ", tokens=iter(TOKENS))
+    with np.load(tmp_path / "a.NPZ", allow_pickle=False) as found:
+        for name in ("X", "W_Q", "Q", "scores", "masked", "weights", "output", "projected"):
+            assert found[name].tobytes() == getattr(trace, name).tobytes()
+        assert found["allowed"].all() == trace.allowed.all()
+        assert tuple(found["tokens"]) == TOKENS
+
+
+def test_csv_holds_every_cell_of_the_item_and_head(trace, tmp_path):
+    save(trace, str(tmp_path / "a.csv"), **CHOSEN)
+    stages = View.of(trace, item=1, head=1).stages
+    found = {name: np.full(M.shape, np.nan) for name, M in stages.items()}
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            found[line["stage"]][int(line["row"]) - 1, int(line["column"]) - 1] = line["value"]
+    assert list(found) == list(stages)
+    for name, M in stages.items():
+        assert found[name].tobytes() == M.tobytes()
+
+
+def test_json_holds_every_cell_of_the_item_and_head(trace, tmp_path):
+    save(trace, tmp_path / "a.json", **CHOSEN)
+    found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert (found["head"], found["heads"]) == (2, 2)
+    for name, M in View.of(trace, item=1, head=1).stages.items():
+        read = [[float(v) for v in row] for row in found["stages"][name]["values"]]
+        assert np.array(read).tobytes() == M.tobytes()
+    assert found["stages"]["weights"]["rows"] == list(TOKENS)
+
+
+@pytest.mark.parametrize("ending", [".md", ".tex"])
+def test_texts_hold_the_rounded_numbers(trace, tmp_path, ending):
+    save(trace, tmp_path / f"a{ending}", digits=3, **CHOSEN)
+    found = (tmp_path / f"a{ending}").read_text(encoding="utf-8")
+    for row in View.of(trace, item=1, head=1).stages["projected"]:
+        cells = [number(value, 3) for value in row]
+        wanted = " & ".join(cells).replace("−", "-") if ending == ".tex" else " | ".join(cells)
+        assert wanted in found
+
+
+def test_a_report_holds_every_stage_and_what_was_typed_as_text(trace, tmp_path):
+    report(trace, tmp_path / "a.html", title="<i>Mine</i>", **CHOSEN)
+    found = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert found.count('class="plot"') == len(View.of(trace).stages)
+    assert "<h1>&lt;i&gt;Mine&lt;/i&gt;</h1>" in found
+    assert "<b>" not in found
+    for value in View.of(trace, item=1, head=1).stages["weights"].ravel():
+        assert f">{number(value)}<" in found
+    assert "1 of 2, counted from 0" in found
+
+
+def test_a_report_names_the_warnings(tmp_path):
+    broken = attention.scaled_dot_product_attention([[np.inf]], [[1.0]], [[1.0]])
+    report(broken, tmp_path / "a.html")
+    assert broken.warnings[0] in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json", ".npz", ".tex", ".md", ".html"])
+def test_a_trace_without_queries_can_be_written(tmp_path, ending):
+    x = np.zeros((3, 2))
+    empty = attention.scaled_dot_product_attention(x[:0], x, x)
+    (report if ending == ".html" else save)(empty, tmp_path / f"a{ending}")
+    assert (tmp_path / f"a{ending}").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "sentence"),
+    [
+        ("a.xls", {}, "'a.xls' ends in '.xls'; .npz, .csv, .json, .tex, .md can be written."),
+        ("a", {}, "'a' has no ending; .npz, .csv, .json, .tex, .md can be written."),
+        ("a.npz", {"tokens": ["x"]}, "tokens has 1 word; 3 are wanted, one for each."),
+        ("a.md", {"digits": 99}, "digits is 99; 0 to 12 are wanted."),
+        ("a.csv", {"item": 2}, "item is 2; there are 2 items, counted from 0."),
+    ],
+)
+def test_what_cannot_be_saved_is_refused_in_a_sentence_and_writes_nothing(
+    trace, tmp_path, name, given, sentence
+):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        save(trace, tmp_path / name, **given)
+    assert list(tmp_path.iterdir()) == []
