@@ -1,6 +1,8 @@
-"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to the bit.
+"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to
+the bit.
 
-Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the place.
+Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the
+place.
 """
 
 from __future__ import annotations
@@ -63,11 +65,14 @@ def check_size(content: bytes, where: str) -> None:
         raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
 
 
-# ---- .npy ---------------------------------------------------------------------------------------------
+# ---- .npy ---------------------------------------------------------------------------------------
 
+# The header as NumPy writes it.
 _HEADER = re.compile(
-    r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
-)  # as NumPy writes it
+    r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),"
+    r"\s*'fortran_order':\s*(True|False),"
+    r"\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
+)
 
 
 _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
@@ -76,7 +81,8 @@ _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "t
 def npy(
     head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE
 ) -> ArrayEntry:
-    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it, once it is read.
+    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it,
+    once it is read.
 
     What the header says is compared with the size before anything is made of it.
     """
@@ -103,7 +109,9 @@ def npy(
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
-    """Where the numbers begin, and what stands before them; None where it is not what NumPy writes."""
+    """Where the numbers begin, and what stands before them; None where it is not what NumPy
+    writes.
+    """
     start = 10 if content[6:8] == VERSIONS[0] else 12
     length = int.from_bytes(content[8:start], "little")
     return start + length, _HEADER.fullmatch(
@@ -116,7 +124,8 @@ def _shape(shape: list[int], where: str) -> tuple[int, ...]:
         raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
     if math.prod(shape) > MAX_ELEMENTS:
         raise BadInput(
-            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are read."
+            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are"
+            " read."
         )
     return tuple(shape)
 
@@ -130,7 +139,8 @@ def _numbers(descr: str, where: str) -> np.dtype:
         raise BadInput(f"{where}: its .npy header is damaged.") from None
     if kind or dtype.kind not in "fiub" or dtype.itemsize > 8:
         raise BadInput(
-            f"{where} holds {kind or dtype.name}; floats up to float64, integers and masks of bool are read."
+            f"{where} holds {kind or dtype.name}; floats up to float64, integers and masks of bool"
+            " are read."
         )
     return dtype
 
@@ -150,7 +160,7 @@ def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None
         )
 
 
-# ---- .npz ---------------------------------------------------------------------------------------------
+# ---- .npz ---------------------------------------------------------------------------------------
 
 
 def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
@@ -250,7 +260,9 @@ def _member(archive, member, name: str, place: str) -> ArrayEntry:
 
 
 def _words(content: bytes) -> tuple[str, ...]:
-    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for anything else."""
+    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for
+    anything else.
+    """
     start, header = _header(content)
     found = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
     if not found or not re.fullmatch(r"\d{1,4},", header[3]):
@@ -282,7 +294,7 @@ def _inflated(archive, member, most: int, place: str) -> bytes:
         raise BadInput(f"{place} is damaged, encrypted or compressed in an unknown way.") from None
 
 
-# ---- .safetensors ---------------------------------------------------------------------------------------
+# ---- .safetensors -------------------------------------------------------------------------------
 
 TYPES = {
     "F64": "<f8",
@@ -426,5 +438,6 @@ def the_one(found: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
         return next(iter(found.values()))
     names = ", ".join(shown(each, 20) for each in list(found)[:6])
     raise BadInput(
-        f"{where} holds {len(found)} arrays, and none named {name}: {names}{', …' if len(found) > 6 else ''}."
+        f"{where} holds {len(found)} arrays, and none named {name}:"
+        f" {names}{', …' if len(found) > 6 else ''}."
     )

@@ -1,4 +1,6 @@
-"""Arrays out of JSON: lists of rows, objects of arrays or of a vector for each word, and what this page saves."""
+"""Arrays out of JSON: lists of rows, objects of arrays or of a vector for each word, and what this
+page saves.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ def _number(text: str) -> int | float | _Typed:
 
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
-    """The lists of rows among the members of an object, bare or as ``{"values": …, "rows": labels}``."""
+    """The lists of rows among the members of an object, bare or as ``{"values": …, "rows":
+    labels}``.
+    """
     tokens = _words(value.get("tokens"))
     records = {
         name: inner if isinstance(inner, dict) else {"values": inner}
@@ -82,7 +86,8 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     if len(arrays) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(arrays):,} arrays; at most {MAX_ARRAYS:,} are read.")
     remark = (
-        f"Passed over, as these are no lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}."
+        "Passed over, as these are no lists of rows:"
+        f" {', '.join(over[:6])}{', …' * (len(over) > 6)}."
         if over
         else ""
     )
@@ -110,7 +115,9 @@ def _is_vector(value) -> bool:
 def _nested(
     name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
 ) -> ArrayEntry:
-    """Lists of lists as an array; its cells are looked at when it is read, and the lists then let go."""
+    """Lists of lists as an array; its cells are looked at when it is read, and the lists then let
+    go.
+    """
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
     held = [value]
@@ -173,6 +180,7 @@ def _cell(inner, here: str, of_truth: bool) -> float | bool:
     if isinstance(inner, (list, dict, bool)) or of_truth:
         found = {list: "a list", dict: "an object"}.get(type(inner)) or json.dumps(inner)
         raise BadInput(
-            f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is wanted."
+            f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is"
+            " wanted."
         )
     return read_number("" if inner is None else str(inner), here, False)

@@ -1,4 +1,6 @@
-"""Which tensor of a checkpoint is which weight, by the names that Hugging Face and PyTorch give them."""
+"""Which tensor of a checkpoint is which weight, by the names that Hugging Face and PyTorch give
+them.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def place(name: str) -> str:
 
 
 def layers(names: Iterable[str]) -> list[str]:
-    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a model."""
+    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a
+    model.
+    """
     there: dict[str, set[str]] = {}
     for name in names:
         there.setdefault(place(name), set()).update(recognised(name))
@@ -80,7 +84,9 @@ def layers(names: Iterable[str]) -> list[str]:
 
 
 def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
-    """The array that is most likely this input: by its own name, or as a checkpoint calls it, in this layer."""
+    """The array that is most likely this input: by its own name, or as a checkpoint calls it, in
+    this layer.
+    """
     own = {name.lower(): name for name in names}
     known = own.get(role.lower()) or own.get(ALIASES.get(role, role.lower().replace("_", "")))
     if known:

@@ -15,7 +15,7 @@ from attention.limits import (
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 
-# ---- changes a person makes; each returns new settings and touches nothing else -------------------
+# ---- changes a person makes; each returns new settings and touches nothing else -----------------
 
 
 def set_dimension(s: Settings, name: str, size: int) -> Settings:
@@ -46,9 +46,11 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
 def set_tokens(
     s: Settings, tokens: tuple[str, ...], keep: list[int | None], memory: bool = False
 ) -> Settings:
-    """Give the sequence new tokens; ``keep[i]`` is the old row that row i goes on with, None for a new one.
+    """Give the sequence new tokens; ``keep[i]`` is the old row that row i goes on with, None for a
+    new one.
 
-    Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row is 0 and may look at all.
+    Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row is 0 and may
+    look at all.
     """
     crossed = bool(s.memory_tokens)
     if not tokens:
@@ -70,9 +72,11 @@ def set_tokens(
         for axis, follows in enumerate((queries, keys)):
             if follows:
                 parts = [
-                    np.take(drawn, [o], axis)
-                    if o is not None
-                    else np.ones_like(np.take(drawn, [0], axis))
+                    (
+                        np.take(drawn, [o], axis)
+                        if o is not None
+                        else np.ones_like(np.take(drawn, [0], axis))
+                    )
                     for o in keep
                 ]
                 drawn = np.concatenate(parts, axis)
@@ -126,7 +130,9 @@ def set_output_weights(s: Settings, on: bool) -> Settings:
 
 
 def one_hot(s: Settings) -> Settings:
-    """Embeddings that are all 0 but for a 1 at the token's own place; d_model becomes the number of tokens."""
+    """Embeddings that are all 0 but for a 1 at the token's own place; d_model becomes the number of
+    tokens.
+    """
     n = max(len(s.tokens), len(s.key_tokens))
     s = set_dimension(s, "d_model", n)
     m = {**s.matrices, "X": Matrix(np.eye(len(s.tokens), n))}
@@ -136,7 +142,8 @@ def one_hot(s: Settings) -> Settings:
 
 
 def start_from(s: Settings, qkv: bool, trace) -> Settings:
-    """Begin with Q, K and V themselves, or with embeddings and weights; the numbers of every stage stay.
+    """Begin with Q, K and V themselves, or with embeddings and weights; the numbers of every stage
+    stay.
 
     From Q, K and V, one-hot embeddings make the weights equal to them: X W_Q = I Q = Q.
     """

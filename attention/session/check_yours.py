@@ -43,7 +43,9 @@ SOURCES = {
 
 
 def from_settings(s: Settings) -> dict:
-    """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is looked at."""
+    """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is
+    looked at.
+    """
     if not s.softmax:
         raise BadInput(
             "softmax is off on Explore; switch it on there to compare with other attention."
@@ -58,7 +60,9 @@ def from_settings(s: Settings) -> dict:
 
 
 def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers) -> dict:
-    """Inputs typed or pasted: a text for each matrix, and one for the mask where it is ``PASTED``."""
+    """Inputs typed or pasted: a text for each matrix, and one for the mask where it is
+    ``PASTED``.
+    """
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
     asked = select.Selection(true_means=true_means)
@@ -88,7 +92,9 @@ def _array(text: str, name: str, where: str) -> ArrayEntry:
 
 
 def bench_of(given: dict) -> Bench:
-    """The attention of these inputs, right and with mistakes; or a sentence about what does not fit."""
+    """The attention of these inputs, right and with mistakes; or a sentence about what does not
+    fit.
+    """
     try:
         return Bench(checked(Given(**given), MOST_SCORES))
     except (ValueError, TypeError) as problem:
@@ -98,8 +104,10 @@ def bench_of(given: dict) -> Bench:
 def shapes(bench: Bench) -> dict[str, str]:
     """What the other code's numbers look like, in words."""
     return {
-        name: " or ".join(sides(view.shape) for view in bench.views(name, bench.right[name]))
-        + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
+        name: (
+            " or ".join(sides(view.shape) for view in bench.views(name, bench.right[name]))
+            + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
+        )
         for name in ("output", "weights")
     }
 
@@ -142,14 +150,17 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
         array = array[0]  # a batch of one
     if array.ndim not in (2, 3) or not 0 < array.size <= MOST_SCORES:
         raise BadInput(
-            f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."
+            f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,}"
+            " numbers are read here."
         )
     blocks = array.reshape(-1, *array.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 
 
 def _decimals(text: str) -> int | None:
-    """How many decimals the numbers are printed with; None where they are printed whole, in full, or with powers of ten."""
+    """How many decimals the numbers are printed with; None where they are printed whole, in full,
+    or with powers of ten.
+    """
     most = max((len(found) for found in re.findall(r"\.(\d+)", text)), default=0)
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
@@ -162,8 +173,8 @@ def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
 
 
 def axes(stage: str, shape: tuple[int, ...], s: Settings | None) -> tuple[tuple[str, ...], ...]:
-    """Labels for the rows and columns of a stage: Explore's where they are as many, else 1, 2, …."""
-    words = STAGES["scaled" if stage == "capped" else stage]
+    """Labels for the rows and columns of a stage: Explore's where they are as many, else 1, 2, …"""
+    words = STAGES[stage]
     known = labels(s) if s else {}
     found = [known.get(word, ()) for word in (words.rows, words.columns)]
     return tuple(

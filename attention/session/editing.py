@@ -1,4 +1,6 @@
-"""What typing into a table and rolling do to the settings. Each takes settings and gives new ones."""
+"""What typing into a table and rolling do to the settings. Each takes settings and gives new
+ones.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ def column_labels(s: Settings, name: str, count: int) -> list[str]:
 def edit(s: Settings, name: str, base, found: dict) -> Settings:
     """The settings after the edits ``found`` in a table that opened with ``base``.
 
-    ``found`` is Streamlit's record of them: ``edited_rows``, ``added_rows`` and ``deleted_rows``, where column
-    ``c0`` is the first of the matrix. A new row is 0 where nothing was typed.
+    ``found`` is Streamlit's record of them: ``edited_rows``, ``added_rows`` and ``deleted_rows``,
+    where column ``c0`` is the first of the matrix. A new row is 0 where nothing was typed.
     """
     tokens, rows = base
     grid = [list(row) for row in rows]
@@ -74,7 +76,7 @@ def edit(s: Settings, name: str, base, found: dict) -> Settings:
 
 
 def _placed(s: Settings, name: str, values: np.ndarray) -> np.ndarray:
-    """The whole matrix with these values in it: all of it, or the item of the batch that is shown."""
+    """The whole matrix with these values in it, or in the item of the batch that is shown."""
     full = s.matrices[name].values.copy()
     full[s.item if full.ndim == 3 else ...] = values
     return full
@@ -95,7 +97,9 @@ def add_token(s: Settings, name: str) -> Settings:
 
 
 def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
-    """Fill a matrix by a recipe; where it shows that draw already, take the next seed. Nothing else changes."""
+    """Fill a matrix by a recipe; where it shows that draw already, take the next seed. Nothing else
+    changes.
+    """
     old = s.matrices[name]
     if old.recipe == recipe and recipe.kind != "identity":
         recipe = replace(recipe, seed=recipe.seed + 1)

@@ -1,7 +1,8 @@
 """The page's state as the parameters of its address, and back.
 
-A link names its example and carries only what differs from it: one parameter for each field. Numbers
-travel as the shortest text that reads back as the same float64, a rolled matrix as its recipe.
+A link names its example and carries only what differs from it: one parameter for each field.
+Numbers travel as the shortest text that reads back as the same float64, a rolled matrix as its
+recipe.
 """
 
 from __future__ import annotations
@@ -181,7 +182,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     name = link.get("example", FIRST)
     if name not in EXAMPLES:
         notices.append(
-            f"The link asks for an example “{_short(name)}” that does not exist; this is the first one."
+            f"The link asks for an example “{_short(name)}” that does not exist; this is the first"
+            " one."
         )
         name = FIRST
     base = EXAMPLES[name].build()
@@ -198,9 +200,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 )
             elif parameter == "partial":
                 notices.append(
-                    "This address stands for matrices too large for it, kept by the browser that made"
-                    " it, and this one has none under it; open a saved state under “your data” on"
-                    " Explore, or bring them again."
+                    "This address stands for matrices too large for it, kept by the browser that"
+                    " made it, and this one has none under it; open a saved state under “your data”"
+                    " on Explore, or bring them again."
                 )
             elif parameter != "example" and not parameter.startswith("embed"):
                 unknown.append(parameter)
@@ -231,7 +233,9 @@ def _pulled_back(changes: dict, settings: Settings) -> list[str]:
 
 
 def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:
-    """The base with all changes; or, where they are refused together, with those that hold on their own."""
+    """The base with all changes; or, where they are refused together, with those that hold on their
+    own.
+    """
     tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
     typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
     loose = [([name], {name: value}) for name, value in changes.items() if name not in TIED]
@@ -269,10 +273,11 @@ def existing_cell(settings: Settings):
 
 
 def write_matrix(matrix: Matrix) -> str:
-    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where that is shorter.
+    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where
+    that is shorter.
 
-    A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one travels as raw
-    float64, ``*rows x columns*…``, which is read a hundred times as fast.
+    A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one
+    travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
     """
     if matrix.is_rolled:
         return _recipe(matrix)
@@ -380,7 +385,9 @@ def is_file(content: bytes) -> bool:
 
 
 def from_file(content: bytes) -> Settings:
-    """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is refused whole."""
+    """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is
+    refused whole.
+    """
     try:
         if (
             content.count(b":") > MAX_COLONS

@@ -46,7 +46,9 @@ class Recipe:
             object.__setattr__(self, "high", 3)
 
     def fill(self, shape, fresh: bool = False) -> np.ndarray:
-        """The values for a shape; ``fresh`` draws others, which share none with those of another shape."""
+        """The values for a shape; ``fresh`` draws others, which share none with those of another
+        shape.
+        """
         return initialise(
             self.kind, shape, [self.seed, *shape] if fresh else self.seed, self.low, self.high
         )
@@ -54,7 +56,9 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Values, read-only float64, with the recipe that made them and a remark on how they were read."""
+    """Values, read-only float64, with the recipe that made them and a remark on how they were
+    read.
+    """
 
     values: np.ndarray
     recipe: Recipe | None = None
@@ -85,7 +89,9 @@ class Matrix:
         return cls(recipe.fill(shape), recipe)
 
     def resized(self, rows: int, columns: int) -> Matrix:
-        """Keep what fits; new cells are drawn the way the others were, from a stream of their own, or are 0."""
+        """Keep what fits; new cells are drawn the way the others were, from a stream of their own,
+        or are 0.
+        """
         *lead, n, m = self.shape
         values = np.zeros((*lead, rows, columns))
         if self.recipe is not None:
@@ -122,7 +128,8 @@ def orient(
     rows, columns = values.shape
     if d_in not in (rows, columns):
         raise BadInput(
-            f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it meets."
+            f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it"
+            " meets."
         )
     if rows == columns == d_in:
         transpose, note = stored == "out_in", " Both ways fit; you chose this one."
@@ -131,6 +138,9 @@ def orient(
     if transpose:
         return (
             values.T,
-            f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}",
+            (
+                f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and"
+                f" transposed.{note}"
+            ),
         )
     return values, f"{name} was typed as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"

@@ -22,8 +22,8 @@ SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why 
 class Settings:
     """Everything a link, a session or an export has to hold to show the same page again.
 
-    ``matrices`` holds X, W_Q, W_K, W_V (with memory and W_O where they are used), or Q, K, V themselves;
-    these may have a batch axis in front.
+    ``matrices`` holds X, W_Q, W_K, W_V (with memory and W_O where they are used), or Q, K, V
+    themselves; these may have a batch axis in front.
     """
 
     example: str

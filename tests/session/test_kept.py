@@ -1,4 +1,6 @@
-"""States that a browser keeps: what goes there comes back whole, and nothing else is taken for it."""
+"""States that a browser keeps: what goes there comes back whole, and nothing else is taken for
+it.
+"""
 
 import base64
 import json
@@ -99,7 +101,8 @@ FORGED = {
 def test_anything_else_is_refused_with_one_sentence(name):
     with pytest.raises(BadInput) as refused:
         kept.restored(FORGED[name], mark(LARGE))
-    assert str(refused.value) == (
-        "What this browser keeps under this address is damaged, or is another state; open a saved state"
-        " under “your data” on Explore, or bring the numbers again."
+    assert (
+        str(refused.value)
+        == "What this browser keeps under this address is damaged, or is another state; open a"
+        " saved state under “your data” on Explore, or bring the numbers again."
     )
