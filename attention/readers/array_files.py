@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 import numpy as np
 
@@ -96,7 +97,8 @@ def npy(
         raise BadInput(f"{where}: its .npy header is damaged.")
     descr, fortran, lengths = header.groups()
     dtype = _numbers(descr, where)
-    shape = _shape([int(side) for side in lengths.replace(" ", "").split(",") if side], where)
+    sides_said = lengths.replace(" ", "").split(",")
+    shape = _shape(tuple(int(side) for side in sides_said if side), where)
     _fits(size - start, shape, dtype.itemsize, where)
 
     def read() -> np.ndarray:
@@ -119,7 +121,7 @@ def _header(content: bytes) -> tuple[int, re.Match | None]:
     )
 
 
-def _shape(shape: list[int], where: str) -> tuple[int, ...]:
+def _shape(shape: tuple[int, ...], where: str) -> tuple[int, ...]:
     if len(shape) > MAX_RANK:
         raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
     if math.prod(shape) > MAX_ELEMENTS:
@@ -127,19 +129,19 @@ def _shape(shape: list[int], where: str) -> tuple[int, ...]:
             f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are"
             " read."
         )
-    return tuple(shape)
+    return shape
 
 
 def _numbers(descr: str, where: str) -> np.dtype:
     """The type of plain numbers that the header names; nothing else is ever built from a file."""
-    kind = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
+    other = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
     try:
-        dtype = None if kind else np.dtype(descr.strip("'"))
+        dtype = np.dtype(float if other else descr.strip("'"))
     except (TypeError, ValueError):
         raise BadInput(f"{where}: its .npy header is damaged.") from None
-    if kind or dtype.kind not in "fiub" or dtype.itemsize > 8:
+    if other or dtype.kind not in "fiub" or dtype.itemsize > 8:
         raise BadInput(
-            f"{where} holds {kind or dtype.name}; floats up to float64, integers and masks of bool"
+            f"{where} holds {other or dtype.name}; floats up to float64, integers and masks of bool"
             " are read."
         )
     return dtype
@@ -152,11 +154,11 @@ def _sound(flat: np.ndarray, where: str) -> np.ndarray:
     return flat
 
 
-def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
+def _fits(size: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
     wanted = math.prod(shape) * itemsize
-    if found != wanted:
+    if size != wanted:
         raise BadInput(
-            f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {found:,} follow."
+            f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {size:,} follow."
         )
 
 
@@ -215,7 +217,7 @@ def _some(arrays: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:
 def _refused(name: str, problem: BadInput) -> ArrayEntry:
     """A member that cannot be read beside others that can: it is refused when it is chosen."""
 
-    def read():
+    def read() -> NoReturn:
         raise problem
 
     return ArrayEntry(name, (), REFUSED, read, remark=str(problem))
@@ -246,7 +248,7 @@ def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntr
     return replace(entry, rows=words[of_keys]) if fits else entry
 
 
-def _member(archive, member, name: str, place: str) -> ArrayEntry:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place: str) -> ArrayEntry:
     head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
         raise BadInput(f"{place} is no .npy array.")
@@ -255,7 +257,7 @@ def _member(archive, member, name: str, place: str) -> ArrayEntry:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
     if name in ("tokens", "memory_tokens") and (words := _words(whole())):
-        return ArrayEntry(name, (len(words),), WORDS, lambda: None, words)
+        return ArrayEntry(name, (len(words),), WORDS, lambda: np.array(words), words)
     return npy(head, member.file_size, whole, place, name)
 
 
@@ -264,10 +266,10 @@ def _words(content: bytes) -> tuple[str, ...]:
     anything else.
     """
     start, header = _header(content)
-    found = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
-    if not found or not re.fullmatch(r"\d{1,4},", header[3]):
+    text = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
+    if not header or not text or not re.fullmatch(r"\d{1,4},", header[3]):
         return ()
-    width, count = 4 * int(found[1]), int(header[3][:-1])
+    width, count = 4 * int(text[1]), int(header[3][:-1])
     if len(content) - start != width * count or not width:
         return ()
     cells = [content[start + k * width : start + (k + 1) * width] for k in range(count)]
@@ -277,7 +279,7 @@ def _words(content: bytes) -> tuple[str, ...]:
         return ()
 
 
-def _inflated(archive, member, most: int, place: str) -> bytes:
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, place: str) -> bytes:
     try:
         with archive.open(member) as stream:
             return stream.read(most)
@@ -329,7 +331,7 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
         raise BadInput(f"{where}: its .safetensors header is damaged.") from None
     body = content[8 + length :]
     tensors = (
-        {name: what for name, what in header.items() if name != "__metadata__"}
+        {name: tensor for name, tensor in header.items() if name != "__metadata__"}
         if isinstance(header, dict)
         else {}
     )
@@ -338,22 +340,22 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
     if len(tensors) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
     places = {name: f"{where}, {shown(name)}" for name in tensors}
-    spans = ((*_span(what, places[name]), places[name]) for name, what in tensors.items())
+    spans = ((*_span(tensor, places[name]), places[name]) for name, tensor in tensors.items())
     _check_cover(sorted(spans), len(body))
     found = {}
-    for name, what in tensors.items():
+    for name, tensor in tensors.items():
         try:
-            found[name] = _tensor(name, what, body, places[name])
+            found[name] = _tensor(name, tensor, body, places[name])
         except UnknownType as problem:
             found[name] = _refused(name, problem)
     return _some(found)
 
 
-def _span(what, place: str) -> tuple[int, int]:
+def _span(tensor: dict, place: str) -> tuple[int, int]:
     """Where the numbers of a tensor begin and end, after its entry in the header was looked at."""
     try:
-        shape, (begin, end) = what["shape"], what["data_offsets"]
-        sound = isinstance(what["dtype"], str) and begin <= end
+        shape, (begin, end) = tensor["shape"], tensor["data_offsets"]
+        sound = isinstance(tensor["dtype"], str) and begin <= end
         sound = sound and all(type(n) is int and 0 <= n < 2**40 for n in (*shape, begin, end))
     except (TypeError, KeyError, ValueError):
         sound = False
@@ -393,7 +395,7 @@ def whole(text: str) -> None:
         raise BadInput(f"{half[0]} is half of a character; the other half is missing.")
 
 
-def once(pairs):
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, refused where a name stands in it twice."""
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
@@ -402,15 +404,16 @@ def once(pairs):
     return dict(pairs)
 
 
-def _tensor(name: str, what, body: bytes, place: str) -> ArrayEntry:
-    kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
+def _tensor(name: str, tensor: dict, body: bytes, place: str) -> ArrayEntry:
+    kind, shape = tensor["dtype"], tuple(tensor["shape"])
+    begin, end = tensor["data_offsets"]
     if kind != "BF16" and kind not in TYPES:
         raise UnknownType(
             f"{place} holds {shown(kind)}; F64, F32, F16, BF16, integers and BOOL are read."
         )
     itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
     dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
-    _fits(end - begin, tuple(shape), itemsize, place)
+    _fits(end - begin, shape, itemsize, place)
 
     def read() -> np.ndarray:
         _shape(shape, place)
@@ -418,7 +421,7 @@ def _tensor(name: str, what, body: bytes, place: str) -> ArrayEntry:
         raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
 
-    return ArrayEntry(name, tuple(shape), dtype, read)
+    return ArrayEntry(name, shape, dtype, read)
 
 
 def is_arrays(filename: str, content: bytes) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -30,7 +31,7 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     except RecursionError:
         raise BadInput(f"{where}: its brackets are nested too deeply.") from None
     except ValueError as problem:
-        if must:
+        if must and isinstance(problem, json.JSONDecodeError):
             place = f"line {problem.lineno}, column {problem.colno}: {problem.msg.lower()}"
             raise BadInput(f"{where} is no JSON; {place}.") from None
         return None
@@ -103,12 +104,13 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     }
 
 
-def _words(value) -> tuple[str, ...]:
-    words = isinstance(value, list) and all(type(word) is str for word in value)
-    return tuple(value) if words else ()
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, list) and all(type(word) is str for word in value):
+        return tuple(value)
+    return ()
 
 
-def _is_vector(value) -> bool:
+def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and type(value[0]) not in (list, str)
 
 
@@ -138,7 +140,8 @@ def _nested(
 
 def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
     """The lists, how long each level is, and the first cell; a list of numbers is one row."""
-    shape, level = [], value
+    shape: list[int] = []
+    level: object = value
     while isinstance(level, list):
         shape.append(len(level))
         level = level[0] if level else None
@@ -157,7 +160,7 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
     return value, shape, level
 
 
-def _cells(level, shape: list[int], place: str, of_truth: bool):
+def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterator[float | bool]:
     """Every cell in order; a refusal names the block, row and column."""
     word = ("column", "row")[len(shape) - 1] if len(shape) < 3 else "block"
     for k, inner in enumerate(level, 1):
@@ -174,13 +177,19 @@ def _cells(level, shape: list[int], place: str, of_truth: bool):
             )
 
 
-def _cell(inner, here: str, of_truth: bool) -> float | bool:
+def _cell(inner: object, here: str, of_truth: bool) -> float | bool:
     if isinstance(inner, bool) and of_truth:
         return inner
     if isinstance(inner, (list, dict, bool)) or of_truth:
-        found = {list: "a list", dict: "an object"}.get(type(inner)) or json.dumps(inner)
+        held = (
+            "a list"
+            if isinstance(inner, list)
+            else "an object"
+            if isinstance(inner, dict)
+            else json.dumps(inner)
+        )
         raise BadInput(
-            f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is"
+            f"{here} holds {short(held, 24)}; {'true or false' if of_truth else 'a number'} is"
             " wanted."
         )
     return read_number("" if inner is None else str(inner), here, False)

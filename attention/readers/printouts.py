@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -203,7 +204,7 @@ def brief(value: float) -> str:
     return text if float(text) == value or math.isnan(value) else exact(value)
 
 
-def sides(shape: tuple[int, ...]) -> str:
+def sides(shape: Sequence[int]) -> str:
     """A shape in words: "3 × 4"."""
     return " × ".join(map(str, shape)) or "one number"
 

@@ -215,7 +215,7 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
         raise BadInput(
             f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}."
         )
-    index = []
+    index: list[int | slice] = []
     for axis, part in enumerate(parts):
         found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
         if not found:
@@ -224,17 +224,14 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
                 " is wanted."
             )
         one, start, end = found.groups()
-        picked = (
-            int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])
-        )
-        if (picked if one else picked.stop - 1) >= values.shape[axis] or (
-            not one and picked.start >= picked.stop
-        ):
+        first = int(one or start or 0)
+        stop = first + 1 if one else int(end) if end else values.shape[axis]
+        if not first < stop <= values.shape[axis]:
             raise BadInput(
                 f"the slice {part} lies outside of {place}, which is {size(values)}; places count"
                 " from 0."
             )
-        index.append(picked)
+        index.append(first if one else slice(first, stop))
     return values[tuple(index)]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -48,6 +48,9 @@ _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
+NumberedLines = list[tuple[int, str]]  # each line with its number in the text
+
+
 class Ambiguous(BadInput):
     """Commas that can be read in two ways; the sentence asks which."""
 
@@ -55,7 +58,7 @@ class Ambiguous(BadInput):
 class Lines(NamedTuple):
     """The lines of a table, each with its number in the text, and how they fall into cells."""
 
-    numbered: list[tuple[int, str]]
+    numbered: NumberedLines
     separator: str | None  # None: spaces
     decimal: bool = False  # whether commas are decimal
 
@@ -68,7 +71,7 @@ class Lines(NamedTuple):
             else line.split()
         )
 
-    def first(self, line) -> str:
+    def first(self, line: str) -> str:
         return line.split(None, 1)[0] if self.separator is None else self.cells(line)[0]
 
     def is_number(self, cell: str) -> bool:
@@ -242,7 +245,7 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     return Lines(lines, separator, decimal)
 
 
-def _separator(lines, text: str) -> str | None:
+def _separator(lines: NumberedLines, text: str) -> str | None:
     """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation
     marks, else in any.
     """
@@ -261,7 +264,7 @@ def _separator(lines, text: str) -> str | None:
     return next(filter(everywhere, marks), next(iter(marks), None))
 
 
-def _in_words(lines) -> bool:
+def _in_words(lines: NumberedLines) -> bool:
     """Whether most lines begin with a word and a space, and commas and semicolons stand in these
     words alone.
     """
@@ -276,7 +279,7 @@ def _in_words(lines) -> bool:
     return 2 * words >= len(lines) > ended
 
 
-def _ends_rows(lines, where: str, comma: str | None) -> bool:
+def _ends_rows(lines: NumberedLines, where: str, comma: str | None) -> bool:
     """Whether a semicolon ends a row, as in "1 2; 3 4", and does not separate two cells."""
     if len(lines) == 1 and all(_DECIMAL.fullmatch(cell.strip()) for cell in lines[0][1].split(";")):
         if comma is None:
@@ -286,7 +289,7 @@ def _ends_rows(lines, where: str, comma: str | None) -> bool:
     return ends or any(_SPACED.search(line) for _, line in lines[:99])
 
 
-def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int, str]]:
+def _quoted(text: str, start: int, separator: str, where: str) -> NumberedLines:
     """Lines with cells in quotation marks, as spreadsheets write them; these are taken off."""
     found = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -307,7 +310,7 @@ def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int
 # ---- commas: between cells, or inside numbers ---------------------------------------------------
 
 
-def _comma(lines, where: str, comma: str | None) -> str | None:
+def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
     """What separates the cells of a text with commas and no tabs: the comma, commas and spaces, or
     only spaces.
     """
@@ -337,10 +340,10 @@ def _trailing(fields: list[str]) -> int:
     )
 
 
-def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
+def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | None) -> bool:
     """Whether cells between tabs or semicolons hold decimal commas; "1,234" is asked about."""
 
-    def cells():
+    def cells() -> Iterator[tuple[int, str]]:
         for k, line in lines:
             if "," in line:
                 yield from ((k, cell.strip()) for cell in line.split(separator) if "," in cell)
@@ -357,10 +360,10 @@ def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
     return comma == "decimal"
 
 
-def _question(where: str, number: int, text: str, what: str) -> str:
+def _question(where: str, number: int, text: str, separated: str) -> str:
     return (
         f"{where}, line {number}: “{short(text.strip(), 24)}” can be read in two ways; is the comma"
-        f" decimal, or does it separate {what}?"
+        f" decimal, or does it separate {separated}?"
     )
 
 
@@ -461,7 +464,7 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
             )
 
 
-def _label(lines: Lines, line, width: int) -> str:
+def _label(lines: Lines, line: str, width: int) -> str:
     """The words before the numbers; where cells are quoted, with the spaces around them."""
     if lines.separator == UNQUOTED:
         return rearmed(line.split(UNQUOTED, 1)[0])

@@ -6,17 +6,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """What a tensor's name says: how it is stored, and which of several equal parts is meant."""
 
-    stored: (
-        str | None
-    )  # "out_in", as nn.Linear keeps it, "in_out", or None: the name is used for both
+    stored: str | None  # "out_in", as nn.Linear keeps it, "in_out", or None: used for both
     index: int = 0
     count: int = 1
 
@@ -69,8 +68,9 @@ def place(name: str) -> str:
     >>> place("encoder.layer.0.attention.self.query.weight")
     'encoder.layer.0.attention.self'
     """
-    start = next((pattern.search(name).start() for pattern, _ in NAMES if pattern.search(name)), 0)
-    return name[:start].rstrip("._")
+    matches = (pattern.search(name) for pattern, _ in NAMES)
+    first = next(filter(None, matches), None)
+    return name[: first.start()].rstrip("._") if first else ""
 
 
 def layers(names: Iterable[str]) -> list[str]:

@@ -86,9 +86,9 @@ def adopt(
     remarks += [remark for b in brought.values() for remark in b.remarks]
     before = s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
-    s = replace(
-        s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {})
-    )
+    s = replace(s, cell=None)
+    if brought.keys() & {"X", "Q"}:
+        s = replace(s, example=OWN, names={})
     if (
         brought.keys() & {"X", "Q"}
         and s.tokens == before.tokens
@@ -174,11 +174,13 @@ def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
 
 def _weights(
     m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
-) -> dict:
+) -> dict[str, Matrix]:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
     anew.
     """
-    found, rolled, fitted = {}, [], []
+    found: dict[str, Matrix] = {}
+    rolled: list[str] = []
+    fitted: list[str] = []
     for name in ("W_Q", "W_K", "W_V"):
         if name in brought:
             found[name] = _oriented(name, brought[name], d)

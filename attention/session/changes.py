@@ -14,8 +14,7 @@ from attention.limits import (
 )
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
-
-# ---- changes a person makes; each returns new settings and touches nothing else -----------------
+from attention.trace import AttentionTrace
 
 
 def set_dimension(s: Settings, name: str, size: int) -> Settings:
@@ -24,7 +23,7 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
         raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
     m, width = dict(s.matrices), size * s.heads
 
-    def resize(key, rows=None, columns=None):
+    def resize(key: str, rows: int | None = None, columns: int | None = None) -> None:
         if key in m:
             m[key] = m[key].resized(rows or m[key].shape[-2], columns or m[key].shape[-1])
 
@@ -62,26 +61,32 @@ def set_tokens(
     queries, keys = not memory, memory or not crossed
     names = ("memory", "K", "V") if memory else ("X", "Q") if crossed else ("X", "Q", "K", "V")
     matrices = {n: _rows(m, keep) if n in names else m for n, m in s.matrices.items()}
-    changes = {"memory_tokens" if memory else "tokens": tokens, "matrices": matrices}
+    padding, drawn = s.padding, s.drawn
     if keys:
-        changes["padding"] = tuple(
-            i for i, old in enumerate(keep) if old in s.padding and old is not None
-        )
+        padding = tuple(i for i, old in enumerate(keep) if old in s.padding and old is not None)
     if s.mask == DRAWN:
-        drawn = np.array(s.drawn, bool)
+        cells = np.array(s.drawn, bool)
         for axis, follows in enumerate((queries, keys)):
             if follows:
                 parts = [
                     (
-                        np.take(drawn, [o], axis)
-                        if o is not None
-                        else np.ones_like(np.take(drawn, [0], axis))
+                        np.take(cells, [old], axis)
+                        if old is not None
+                        else np.ones_like(np.take(cells, [0], axis))
                     )
-                    for o in keep
+                    for old in keep
                 ]
-                drawn = np.concatenate(parts, axis)
-        changes["drawn"] = as_drawn(drawn)
-    return replace(s, cell=None, **changes)
+                cells = np.concatenate(parts, axis)
+        drawn = as_drawn(cells)
+    return replace(
+        s,
+        tokens=s.tokens if memory else tokens,
+        memory_tokens=tokens if memory else s.memory_tokens,
+        matrices=matrices,
+        padding=padding,
+        drawn=drawn,
+        cell=None,
+    )
 
 
 def _rows(matrix: Matrix, keep: list[int | None]) -> Matrix:
@@ -141,7 +146,7 @@ def one_hot(s: Settings) -> Settings:
     return replace(s, matrices=m)
 
 
-def start_from(s: Settings, qkv: bool, trace) -> Settings:
+def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
     """Begin with Q, K and V themselves, or with embeddings and weights; the numbers of every stage
     stay.
 

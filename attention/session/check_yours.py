@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ SOURCES = {
 }
 
 
-def from_settings(s: Settings) -> dict:
+def from_settings(s: Settings) -> dict[str, Any]:
     """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is
     looked at.
     """
@@ -59,7 +59,9 @@ def from_settings(s: Settings) -> dict:
     return given | {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
 
 
-def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers) -> dict:
+def pasted(
+    source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers: Any
+) -> dict[str, Any]:
     """Inputs typed or pasted: a text for each matrix, and one for the mask where it is
     ``PASTED``.
     """
@@ -74,7 +76,7 @@ def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **
     return given | {"allowed": None if mask == "none" else seen} | numbers
 
 
-def _matrix(text: str, role: str, asked=select.AS_IT_IS) -> np.ndarray:
+def _matrix(text: str, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
     found = select.select(_array(text, role, role), role, role, asked).values
     if found.ndim != 2:
         raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
@@ -91,7 +93,7 @@ def _array(text: str, name: str, where: str) -> ArrayEntry:
         ) from None
 
 
-def bench_of(given: dict) -> Bench:
+def bench_of(given: dict[str, Any]) -> Bench:
     """The attention of these inputs, right and with mistakes; or a sentence about what does not
     fit.
     """
@@ -114,16 +116,20 @@ def shapes(bench: Bench) -> dict[str, str]:
 
 def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     """Read the other code's output, weights or both, and look for what explains them."""
-    found = {
+    entries = {
         name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()
     }
-    answers = {name: entry.read() for name, entry in found.items()}
+    answers = {name: entry.read() for name, entry in entries.items()}
     try:
-        return explained(bench.given, **answers, decimals=_decimals(" ".join(boxes.values())))
+        return explained(
+            bench.given,
+            output=answers.get("output"),
+            weights=answers.get("weights"),
+            decimals=_decimals(" ".join(boxes.values())),
+        )
     except (ValueError, TypeError) as problem:
-        raise BadInput(
-            " ".join([f"your {problem}", *filter(None, {entry.remark for entry in found.values()})])
-        ) from None
+        remarks = {entry.remark for entry in entries.values()}
+        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks)])) from None
 
 
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
@@ -167,7 +173,10 @@ def _decimals(text: str) -> int | None:
 
 def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
     """What a code with this mistake would answer, to the last digit; None: a right one."""
-    values = bench.run((mistake,) if mistake else ())[name]
+    answers = bench.run((mistake,) if mistake else ())
+    if answers is None:
+        raise BadInput("these inputs leave no room for this mistake.")
+    values = answers[name]
     blocks = values.reshape(-1, *values.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 

@@ -16,6 +16,7 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -55,7 +56,7 @@ _REFUSALS = (
 class Codec:
     """How one field of the settings is written into a link and read from it."""
 
-    write: Callable[[object], str]
+    write: Callable[[Any], str]
     read: Callable[[str], object]
 
 
@@ -172,7 +173,7 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
 
 def identity(matrix: Matrix) -> bytes:
     """What tells a matrix from every other: its shape, its recipe as a link has it, its numbers."""
-    recipe = _recipe(matrix) if matrix.recipe else ""
+    recipe = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
     return f" {matrix.shape} {recipe} ".encode() + matrix.values.tobytes()
 
 
@@ -262,7 +263,7 @@ def _passed_over(names: list[str], problem: Exception) -> str:
     return f"The link's {what} passed over: {why}"
 
 
-def existing_cell(settings: Settings):
+def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     """The chosen cell, or None where the page has no such stage, row or column."""
     if settings.cell is None:
         return None
@@ -279,9 +280,10 @@ def write_matrix(matrix: Matrix) -> str:
     A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one
     travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
     """
+    made = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
     if matrix.is_rolled:
-        return _recipe(matrix)
-    made = f"{_recipe(matrix)}=" if matrix.recipe else ""
+        return made
+    made = made and f"{made}="
     values = matrix.values
     if values.size > MAX_TYPED:
         raw = (
@@ -297,9 +299,8 @@ def write_matrix(matrix: Matrix) -> str:
     return made + min(plain.replace(" ", "_"), packed, key=len)
 
 
-def _recipe(matrix: Matrix) -> str:
-    r = matrix.recipe
-    text = f"{r.kind},{r.seed},{matrix.shape[-2]}x{matrix.shape[-1]}"
+def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
+    text = f"{r.kind},{r.seed},{shape[-2]}x{shape[-1]}"
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 

@@ -21,7 +21,7 @@ class Recipe:
     low: float = 0
     high: float = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in INITIALISERS:
             raise BadInput(
                 f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}."
@@ -45,7 +45,7 @@ class Recipe:
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)
 
-    def fill(self, shape, fresh: bool = False) -> np.ndarray:
+    def fill(self, shape: tuple[int, ...], fresh: bool = False) -> np.ndarray:
         """The values for a shape; ``fresh`` draws others, which share none with those of another
         shape.
         """
@@ -64,12 +64,12 @@ class Matrix:
     recipe: Recipe | None = None
     remark: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (
             self is other
             or isinstance(other, Matrix)
@@ -85,7 +85,7 @@ class Matrix:
         return self.values.shape
 
     @classmethod
-    def rolled(cls, shape, recipe: Recipe) -> Matrix:
+    def rolled(cls, shape: tuple[int, ...], recipe: Recipe) -> Matrix:
         return cls(recipe.fill(shape), recipe)
 
     def resized(self, rows: int, columns: int) -> Matrix:

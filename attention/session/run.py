@@ -1,4 +1,4 @@
-"""From settings to numbers: run the attention, and pick the item and head that stand on the page."""
+"""From settings to numbers: run the attention, and pick the item and head that are shown."""
 
 from __future__ import annotations
 
@@ -62,9 +62,18 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
     """The attention of the chosen item and head alone: every array has two axes."""
     shown = view(settings, trace)
-    names = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
-    picked = {name: shown.stages[name] for name in names}
-    return AttentionTrace(**picked, allowed=shown.allowed, scale=trace.scale)
+    return AttentionTrace(
+        Q=shown.stages["Q"],
+        K=shown.stages["K"],
+        V=shown.stages["V"],
+        scores=shown.stages["scores"],
+        scaled=shown.stages["scaled"],
+        masked=shown.stages["masked"],
+        weights=shown.stages["weights"],
+        output=shown.stages["output"],
+        allowed=shown.allowed,
+        scale=trace.scale,
+    )
 
 
 def labels(s: Settings) -> dict[str, tuple[str, ...]]:

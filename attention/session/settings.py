@@ -54,16 +54,17 @@ class Settings:
     distribution: str = "normal"
     sample_seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "matrices", MappingProxyType(dict(self.matrices)))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return _rebuild, ({**fields, "matrices": dict(self.matrices)},)
 
     def shape(self, name: str) -> tuple[int, int]:
         """(rows, columns) of a matrix, without its batch axis."""
-        return self.matrices[name].shape[-2:]
+        rows, columns = self.matrices[name].shape[-2:]
+        return rows, columns
 
     @property
     def typed_qkv(self) -> bool:
@@ -105,7 +106,7 @@ class Settings:
         return replace(self, matrices={**self.matrices, name: matrix})
 
 
-def _rebuild(fields):
+def _rebuild(fields: dict) -> Settings:
     return Settings(**fields)
 
 
