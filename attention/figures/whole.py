@@ -9,6 +9,7 @@ from attention.colours import LIGHT
 from attention.figures.heatmap import escape, subscripts
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
+from attention.limits import MAX_DRAWN
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
@@ -20,7 +21,6 @@ CELL = 34  # px: a cell whose number can be read
 LEAST, MOST = 110, 420  # px: the sides of a pane
 ALONE = 640  # px: what a single pane may take
 GAP, HEAD, LABELS = 34, 58, 62  # px: between panes; above one; left of one
-MOST_CELLS = 2_000_000  # of all panes together; a browser draws no more in reasonable time
 
 
 def figure(
@@ -60,9 +60,9 @@ def figure(
             why = "this trace does not have it" if name in STAGES else "there is no such stage"
             raise ValueError(f"stages names {name!r}; {why}: {', '.join(view.stages)} are there.")
     cells = sum(view.stages[name].size for name in chosen)
-    if cells > MOST_CELLS:
+    if cells > MAX_DRAWN:
         raise ValueError(
-            f"these stages hold {cells:,} cells; at most {MOST_CELLS:,} can be drawn."
+            f"these stages hold {cells:,} cells; at most {MAX_DRAWN:,} can be drawn."
             " Choose fewer stages."
         )
     shown = [pane for pane in panes(view, digits=digits) if pane["name"] in chosen]

@@ -21,12 +21,17 @@ from typing import NoReturn
 
 import numpy as np
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX_RANK, BadInput
+from attention.limits import (
+    MAX_ARRAYS,
+    MAX_ELEMENTS,
+    MAX_FILE,
+    MAX_HEADER,
+    MAX_INFLATED,
+    MAX_RANK,
+    BadInput,
+)
 from attention.readers.entry import ALONE, ArrayEntry, shown
 from attention.readers.printouts import sides
-
-MOST_TRIED = 32 * 2**20  # bytes of a .npz, inflated, that are read to see whether they are sound
-
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 
@@ -185,7 +190,7 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
         EOFError,
     ):
         raise BadInput(f"{where} is a damaged zip file.") from None
-    small = sum(member.file_size for member in members) <= MOST_TRIED
+    small = sum(member.file_size for member in members) <= MAX_INFLATED
     found = {}
     for member in members:
         name = member.filename.removesuffix(".npy")

@@ -11,18 +11,16 @@ from functools import cache
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
+from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_NAMES, MAX_RANK, BadInput
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.printouts import read_number, sides, vanishes
 
-MOST_NAMES = 100_000  # in one text
-
 
 def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     """Arrays by name; None where it is no JSON, and need not be."""
-    if text.count(":") > MOST_NAMES:
-        raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MOST_NAMES:,} are read.")
+    if text.count(":") > MAX_NAMES:
+        raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MAX_NAMES:,} are read.")
     try:
         whole(text)
         value = json.loads(text, object_pairs_hook=once, parse_int=_number, parse_float=_number)

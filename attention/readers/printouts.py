@@ -8,11 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_BLOCKS, MAX_SIDE, BadInput
+from attention.limits import LIMIT, MAX_BLOCKS, MAX_SIDE, MAX_TYPED_TEXT, BadInput
 from attention.numbers import exact
-
-MAX_TEXT = 8 * 2**20  # characters of a typed matrix; 512 × 512 numbers of full length fit
-
 
 # What NumPy, JAX, PyTorch and TensorFlow write around the numbers.
 _PRINTED = re.compile(
@@ -93,9 +90,9 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     ...
     attention.limits.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
     """
-    if len(text) > MAX_TEXT:
+    if len(text) > MAX_TYPED_TEXT:
         raise BadInput(
-            f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read."
+            f"{name}: {len(text):,} characters are too many; at most {MAX_TYPED_TEXT:,} are read."
         )
     if "..." in text:
         raise BadInput(
@@ -154,14 +151,14 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
     >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
     (2, 2, 1)
     """
-    text = _bare(text[: MAX_TEXT + 1])
+    text = _bare(text[: MAX_TYPED_TEXT + 1])
     if re.match(r"\s{0,99}(\[\s{0,99}){4}", text):
         raise BadInput(
             f"{name} has four axes or more; three at most are read from a printout; cut it first,"
             " or save it as .npy."
         )
     blocks = [block for block in _BETWEEN.split(text) if block.strip()]
-    if len(blocks) < 2 or len(text) > MAX_TEXT:
+    if len(blocks) < 2 or len(text) > MAX_TYPED_TEXT:
         return read_matrix(text, name, finite)
     if len(blocks) > MAX_BLOCKS:
         raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")

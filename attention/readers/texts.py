@@ -11,14 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, BadInput
+from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.printouts import read_matrices
 from attention.readers.tables import tables
 
-MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
-MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
 BOUNDS = (
     ("\n", MAX_ELEMENTS, "lines"),
     ("\r", MAX_ELEMENTS, "lines"),

@@ -12,7 +12,7 @@ from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.diagnosis import explain as explained
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
-from attention.limits import BadInput
+from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
@@ -22,9 +22,6 @@ from attention.session.run import labels
 from attention.session.settings import Settings, allowed
 from attention.stages import STAGES
 
-MOST_SCORES = (
-    8 * 128 * 128
-)  # heads × queries × keys, so that all pairs are tried within two seconds
 PASTED = "pasted"
 
 
@@ -98,7 +95,7 @@ def bench_of(given: dict[str, Any]) -> Bench:
     fit.
     """
     try:
-        return Bench(checked(Given(**given), MOST_SCORES))
+        return Bench(checked(Given(**given), MAX_CHECKED))
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem).replace("allowed has", "the mask has")) from None
 
@@ -154,9 +151,9 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
         raise BadInput(f"{where} holds bool; numbers are wanted.")
     while array.ndim > 2 and len(array) == 1:
         array = array[0]  # a batch of one
-    if array.ndim not in (2, 3) or not 0 < array.size <= MOST_SCORES:
+    if array.ndim not in (2, 3) or not 0 < array.size <= MAX_CHECKED:
         raise BadInput(
-            f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,}"
+            f"{where}: the shape is {array.shape}; two or three axes and at most {MAX_CHECKED:,}"
             " numbers are read here."
         )
     blocks = array.reshape(-1, *array.shape[-2:])

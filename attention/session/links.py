@@ -21,7 +21,18 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from attention.limits import MAX_BATCH, MAX_SIDE, BadInput
+from attention.limits import (
+    MAX_BATCH,
+    MAX_ELEMENTS,
+    MAX_FIELD,
+    MAX_LINK,
+    MAX_MATRIX_TEXT,
+    MAX_SIDE,
+    MAX_STATE_COLONS,
+    MAX_STATE_COMMAS,
+    MAX_TYPED,
+    BadInput,
+)
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.examples import EXAMPLES, FIRST
@@ -31,12 +42,6 @@ from attention.session.settings import Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
-MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
-MAX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
-MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
-MAX_COLONS, MAX_COMMAS = 10_000, 700_000  # in a state file
-MAX_FIELD = 20_000  # characters of any other parameter; 64 tokens or a mask of 64 × 64 need fewer
-MAX_RAW = 400_000  # numbers of one matrix
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
 TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
@@ -197,7 +202,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 matrices.pop(parameter, None)
             elif parameter in MATRICES:
                 matrices[parameter] = read_matrix_text(
-                    text if text.startswith("*") else _short_enough(text, MAX_TEXT), parameter
+                    text if text.startswith("*") else _short_enough(text, MAX_MATRIX_TEXT),
+                    parameter,
                 )
             elif parameter == "partial":
                 notices.append(
@@ -322,7 +328,7 @@ def read_matrix_text(text: str, name: str) -> Matrix:
     if text.startswith("*"):
         return _raw(text, name)
     if text.startswith("~"):
-        text = _inflate(text[1:], name, MAX_TEXT).decode("ascii", "replace")
+        text = _inflate(text[1:], name, MAX_MATRIX_TEXT).decode("ascii", "replace")
     parts = text.removeprefix("!").split("!")
     if len(parts) > MAX_BATCH:
         raise BadInput(f"{name} has {len(parts)} items; at most {MAX_BATCH} fit.")
@@ -343,8 +349,8 @@ def _raw(text: str, name: str) -> Matrix:
     ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     size = math.prod(sides)
-    if size > MAX_RAW:
-        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_RAW:,} fit.")
+    if size > MAX_ELEMENTS:
+        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_ELEMENTS:,} fit.")
     content = _inflate(shape[4], name, 8 * size)
     if len(content) != 8 * size:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
@@ -391,9 +397,9 @@ def from_file(content: bytes) -> Settings:
     """
     try:
         if (
-            content.count(b":") > MAX_COLONS
-            or content.count(b"[") > MAX_COLONS
-            or content.count(b",") > MAX_COMMAS
+            content.count(b":") > MAX_STATE_COLONS
+            or content.count(b"[") > MAX_STATE_COLONS
+            or content.count(b",") > MAX_STATE_COMMAS
         ):
             raise ValueError
         link = json.loads(content.decode("utf-8"))["link"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.limits import LIMIT, BadInput
+from attention.limits import LIMIT, MAX_SEED, BadInput
 from attention.readers.printouts import brief
 from attention.weights import INITIALISERS, initialise
 
@@ -26,7 +26,7 @@ class Recipe:
             raise BadInput(
                 f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}."
             )
-        if not (0 <= self.seed < 2**32):
+        if not 0 <= self.seed <= MAX_SEED:
             raise BadInput(
                 f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed."
             )

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
 from attention.session.matrix import Matrix
 
@@ -132,9 +133,9 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "item": (0, max(s.batch - 1, 0)),
         "head": (0, s.heads - 1),
         "query": (0, len(s.tokens) - 1),
-        "digits": (0, 10),
-        "sample_d_k": (1, 1024),
-        "samples": (10, 10_000),
+        "digits": (0, MAX_DIGITS),
+        "sample_d_k": (1, MAX_SAMPLE_D_K),
+        "samples": (10, MAX_SAMPLES),
     }
 
 

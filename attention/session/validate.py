@@ -13,6 +13,8 @@ from attention.limits import (
     MAX_CELLS,
     MAX_DIMENSION,
     MAX_NUMBERS,
+    MAX_SCALE,
+    MAX_SEED,
     MAX_SIDE,
     MAX_TOKEN_LENGTH,
     MAX_TOKENS,
@@ -54,7 +56,7 @@ def check(settings: Settings) -> Settings:
         raise BadInput(
             f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}."
         )
-    if settings.scale is not None and not (0 < settings.scale <= 1e6):
+    if settings.scale is not None and not (0 < settings.scale <= MAX_SCALE):
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
     if settings.fill not in ("-inf", "-1e9"):
@@ -65,7 +67,7 @@ def check(settings: Settings) -> Settings:
             f"there is no distribution “{settings.distribution}” to sample from; choose one of"
             f" {known}."
         )
-    if not 0 <= settings.sample_seed < 2**32:
+    if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
             " allowed."

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.panes import panes
-from attention.limits import LIMIT, BadInput
+from attention.limits import LIMIT, MAX_LINK, BadInput
 from attention.masks import MASKS
 from attention.session import changes
 from attention.session import settings as inputs
@@ -25,7 +25,6 @@ from attention.session.examples import EXAMPLES, FIRST
 from attention.session.links import (
     CODECS,
     MATRICES,
-    MAX_LINK,
     address,
     from_file,
     read,
