@@ -37,12 +37,11 @@ from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix, Recipe
-from attention.session.run import run, view
-from attention.session.settings import Settings, bounds
+from attention.session.run import sizes
+from attention.session.settings import MATRICES, Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
-MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
 TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
 _REFUSALS = (
@@ -274,9 +273,8 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     if settings.cell is None:
         return None
     stage, i, j = settings.cell
-    stages = view(settings, run(settings)).stages
-    inside = stage in stages and 0 <= i < stages[stage].shape[0] and 0 <= j < stages[stage].shape[1]
-    return settings.cell if inside else None
+    rows, columns = sizes(settings).get(stage, (0, 0))
+    return settings.cell if 0 <= i < rows and 0 <= j < columns else None
 
 
 def write_matrix(matrix: Matrix) -> str:

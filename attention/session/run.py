@@ -6,7 +6,8 @@ import numpy as np
 
 from attention.captions import TUTORIAL_FILL
 from attention.heads import multi_head_attention, self_attention
-from attention.session.settings import Settings, allowed
+from attention.session.settings import MATRICES, Settings, allowed
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
 
@@ -74,6 +75,28 @@ def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
         allowed=shown.allowed,
         scale=trace.scale,
     )
+
+
+def sizes(s: Settings) -> dict[str, tuple[int, int]]:
+    """(rows, columns) of every stage that :func:`view` shows, without running the attention.
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> sizes(EXAMPLES["four-words"].build())["weights"]
+    (4, 4)
+    """
+    absent = {"capped"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    if allowed(s).all():
+        absent.add("mask")
+    if "W_O" not in s.matrices:
+        absent |= {"projected"} if s.heads > 1 else {"projected", "joined"}
+    if not s.context:
+        absent.add("context")
+    count = {axis: len(names) for axis, names in labels(s).items()}
+    return {
+        name: (count[stage.rows], count[stage.columns])
+        for name, stage in STAGES.items()
+        if name not in absent
+    }
 
 
 def labels(s: Settings) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from attention.masks import MASKS
 from attention.session.matrix import Matrix
 
 DRAWN = "drawn"
+MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
 
 
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
