@@ -1,48 +1,64 @@
-"""Every bound in one place, and the error that says in one sentence which was passed."""
+"""Every bound in one place, and the error that says in one sentence which was passed.
+
+What concerns the look of a figure alone (when a cell gets no number, say) stands with that figure.
+"""
 
 from __future__ import annotations
-
-MAX_SIDE = 512  # rows or columns of a matrix
-
-
-MAX_BLOCKS = 64  # matrices in one text, one for each head
-
-
-LIMIT = 1e12  # numbers beyond ±LIMIT are refused, so that no product of four of them overflows
 
 
 class BadInput(ValueError):
     """What a person gave cannot be used; the message is the one sentence they read."""
 
 
-MAX_FILE = 8 * 2**20  # bytes
+# ---- numbers ------------------------------------------------------------------------------------
+# Products of four numbers and their sums stay far below what float64 holds.
 
+LIMIT = 1e12  # numbers beyond ±LIMIT are refused
+MAX_SCALE = 1e6  # what scores are multiplied by
+MAX_SEED = 2**32 - 1
 
-MAX_ELEMENTS = 400_000  # of one array
-
-
-MAX_ARRAYS = 4096  # in one file
-
-
-MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
-
-
-MAX_RANK = 4
-
+# ---- the board ----------------------------------------------------------------------------------
+# What a browser draws at once, and a saved state below MAX_FILE holds.
 
 MAX_TOKENS = 64
-
-
-MAX_DIMENSION = 512
-
-
-MAX_TOKEN_LENGTH = 40
-
-
+MAX_TOKEN_LENGTH = 40  # characters
+MAX_DIMENSION = 512  # d_model, d_k and d_v
+MAX_SIDE = 512  # rows or columns of a matrix
+MAX_BATCH = 64  # sequences
 MAX_CELLS = 2**21  # scores of all items and heads together
+MAX_NUMBERS = 700_000  # of all matrices together
+MAX_EDITED = 16_384  # cells in a table to type in; more would hold up the browser
 
+# ---- files and texts ----------------------------------------------------------------------------
+# Counted in the bytes or the text before anything is made of them, so that a small file cannot
+# become a large one.
 
-MAX_BATCH = 64
+MAX_FILE = 8 * 2**20  # bytes of a file, characters of a text
+MAX_PASTED = 2_000_000  # characters that a box of the page takes
+MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full length fit
+MAX_ELEMENTS = 400_000  # numbers of one array
+MAX_RANK = 4  # its axes
+MAX_ARRAYS = 4096  # in one file
+MAX_BLOCKS = 64  # matrices in one text, one for each head
+MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
+MAX_INFLATED = 32 * 2**20  # bytes of a .npz that are read to see whether they are sound
+MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
+MAX_NAMES = 100_000  # of a JSON text
+MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
 
+# ---- links and saved states ---------------------------------------------------------------------
 
-MAX_NUMBERS = 700_000  # of all matrices together, so that a saved state stays below 8 MB
+MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
+MAX_FIELD = 20_000  # characters of a parameter; 64 tokens or a mask of 64 × 64 need fewer
+MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
+MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
+MAX_STATE_COLONS = 10_000  # in a saved state, and as many brackets
+MAX_STATE_COMMAS = 700_000
+
+# ---- work ---------------------------------------------------------------------------------------
+
+MAX_CHECKED = 8 * 128 * 128  # heads × queries × keys that Check yours searches within two seconds
+MAX_DRAWN = 2_000_000  # cells of all panes of one figure; a browser draws no more in time
+MAX_SAMPLES = 10_000  # scores that Why √d_k draws
+MAX_SAMPLE_D_K = 1024
+MAX_DIGITS = 10  # behind the point

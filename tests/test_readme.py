@@ -1,8 +1,15 @@
 """README tells the truth: its table is the package's, and its Python runs."""
 
+import numpy as np
+import pytest
 from readme import PYTHON, README, prints_what_it_says
 
+from attention import limits
 from attention.frameworks.records import CONVENTIONS
+from attention.limits import BadInput
+from attention.session.matrix import Matrix
+from attention.session.settings import Settings
+from attention.session.validate import check
 
 
 def test_the_table_of_frameworks_is_that_of_the_package():
@@ -17,3 +24,33 @@ def test_the_table_of_frameworks_is_that_of_the_package():
 def test_its_python_runs_and_prints_what_it_says(capsys):
     exec(PYTHON, {})
     assert prints_what_it_says(capsys.readouterr().out)
+
+
+def test_the_limits_it_names_are_those_of_the_package():
+    text = " ".join(README.split())
+    said = (
+        f"At most {limits.MAX_FILE // 2**20} MB a file,"
+        f" {limits.MAX_PASTED / 1e6:g} million characters pasted,"
+        f" {limits.MAX_ELEMENTS:,} numbers an array, {limits.MAX_TOKENS} tokens,"
+        f" widths of {limits.MAX_DIMENSION} and {limits.MAX_NUMBERS:,} numbers on the board"
+        f" (three weights of {limits.MAX_SIDE} × {limits.MAX_SIDE} are more),"
+        " numbers up to ±10¹²."
+    )
+    assert said in text
+    assert limits.LIMIT == 1e12
+    assert limits.MAX_SIDE == limits.MAX_DIMENSION
+
+
+def board(d_model: int, d_k: int, d_v: int) -> Settings:
+    shapes = {"X": (64, d_model), "W_Q": (d_model, d_k), "W_K": (d_model, d_k)}
+    shapes["W_V"] = (d_model, d_v)
+    matrices = {name: Matrix(np.full(shape, 1e12)) for name, shape in shapes.items()}
+    return Settings("four-words", tuple(f"w{k}" for k in range(64)), matrices)
+
+
+def test_what_it_says_fits_on_the_board_fits_and_what_is_more_is_refused():
+    assert check(board(512, 512, 8)).d_k == 512
+    assert check(board(512, 8, 512)).d_v == 512
+    with pytest.raises(BadInput) as refused:
+        check(board(512, 512, 512))
+    assert str(refused.value) == "these matrices hold 819,200 numbers; at most 700,000 fit."

@@ -13,6 +13,7 @@ from attention.figures.heatmap import escape, subscripts
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
 from attention.frameworks.diagnosis import Diagnosis
+from attention.limits import MAX_DRAWN
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, whole_number
@@ -27,7 +28,6 @@ WIDEST = 1150  # px: a line of panes; what a notebook has room for
 GAP, HEADING, EDGE = 30, 26, 12  # px: between panes; for the words above one; around all
 BAR = 56  # px: the colours' scale of a pane that stands alone
 CHARACTER = {11: 6.2, 13: 7.6}  # px: width of a letter, of labels and of bold headings
-MOST_CELLS = 2_000_000  # of all panes together; a browser draws no more in reasonable time
 MOST_DIGITS = 12
 
 
@@ -115,9 +115,9 @@ def _chosen(stages: Collection[str] | None, there: dict[str, int], what: str) ->
     if not drawn:
         raise ValueError(f"nothing to draw: no stage that was asked for has a cell ({listed}).")
     cells = sum(there[name] for name in drawn)
-    if cells > MOST_CELLS:
+    if cells > MAX_DRAWN:
         raise ValueError(
-            f"these stages hold {cells:,} cells; at most {MOST_CELLS:,} can be drawn."
+            f"these stages hold {cells:,} cells; at most {MAX_DRAWN:,} can be drawn."
             " Choose fewer stages, or trace fewer tokens."
         )
     return drawn

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from attention.limits import MAX_EDITED
 from attention.pages import parts, state, your_data
 from attention.session import changes, editing
 from attention.session import settings as inputs
@@ -19,7 +20,6 @@ from attention.view import distinct
 from attention.weights import INITIALISERS
 
 MASK, DATA = "mask", "data"
-MOST_CELLS = 16_384  # in a table to type in; more would hold up the browser
 NAMES = {"memory": "Y", DATA: ":material/upload: your data"}
 SEEDS = {
     name: seed for seed, name in enumerate(MATRICES)
@@ -66,7 +66,7 @@ def panel(s: Settings) -> None:
 def _numbers(s: Settings, name: str) -> None:
     import pandas as pd
 
-    if s.shape(name)[0] * s.shape(name)[1] > MOST_CELLS:
+    if s.shape(name)[0] * s.shape(name)[1] > MAX_EDITED:
         parts.note(
             f"{name} has {s.shape(name)[0]} × {s.shape(name)[1]} numbers, too many to type into; roll it or bring a file."
         )

@@ -7,7 +7,7 @@ import hashlib
 import streamlit as st
 
 from attention.html import preview as tables
-from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
+from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import array_files, opening
 from attention.readers.entry import ArrayEntry
@@ -42,7 +42,7 @@ def panel(s: Settings) -> None:
             "load_text",
             "",
             height=170,
-            max_chars=2_000_000,
+            max_chars=MAX_PASTED,
             placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors",
         )
         st.button(

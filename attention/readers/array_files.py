@@ -1,6 +1,8 @@
-"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to the bit.
+"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to
+the bit.
 
-Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the place.
+Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the
+place.
 """
 
 from __future__ import annotations
@@ -15,15 +17,21 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 import numpy as np
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, MAX_HEADER, MAX_RANK, BadInput
+from attention.limits import (
+    MAX_ARRAYS,
+    MAX_ELEMENTS,
+    MAX_FILE,
+    MAX_HEADER,
+    MAX_INFLATED,
+    MAX_RANK,
+    BadInput,
+)
 from attention.readers.entry import ALONE, ArrayEntry, shown
 from attention.readers.printouts import sides
-
-MOST_TRIED = 32 * 2**20  # bytes of a .npz, inflated, that are read to see whether they are sound
-
 
 HEAD = 12_000  # bytes of a .npy that hold its header
 
@@ -63,11 +71,14 @@ def check_size(content: bytes, where: str) -> None:
         raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
 
 
-# ---- .npy ---------------------------------------------------------------------------------------------
+# ---- .npy ---------------------------------------------------------------------------------------
 
+# The header as NumPy writes it.
 _HEADER = re.compile(
-    r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
-)  # as NumPy writes it
+    r"\{\s*'descr':\s*('[<>|=]?[A-Za-z?](?:\d{0,4}|8\[\w{1,9}\])'|\[[^\]]{0,9000}\]),"
+    r"\s*'fortran_order':\s*(True|False),"
+    r"\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
+)
 
 
 _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
@@ -76,7 +87,8 @@ _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "t
 def npy(
     head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE
 ) -> ArrayEntry:
-    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it, once it is read.
+    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it,
+    once it is read.
 
     What the header says is compared with the size before anything is made of it.
     """
@@ -90,7 +102,8 @@ def npy(
         raise BadInput(f"{where}: its .npy header is damaged.")
     descr, fortran, lengths = header.groups()
     dtype = _numbers(descr, where)
-    shape = _shape([int(side) for side in lengths.replace(" ", "").split(",") if side], where)
+    sides_said = lengths.replace(" ", "").split(",")
+    shape = _shape(tuple(int(side) for side in sides_said if side), where)
     _fits(size - start, shape, dtype.itemsize, where)
 
     def read() -> np.ndarray:
@@ -103,7 +116,9 @@ def npy(
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
-    """Where the numbers begin, and what stands before them; None where it is not what NumPy writes."""
+    """Where the numbers begin, and what stands before them; None where it is not what NumPy
+    writes.
+    """
     start = 10 if content[6:8] == VERSIONS[0] else 12
     length = int.from_bytes(content[8:start], "little")
     return start + length, _HEADER.fullmatch(
@@ -111,26 +126,28 @@ def _header(content: bytes) -> tuple[int, re.Match | None]:
     )
 
 
-def _shape(shape: list[int], where: str) -> tuple[int, ...]:
+def _shape(shape: tuple[int, ...], where: str) -> tuple[int, ...]:
     if len(shape) > MAX_RANK:
         raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
     if math.prod(shape) > MAX_ELEMENTS:
         raise BadInput(
-            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are read."
+            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are"
+            " read."
         )
-    return tuple(shape)
+    return shape
 
 
 def _numbers(descr: str, where: str) -> np.dtype:
     """The type of plain numbers that the header names; nothing else is ever built from a file."""
-    kind = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
+    other = _OTHER.get("[" if descr[0] == "[" else descr.strip("'<>|=")[0])
     try:
-        dtype = None if kind else np.dtype(descr.strip("'"))
+        dtype = np.dtype(float if other else descr.strip("'"))
     except (TypeError, ValueError):
         raise BadInput(f"{where}: its .npy header is damaged.") from None
-    if kind or dtype.kind not in "fiub" or dtype.itemsize > 8:
+    if other or dtype.kind not in "fiub" or dtype.itemsize > 8:
         raise BadInput(
-            f"{where} holds {kind or dtype.name}; floats up to float64, integers and masks of bool are read."
+            f"{where} holds {other or dtype.name}; floats up to float64, integers and masks of bool"
+            " are read."
         )
     return dtype
 
@@ -142,15 +159,15 @@ def _sound(flat: np.ndarray, where: str) -> np.ndarray:
     return flat
 
 
-def _fits(found: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
+def _fits(size: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
     wanted = math.prod(shape) * itemsize
-    if found != wanted:
+    if size != wanted:
         raise BadInput(
-            f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {found:,} follow."
+            f"{where} says it is {sides(shape)}, which takes {wanted:,} bytes; {size:,} follow."
         )
 
 
-# ---- .npz ---------------------------------------------------------------------------------------------
+# ---- .npz ---------------------------------------------------------------------------------------
 
 
 def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
@@ -173,7 +190,7 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
         EOFError,
     ):
         raise BadInput(f"{where} is a damaged zip file.") from None
-    small = sum(member.file_size for member in members) <= MOST_TRIED
+    small = sum(member.file_size for member in members) <= MAX_INFLATED
     found = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
@@ -205,7 +222,7 @@ def _some(arrays: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:
 def _refused(name: str, problem: BadInput) -> ArrayEntry:
     """A member that cannot be read beside others that can: it is refused when it is chosen."""
 
-    def read():
+    def read() -> NoReturn:
         raise problem
 
     return ArrayEntry(name, (), REFUSED, read, remark=str(problem))
@@ -236,7 +253,7 @@ def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntr
     return replace(entry, rows=words[of_keys]) if fits else entry
 
 
-def _member(archive, member, name: str, place: str) -> ArrayEntry:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place: str) -> ArrayEntry:
     head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
         raise BadInput(f"{place} is no .npy array.")
@@ -245,17 +262,19 @@ def _member(archive, member, name: str, place: str) -> ArrayEntry:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
     if name in ("tokens", "memory_tokens") and (words := _words(whole())):
-        return ArrayEntry(name, (len(words),), WORDS, lambda: None, words)
+        return ArrayEntry(name, (len(words),), WORDS, lambda: np.array(words), words)
     return npy(head, member.file_size, whole, place, name)
 
 
 def _words(content: bytes) -> tuple[str, ...]:
-    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for anything else."""
+    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for
+    anything else.
+    """
     start, header = _header(content)
-    found = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
-    if not found or not re.fullmatch(r"\d{1,4},", header[3]):
+    text = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
+    if not header or not text or not re.fullmatch(r"\d{1,4},", header[3]):
         return ()
-    width, count = 4 * int(found[1]), int(header[3][:-1])
+    width, count = 4 * int(text[1]), int(header[3][:-1])
     if len(content) - start != width * count or not width:
         return ()
     cells = [content[start + k * width : start + (k + 1) * width] for k in range(count)]
@@ -265,7 +284,7 @@ def _words(content: bytes) -> tuple[str, ...]:
         return ()
 
 
-def _inflated(archive, member, most: int, place: str) -> bytes:
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int, place: str) -> bytes:
     try:
         with archive.open(member) as stream:
             return stream.read(most)
@@ -282,7 +301,7 @@ def _inflated(archive, member, most: int, place: str) -> bytes:
         raise BadInput(f"{place} is damaged, encrypted or compressed in an unknown way.") from None
 
 
-# ---- .safetensors ---------------------------------------------------------------------------------------
+# ---- .safetensors -------------------------------------------------------------------------------
 
 TYPES = {
     "F64": "<f8",
@@ -317,7 +336,7 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
         raise BadInput(f"{where}: its .safetensors header is damaged.") from None
     body = content[8 + length :]
     tensors = (
-        {name: what for name, what in header.items() if name != "__metadata__"}
+        {name: tensor for name, tensor in header.items() if name != "__metadata__"}
         if isinstance(header, dict)
         else {}
     )
@@ -326,22 +345,22 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
     if len(tensors) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(tensors):,} tensors; at most {MAX_ARRAYS:,} are read.")
     places = {name: f"{where}, {shown(name)}" for name in tensors}
-    spans = ((*_span(what, places[name]), places[name]) for name, what in tensors.items())
+    spans = ((*_span(tensor, places[name]), places[name]) for name, tensor in tensors.items())
     _check_cover(sorted(spans), len(body))
     found = {}
-    for name, what in tensors.items():
+    for name, tensor in tensors.items():
         try:
-            found[name] = _tensor(name, what, body, places[name])
+            found[name] = _tensor(name, tensor, body, places[name])
         except UnknownType as problem:
             found[name] = _refused(name, problem)
     return _some(found)
 
 
-def _span(what, place: str) -> tuple[int, int]:
+def _span(tensor: dict, place: str) -> tuple[int, int]:
     """Where the numbers of a tensor begin and end, after its entry in the header was looked at."""
     try:
-        shape, (begin, end) = what["shape"], what["data_offsets"]
-        sound = isinstance(what["dtype"], str) and begin <= end
+        shape, (begin, end) = tensor["shape"], tensor["data_offsets"]
+        sound = isinstance(tensor["dtype"], str) and begin <= end
         sound = sound and all(type(n) is int and 0 <= n < 2**40 for n in (*shape, begin, end))
     except (TypeError, KeyError, ValueError):
         sound = False
@@ -381,7 +400,7 @@ def whole(text: str) -> None:
         raise BadInput(f"{half[0]} is half of a character; the other half is missing.")
 
 
-def once(pairs):
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, refused where a name stands in it twice."""
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
@@ -390,15 +409,16 @@ def once(pairs):
     return dict(pairs)
 
 
-def _tensor(name: str, what, body: bytes, place: str) -> ArrayEntry:
-    kind, shape, (begin, end) = what["dtype"], what["shape"], what["data_offsets"]
+def _tensor(name: str, tensor: dict, body: bytes, place: str) -> ArrayEntry:
+    kind, shape = tensor["dtype"], tuple(tensor["shape"])
+    begin, end = tensor["data_offsets"]
     if kind != "BF16" and kind not in TYPES:
         raise UnknownType(
             f"{place} holds {shown(kind)}; F64, F32, F16, BF16, integers and BOOL are read."
         )
     itemsize = 2 if kind == "BF16" else np.dtype(TYPES[kind]).itemsize
     dtype = "bfloat16" if kind == "BF16" else np.dtype(TYPES[kind]).name
-    _fits(end - begin, tuple(shape), itemsize, place)
+    _fits(end - begin, shape, itemsize, place)
 
     def read() -> np.ndarray:
         _shape(shape, place)
@@ -406,7 +426,7 @@ def _tensor(name: str, what, body: bytes, place: str) -> ArrayEntry:
         raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw
 
-    return ArrayEntry(name, tuple(shape), dtype, read)
+    return ArrayEntry(name, shape, dtype, read)
 
 
 def is_arrays(filename: str, content: bytes) -> bool:
@@ -426,5 +446,6 @@ def the_one(found: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
         return next(iter(found.values()))
     names = ", ".join(shown(each, 20) for each in list(found)[:6])
     raise BadInput(
-        f"{where} holds {len(found)} arrays, and none named {name}: {names}{', …' if len(found) > 6 else ''}."
+        f"{where} holds {len(found)} arrays, and none named {name}:"
+        f" {names}{', …' if len(found) > 6 else ''}."
     )

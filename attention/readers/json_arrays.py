@@ -1,25 +1,26 @@
-"""Arrays out of JSON: lists of rows, objects of arrays or of a vector for each word, and what this page saves."""
+"""Arrays out of JSON: lists of rows, objects of arrays or of a vector for each word, and what this
+page saves.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_RANK, BadInput
+from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_NAMES, MAX_RANK, BadInput
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.printouts import read_number, sides, vanishes
 
-MOST_NAMES = 100_000  # in one text
-
 
 def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     """Arrays by name; None where it is no JSON, and need not be."""
-    if text.count(":") > MOST_NAMES:
-        raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MOST_NAMES:,} are read.")
+    if text.count(":") > MAX_NAMES:
+        raise BadInput(f"{where} has {text.count(':'):,} colons; at most {MAX_NAMES:,} are read.")
     try:
         whole(text)
         value = json.loads(text, object_pairs_hook=once, parse_int=_number, parse_float=_number)
@@ -28,7 +29,7 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     except RecursionError:
         raise BadInput(f"{where}: its brackets are nested too deeply.") from None
     except ValueError as problem:
-        if must:
+        if must and isinstance(problem, json.JSONDecodeError):
             place = f"line {problem.lineno}, column {problem.colno}: {problem.msg.lower()}"
             raise BadInput(f"{where} is no JSON; {place}.") from None
         return None
@@ -63,7 +64,9 @@ def _number(text: str) -> int | float | _Typed:
 
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
-    """The lists of rows among the members of an object, bare or as ``{"values": …, "rows": labels}``."""
+    """The lists of rows among the members of an object, bare or as ``{"values": …, "rows":
+    labels}``.
+    """
     tokens = _words(value.get("tokens"))
     records = {
         name: inner if isinstance(inner, dict) else {"values": inner}
@@ -82,7 +85,8 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     if len(arrays) > MAX_ARRAYS:
         raise BadInput(f"{where} holds {len(arrays):,} arrays; at most {MAX_ARRAYS:,} are read.")
     remark = (
-        f"Passed over, as these are no lists of rows: {', '.join(over[:6])}{', …' * (len(over) > 6)}."
+        "Passed over, as these are no lists of rows:"
+        f" {', '.join(over[:6])}{', …' * (len(over) > 6)}."
         if over
         else ""
     )
@@ -98,19 +102,22 @@ def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
     }
 
 
-def _words(value) -> tuple[str, ...]:
-    words = isinstance(value, list) and all(type(word) is str for word in value)
-    return tuple(value) if words else ()
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, list) and all(type(word) is str for word in value):
+        return tuple(value)
+    return ()
 
 
-def _is_vector(value) -> bool:
+def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and type(value[0]) not in (list, str)
 
 
 def _nested(
     name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
 ) -> ArrayEntry:
-    """Lists of lists as an array; its cells are looked at when it is read, and the lists then let go."""
+    """Lists of lists as an array; its cells are looked at when it is read, and the lists then let
+    go.
+    """
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
     held = [value]
@@ -131,7 +138,8 @@ def _nested(
 
 def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
     """The lists, how long each level is, and the first cell; a list of numbers is one row."""
-    shape, level = [], value
+    shape: list[int] = []
+    level: object = value
     while isinstance(level, list):
         shape.append(len(level))
         level = level[0] if level else None
@@ -150,7 +158,7 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
     return value, shape, level
 
 
-def _cells(level, shape: list[int], place: str, of_truth: bool):
+def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterator[float | bool]:
     """Every cell in order; a refusal names the block, row and column."""
     word = ("column", "row")[len(shape) - 1] if len(shape) < 3 else "block"
     for k, inner in enumerate(level, 1):
@@ -167,12 +175,19 @@ def _cells(level, shape: list[int], place: str, of_truth: bool):
             )
 
 
-def _cell(inner, here: str, of_truth: bool) -> float | bool:
+def _cell(inner: object, here: str, of_truth: bool) -> float | bool:
     if isinstance(inner, bool) and of_truth:
         return inner
     if isinstance(inner, (list, dict, bool)) or of_truth:
-        found = {list: "a list", dict: "an object"}.get(type(inner)) or json.dumps(inner)
+        held = (
+            "a list"
+            if isinstance(inner, list)
+            else "an object"
+            if isinstance(inner, dict)
+            else json.dumps(inner)
+        )
         raise BadInput(
-            f"{here} holds {short(found, 24)}; {'true or false' if of_truth else 'a number'} is wanted."
+            f"{here} holds {short(held, 24)}; {'true or false' if of_truth else 'a number'} is"
+            " wanted."
         )
     return read_number("" if inner is None else str(inner), here, False)

@@ -1,4 +1,6 @@
-"""What the cells of a mask mean: True can say "may look" or "hide"; numbers to add say it themselves."""
+"""What the cells of a mask mean: True can say "may look" or "hide"; numbers to add say it
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
         row, column = odd[0][-2:]
         found = number(mask[tuple(odd[0])])
         raise BadInput(
-            f"{where}, row {row + 1}, column {column + 1} holds {found}; 0 and 1, or True and False, are allowed."
+            f"{where}, row {row + 1}, column {column + 1} holds {found}; 0 and 1, or True and"
+            " False, are allowed."
         )
     return POLARITIES[true_means](mask)
 

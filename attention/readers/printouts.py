@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_BLOCKS, MAX_SIDE, BadInput
+from attention.limits import LIMIT, MAX_BLOCKS, MAX_SIDE, MAX_TYPED_TEXT, BadInput
 from attention.numbers import exact
 
-MAX_TEXT = 8 * 2**20  # characters of a typed matrix; 512 × 512 numbers of full length fit
-
-
+# What NumPy, JAX, PyTorch and TensorFlow write around the numbers.
 _PRINTED = re.compile(
-    r"\s*(?:Parameter containing:\s{0,99})?(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
-)  # what NumPy, JAX, PyTorch and TensorFlow write around the numbers
+    r"\s*(?:Parameter containing:\s{0,99})?"
+    r"(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?"
+    r"(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
+)
 
 
 _BETWEEN = re.compile(
@@ -38,7 +39,8 @@ _NUMBER = re.compile(
 
 
 def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> float:
-    """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only where not ``finite``.
+    """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only
+    where not ``finite``.
 
     It becomes the nearest float64, and none but 0 becomes 0. A sentence quotes ``typed``, where the
     text was made of that.
@@ -77,7 +79,8 @@ def is_number(text: str) -> bool:
 
 
 def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """Rows by line or semicolon, numbers by space, comma or tab; where rows stand in brackets, these count, not the lines.
+    """Rows by line or semicolon, numbers by space, comma or tab; where rows stand in brackets,
+    these count, not the lines.
 
     >>> read_matrix("[[1, 2], [3, 4.5]]", "W_Q")
     array([[1. , 2. ],
@@ -87,13 +90,14 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     ...
     attention.limits.BadInput: W_Q, row 2 has 1 number and row 1 has 2; every row needs the same.
     """
-    if len(text) > MAX_TEXT:
+    if len(text) > MAX_TYPED_TEXT:
         raise BadInput(
-            f"{name}: {len(text):,} characters are too many; at most {MAX_TEXT:,} are read."
+            f"{name}: {len(text):,} characters are too many; at most {MAX_TYPED_TEXT:,} are read."
         )
     if "..." in text:
         raise BadInput(
-            f"{name}: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6)."
+            f"{name}: the printout leaves numbers out (...); print all, with"
+            " set_printoptions(threshold=10**6)."
         )
     rows = _split(text, name)
     if not rows:
@@ -107,7 +111,8 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
         if width != widths[0]:
             s = "" if width == 1 else "s"
             raise BadInput(
-                f"{name}, row {r} has {width} number{s} and row 1 has {widths[0]}; every row needs the same."
+                f"{name}, row {r} has {width} number{s} and row 1 has {widths[0]}; every row needs"
+                " the same."
             )
     return np.array(
         [
@@ -140,18 +145,20 @@ def _split(text: str, name: str) -> list[str]:
 
 
 def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """One matrix, or several of one shape: with an empty line or closing brackets between them, as NumPy prints three axes.
+    """One matrix, or several of one shape: with an empty line or closing brackets between them, as
+    NumPy prints three axes.
 
     >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
     (2, 2, 1)
     """
-    text = _bare(text[: MAX_TEXT + 1])
+    text = _bare(text[: MAX_TYPED_TEXT + 1])
     if re.match(r"\s{0,99}(\[\s{0,99}){4}", text):
         raise BadInput(
-            f"{name} has four axes or more; three at most are read from a printout; cut it first, or save it as .npy."
+            f"{name} has four axes or more; three at most are read from a printout; cut it first,"
+            " or save it as .npy."
         )
     blocks = [block for block in _BETWEEN.split(text) if block.strip()]
-    if len(blocks) < 2 or len(text) > MAX_TEXT:
+    if len(blocks) < 2 or len(text) > MAX_TYPED_TEXT:
         return read_matrix(text, name, finite)
     if len(blocks) > MAX_BLOCKS:
         raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")
@@ -162,7 +169,8 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
     for k, matrix in enumerate(found, 1):
         if matrix.shape != found[0].shape:
             raise BadInput(
-                f"{name}, head {k} is {sides(matrix.shape)} and head 1 is {sides(found[0].shape)}; all need the same shape."
+                f"{name}, head {k} is {sides(matrix.shape)} and head 1 is {sides(found[0].shape)};"
+                " all need the same shape."
             )
     return np.stack(found)
 
@@ -193,7 +201,7 @@ def brief(value: float) -> str:
     return text if float(text) == value or math.isnan(value) else exact(value)
 
 
-def sides(shape: tuple[int, ...]) -> str:
+def sides(shape: Sequence[int]) -> str:
     """A shape in words: "3 × 4"."""
     return " × ".join(map(str, shape)) or "one number"
 

@@ -1,4 +1,6 @@
-"""One array on its way to be an input: the rows and the part that are wanted, checked, the right way round."""
+"""One array on its way to be an input: the rows and the part that are wanted, checked, the right
+way round.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ class SelectedArray:
 def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS) -> SelectedArray:
     """The numbers of an array as this input.
 
-    Of a tensor that holds several weights its part is taken first, then the slice, then it is turned.
+    Of a tensor that holds several weights its part is taken first, then the slice, then it is
+    turned.
     """
     place = where if entry.name == ALONE else f"{where}, {shown(entry.name)}"
     values, tokens = _rows(entry, place, asked.words)
@@ -75,7 +78,9 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
 
 
 def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
-    """How the tensor is stored: by its name, or, where three weights stand in one, by its longer side."""
+    """How the tensor is stored: by its name, or, where three weights stand in one, by its longer
+    side.
+    """
     if part.count == 1 or values.ndim != 2:
         return part.stored
     rows, columns = values.shape
@@ -124,7 +129,9 @@ def _turned(found: SelectedArray, name: str, role: str, how: tuple[str, str]) ->
 def gather(
     found: dict[str, ArrayEntry], picks: dict[str, tuple[str, Selection]], where: str
 ) -> dict[str, SelectedArray]:
-    """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to take it."""
+    """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to
+    take it.
+    """
     brought = {
         role: select(found[name], role, where, asked) for role, (name, asked) in picks.items()
     }
@@ -132,7 +139,10 @@ def gather(
     if biases:
         role = next(iter(brought))
         names = f"{shown(biases[0], 50)}{' and others' if len(biases) > 1 else ''}"
-        told = f"The formula here has no bias: {names} stayed behind, so the numbers differ from the model's."
+        told = (
+            f"The formula here has no bias: {names} stayed behind, so the numbers differ from the"
+            " model's."
+        )
         brought[role] = replace(brought[role], remarks=(*brought[role].remarks, told))
     return brought
 
@@ -160,10 +170,11 @@ def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[
 
 
 def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
-    """The rows with these labels, in the order typed, with spaces between them, or with commas where labels have spaces.
+    """The rows with these labels, in the order typed, with spaces between them, or with commas
+    where labels have spaces.
 
-    A label that stands there several times is taken row by row, each time it is typed; a word that is not there is
-    answered with near ones.
+    A label that stands there several times is taken row by row, each time it is typed; a word that
+    is not there is answered with near ones.
     """
     places: dict[str, list[int]] = {}
     for k, label in enumerate(entry.rows):
@@ -196,35 +207,38 @@ def _labels(labels: tuple[str, ...], values: np.ndarray, text: str) -> tuple[str
 
 
 def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
-    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are understood."""
+    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are
+    understood.
+    """
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     if len(parts) > values.ndim:
         raise BadInput(
             f"{place} has {values.ndim} axes; the slice “{short(text, 24)}” has {len(parts)}."
         )
-    index = []
+    index: list[int | slice] = []
     for axis, part in enumerate(parts):
         found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
         if not found:
             raise BadInput(
-                f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or : is wanted."
+                f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or :"
+                " is wanted."
             )
         one, start, end = found.groups()
-        picked = (
-            int(one) if one else slice(int(start or 0), int(end) if end else values.shape[axis])
-        )
-        if (picked if one else picked.stop - 1) >= values.shape[axis] or (
-            not one and picked.start >= picked.stop
-        ):
+        first = int(one or start or 0)
+        stop = first + 1 if one else int(end) if end else values.shape[axis]
+        if not first < stop <= values.shape[axis]:
             raise BadInput(
-                f"the slice {part} lies outside of {place}, which is {size(values)}; places count from 0."
+                f"the slice {part} lies outside of {place}, which is {size(values)}; places count"
+                " from 0."
             )
-        index.append(picked)
+        index.append(first if one else slice(first, stop))
     return values[tuple(index)]
 
 
 def _finite(values: np.ndarray, place: str) -> np.ndarray:
-    """As float64, which holds every accepted number exactly; or where the first stands that is none, or too large."""
+    """As float64, which holds every accepted number exactly; or where the first stands that is
+    none, or too large.
+    """
     given, values = values, values.astype(np.float64)
     odd = np.argwhere(~(np.abs(values) <= LIMIT))
     if len(odd):

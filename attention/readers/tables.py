@@ -1,11 +1,13 @@
-"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without names of columns and words in front."""
+"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without names of columns
+and words in front.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -46,6 +48,9 @@ _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
+NumberedLines = list[tuple[int, str]]  # each line with its number in the text
+
+
 class Ambiguous(BadInput):
     """Commas that can be read in two ways; the sentence asks which."""
 
@@ -53,7 +58,7 @@ class Ambiguous(BadInput):
 class Lines(NamedTuple):
     """The lines of a table, each with its number in the text, and how they fall into cells."""
 
-    numbered: list[tuple[int, str]]
+    numbered: NumberedLines
     separator: str | None  # None: spaces
     decimal: bool = False  # whether commas are decimal
 
@@ -66,14 +71,16 @@ class Lines(NamedTuple):
             else line.split()
         )
 
-    def first(self, line) -> str:
+    def first(self, line: str) -> str:
         return line.split(None, 1)[0] if self.separator is None else self.cells(line)[0]
 
     def is_number(self, cell: str) -> bool:
         return is_number(self.plain(cell))
 
     def plain(self, cell: str) -> str:
-        """A cell as numbers are written here: without a decimal comma, or commas between thousands."""
+        """A cell as numbers are written here: without a decimal comma, or commas between
+        thousands.
+        """
         if "," in cell and self.decimal and _DECIMAL.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
         return (
@@ -84,7 +91,9 @@ class Lines(NamedTuple):
 
 
 def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
-    """One table; or several, with an empty line between them: heads of one shape, or matrices by name."""
+    """One table; or several, with an empty line between them: heads of one shape, or matrices by
+    name.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)
     if len(blocks) == 1:
@@ -122,7 +131,9 @@ def _stacked(blocks: list[ArrayEntry]) -> ArrayEntry:
 
 
 def _title(block: str) -> str:
-    """The name of a matrix in its upper left corner, above and beside labels; "" where there is none."""
+    """The name of a matrix in its upper left corner, above and beside labels; "" where there is
+    none.
+    """
     line = block.split("\n", 1)[0]
     corner, *names = (cell.strip().strip('"') for cell in re.split(r"[\t;,]", line))
     if not names or not re.fullmatch(r"[A-Za-z]\w{0,39}", corner) or corner.lower() in CORNERS:
@@ -131,7 +142,9 @@ def _title(block: str) -> str:
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:
-    """The parts between empty lines, each with the number of its first line; single lines far apart are one part."""
+    """The parts between empty lines, each with the number of its first line; single lines far apart
+    are one part.
+    """
     parts, start = [], 1
     for part in re.split(r"\n[ \t]*(?=\n)", text):
         inner = part.lstrip("\n")
@@ -145,7 +158,9 @@ def _blocks(text: str) -> list[tuple[int, str]]:
 def _table(
     name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False
 ) -> ArrayEntry:
-    """Rows of numbers, with or without a row of heads, a column of labels, or the two counts word2vec begins with."""
+    """Rows of numbers, with or without a row of heads, a column of labels, or the two counts
+    word2vec begins with.
+    """
     lines = _lines(text, start, where, comma)
     remarks = ["The commas are decimal."] if lines.decimal else []
     declared = _counts(lines)
@@ -178,7 +193,8 @@ def _table(
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
             raise BadInput(
-                f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read at once."
+                f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read at"
+                " once."
             )
         return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
 
@@ -204,7 +220,8 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
             and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS
         ):
             raise BadInput(
-                f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,} are read."
+                f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,}"
+                " are read."
             )
     separator = _separator(lines, text)
     if separator in (";", ",") and _in_words(lines):
@@ -228,8 +245,10 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     return Lines(lines, separator, decimal)
 
 
-def _separator(lines, text: str) -> str | None:
-    """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation marks, else in any."""
+def _separator(lines: NumberedLines, text: str) -> str | None:
+    """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation
+    marks, else in any.
+    """
     if _QUOTED.search(text):  # a quoted cell may go on over several lines
         outside = _QUOTED.sub('""', text).split("\n", 99)[:99]
         sample = [line.rstrip() for line in outside if _FILLED.search(line)]
@@ -245,8 +264,10 @@ def _separator(lines, text: str) -> str | None:
     return next(filter(everywhere, marks), next(iter(marks), None))
 
 
-def _in_words(lines) -> bool:
-    """Whether most lines begin with a word and a space, and commas and semicolons stand in these words alone."""
+def _in_words(lines: NumberedLines) -> bool:
+    """Whether most lines begin with a word and a space, and commas and semicolons stand in these
+    words alone.
+    """
     words = ended = 0
     for _, line in lines:
         first, _, rest = line.strip().partition(" ")
@@ -258,7 +279,7 @@ def _in_words(lines) -> bool:
     return 2 * words >= len(lines) > ended
 
 
-def _ends_rows(lines, where: str, comma: str | None) -> bool:
+def _ends_rows(lines: NumberedLines, where: str, comma: str | None) -> bool:
     """Whether a semicolon ends a row, as in "1 2; 3 4", and does not separate two cells."""
     if len(lines) == 1 and all(_DECIMAL.fullmatch(cell.strip()) for cell in lines[0][1].split(";")):
         if comma is None:
@@ -268,7 +289,7 @@ def _ends_rows(lines, where: str, comma: str | None) -> bool:
     return ends or any(_SPACED.search(line) for _, line in lines[:99])
 
 
-def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int, str]]:
+def _quoted(text: str, start: int, separator: str, where: str) -> NumberedLines:
     """Lines with cells in quotation marks, as spreadsheets write them; these are taken off."""
     found = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -286,11 +307,13 @@ def _quoted(text: str, start: int, separator: str, where: str) -> list[tuple[int
     return found
 
 
-# ---- commas: between cells, or inside numbers -----------------------------------------------------------
+# ---- commas: between cells, or inside numbers ---------------------------------------------------
 
 
-def _comma(lines, where: str, comma: str | None) -> str | None:
-    """What separates the cells of a text with commas and no tabs: the comma, commas and spaces, or only spaces."""
+def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
+    """What separates the cells of a text with commas and no tabs: the comma, commas and spaces, or
+    only spaces.
+    """
     sample = [line.strip() for _, line in lines[:99]]
     if not any(_SPACED.search(line) for line in sample):
         return ","
@@ -317,10 +340,10 @@ def _trailing(fields: list[str]) -> int:
     )
 
 
-def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
+def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | None) -> bool:
     """Whether cells between tabs or semicolons hold decimal commas; "1,234" is asked about."""
 
-    def cells():
+    def cells() -> Iterator[tuple[int, str]]:
         for k, line in lines:
             if "," in line:
                 yield from ((k, cell.strip()) for cell in line.split(separator) if "," in cell)
@@ -337,11 +360,14 @@ def _is_decimal(lines, separator: str, where: str, comma: str | None) -> bool:
     return comma == "decimal"
 
 
-def _question(where: str, number: int, text: str, what: str) -> str:
-    return f"{where}, line {number}: “{short(text.strip(), 24)}” can be read in two ways; is the comma decimal, or does it separate {what}?"
+def _question(where: str, number: int, text: str, separated: str) -> str:
+    return (
+        f"{where}, line {number}: “{short(text.strip(), 24)}” can be read in two ways; is the comma"
+        f" decimal, or does it separate {separated}?"
+    )
 
 
-# ---- heads and labels -----------------------------------------------------------------------------------
+# ---- heads and labels ---------------------------------------------------------------------------
 
 
 def _counts(lines: Lines) -> tuple[int, int] | None:
@@ -365,7 +391,9 @@ def _parted(cells: list[str], width: int) -> tuple[list[str], list[str]]:
 
 
 def _is_head(lines: Lines) -> bool:
-    """Names of columns: words above numbers, or 0, 1, 2, … behind a word for the column of words, or behind nothing."""
+    """Names of columns: words above numbers, or 0, 1, 2, … behind a word for the column of words,
+    or behind nothing.
+    """
     names, *below = (lines.cells(line) for _, line in lines.numbered[:6])
     if names[0].lower() in CORNERS and _counting(names[1:]):
         return True
@@ -387,13 +415,17 @@ def _counting(cells: list[str]) -> bool:
 
 
 def _has_no_corner(lines: Lines) -> bool:
-    """Whether nothing stands above the first column, as in a table that pandas prints: it holds labels."""
+    """Whether nothing stands above the first column, as in a table that pandas prints: it holds
+    labels.
+    """
     first, second = (lines.cells(line) for _, line in lines.numbered[:2])
     return len(first) == len(second) - 1
 
 
 def _is_labelled(lines: Lines) -> bool:
-    """Whether most lines begin with a word, and go on after it. What begins with a digit was meant as a number."""
+    """Whether most lines begin with a word, and go on after it. What begins with a digit was meant
+    as a number.
+    """
     firsts = [lines.first(line) for _, line in lines.numbered]
     words = sum(not lines.is_number(cell) and not _DIGIT.match(cell) for cell in firsts)
     return 2 * words > len(firsts) and len(lines.cells(lines.numbered[0][1])) > 1
@@ -414,7 +446,9 @@ def _width(lines: Lines, labelled: bool, where: str) -> int:
 
 
 def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
-    """Refuse lines of other lengths. Between spaces a label may be several words, but no number is taken for one."""
+    """Refuse lines of other lengths. Between spaces a label may be several words, but no number is
+    taken for one.
+    """
     first = lines.numbered[0][0]
     words_may_follow = labelled and lines.separator is None
     for number, line in lines.numbered:
@@ -425,11 +459,12 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
         if found != width:
             s = "" if found == 1 else "s"
             raise BadInput(
-                f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line {first}."
+                f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line"
+                f" {first}."
             )
 
 
-def _label(lines: Lines, line, width: int) -> str:
+def _label(lines: Lines, line: str, width: int) -> str:
     """The words before the numbers; where cells are quoted, with the spaces around them."""
     if lines.separator == UNQUOTED:
         return rearmed(line.split(UNQUOTED, 1)[0])
@@ -448,7 +483,9 @@ def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
 
 
 def disarmed(label: str) -> str:
-    """An apostrophe before what a spreadsheet would run, and before an apostrophe that could be taken for it."""
+    """An apostrophe before what a spreadsheet would run, and before an apostrophe that could be
+    taken for it.
+    """
     return "'" + label if label.startswith(_FORMULA) else label
 
 

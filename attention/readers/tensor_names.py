@@ -1,20 +1,21 @@
-"""Which tensor of a checkpoint is which weight, by the names that Hugging Face and PyTorch give them."""
+"""Which tensor of a checkpoint is which weight, by the names that Hugging Face and PyTorch give
+them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """What a tensor's name says: how it is stored, and which of several equal parts is meant."""
 
-    stored: (
-        str | None
-    )  # "out_in", as nn.Linear keeps it, "in_out", or None: the name is used for both
+    stored: str | None  # "out_in", as nn.Linear keeps it, "in_out", or None: used for both
     index: int = 0
     count: int = 1
 
@@ -67,12 +68,15 @@ def place(name: str) -> str:
     >>> place("encoder.layer.0.attention.self.query.weight")
     'encoder.layer.0.attention.self'
     """
-    start = next((pattern.search(name).start() for pattern, _ in NAMES if pattern.search(name)), 0)
-    return name[:start].rstrip("._")
+    matches = (pattern.search(name) for pattern, _ in NAMES)
+    first = next(filter(None, matches), None)
+    return name[: first.start()].rstrip("._") if first else ""
 
 
 def layers(names: Iterable[str]) -> list[str]:
-    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a model."""
+    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a
+    model.
+    """
     there: dict[str, set[str]] = {}
     for name in names:
         there.setdefault(place(name), set()).update(recognised(name))
@@ -80,7 +84,9 @@ def layers(names: Iterable[str]) -> list[str]:
 
 
 def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
-    """The array that is most likely this input: by its own name, or as a checkpoint calls it, in this layer."""
+    """The array that is most likely this input: by its own name, or as a checkpoint calls it, in
+    this layer.
+    """
     own = {name.lower(): name for name in names}
     known = own.get(role.lower()) or own.get(ALIASES.get(role, role.lower().replace("_", "")))
     if known:

@@ -1,6 +1,7 @@
 """Arrays out of text: what programs print, JSON, tables and word vectors.
 
-What is read is an :class:`Entry` for each array, as out of a file; what is refused is one sentence that names the line.
+What is read is an :class:`Entry` for each array, as out of a file; what is refused is one sentence
+that names the line.
 """
 
 from __future__ import annotations
@@ -10,14 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_FILE, BadInput
+from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.printouts import read_matrices
 from attention.readers.tables import tables
 
-MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
-MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB have fewer
 BOUNDS = (
     ("\n", MAX_ELEMENTS, "lines"),
     ("\r", MAX_ELEMENTS, "lines"),
@@ -28,18 +27,23 @@ BOUNDS = (
     ("{", MAX_BRACKETS, "brackets"),
 )
 _NAMED = re.compile(
-    r"(?m)^[ \t]{0,9}([A-Za-z_]\w{0,39})[ \t]{0,9}[=:][ \t]{0,9}(?=(?:[A-Za-z][\w.]{0,40}\(\s{0,9})?\[)"
+    r"(?m)^[ \t]{0,9}([A-Za-z_]\w{0,39})[ \t]{0,9}[=:][ \t]{0,9}"
+    r"(?=(?:[A-Za-z][\w.]{0,40}\(\s{0,9})?\[)"
 )
+# How a printout begins.
 _BRACKETS = re.compile(
-    r"(?:Parameter containing:|<tf\.|(?:[A-Za-z][\w.]{0,40})?[\[({]\s{0,99}(?:[\[({\])}]|[+-]?[\d.]|nan|-?inf|np\.float))"
-)  # a printout begins so
+    r"(?:Parameter containing:|<tf\."
+    r"|(?:[A-Za-z][\w.]{0,40})?[\[({]\s{0,99}(?:[\[({\])}]|[+-]?[\d.]|nan|-?inf|np\.float))"
+)
 _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"#[^\n]*")
 _CODE = re.compile(
     r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$"
 )  # lines that hold no numbers
 _TAIL = re.compile(
-    r"(?:[\s,;)>]|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type)\s?=\s?(?:'[^'\n]*'|<[^>\n]*>|\([^)\n]*\)|[\w.:]+))*"
+    r"(?:[\s,;)>]"
+    r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type)\s?=\s?"
+    r"(?:'[^'\n]*'|<[^>\n]*>|\([^)\n]*\)|[\w.:]+))*"
 )
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
 _TUPLES = re.compile(
@@ -51,7 +55,8 @@ _SQUARE = str.maketrans("(){}", "[][]")
 def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays that stand in a text, by name; one without a name is called "numbers".
 
-    ``comma`` answers :class:`Ambiguous`: a key of ``COMMAS``. NaN and inf are numbers here; who takes the array decides.
+    ``comma`` answers :class:`Ambiguous`: a key of ``COMMAS``. NaN and inf are numbers here; who
+    takes the array decides.
 
     >>> found = entries("cat 0.5 1\\ndog 2 -3", "the text")["numbers"]
     >>> found.shape, found.rows, found.read()[1].tolist()
@@ -73,7 +78,9 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
 
 
 def _bounded(text: str, where: str) -> str:
-    """The text, if it is one and not larger than what it may become; counted before anything is made of it."""
+    """The text, if it is one and not larger than what it may become; counted before anything is
+    made of it.
+    """
     if len(text) > MAX_FILE:
         raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
     if not text.strip():
@@ -98,21 +105,25 @@ def _counted(text: str) -> str:
 
 
 def _printout(text: str, where: str) -> np.ndarray:
-    """The numbers between brackets. What follows them must be what programs print there, not something to compute."""
+    """The numbers between brackets. What follows them must be what programs print there, not
+    something to compute.
+    """
     if _TUPLES.fullmatch(text):
         text = text.translate(_SQUARE)
     end = text.rfind("]") + 1
     tail = _COMMENT.sub("", text[end:])
     if end and not _TAIL.fullmatch(tail):
         raise BadInput(
-            f"{where}: “{short(tail.strip(), 24)}” follows the numbers; nothing is computed here, so paste the result."
+            f"{where}: “{short(tail.strip(), 24)}” follows the numbers; nothing is computed here,"
+            " so paste the result."
         )
     inner = text[:end] or text
     start = max(inner.find("["), 0)
     inner = inner[:start] + _counted(inner[start:])
     for row in _MIXED.findall(inner):
         raise BadInput(
-            f"{where}: “{short(row, 24)}” can be read in two ways; put points for decimals, or a space after each comma."
+            f"{where}: “{short(row, 24)}” can be read in two ways; put points for decimals, or a"
+            " space after each comma."
         )
     return read_matrices(inner, where, finite=False)
 
@@ -122,7 +133,8 @@ def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
     before, found, words = parts[0], {}, ()
     if left := _CODE.sub("", before).strip():
         raise BadInput(
-            f"{where}: “{short(left, 24)}” stands before the first name; only named arrays are read beside each other."
+            f"{where}: “{short(left, 24)}” stands before the first name; only named arrays are read"
+            " beside each other."
         )
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         if name in found:

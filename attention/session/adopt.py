@@ -1,4 +1,6 @@
-"""What a person brings: arrays out of a text or a file, which input each of them is, and the settings that follow."""
+"""What a person brings: arrays out of a text or a file, which input each of them is, and the
+settings that follow.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> di
 
 
 def axis_of(found: dict[str, ArrayEntry]) -> str:
-    """What a third axis of Q, K and V counts: heads, where there are four axes, or the file says how many heads."""
+    """What a third axis of Q, K and V counts: heads, where there are four axes, or the file says
+    how many heads.
+    """
     heads = found.get("heads")
     many = heads is not None and not heads.shape and int(heads.read()) > 1
     deep = any(len(found[name].shape) > 3 for name in "QKV" if name in found)
@@ -61,7 +65,7 @@ def family_of(names: list[str]) -> str:
     )
 
 
-# ---- the settings that follow ---------------------------------------------------------------------------
+# ---- the settings that follow -------------------------------------------------------------------
 
 
 def adopt(
@@ -69,20 +73,22 @@ def adopt(
 ) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
-    X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew; a mask, padding or W_O that no
-    longer fits is taken away. ``heads`` is how many share the columns; by default as many as before.
+    X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew; a mask, padding or
+    W_O that no longer fits is taken away. ``heads`` is how many share the columns; by default as
+    many as before.
     """
     if not brought:
         raise BadInput("choose what the numbers are to be.")
     remarks = [
-        f"Now on the board: {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."
+        "Now on the board:"
+        f" {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."
     ]
     remarks += [remark for b in brought.values() for remark in b.remarks]
     before = s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
-    s = replace(
-        s, cell=None, **({"example": OWN, "names": {}} if brought.keys() & {"X", "Q"} else {})
-    )
+    s = replace(s, cell=None)
+    if brought.keys() & {"X", "Q"}:
+        s = replace(s, example=OWN, names={})
     if (
         brought.keys() & {"X", "Q"}
         and s.tokens == before.tokens
@@ -103,12 +109,14 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
         raise BadInput(
-            f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or the other."
+            f"{odd[0]} cannot stand beside Q, K and V, which are computed from it; choose one or"
+            " the other."
         )
     missing = [name for name in "QKV" if name not in brought and not s.typed_qkv]
     if missing:
         raise BadInput(
-            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; Q, K and V are wanted together."
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; Q, K and V"
+            " are wanted together."
         )
     m = {
         name: Matrix(brought[name].values) if name in brought else s.matrices[name]
@@ -138,7 +146,8 @@ def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
-                "X is missing: Q, K and V are typed themselves now, so embeddings have to come along."
+                "X is missing: Q, K and V are typed themselves now, so embeddings have to come"
+                " along."
             )
         if "X" not in brought:
             return s
@@ -165,9 +174,13 @@ def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
 
 def _weights(
     m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
-) -> dict:
-    """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled anew."""
-    found, rolled, fitted = {}, [], []
+) -> dict[str, Matrix]:
+    """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
+    anew.
+    """
+    found: dict[str, Matrix] = {}
+    rolled: list[str] = []
+    fitted: list[str] = []
     for name in ("W_Q", "W_K", "W_V"):
         if name in brought:
             found[name] = _oriented(name, brought[name], d)
@@ -175,8 +188,8 @@ def _weights(
     if {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]:
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
-            f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads share their keys, cut one"
-            " head out of each."
+            f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
+            " share their keys, cut one head out of each."
         )
     for name, partner in (("W_Q", "W_K"), ("W_K", "W_Q"), ("W_V", None)):
         if name in found:
@@ -194,7 +207,8 @@ def _weights(
             rolled.append(name)
     if fitted:
         remarks.append(
-            f"{_were(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room stayed."
+            f"{_were(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room"
+            " stayed."
         )
     if rolled:
         remarks.append(f"{_were(rolled)} rolled anew, because d_model is {d} now.")
@@ -213,8 +227,8 @@ def _oriented(role: str, b: SelectedArray, d_in: int) -> Matrix:
         return Matrix(values, remark=remark)
     if len(b.values) != d_in:
         raise BadInput(
-            f"{role} takes {len(b.values)} numbers in; {d_in} come, the width of what it meets. Bring both together,"
-            f" or an input of {len(b.values)} columns first."
+            f"{role} takes {len(b.values)} numbers in; {d_in} come, the width of what it meets."
+            f" Bring both together, or an input of {len(b.values)} columns first."
         )
     return Matrix(
         b.values, remark=next(remark for remark in b.remarks if remark.startswith(f"{role} is "))
@@ -238,7 +252,8 @@ def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str])
 def _with_heads(s: Settings, heads: int | None, remarks: list[str]) -> Settings:
     if heads and heads not in s.possible_heads:
         raise BadInput(
-            f"{heads} heads cannot share these columns; choose {', '.join(map(str, s.possible_heads))}."
+            f"{heads} heads cannot share these columns; choose"
+            f" {', '.join(map(str, s.possible_heads))}."
         )
     if heads:
         return replace(s, heads=heads, head=0)

@@ -14,8 +14,7 @@ from attention.limits import (
 )
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
-
-# ---- changes a person makes; each returns new settings and touches nothing else -------------------
+from attention.trace import AttentionTrace
 
 
 def set_dimension(s: Settings, name: str, size: int) -> Settings:
@@ -24,7 +23,7 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
         raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
     m, width = dict(s.matrices), size * s.heads
 
-    def resize(key, rows=None, columns=None):
+    def resize(key: str, rows: int | None = None, columns: int | None = None) -> None:
         if key in m:
             m[key] = m[key].resized(rows or m[key].shape[-2], columns or m[key].shape[-1])
 
@@ -46,9 +45,11 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
 def set_tokens(
     s: Settings, tokens: tuple[str, ...], keep: list[int | None], memory: bool = False
 ) -> Settings:
-    """Give the sequence new tokens; ``keep[i]`` is the old row that row i goes on with, None for a new one.
+    """Give the sequence new tokens; ``keep[i]`` is the old row that row i goes on with, None for a
+    new one.
 
-    Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row is 0 and may look at all.
+    Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row is 0 and may
+    look at all.
     """
     crossed = bool(s.memory_tokens)
     if not tokens:
@@ -60,24 +61,32 @@ def set_tokens(
     queries, keys = not memory, memory or not crossed
     names = ("memory", "K", "V") if memory else ("X", "Q") if crossed else ("X", "Q", "K", "V")
     matrices = {n: _rows(m, keep) if n in names else m for n, m in s.matrices.items()}
-    changes = {"memory_tokens" if memory else "tokens": tokens, "matrices": matrices}
+    padding, drawn = s.padding, s.drawn
     if keys:
-        changes["padding"] = tuple(
-            i for i, old in enumerate(keep) if old in s.padding and old is not None
-        )
+        padding = tuple(i for i, old in enumerate(keep) if old in s.padding and old is not None)
     if s.mask == DRAWN:
-        drawn = np.array(s.drawn, bool)
+        cells = np.array(s.drawn, bool)
         for axis, follows in enumerate((queries, keys)):
             if follows:
                 parts = [
-                    np.take(drawn, [o], axis)
-                    if o is not None
-                    else np.ones_like(np.take(drawn, [0], axis))
-                    for o in keep
+                    (
+                        np.take(cells, [old], axis)
+                        if old is not None
+                        else np.ones_like(np.take(cells, [0], axis))
+                    )
+                    for old in keep
                 ]
-                drawn = np.concatenate(parts, axis)
-        changes["drawn"] = as_drawn(drawn)
-    return replace(s, cell=None, **changes)
+                cells = np.concatenate(parts, axis)
+        drawn = as_drawn(cells)
+    return replace(
+        s,
+        tokens=s.tokens if memory else tokens,
+        memory_tokens=tokens if memory else s.memory_tokens,
+        matrices=matrices,
+        padding=padding,
+        drawn=drawn,
+        cell=None,
+    )
 
 
 def _rows(matrix: Matrix, keep: list[int | None]) -> Matrix:
@@ -126,7 +135,9 @@ def set_output_weights(s: Settings, on: bool) -> Settings:
 
 
 def one_hot(s: Settings) -> Settings:
-    """Embeddings that are all 0 but for a 1 at the token's own place; d_model becomes the number of tokens."""
+    """Embeddings that are all 0 but for a 1 at the token's own place; d_model becomes the number of
+    tokens.
+    """
     n = max(len(s.tokens), len(s.key_tokens))
     s = set_dimension(s, "d_model", n)
     m = {**s.matrices, "X": Matrix(np.eye(len(s.tokens), n))}
@@ -135,8 +146,9 @@ def one_hot(s: Settings) -> Settings:
     return replace(s, matrices=m)
 
 
-def start_from(s: Settings, qkv: bool, trace) -> Settings:
-    """Begin with Q, K and V themselves, or with embeddings and weights; the numbers of every stage stay.
+def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
+    """Begin with Q, K and V themselves, or with embeddings and weights; the numbers of every stage
+    stay.
 
     From Q, K and V, one-hot embeddings make the weights equal to them: X W_Q = I Q = Q.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.diagnosis import explain as explained
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
-from attention.limits import BadInput
+from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
@@ -22,9 +22,6 @@ from attention.session.run import labels
 from attention.session.settings import Settings, allowed
 from attention.stages import STAGES
 
-MOST_SCORES = (
-    8 * 128 * 128
-)  # heads × queries × keys, so that all pairs are tried within two seconds
 PASTED = "pasted"
 
 
@@ -42,8 +39,10 @@ SOURCES = {
 }
 
 
-def from_settings(s: Settings) -> dict:
-    """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is looked at."""
+def from_settings(s: Settings) -> dict[str, Any]:
+    """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is
+    looked at.
+    """
     if not s.softmax:
         raise BadInput(
             "softmax is off on Explore; switch it on there to compare with other attention."
@@ -57,8 +56,12 @@ def from_settings(s: Settings) -> dict:
     return given | {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
 
 
-def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers) -> dict:
-    """Inputs typed or pasted: a text for each matrix, and one for the mask where it is ``PASTED``."""
+def pasted(
+    source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers: Any
+) -> dict[str, Any]:
+    """Inputs typed or pasted: a text for each matrix, and one for the mask where it is
+    ``PASTED``.
+    """
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
     asked = select.Selection(true_means=true_means)
@@ -70,7 +73,7 @@ def pasted(source: str, boxes: dict[str, str], *, mask: str, true_means: str, **
     return given | {"allowed": None if mask == "none" else seen} | numbers
 
 
-def _matrix(text: str, role: str, asked=select.AS_IT_IS) -> np.ndarray:
+def _matrix(text: str, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
     found = select.select(_array(text, role, role), role, role, asked).values
     if found.ndim != 2:
         raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
@@ -87,10 +90,12 @@ def _array(text: str, name: str, where: str) -> ArrayEntry:
         ) from None
 
 
-def bench_of(given: dict) -> Bench:
-    """The attention of these inputs, right and with mistakes; or a sentence about what does not fit."""
+def bench_of(given: dict[str, Any]) -> Bench:
+    """The attention of these inputs, right and with mistakes; or a sentence about what does not
+    fit.
+    """
     try:
-        return Bench(checked(Given(**given), MOST_SCORES))
+        return Bench(checked(Given(**given), MAX_CHECKED))
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem).replace("allowed has", "the mask has")) from None
 
@@ -98,24 +103,30 @@ def bench_of(given: dict) -> Bench:
 def shapes(bench: Bench) -> dict[str, str]:
     """What the other code's numbers look like, in words."""
     return {
-        name: " or ".join(sides(view.shape) for view in bench.views(name, bench.right[name]))
-        + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
+        name: (
+            " or ".join(sides(view.shape) for view in bench.views(name, bench.right[name]))
+            + (" (their mean)" if name == "weights" and bench.given.heads > 1 else "")
+        )
         for name in ("output", "weights")
     }
 
 
 def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     """Read the other code's output, weights or both, and look for what explains them."""
-    found = {
+    entries = {
         name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()
     }
-    answers = {name: entry.read() for name, entry in found.items()}
+    answers = {name: entry.read() for name, entry in entries.items()}
     try:
-        return explained(bench.given, **answers, decimals=_decimals(" ".join(boxes.values())))
+        return explained(
+            bench.given,
+            output=answers.get("output"),
+            weights=answers.get("weights"),
+            decimals=_decimals(" ".join(boxes.values())),
+        )
     except (ValueError, TypeError) as problem:
-        raise BadInput(
-            " ".join([f"your {problem}", *filter(None, {entry.remark for entry in found.values()})])
-        ) from None
+        remarks = {entry.remark for entry in entries.values()}
+        raise BadInput(" ".join([f"your {problem}", *filter(None, remarks)])) from None
 
 
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
@@ -140,30 +151,36 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
         raise BadInput(f"{where} holds bool; numbers are wanted.")
     while array.ndim > 2 and len(array) == 1:
         array = array[0]  # a batch of one
-    if array.ndim not in (2, 3) or not 0 < array.size <= MOST_SCORES:
+    if array.ndim not in (2, 3) or not 0 < array.size <= MAX_CHECKED:
         raise BadInput(
-            f"{where}: the shape is {array.shape}; two or three axes and at most {MOST_SCORES:,} numbers are read here."
+            f"{where}: the shape is {array.shape}; two or three axes and at most {MAX_CHECKED:,}"
+            " numbers are read here."
         )
     blocks = array.reshape(-1, *array.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 
 
 def _decimals(text: str) -> int | None:
-    """How many decimals the numbers are printed with; None where they are printed whole, in full, or with powers of ten."""
+    """How many decimals the numbers are printed with; None where they are printed whole, in full,
+    or with powers of ten.
+    """
     most = max((len(found) for found in re.findall(r"\.(\d+)", text)), default=0)
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 
 def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
     """What a code with this mistake would answer, to the last digit; None: a right one."""
-    values = bench.run((mistake,) if mistake else ())[name]
+    answers = bench.run((mistake,) if mistake else ())
+    if answers is None:
+        raise BadInput("these inputs leave no room for this mistake.")
+    values = answers[name]
     blocks = values.reshape(-1, *values.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
 
 
 def axes(stage: str, shape: tuple[int, ...], s: Settings | None) -> tuple[tuple[str, ...], ...]:
-    """Labels for the rows and columns of a stage: Explore's where they are as many, else 1, 2, …."""
-    words = STAGES["scaled" if stage == "capped" else stage]
+    """Labels for the rows and columns of a stage: Explore's where they are as many, else 1, 2, …"""
+    words = STAGES[stage]
     known = labels(s) if s else {}
     found = [known.get(word, ()) for word in (words.rows, words.columns)]
     return tuple(

@@ -1,8 +1,11 @@
-"""What typing into a table and rolling do to the settings. Each takes settings and gives new ones."""
+"""What typing into a table and rolling do to the settings. Each takes settings and gives new
+ones.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +18,17 @@ from attention.session.run import labels
 from attention.session.settings import Settings
 from attention.stages import STAGES
 
+Table = tuple[tuple[str, ...] | None, tuple[tuple[str, ...], ...]]  # the tokens, and the cells
+
+
+class _Row(NamedTuple):
+    """A row of an edited table."""
+
+    place: int  # in the table, from 0
+    old: int | None  # which row it was when the table opened; None for a new one
+    token: str
+    cells: list[str]
+
 
 def token_sequence(s: Settings, name: str) -> str | None:
     """Whose tokens the rows of this matrix are: "tokens", "memory_tokens", or None for weights."""
@@ -24,7 +38,7 @@ def token_sequence(s: Settings, name: str) -> str | None:
     return "memory_tokens" if rows == "keys" and s.memory_tokens else "tokens"
 
 
-def content(s: Settings, name: str):
+def content(s: Settings, name: str) -> Table:
     """What the table of a matrix shows: its tokens, and its numbers as text."""
     sequence = token_sequence(s, name)
     values = s.matrices[name].values
@@ -35,56 +49,66 @@ def content(s: Settings, name: str):
 
 
 def column_labels(s: Settings, name: str, count: int) -> list[str]:
-    found = labels(s)[STAGES[name].columns]
-    return list(found) if len(found) == count else [str(k) for k in range(1, count + 1)]
+    """The labels of the columns of this matrix, or 1, 2, … where they are not as many."""
+    known = labels(s)[STAGES[name].columns]
+    return list(known) if len(known) == count else [str(k) for k in range(1, count + 1)]
 
 
-def edit(s: Settings, name: str, base, found: dict) -> Settings:
-    """The settings after the edits ``found`` in a table that opened with ``base``.
+def edit(s: Settings, name: str, base: Table, edits: dict) -> Settings:
+    """The settings after the ``edits`` in a table that opened with ``base``.
 
-    ``found`` is Streamlit's record of them: ``edited_rows``, ``added_rows`` and ``deleted_rows``, where column
-    ``c0`` is the first of the matrix. A new row is 0 where nothing was typed.
+    ``edits`` is Streamlit's record of them: ``edited_rows``, ``added_rows`` and ``deleted_rows``,
+    where column ``c0`` is the first of the matrix. A new row is 0 where nothing was typed.
     """
-    tokens, rows = base
-    grid = [list(row) for row in rows]
-    names = None if tokens is None else list(tokens)
-    for row, cells in found["edited_rows"].items():
-        for column, text in cells.items():
-            if column == "token":
-                names[int(row)] = text or ""
-            else:
-                grid[int(row)][int(column[1:])] = text
-    keep = list(range(len(grid)))
-    if names is None and (found["added_rows"] or found["deleted_rows"]):
+    tokens, cells = base
+    if tokens is None and (edits["added_rows"] or edits["deleted_rows"]):
         raise BadInput(f"{name} has one row for each dimension; change the dimension instead.")
-    for added in found["added_rows"]:
-        names.append(added.get("token") or f"w{len(names) + 1}")
-        grid.append([added.get(f"c{k}") or "0" for k in range(len(rows[0]))])
-        keep.append(None)
-    gone = set(found["deleted_rows"])
-    left = [k for k in range(len(grid)) if k not in gone]
-    values = np.array([[_cell(grid, rows, name, i, j) for j in range(len(rows[0]))] for i in left])
-    if names is not None and (
-        len(left) != len(rows) or found["added_rows"] or tuple(names) != tokens
-    ):
-        memory = token_sequence(s, name) == "memory_tokens"
-        s = set_tokens(s, tuple(names[k] for k in left), [keep[k] for k in left], memory)
+    rows = _edited(base, edits)
+    values = np.array([_numbers(row, cells, name) for row in rows])
+    keep, words = [row.old for row in rows], tuple(row.token for row in rows)
+    if tokens is not None and (words != tokens or keep != list(range(len(cells)))):
+        s = set_tokens(s, words, keep, token_sequence(s, name) == "memory_tokens")
     matrix = s.matrices[name]
     return s.with_matrix(name, Matrix(_placed(s, name, values), matrix.recipe, matrix.remark))
 
 
+def _edited(base: Table, edits: dict) -> list[_Row]:
+    """The rows of the table as they stand on the screen, without those that were deleted."""
+    tokens, cells = base
+    words = tokens or ("",) * len(cells)
+    rows = [
+        _Row(k, k, word, list(row)) for k, (word, row) in enumerate(zip(words, cells, strict=True))
+    ]
+    for k, changed in edits["edited_rows"].items():
+        for column, text in changed.items():
+            if column == "token":
+                rows[int(k)] = rows[int(k)]._replace(token=text or "")
+            else:
+                rows[int(k)].cells[int(column[1:])] = text
+    for added in edits["added_rows"]:
+        token = added.get("token") or f"w{len(rows) + 1}"
+        new = [added.get(f"c{k}") or "0" for k in range(len(cells[0]))]
+        rows.append(_Row(len(rows), None, token, new))
+    gone = set(edits["deleted_rows"])
+    return [row for row in rows if row.place not in gone]
+
+
+def _numbers(row: _Row, before: tuple[tuple[str, ...], ...], name: str) -> list[float]:
+    """The numbers of a row; what was not edited is not read again."""
+    same = before[row.old] if row.old is not None else ()
+    return [
+        float(text)
+        if k < len(same) and text == same[k]
+        else read_number(text or "", f"{name}, row {row.place + 1}, column {k + 1}")
+        for k, text in enumerate(row.cells)
+    ]
+
+
 def _placed(s: Settings, name: str, values: np.ndarray) -> np.ndarray:
-    """The whole matrix with these values in it: all of it, or the item of the batch that is shown."""
+    """The whole matrix with these values in it, or in the item of the batch that is shown."""
     full = s.matrices[name].values.copy()
     full[s.item if full.ndim == 3 else ...] = values
     return full
-
-
-def _cell(grid, rows, name, i, j) -> float:
-    text = grid[i][j]
-    if i < len(rows) and text == rows[i][j]:
-        return float(text)
-    return read_number("" if text is None else text, f"{name}, row {i + 1}, column {j + 1}")
 
 
 def add_token(s: Settings, name: str) -> Settings:
@@ -95,7 +119,9 @@ def add_token(s: Settings, name: str) -> Settings:
 
 
 def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
-    """Fill a matrix by a recipe; where it shows that draw already, take the next seed. Nothing else changes."""
+    """Fill a matrix by a recipe; where it shows that draw already, take the next seed. Nothing else
+    changes.
+    """
     old = s.matrices[name]
     if old.recipe == recipe and recipe.kind != "identity":
         recipe = replace(recipe, seed=recipe.seed + 1)

@@ -1,4 +1,6 @@
-"""The worked examples, in the order a learner should meet them. One entry is one function and one sentence."""
+"""The worked examples, in the order a learner should meet them. One entry is one function and one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ def _settings(name, tokens, matrices, **options) -> Settings:
 @example(
     "four-words",
     "Four words, by hand",
-    "Word 4 takes almost all the weight of every row: its key is the longest, so every query scores highest on it.",
+    "Word 4 takes almost all the weight of every row: its key is the longest, so every query scores"
+    " highest on it.",
 )
 def four_words(name):
     X = [[0, 1, 1, 2], [1, 0, 0, 2], [1, 1, 0, 2], [2, 1, 1, 1]]
@@ -79,8 +82,9 @@ def four_words(name):
 @example(
     "lookup",
     "A look-up table made soft",
-    "A dictionary answers with the entries that match; attention answers with all of them, each by how well its key"
-    " matches. The query asks for a and c: the entry “a c” matches twice and gets the largest share.",
+    "A dictionary answers with the entries that match; attention answers with all of them, each by"
+    " how well its key matches. The query asks for a and c: the entry “a c” matches twice and gets"
+    " the largest share.",
 )
 def lookup(name):
     Q = [[1, 0, 1, 0]]
@@ -94,8 +98,8 @@ def lookup(name):
 @example(
     "softmax",
     "Softmax on its own",
-    "Both queries have the scores 1, 2, 1. The first sees every key; the second may not look at the middle one,"
-    " so its share goes to the other two.",
+    "Both queries have the scores 1, 2, 1. The first sees every key; the second may not look at the"
+    " middle one, so its share goes to the other two.",
 )
 def softmax_alone(name):
     values = {"Q": [[1], [1]], "K": [[1], [2], [1]], "V": np.eye(3)}
@@ -123,7 +127,8 @@ CUSTOMERS = {
 @example(
     "customers",
     "Three customers, one feature",
-    "With d_k = 1 the scale is 1, so scores and scaled are equal, and the weights stay close to a third each.",
+    "With d_k = 1 the scale is 1, so scores and scaled are equal, and the weights stay close to a"
+    " third each.",
 )
 def customers(name):
     matrices = {key: [M] for key, M in CUSTOMERS.items()}
@@ -133,8 +138,8 @@ def customers(name):
 @example(
     "minus-1e9",
     "−1e9 beside −∞",
-    "Adding −1e9 hides a key only as long as another one is visible: row 3 has none, and its weights come back as if"
-    " there were no mask. A true −∞ gives that row 0.",
+    "Adding −1e9 hides a key only as long as another one is visible: row 3 has none, and its"
+    " weights come back as if there were no mask. A true −∞ gives that row 0.",
 )
 def minus_1e9(name):
     matrices = {key: [M] for key, M in CUSTOMERS.items()}
@@ -147,9 +152,8 @@ def minus_1e9(name):
 @example(
     "random-qkv",
     "Random Q, K, V, look-ahead",
-    "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products. Dividing by √8 brings"
-    " it back near 1."
-    " Behind the mask, row 1 of the output is row 1 of V.",
+    "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products."
+    " Dividing by √8 brings it back near 1. Behind the mask, row 1 of the output is row 1 of V.",
 )
 def random_qkv(name):
     tokens = ("My", "name", "is", "X")
@@ -161,8 +165,9 @@ def random_qkv(name):
 @example(
     "bare-bones",
     "Bare bones: X Xᵀ X",
-    "No weights, no scale, no softmax: each row of the output is a sum of all the embeddings, weighted by raw dot"
-    " products. The walk below does it as a loop and arrives at the row of the matrix form.",
+    "No weights, no scale, no softmax: each row of the output is a sum of all the embeddings,"
+    " weighted by raw dot products. The walk below does it as a loop and arrives at the row of the"
+    " matrix form.",
 )
 def bare_bones(name):
     X = Matrix.rolled((5, 10), Recipe("normal", 0))
@@ -176,8 +181,8 @@ def bare_bones(name):
 @example(
     "three-widths",
     "Three widths: 10, 20 and 25",
-    "d_model, d_k and d_v need not be equal. These weights were stored as (d_out, d_model); the context vector adds up"
-    " the outputs of all tokens.",
+    "d_model, d_k and d_v need not be equal. These weights were stored as (d_out, d_model); the"
+    " context vector adds up the outputs of all tokens.",
 )
 def three_widths(name):
     matrices = {"X": Matrix.rolled((5, 10), Recipe("normal", 0))}
@@ -192,8 +197,9 @@ def three_widths(name):
 @example(
     "batch",
     "A batch of 64 sequences",
-    "All numbers lie between 0 and 1, so the scaled scores of a row lie within 0.8 of each other, and every weight"
-    " between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead or padding mask.",
+    "All numbers lie between 0 and 1, so the scaled scores of a row lie within 0.8 of each other,"
+    " and every weight between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead"
+    " or padding mask.",
 )
 def batch(name):
     rng = np.random.RandomState(
@@ -206,8 +212,8 @@ def batch(name):
 @example(
     "sentence",
     "A sentence, two heads",
-    "Head 1: “it” looks for an animal and puts nearly all its weight on “cat”. Head 2: every word looks at the word"
-    " before it, the first one at itself. Switch heads to see both.",
+    "Head 1: “it” looks for an animal and puts nearly all its weight on “cat”. Head 2: every word"
+    " looks at the word before it, the first one at itself. Switch heads to see both.",
 )
 def sentence(name):
     tokens = ("the", "cat", "purrs", "because", "it", "ate")
@@ -232,7 +238,8 @@ def sentence(name):
 @example(
     OWN,
     "Your own numbers",
-    "A place to begin with your own: type over these numbers, roll others, or paste and open files under “your data”.",
+    "A place to begin with your own: type over these numbers, roll others, or paste and open files"
+    " under “your data”.",
 )
 def own(name):
     X = Recipe("integers", 0, 0, 3)

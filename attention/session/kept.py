@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import hashlib
 
-from attention.limits import BadInput
+from attention.limits import MAX_FILE, BadInput
 from attention.session import links
 from attention.session.matrix import Matrix
 from attention.session.settings import Settings
 
-MAX_FILE = 8 * 2**20  # characters; as much as an upload may have
 OTHER = (
     "What this browser keeps under this address is damaged, or is another state; open a saved state"
     " under “your data” on Explore, or bring the numbers again."
@@ -20,7 +19,8 @@ OTHER = (
 
 
 def pack(settings: Settings) -> tuple[dict[str, str], dict[str, Matrix]]:
-    """The link of the settings with ``@digest`` for each typed matrix, and these matrices by digest.
+    """The link of the settings with ``@digest`` for each typed matrix, and these matrices by
+    digest.
 
     >>> import numpy as np
     >>> from attention.session.examples import EXAMPLES

@@ -1,7 +1,8 @@
 """The page's state as the parameters of its address, and back.
 
-A link names its example and carries only what differs from it: one parameter for each field. Numbers
-travel as the shortest text that reads back as the same float64, a rolled matrix as its recipe.
+A link names its example and carries only what differs from it: one parameter for each field.
+Numbers travel as the shortest text that reads back as the same float64, a rolled matrix as its
+recipe.
 """
 
 from __future__ import annotations
@@ -15,27 +16,32 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 
-from attention.limits import MAX_BATCH, MAX_SIDE, BadInput
+from attention.limits import (
+    MAX_BATCH,
+    MAX_ELEMENTS,
+    MAX_FIELD,
+    MAX_LINK,
+    MAX_MATRIX_TEXT,
+    MAX_SIDE,
+    MAX_STATE_COLONS,
+    MAX_STATE_COMMAS,
+    MAX_TYPED,
+    BadInput,
+)
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.matrix import Matrix, Recipe
-from attention.session.run import run, view
-from attention.session.settings import Settings, bounds
+from attention.session.run import sizes
+from attention.session.settings import MATRICES, Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
-MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
-MAX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
-MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
-MAX_COLONS, MAX_COMMAS = 10_000, 700_000  # in a state file
-MAX_FIELD = 20_000  # characters of any other parameter; 64 tokens or a mask of 64 × 64 need fewer
-MAX_RAW = 400_000  # numbers of one matrix
-MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")
 ABSENT = "none"
 TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
 _REFUSALS = (
@@ -54,7 +60,7 @@ _REFUSALS = (
 class Codec:
     """How one field of the settings is written into a link and read from it."""
 
-    write: Callable[[object], str]
+    write: Callable[[Any], str]
     read: Callable[[str], object]
 
 
@@ -171,7 +177,7 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
 
 def identity(matrix: Matrix) -> bytes:
     """What tells a matrix from every other: its shape, its recipe as a link has it, its numbers."""
-    recipe = _recipe(matrix) if matrix.recipe else ""
+    recipe = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
     return f" {matrix.shape} {recipe} ".encode() + matrix.values.tobytes()
 
 
@@ -181,7 +187,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     name = link.get("example", FIRST)
     if name not in EXAMPLES:
         notices.append(
-            f"The link asks for an example “{_short(name)}” that does not exist; this is the first one."
+            f"The link asks for an example “{_short(name)}” that does not exist; this is the first"
+            " one."
         )
         name = FIRST
     base = EXAMPLES[name].build()
@@ -194,13 +201,14 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 matrices.pop(parameter, None)
             elif parameter in MATRICES:
                 matrices[parameter] = read_matrix_text(
-                    text if text.startswith("*") else _short_enough(text, MAX_TEXT), parameter
+                    text if text.startswith("*") else _short_enough(text, MAX_MATRIX_TEXT),
+                    parameter,
                 )
             elif parameter == "partial":
                 notices.append(
-                    "This address stands for matrices too large for it, kept by the browser that made"
-                    " it, and this one has none under it; open a saved state under “your data” on"
-                    " Explore, or bring them again."
+                    "This address stands for matrices too large for it, kept by the browser that"
+                    " made it, and this one has none under it; open a saved state under “your data”"
+                    " on Explore, or bring them again."
                 )
             elif parameter != "example" and not parameter.startswith("embed"):
                 unknown.append(parameter)
@@ -231,7 +239,9 @@ def _pulled_back(changes: dict, settings: Settings) -> list[str]:
 
 
 def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:
-    """The base with all changes; or, where they are refused together, with those that hold on their own."""
+    """The base with all changes; or, where they are refused together, with those that hold on their
+    own.
+    """
     tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
     typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
     loose = [([name], {name: value}) for name, value in changes.items() if name not in TIED]
@@ -258,25 +268,26 @@ def _passed_over(names: list[str], problem: Exception) -> str:
     return f"The link's {what} passed over: {why}"
 
 
-def existing_cell(settings: Settings):
+def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     """The chosen cell, or None where the page has no such stage, row or column."""
     if settings.cell is None:
         return None
     stage, i, j = settings.cell
-    stages = view(settings, run(settings)).stages
-    inside = stage in stages and 0 <= i < stages[stage].shape[0] and 0 <= j < stages[stage].shape[1]
-    return settings.cell if inside else None
+    rows, columns = sizes(settings).get(stage, (0, 0))
+    return settings.cell if 0 <= i < rows and 0 <= j < columns else None
 
 
 def write_matrix(matrix: Matrix) -> str:
-    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where that is shorter.
+    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where
+    that is shorter.
 
-    A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one travels as raw
-    float64, ``*rows x columns*…``, which is read a hundred times as fast.
+    A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one
+    travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
     """
+    made = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
     if matrix.is_rolled:
-        return _recipe(matrix)
-    made = f"{_recipe(matrix)}=" if matrix.recipe else ""
+        return made
+    made = made and f"{made}="
     values = matrix.values
     if values.size > MAX_TYPED:
         raw = (
@@ -292,9 +303,8 @@ def write_matrix(matrix: Matrix) -> str:
     return made + min(plain.replace(" ", "_"), packed, key=len)
 
 
-def _recipe(matrix: Matrix) -> str:
-    r = matrix.recipe
-    text = f"{r.kind},{r.seed},{matrix.shape[-2]}x{matrix.shape[-1]}"
+def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
+    text = f"{r.kind},{r.seed},{shape[-2]}x{shape[-1]}"
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
@@ -316,7 +326,7 @@ def read_matrix_text(text: str, name: str) -> Matrix:
     if text.startswith("*"):
         return _raw(text, name)
     if text.startswith("~"):
-        text = _inflate(text[1:], name, MAX_TEXT).decode("ascii", "replace")
+        text = _inflate(text[1:], name, MAX_MATRIX_TEXT).decode("ascii", "replace")
     parts = text.removeprefix("!").split("!")
     if len(parts) > MAX_BATCH:
         raise BadInput(f"{name} has {len(parts)} items; at most {MAX_BATCH} fit.")
@@ -337,8 +347,8 @@ def _raw(text: str, name: str) -> Matrix:
     ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     size = math.prod(sides)
-    if size > MAX_RAW:
-        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_RAW:,} fit.")
+    if size > MAX_ELEMENTS:
+        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_ELEMENTS:,} fit.")
     content = _inflate(shape[4], name, 8 * size)
     if len(content) != 8 * size:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
@@ -380,12 +390,14 @@ def is_file(content: bytes) -> bool:
 
 
 def from_file(content: bytes) -> Settings:
-    """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is refused whole."""
+    """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is
+    refused whole.
+    """
     try:
         if (
-            content.count(b":") > MAX_COLONS
-            or content.count(b"[") > MAX_COLONS
-            or content.count(b",") > MAX_COMMAS
+            content.count(b":") > MAX_STATE_COLONS
+            or content.count(b"[") > MAX_STATE_COLONS
+            or content.count(b",") > MAX_STATE_COMMAS
         ):
             raise ValueError
         link = json.loads(content.decode("utf-8"))["link"]

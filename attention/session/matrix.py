@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.limits import LIMIT, BadInput
+from attention.limits import LIMIT, MAX_SEED, BadInput
 from attention.readers.printouts import brief
 from attention.weights import INITIALISERS, initialise
 
@@ -21,12 +21,12 @@ class Recipe:
     low: float = 0
     high: float = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in INITIALISERS:
             raise BadInput(
                 f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}."
             )
-        if not (0 <= self.seed < 2**32):
+        if not 0 <= self.seed <= MAX_SEED:
             raise BadInput(
                 f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed."
             )
@@ -45,8 +45,10 @@ class Recipe:
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)
 
-    def fill(self, shape, fresh: bool = False) -> np.ndarray:
-        """The values for a shape; ``fresh`` draws others, which share none with those of another shape."""
+    def fill(self, shape: tuple[int, ...], fresh: bool = False) -> np.ndarray:
+        """The values for a shape; ``fresh`` draws others, which share none with those of another
+        shape.
+        """
         return initialise(
             self.kind, shape, [self.seed, *shape] if fresh else self.seed, self.low, self.high
         )
@@ -54,18 +56,20 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Values, read-only float64, with the recipe that made them and a remark on how they were read."""
+    """Values, read-only float64, with the recipe that made them and a remark on how they were
+    read.
+    """
 
     values: np.ndarray
     recipe: Recipe | None = None
     remark: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (
             self is other
             or isinstance(other, Matrix)
@@ -81,11 +85,13 @@ class Matrix:
         return self.values.shape
 
     @classmethod
-    def rolled(cls, shape, recipe: Recipe) -> Matrix:
+    def rolled(cls, shape: tuple[int, ...], recipe: Recipe) -> Matrix:
         return cls(recipe.fill(shape), recipe)
 
     def resized(self, rows: int, columns: int) -> Matrix:
-        """Keep what fits; new cells are drawn the way the others were, from a stream of their own, or are 0."""
+        """Keep what fits; new cells are drawn the way the others were, from a stream of their own,
+        or are 0.
+        """
         *lead, n, m = self.shape
         values = np.zeros((*lead, rows, columns))
         if self.recipe is not None:
@@ -122,7 +128,8 @@ def orient(
     rows, columns = values.shape
     if d_in not in (rows, columns):
         raise BadInput(
-            f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it meets."
+            f"{name} is {rows} × {columns}; one of its sides has to be {d_in}, the width of what it"
+            " meets."
         )
     if rows == columns == d_in:
         transpose, note = stored == "out_in", " Both ways fit; you chose this one."
@@ -131,6 +138,9 @@ def orient(
     if transpose:
         return (
             values.T,
-            f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and transposed.{note}",
+            (
+                f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and"
+                f" transposed.{note}"
+            ),
         )
     return values, f"{name} was typed as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"

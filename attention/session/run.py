@@ -1,4 +1,4 @@
-"""From settings to numbers: run the attention, and pick the item and head that stand on the page."""
+"""From settings to numbers: run the attention, and pick the item and head that are shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from attention.captions import TUTORIAL_FILL
 from attention.heads import multi_head_attention, self_attention
-from attention.session.settings import Settings, allowed
+from attention.session.settings import MATRICES, Settings, allowed
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
 
@@ -62,9 +63,40 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
     """The attention of the chosen item and head alone: every array has two axes."""
     shown = view(settings, trace)
-    names = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
-    picked = {name: shown.stages[name] for name in names}
-    return AttentionTrace(**picked, allowed=shown.allowed, scale=trace.scale)
+    return AttentionTrace(
+        Q=shown.stages["Q"],
+        K=shown.stages["K"],
+        V=shown.stages["V"],
+        scores=shown.stages["scores"],
+        scaled=shown.stages["scaled"],
+        masked=shown.stages["masked"],
+        weights=shown.stages["weights"],
+        output=shown.stages["output"],
+        allowed=shown.allowed,
+        scale=trace.scale,
+    )
+
+
+def sizes(s: Settings) -> dict[str, tuple[int, int]]:
+    """(rows, columns) of every stage that :func:`view` shows, without running the attention.
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> sizes(EXAMPLES["four-words"].build())["weights"]
+    (4, 4)
+    """
+    absent = {"capped"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    if allowed(s).all():
+        absent.add("mask")
+    if "W_O" not in s.matrices:
+        absent |= {"projected"} if s.heads > 1 else {"projected", "joined"}
+    if not s.context:
+        absent.add("context")
+    count = {axis: len(names) for axis, names in labels(s).items()}
+    return {
+        name: (count[stage.rows], count[stage.columns])
+        for name, stage in STAGES.items()
+        if name not in absent
+    }
 
 
 def labels(s: Settings) -> dict[str, tuple[str, ...]]:

@@ -9,10 +9,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
 from attention.session.matrix import Matrix
 
 DRAWN = "drawn"
+MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
 
 
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
@@ -22,8 +24,8 @@ SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why 
 class Settings:
     """Everything a link, a session or an export has to hold to show the same page again.
 
-    ``matrices`` holds X, W_Q, W_K, W_V (with memory and W_O where they are used), or Q, K, V themselves;
-    these may have a batch axis in front.
+    ``matrices`` holds X, W_Q, W_K, W_V (with memory and W_O where they are used), or Q, K, V
+    themselves; these may have a batch axis in front.
     """
 
     example: str
@@ -54,16 +56,17 @@ class Settings:
     distribution: str = "normal"
     sample_seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "matrices", MappingProxyType(dict(self.matrices)))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return _rebuild, ({**fields, "matrices": dict(self.matrices)},)
 
     def shape(self, name: str) -> tuple[int, int]:
         """(rows, columns) of a matrix, without its batch axis."""
-        return self.matrices[name].shape[-2:]
+        rows, columns = self.matrices[name].shape[-2:]
+        return rows, columns
 
     @property
     def typed_qkv(self) -> bool:
@@ -105,7 +108,7 @@ class Settings:
         return replace(self, matrices={**self.matrices, name: matrix})
 
 
-def _rebuild(fields):
+def _rebuild(fields: dict) -> Settings:
     return Settings(**fields)
 
 
@@ -131,9 +134,9 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "item": (0, max(s.batch - 1, 0)),
         "head": (0, s.heads - 1),
         "query": (0, len(s.tokens) - 1),
-        "digits": (0, 10),
-        "sample_d_k": (1, 1024),
-        "samples": (10, 10_000),
+        "digits": (0, MAX_DIGITS),
+        "sample_d_k": (1, MAX_SAMPLE_D_K),
+        "samples": (10, MAX_SAMPLES),
     }
 
 

@@ -13,6 +13,8 @@ from attention.limits import (
     MAX_CELLS,
     MAX_DIMENSION,
     MAX_NUMBERS,
+    MAX_SCALE,
+    MAX_SEED,
     MAX_SIDE,
     MAX_TOKEN_LENGTH,
     MAX_TOKENS,
@@ -25,7 +27,9 @@ from attention.variance import DISTRIBUTIONS
 
 
 def check(settings: Settings) -> Settings:
-    """The settings, with views pulled back inside what is there; or a sentence on what does not fit."""
+    """The settings, with views pulled back inside what is there; or a sentence on what does not
+    fit.
+    """
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     for word, tokens in (
         ("token", settings.tokens),
@@ -52,7 +56,7 @@ def check(settings: Settings) -> Settings:
         raise BadInput(
             f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}."
         )
-    if settings.scale is not None and not (0 < settings.scale <= 1e6):
+    if settings.scale is not None and not (0 < settings.scale <= MAX_SCALE):
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
     if settings.fill not in ("-inf", "-1e9"):
@@ -60,11 +64,13 @@ def check(settings: Settings) -> Settings:
     if settings.distribution not in DISTRIBUTIONS:
         known = ", ".join(DISTRIBUTIONS)
         raise BadInput(
-            f"there is no distribution “{settings.distribution}” to sample from; choose one of {known}."
+            f"there is no distribution “{settings.distribution}” to sample from; choose one of"
+            f" {known}."
         )
-    if not 0 <= settings.sample_seed < 2**32:
+    if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(
-            f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are allowed."
+            f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
+            " allowed."
         )
     _check_shapes(settings, n_q, n_k)
     if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
@@ -82,7 +88,9 @@ def check(settings: Settings) -> Settings:
 
 
 def _check_matrices(s: Settings) -> None:
-    """Refuse matrices that do not belong together: one too many or too few, other batches, numbers out of bounds."""
+    """Refuse matrices that do not belong together: one too many or too few, other batches, numbers
+    out of bounds.
+    """
     wanted = (
         {"Q", "K", "V"}
         if s.typed_qkv
@@ -137,7 +145,8 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
     if s.heads < 1 or any(each % s.heads for each in widths):
         raise BadInput(
-            f"{s.heads} heads do not divide the columns of the weights; choose {', '.join(map(str, s.possible_heads))}."
+            f"{s.heads} heads do not divide the columns of the weights; choose"
+            f" {', '.join(map(str, s.possible_heads))}."
         )
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:

@@ -1,4 +1,6 @@
-"""Arrays out of files: exact where accepted, one sentence where refused, and nothing large made before it is checked."""
+"""Arrays out of files: exact where accepted, one sentence where refused, and nothing large made
+before it is checked.
+"""
 
 import io
 import json
@@ -130,7 +132,10 @@ BAD = {
     "structured": (
         "a.npy",
         npy(np.zeros(2, "f4,f8")),
-        "a.npy holds a structured array; floats up to float64, integers and masks of bool are read.",
+        (
+            "a.npy holds a structured array; floats up to float64, integers and masks of bool are"
+            " read."
+        ),
     ),
     "complex": (
         "a.npy",
@@ -145,7 +150,10 @@ BAD = {
     "long": (
         "a.npy",
         npy(np.zeros(2, "g")),
-        f"a.npy holds {np.dtype('g').name}; floats up to float64, integers and masks of bool are read.",
+        (
+            f"a.npy holds {np.dtype('g').name}; floats up to float64, integers and masks of bool"
+            " are read."
+        ),
     ),
     "no boolean": (
         "a.npy",
@@ -372,8 +380,8 @@ def test_every_array_that_cannot_be_read_is_told_with_why():
     content = torn(stored(X=GOOD, W_Q=long, words=np.array([["a"]])), "W_Q")
     found, told = readable(entries("a.npz", content))
     assert list(found) == ["X"]
-    assert told == (
-        "2 of 3 arrays cannot be read."
+    assert (
+        told == "2 of 3 arrays cannot be read."
         " a.npz, W_Q is damaged, encrypted or compressed in an unknown way."
         " a.npz, words holds text; floats up to float64, integers and masks of bool are read."
     )
@@ -414,6 +422,8 @@ def test_an_array_that_cannot_be_read_stands_beside_others_until_it_is_chosen():
     assert np.array_equal(found["X"].read(), GOOD)
     with pytest.raises(
         BadInput,
-        match="^a.npz, names holds text; floats up to float64, integers and masks of bool are read.$",
+        match=(
+            "^a.npz, names holds text; floats up to float64, integers and masks of bool are read.$"
+        ),
     ):
         found["names"].read()

@@ -1,4 +1,6 @@
-"""Damaged input: whatever 100,000 mutations of a small good file hold, every reader gives numbers or one sentence."""
+"""Damaged input: whatever 100,000 mutations of a small good file hold, every reader gives numbers
+or one sentence.
+"""
 
 import io
 import json
@@ -61,9 +63,14 @@ FILES = {  # by the name they are opened under
     "a.safetensors": safetensors(),
     "a.csv": b'token,1,2\n"big, red",0.5,-1.25\n\'=x,3e-3,"4"\n',
     "a.tsv": "word\ta\tb\r\nréd\t0,5\t-1,25\r\ndog\t1,000\t4\r\n".encode(),
-    "a.json": b'{"tokens": ["a", "b"], "X": {"values": [[0.5, -1.25], [3e-3, "4"]], "rows": ["a", "b"]}, "n": 1}',
+    "a.json": (
+        b'{"tokens": ["a", "b"], "X": {"values": [[0.5, -1.25], [3e-3, "4"]], "rows": ["a", "b"]},'
+        b' "n": 1}'
+    ),
     "words.vec": b"2 3\nthe 0.5 -1.25 3e-3 \n. . -7 1 2 \n",
-    "printout.txt": b"X = array([[[0.5, -1.25]],\n\n [[3.e-3, 4.]]], dtype=float32)\nW = tensor([[1., 2.]])",
+    "printout.txt": (
+        b"X = array([[[0.5, -1.25]],\n\n [[3.e-3, 4.]]], dtype=float32)\nW = tensor([[1., 2.]])"
+    ),
 }
 TEXTS = {  # of a matrix in a link
     "recipe and values": links.write_matrix(Matrix(NUMBERS, Recipe("uniform", 3, -1, 1))),

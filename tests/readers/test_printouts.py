@@ -1,4 +1,6 @@
-"""What a person types, pastes or rolls: read to the bit, or refused with the place and the reason."""
+"""What a person types, pastes or rolls: read to the bit, or refused with the place and the
+reason.
+"""
 
 import math
 import time
@@ -25,7 +27,7 @@ def matrices(cells=finite, most=5):
     )
 
 
-# ---- reading and writing ----------------------------------------------------------------------------
+# ---- reading and writing ------------------------------------------------------------------------
 
 
 @given(matrices())
@@ -129,7 +131,7 @@ def test_minus_zero_keeps_its_sign():
     assert math.copysign(1, read_number("-0", "it")) == -1
 
 
-# ---- which way round --------------------------------------------------------------------------------
+# ---- which way round ----------------------------------------------------------------------------
 
 
 def test_a_typed_matrix_is_read_the_way_that_fits():
@@ -164,7 +166,7 @@ def test_a_matrix_that_fits_neither_way_is_refused():
     )
 
 
-# ---- matrices and recipes ---------------------------------------------------------------------------
+# ---- matrices and recipes -----------------------------------------------------------------------
 
 
 def test_values_are_a_read_only_copy():
@@ -245,7 +247,10 @@ def test_resizing_a_batch_resizes_every_item():
 RECIPES = [
     (
         ("gauss",),
-        "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal, xavier.",
+        (
+            "there is no initialiser 'gauss'; choose one of identity, integers, uniform, normal,"
+            " xavier."
+        ),
     ),
     (("normal", -1), "the seed is -1; whole numbers from 0 to 4294967295 are allowed."),
     (("normal", 2**32), "the seed is 4294967296; whole numbers from 0 to 4294967295 are allowed."),
@@ -280,7 +285,7 @@ def test_every_range_a_recipe_accepts_can_be_drawn(kind, ends):
         assert ((ends[0] <= values) & (values <= ends[1])).all()
 
 
-# ---- as programs print it -----------------------------------------------------------------------------
+# ---- as programs print it -----------------------------------------------------------------------
 
 
 def printed(values) -> list[str]:
@@ -329,7 +334,10 @@ def test_nan_and_infinity_are_numbers_only_where_asked():
     [
         (
             "[[1 2]\n ...\n [3 4]]",
-            "x: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6).",
+            (
+                "x: the printout leaves numbers out (...); print all, with"
+                " set_printoptions(threshold=10**6)."
+            ),
         ),
         (
             "[[1, 2], [3, 4], [5, 6",

@@ -1,4 +1,6 @@
-"""Numbers out of text: every form to the bit, every refusal one whole sentence, and no text that takes the memory."""
+"""Numbers out of text: every form to the bit, every refusal one whole sentence, and no text that
+takes the memory.
+"""
 
 import csv
 import io
@@ -45,7 +47,7 @@ def lines(values, separator, decimal=".") -> str:
     return "\n".join(separator.join(repr(v).replace(".", decimal) for v in row) for row in values)
 
 
-# ---- numbers and what separates them --------------------------------------------------------------------
+# ---- numbers and what separates them ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ",", ";", ", ", "   ", " ; ", "\t ", " , "])
@@ -97,7 +99,7 @@ def test_the_usual_ways_to_type_numbers(text, values):
     same(the_one(text), values)
 
 
-# ---- what programs print ------------------------------------------------------------------------------------
+# ---- what programs print ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["<f4", "<f8"])
@@ -120,12 +122,24 @@ TWO = [[0.5, -1.25], [3, 4]]
     "text",
     [
         "tensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], grad_fn=<MmBackward0>)",
-        "tensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], device='cuda:0', dtype=torch.float16)",
-        "Parameter containing:\ntensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], requires_grad=True)",
+        (
+            "tensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]], device='cuda:0',"
+            " dtype=torch.float16)"
+        ),
+        (
+            "Parameter containing:\ntensor([[ 0.5000, -1.2500],\n        [ 3.0000,  4.0000]],"
+            " requires_grad=True)"
+        ),
         "Array([[ 0.5 , -1.25],\n       [ 3.  ,  4.  ]], dtype=float32)",
         "tf.Tensor(\n[[ 0.5  -1.25]\n [ 3.    4.  ]], shape=(2, 2), dtype=float32)",
-        "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[ 0.5 , -1.25],\n       [ 3.  ,  4.  ]], dtype=float32)>",
-        "<tf.Variable 'x:0' shape=(2, 2) dtype=float32, numpy=\narray([[ 0.5 , -1.25],\n       [ 3.  ,  4.  ]], dtype=float32)>",
+        (
+            "<tf.Tensor: shape=(2, 2), dtype=float32, numpy=\narray([[ 0.5 , -1.25],\n       [ 3. "
+            " ,  4.  ]], dtype=float32)>"
+        ),
+        (
+            "<tf.Variable 'x:0' shape=(2, 2) dtype=float32, numpy=\narray([[ 0.5 , -1.25],\n      "
+            " [ 3.  ,  4.  ]], dtype=float32)>"
+        ),
         "[[np.float64(0.5), np.float64(-1.25)], [np.float64(3.0), np.float64(4.0)]]",
         "[[5.e-01, -125e-2],\n [3, 4]]",
     ],
@@ -141,7 +155,8 @@ def test_several_axes_of_pytorch_are_read():
 
 def test_assignments_are_read_by_name_and_lists_of_words_are_passed_over():
     found = entries(
-        "words = ['a', 'b']\nX = [[1, 2],\n     [3, 4]]\nW_Q = np.array([[0.5, 1.]])\nK = torch.tensor([[7.]])\n",
+        "words = ['a', 'b']\nX = [[1, 2],\n     [3, 4]]\nW_Q = np.array([[0.5, 1.]])\nK ="
+        " torch.tensor([[7.]])\n",
         "it",
     )
     assert list(found) == ["X", "W_Q", "K"]
@@ -150,7 +165,7 @@ def test_assignments_are_read_by_name_and_lists_of_words_are_passed_over():
     same(found["K"], [[7]])
 
 
-# ---- JSON -----------------------------------------------------------------------------------------------------
+# ---- JSON ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -217,7 +232,7 @@ def test_spaces_around_a_token_are_saved_and_read(form):
     assert {found[name].rows for name in ("X", "Q", "scores", "output")} == {tokens}
 
 
-# ---- tables -----------------------------------------------------------------------------------------------------
+# ---- tables -------------------------------------------------------------------------------------
 
 
 FRAME = pd.DataFrame(VALUES, columns=["a", "b", "c"], index=LABELS)
@@ -327,7 +342,7 @@ def test_blocks_between_empty_lines_are_several_arrays():
     assert found["K"].rows == ("w1", "w2")
 
 
-# ---- word vectors -------------------------------------------------------------------------------------------------
+# ---- word vectors -------------------------------------------------------------------------------
 
 
 GLOVE = [
@@ -391,7 +406,7 @@ def test_of_long_word_vectors_only_the_wanted_lines_are_read():
         entry.read()
 
 
-# ---- commas that can be read in two ways -----------------------------------------------------------------------
+# ---- commas that can be read in two ways --------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -429,14 +444,16 @@ def test_a_comma_that_can_mean_one_thing_only_is_not_asked_about(text, values):
 def test_a_comma_that_can_mean_two_things_is_asked_about(text, what, shown, decimal, separates):
     with pytest.raises(Ambiguous) as asked:
         entries(text, "it")
-    assert str(asked.value) == (
-        f"it, line 1: “{shown}” can be read in two ways; is the comma decimal, or does it separate {what}?"
+    assert (
+        str(asked.value)
+        == f"it, line 1: “{shown}” can be read in two ways; is the comma decimal, or does it"
+        f" separate {what}?"
     )
     same(the_one(text, "decimal"), decimal)
     same(the_one(text, "separates"), separates)
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------
+# ---- what is refused ----------------------------------------------------------------------------
 
 
 NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
@@ -477,7 +494,10 @@ BAD = {
     "zero byte": ("1 2\n3\x00", "it, character 6 is a zero byte; this is no text."),
     "ellipsis": (
         "[[1 2 ... 3]]",
-        "it: the printout leaves numbers out (...); print all, with set_printoptions(threshold=10**6).",
+        (
+            "it: the printout leaves numbers out (...); print all, with"
+            " set_printoptions(threshold=10**6)."
+        ),
     ),
     "bracket missing": (
         "[[1, 2], [3, 4",
@@ -630,7 +650,7 @@ def test_no_sentence_grows_with_what_it_is_about(text):
     assert 0 < len(str(refused.value)) <= 300
 
 
-# ---- memory ---------------------------------------------------------------------------------------------------------
+# ---- memory -------------------------------------------------------------------------------------
 
 
 def filled(piece: str, before: str = "", after: str = "", most: int = 10**9) -> str:
@@ -678,7 +698,7 @@ def test_no_text_of_8_mb_takes_150_mb_above_itself(name):
     assert peak - itself < 150_000_000
 
 
-# ---- good tables of many makes ------------------------------------------------------------------------
+# ---- good tables of many makes ------------------------------------------------------------------
 
 HEADS = ["none", "words", "corner", "numbers"]
 
@@ -768,11 +788,17 @@ MISREAD = {  # once read as something else without a word
     ),
     "an array before the names": (
         "[[1,2],[3,4]]\nW_Q = [[5,6],[7,8]]",
-        "it: “[[1,2],[3,4]]” stands before the first name; only named arrays are read beside each other.",
+        (
+            "it: “[[1,2],[3,4]]” stands before the first name; only named arrays are read beside"
+            " each other."
+        ),
     ),
     "commas in brackets": (
         "[[0,5 1,5]\n [2,5 3,5]]",
-        "it: “0,5 1,5” can be read in two ways; put points for decimals, or a space after each comma.",
+        (
+            "it: “0,5 1,5” can be read in two ways; put points for decimals, or a space after each"
+            " comma."
+        ),
     ),
     "bad cell under heads": (
         "word,d0,d1\ncat,0.1,x\ndog,0.4,0.5",
@@ -780,7 +806,10 @@ MISREAD = {  # once read as something else without a word
     ),
     "four axes": (
         "[[[[1 2]]]]",
-        "it has four axes or more; three at most are read from a printout; cut it first, or save it as .npy.",
+        (
+            "it has four axes or more; three at most are read from a printout; cut it first, or"
+            " save it as .npy."
+        ),
     ),
 }
 
@@ -813,7 +842,10 @@ def test_quoted_decimal_commas_are_read_and_quoted_thousands_asked_about():
 @pytest.mark.parametrize(
     "text",
     [
-        "<tf.Tensor: shape=(2, 2), dtype=bool, numpy=\narray([[ True, False],\n       [ True,  True]])>",
+        (
+            "<tf.Tensor: shape=(2, 2), dtype=bool, numpy=\narray([[ True, False],\n       [ True, "
+            " True]])>"
+        ),
         "tensor([[True, False],\n        [True, True]], device='cuda:0')",
         '{"mask": [[true, false], [true, true]], "X": [[1, 2], [3, 4]]}',
         "X = [[1., 2], [3, 4]]\nmask = [[True, False], [True, True]]",

@@ -1,4 +1,6 @@
-"""What a person brings: the array meant, to the bit; the settings that follow; and what is said of it."""
+"""What a person brings: the array meant, to the bit; the settings that follow; and what is said of
+it.
+"""
 
 import io
 import json
@@ -49,7 +51,7 @@ def refused(act, *arguments) -> str:
     return str(problem.value)
 
 
-# ---- opened ---------------------------------------------------------------------------------------------
+# ---- opened -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["<f2", ">f2", "<f4", ">f4", ">f8", "<f8", "<i8", ">i4", "|u1"])
@@ -110,7 +112,7 @@ def test_a_byte_order_mark_of_utf_8_does_no_harm():
     assert found.read().tolist() == [[1, 2], [3, 4]]
 
 
-# ---- take -------------------------------------------------------------------------------------------------
+# ---- take ---------------------------------------------------------------------------------------
 
 
 WORDS = "cat 1 2\ndog 3 4\nCatalogue 5 6\ncat 7 8\n, 9 0\nnew york 0 1\n"
@@ -201,7 +203,10 @@ def test_a_slice_is_numpys(cut, wanted):
         ("::2", "“::2” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
         (
             "0,0",
-            "it is 4 numbers in one axis; two axes, or three with a batch, are wanted for X. Cut it to that.",
+            (
+                "it is 4 numbers in one axis; two axes, or three with a batch, are wanted for X."
+                " Cut it to that."
+            ),
         ),
         (
             "0,0,0",
@@ -215,8 +220,10 @@ def test_a_slice_that_is_not_there_is_explained(cut, message):
 
 def test_what_does_not_have_the_axes_of_its_role_is_refused():
     four = entry(np.ones((1, 1, 2, 2)), "W")
-    assert refused(select, four, "Q", "it") == (
-        "it, W is 1 × 1 × 2 × 2; two axes, or three with a batch, are wanted for Q. Cut it to that."
+    assert (
+        refused(select, four, "Q", "it")
+        == "it, W is 1 × 1 × 2 × 2; two axes, or three with a batch, are wanted for Q. Cut it to"
+        " that."
     )
     assert (
         refused(select, entry(CUBE), "W_Q", "it")
@@ -260,7 +267,7 @@ def test_a_number_that_is_none_or_too_large_is_located(value, shown):
         assert refused(select, entry(values, "T"), "X", "it") == message
 
 
-# ---- masks --------------------------------------------------------------------------------------------------
+# ---- masks --------------------------------------------------------------------------------------
 
 
 SEEN = np.tril(np.ones((4, 4), bool))
@@ -303,7 +310,7 @@ def test_a_mask_of_other_numbers_is_refused():
     )
 
 
-# ---- use: X and weights -----------------------------------------------------------------------------------------
+# ---- use: X and weights -------------------------------------------------------------------------
 
 
 def normal(*shape) -> np.ndarray:
@@ -402,7 +409,7 @@ def test_a_square_weight_is_read_the_way_that_was_chosen(stored, turned):
     assert remarks[1].endswith("Both ways fit; you chose this one.")
 
 
-# ---- use: Q, K and V -------------------------------------------------------------------------------------------------
+# ---- use: Q, K and V ----------------------------------------------------------------------------
 
 
 def test_q_k_and_v_together_are_attended_themselves():
@@ -474,7 +481,10 @@ REFUSED = {
     "two weights": (
         four_words,
         {"W_Q": np.ones((4, 3)), "W_K": np.ones((4, 2))},
-        "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, cut one head out of each.",
+        (
+            "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, cut one"
+            " head out of each."
+        ),
     ),
     "W_O": (
         four_words,
@@ -510,7 +520,7 @@ def test_a_label_that_cannot_be_a_token_is_refused():
     assert refused(adopt, four_words(), {"X": select(found, "X", "it")}) == message
 
 
-# ---- checkpoints ----------------------------------------------------------------------------------------------------
+# ---- checkpoints --------------------------------------------------------------------------------
 
 
 D, HEADS = 6, 2
@@ -650,7 +660,10 @@ def test_biases_that_stay_behind_are_said():
     found = opened("m.safetensors", safetensors(tensors))
     (b,) = gather(found, {"W_Q": ("a.query.weight", Selection())}, "m").values()
     assert b.remarks[1:] == (
-        "The formula here has no bias: a.query.bias stayed behind, so the numbers differ from the model's.",
+        (
+            "The formula here has no bias: a.query.bias stayed behind, so the numbers differ from"
+            " the model's."
+        ),
     )
 
 
@@ -696,11 +709,14 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
     b = select(entry(np.ones((4, 3)), "a.query.weight"), "W_Q", "it")
-    message = "W_Q takes 3 numbers in; 4 come, the width of what it meets. Bring both together, or an input of 3 columns first."
+    message = (
+        "W_Q takes 3 numbers in; 4 come, the width of what it meets. Bring both together, or an"
+        " input of 3 columns first."
+    )
     assert refused(adopt, four_words(), {"W_Q": b}) == message
 
 
-# ---- what an array most likely is ---------------------------------------------------------------------------------------
+# ---- what an array most likely is ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -734,7 +750,7 @@ def test_a_second_sequence_that_is_typed_keeps_the_first():
     assert isinstance(s.matrices["memory"], Matrix)
 
 
-# ---- what was once misread ----------------------------------------------------------------------------
+# ---- what was once misread ----------------------------------------------------------------------
 
 
 def test_heads_in_an_axis_of_their_own_stand_beside_each_other_afterwards():

@@ -143,7 +143,10 @@ def test_inputs_that_do_not_fit_are_refused_in_a_sentence(texts, options, messag
         ("1 2", "your output: the shape is (1, 2); (4, 4) is wanted for these inputs."),
         (
             "<b>",
-            "your output, line 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is wanted.",
+            (
+                "your output, line 1, column 1 holds “<b>”; a number such as 3, -0.5 or 2e-3 is"
+                " wanted."
+            ),
         ),
     ],
 )
@@ -165,7 +168,7 @@ def test_more_scores_than_can_be_searched_in_time_are_refused():
     given = {name: np.ones((256, 64)) for name in "QKV"} | {"heads": 4}
     with pytest.raises(BadInput) as refused:
         inputs.bench_of(given)
-    assert str(refused.value) == ("4 × 256 × 256 scores are 262,144; at most 131,072 are searched.")
+    assert str(refused.value) == "4 × 256 × 256 scores are 262,144; at most 131,072 are searched."
 
 
 def test_every_mistake_can_be_planted_somewhere():
@@ -193,7 +196,7 @@ def test_every_mistake_can_be_planted_somewhere():
     }
 
 
-# ---- files --------------------------------------------------------------------------------------------
+# ---- files --------------------------------------------------------------------------------------
 
 
 def saved(**arrays) -> bytes:
@@ -266,7 +269,10 @@ def test_a_row_of_column_numbers_is_named_where_the_shape_is_wrong():
     text = "0 1 2 3\n" + "\n".join(["0.25 0.25 0.25 0.25"] * 4)
     with pytest.raises(
         BadInput,
-        match=r"wanted for these inputs. The first line reads 0, 1, …; if it names the columns, take it away.$",
+        match=(
+            r"wanted for these inputs. The first line reads 0, 1, …; if it names the columns, take"
+            r" it away.$"
+        ),
     ):
         inputs.explain(bench(), {"weights": text})
 
@@ -298,12 +304,18 @@ def test_a_text_file_is_its_text_without_a_byte_order_mark():
         (
             "a.npy",
             npy(np.ones(3)),
-            "a.npy: the shape is (3,); two or three axes and at most 131,072 numbers are read here.",
+            (
+                "a.npy: the shape is (3,); two or three axes and at most 131,072 numbers are read"
+                " here."
+            ),
         ),
         (
             "a.npy",
             npy(np.ones((600, 600))),
-            "a.npy: the shape is (600, 600); two or three axes and at most 131,072 numbers are read here.",
+            (
+                "a.npy: the shape is (600, 600); two or three axes and at most 131,072 numbers are"
+                " read here."
+            ),
         ),
         (
             "../a.npy",

@@ -25,7 +25,7 @@ def trace_of(name, **changes):
     return run(check(replace(EXAMPLES[name].build(), **changes)))
 
 
-# ---- the menu ---------------------------------------------------------------------------------------
+# ---- the menu -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -61,7 +61,7 @@ def test_the_titles_and_notices_are_sentences_of_their_own():
         assert "  " not in e.notice
 
 
-# ---- four words -------------------------------------------------------------------------------------
+# ---- four words ---------------------------------------------------------------------------------
 
 SCORES = [[55, 35, 54, 85], [29, 18, 28, 45], [41, 26, 40, 63], [53, 31, 50, 85]]
 WEIGHTS = [  # printed from float32
@@ -113,7 +113,7 @@ def test_word_4_takes_almost_all_the_weight_of_every_row_because_its_key_is_the_
         assert trace.weights[i, 3] > 0.999
 
 
-# ---- look-up ----------------------------------------------------------------------------------------
+# ---- look-up ------------------------------------------------------------------------------------
 
 
 def test_the_entry_that_matches_twice_gets_the_largest_share():
@@ -139,7 +139,7 @@ def test_the_look_up_table_hands_over_the_documents_of_its_entries():
         assert [d for d, on in zip(s.names["d_v"], row, strict=True) if on] == documents[entry]
 
 
-# ---- softmax on its own, customers, −1e9 ------------------------------------------------------------
+# ---- softmax on its own, customers, −1e9 --------------------------------------------------------
 
 
 def test_softmax_of_1_2_1_is_as_printed_with_and_without_the_mask():
@@ -181,10 +181,10 @@ def test_minus_1e9_hides_a_key_only_beside_a_visible_one_and_minus_infinity_alwa
     np.testing.assert_allclose(added.weights[0, :2], hidden.weights[0, :2], rtol=1e-12)
 
 
-# ---- random Q, K, V ---------------------------------------------------------------------------------
+# ---- random Q, K, V -----------------------------------------------------------------------------
 
-# Q, K and V are known to the 8 digits they were printed with. Each is off by up to 5e-9, so that a sum of
-# eight products is off by a few 1e-8: that, and not the printing, bounds what follows.
+# Q, K and V are known to the 8 digits they were printed with. Each is off by up to 5e-9, so that
+# a sum of eight products is off by a few 1e-8: that, and not the printing, bounds what follows.
 KNOWN = 3e-8
 PRINTED_SCORES = [
     [-1.34961473, 3.1780436, -4.70349122, -2.48253399],
@@ -277,7 +277,7 @@ def test_dividing_by_root_8_brings_the_variance_back_and_row_1_of_the_output_is_
     assert trace.output[0].tolist() == trace.V[0].tolist()
 
 
-# ---- bare bones and three widths --------------------------------------------------------------------
+# ---- bare bones and three widths ----------------------------------------------------------------
 
 
 def test_bare_bones_is_x_x_transposed_x_as_loop_and_as_matrix_form():
@@ -311,9 +311,10 @@ def test_three_widths_have_their_shapes_and_the_context_adds_up_the_outputs():
     assert all(s.matrices["W_V"].values[i, j] == stored[j, i] for i in range(10) for j in range(25))
 
 
-# ---- the batch --------------------------------------------------------------------------------------
+# ---- the batch ----------------------------------------------------------------------------------
 
-PRINTED_BATCH = {  # (item, row): the first three and the last three of 64 columns, printed from float32
+# (item, row): the first three and the last three of 64 columns, printed from float32
+PRINTED_BATCH = {
     (0, 0): [0.42829984, 0.5291363, 0.48467714, 0.60236514, 0.6314437, 0.3679649],
     (0, 1): [0.42059594, 0.51898783, 0.46809807, 0.5975176, 0.63140476, 0.3960448],
     (0, 2): [0.4529176, 0.53372943, 0.482216, 0.5861657, 0.6170542, 0.35611773],
@@ -351,7 +352,7 @@ def test_the_batch_was_drawn_by_the_legacy_generator_with_seed_42():
     ]
 
 
-def test_the_scaled_scores_of_a_row_of_the_batch_lie_within_08_and_its_weights_between_012_and_031():
+def test_in_the_batch_scaled_scores_of_a_row_lie_within_08_and_weights_between_012_and_031():
     trace = trace_of("batch")
     assert (trace.scaled.max(axis=-1) - trace.scaled.min(axis=-1)).max() < 0.8
     assert 0.12 < trace.weights.min() < trace.weights.max() < 0.31
@@ -374,7 +375,7 @@ def test_look_ahead_and_padding_masks_work_on_every_item_of_the_batch():
         np.testing.assert_allclose(trace.output[item], alone["output"], rtol=1e-12, atol=1e-14)
 
 
-# ---- the sentence -----------------------------------------------------------------------------------
+# ---- the sentence -------------------------------------------------------------------------------
 
 
 def test_head_1_of_the_sentence_leads_it_to_the_cat():

@@ -1,4 +1,6 @@
-"""States that a browser keeps: what goes there comes back whole, and nothing else is taken for it."""
+"""States that a browser keeps: what goes there comes back whole, and nothing else is taken for
+it.
+"""
 
 import base64
 import json
@@ -8,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.limits import BadInput
+from attention.limits import MAX_FILE, BadInput
 from attention.session import kept, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
@@ -89,7 +91,7 @@ FORGED = {
     "a state that fits into a link": file(BASE),
     "a mark in its place": json.dumps({"link": {"example": "four-words", "partial": "0" * 24}}),
     "an unknown parameter": file(LARGE).replace('"link": {', '"link": {"more": "1", '),
-    "too long": file(LARGE) + " " * kept.MAX_FILE,
+    "too long": file(LARGE) + " " * MAX_FILE,
     "deep": '{"link":' * 100_000,
     "a bomb": bomb(),
 }
@@ -99,7 +101,8 @@ FORGED = {
 def test_anything_else_is_refused_with_one_sentence(name):
     with pytest.raises(BadInput) as refused:
         kept.restored(FORGED[name], mark(LARGE))
-    assert str(refused.value) == (
-        "What this browser keeps under this address is damaged, or is another state; open a saved state"
-        " under “your data” on Explore, or bring the numbers again."
+    assert (
+        str(refused.value)
+        == "What this browser keeps under this address is damaged, or is another state; open a"
+        " saved state under “your data” on Explore, or bring the numbers again."
     )

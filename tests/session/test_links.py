@@ -1,4 +1,6 @@
-"""A link is the whole state: it comes back to the bit, and a broken one gives sentences, never an error."""
+"""A link is the whole state: it comes back to the bit, and a broken one gives sentences, never an
+error.
+"""
 
 import base64
 import json
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.panes import panes
-from attention.limits import LIMIT, BadInput
+from attention.limits import LIMIT, MAX_LINK, BadInput
 from attention.masks import MASKS
 from attention.session import changes
 from attention.session import settings as inputs
@@ -23,7 +25,6 @@ from attention.session.examples import EXAMPLES, FIRST
 from attention.session.links import (
     CODECS,
     MATRICES,
-    MAX_LINK,
     address,
     from_file,
     read,
@@ -39,7 +40,7 @@ from attention.session.validate import check
 from attention.variance import DISTRIBUTIONS
 from attention.weights import INITIALISERS
 
-# ---- there and back ---------------------------------------------------------------------------------
+# ---- there and back -----------------------------------------------------------------------------
 
 words = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(
     str.strip
@@ -267,7 +268,7 @@ def test_a_broken_large_matrix_is_one_sentence_and_little_memory(text, message):
     assert peak < 10_000_000
 
 
-# ---- broken links -----------------------------------------------------------------------------------
+# ---- broken links -------------------------------------------------------------------------------
 
 
 def packed(text: str) -> str:
@@ -479,11 +480,17 @@ NOTICES = [
     ),
     (
         {"scale": "big"},
-        "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5 or 2e-3 is wanted.",
+        (
+            "The link's parameter scale was passed over: it holds “big”; a number such as 3, -0.5"
+            " or 2e-3 is wanted."
+        ),
     ),
     (
         {"X": "evil,1,4x4"},
-        "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of identity, integers, uniform, normal, xavier.",
+        (
+            "The link's parameter X was passed over: there is no initialiser 'evil'; choose one of"
+            " identity, integers, uniform, normal, xavier."
+        ),
     ),
     (
         {"X": "identity,0,0x4"},
@@ -496,7 +503,10 @@ NOTICES = [
     ({"X": "!0" * 65}, "The link's parameter X was passed over: X has 65 items; at most 64 fit."),
     (
         {"heads": "3"},
-        "The link's parameter heads was passed over: 3 heads do not divide the columns of the weights; choose 1, 2, 4.",
+        (
+            "The link's parameter heads was passed over: 3 heads do not divide the columns of the"
+            " weights; choose 1, 2, 4."
+        ),
     ),
     (
         {"padding": "9"},
@@ -541,8 +551,10 @@ def test_a_number_beyond_what_a_refused_parameter_would_have_made_room_for_is_sa
     state, notices = read({"heads": "3", "head": "2"})
     assert (state.heads, state.head) == (1, 0)
     assert notices == [
-        "The link's parameter heads was passed over: 3 heads do not divide the columns of the"
-        " weights; choose 1, 2, 4.",
+        (
+            "The link's parameter heads was passed over: 3 heads do not divide the columns of the"
+            " weights; choose 1, 2, 4."
+        ),
         "The link's parameter head is 2; only 0 is allowed, so 0 was taken.",
     ]
 
@@ -565,13 +577,15 @@ def test_a_link_whose_matrices_did_not_fit_says_so():
     state, notices = read({"example": "batch", "partial": "0" * 24})
     assert state == EXAMPLES["batch"].build()
     assert len(notices) == 1
-    assert notices[0] == (
-        "This address stands for matrices too large for it, kept by the browser that made it, and this one has none"
-        " under it; open a saved state under “your data” on Explore, or bring them again."
+    assert (
+        notices[0]
+        == "This address stands for matrices too large for it, kept by the browser that made it,"
+        " and this one has none under it; open a saved state under “your data” on Explore, or"
+        " bring them again."
     )
 
 
-# ---- broken files -----------------------------------------------------------------------------------
+# ---- broken files -------------------------------------------------------------------------------
 
 REFUSAL = "this is not a state file of this page; save one with “The state as a file”."
 
@@ -658,8 +672,14 @@ def test_one_bad_parameter_leaves_the_others_in_force():
         "normal",
     )
     assert notices == [
-        "The link's parameter scale was passed over: the scale is 0; a positive number up to 1e6 is wanted.",
-        "The link's parameter distribution was passed over: there is no distribution “xyz” to sample from; choose one of normal, uniform, signs.",
+        (
+            "The link's parameter scale was passed over: the scale is 0; a positive number up to"
+            " 1e6 is wanted."
+        ),
+        (
+            "The link's parameter distribution was passed over: there is no distribution “xyz” to"
+            " sample from; choose one of normal, uniform, signs."
+        ),
     ]
 
 

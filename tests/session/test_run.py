@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from attention.limits import BadInput
 from attention.session import changes
 from attention.session.examples import EXAMPLES
+from attention.session.links import existing_cell
 from attention.session.matrix import Matrix
-from attention.session.run import labels, run, view
+from attention.session.run import labels, run, sizes, view
 from attention.session.validate import check
 from attention.stages import STAGES
 from attention.view import distinct
@@ -176,3 +178,37 @@ def test_view_only_settings_change_no_number():
         "projected",
     ):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+
+
+CHANGES = {
+    "nothing": lambda s: s,
+    "the sum of the outputs": lambda s: replace(s, context=True),
+    "output weights": lambda s: changes.set_output_weights(s, True),
+    "a hidden key": lambda s: replace(s, padding=(0,)),
+    "a hidden key and -1e9": lambda s: replace(s, padding=(0,), fill="-1e9"),
+    "a second sequence": lambda s: changes.set_memory(s, True),
+    "two heads": lambda s: replace(s, heads=2),
+    "Q, K and V": lambda s: changes.start_from(s, True, run(s)),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_sizes_of_the_stages_are_those_of_the_run(name, change):
+    try:
+        s = check(CHANGES[change](EXAMPLES[name].build()))
+    except BadInput:
+        pytest.skip("this example has no such change")
+    shown = view(s, run(s)).stages
+    assert sizes(s) == {stage: matrix.shape for stage, matrix in shown.items()}
+
+
+def test_a_cell_is_looked_for_without_running_the_attention(monkeypatch):
+    def never(*args, **options):
+        raise AssertionError("the attention was run")
+
+    monkeypatch.setattr("attention.session.run.self_attention", never)
+    s = EXAMPLES["four-words"].build()
+    assert existing_cell(replace(s, cell=("weights", 3, 3))) == ("weights", 3, 3)
+    for missing in (("weights", 4, 0), ("weights", 0, 4), ("weights", -1, 0), ("nothing", 0, 0)):
+        assert existing_cell(replace(s, cell=missing)) is None

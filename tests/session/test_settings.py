@@ -1,4 +1,6 @@
-"""Each change a person makes changes exactly what it names; what does not fit is refused with a sentence."""
+"""Each change a person makes changes exactly what it names; what does not fit is refused with a
+sentence.
+"""
 
 import pickle
 from dataclasses import fields, replace
@@ -41,7 +43,7 @@ def changed(before: Settings, after: Settings) -> tuple[set, set]:
     return some, {name for name in every if before.matrices.get(name) != after.matrices.get(name)}
 
 
-# ---- the record -------------------------------------------------------------------------------------
+# ---- the record ---------------------------------------------------------------------------------
 
 
 def test_the_matrices_cannot_be_assigned_to():
@@ -73,7 +75,7 @@ def test_the_heads_on_offer_divide_both_widths(settings, heads):
         run(offered)
 
 
-# ---- the mask ---------------------------------------------------------------------------------------
+# ---- the mask -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mask", ["none", "causal", "causal_lower_right"])
@@ -104,7 +106,7 @@ def test_leaving_a_drawn_mask_forgets_it():
     assert (s.mask, s.drawn) == ("causal", ())
 
 
-# ---- dimensions -------------------------------------------------------------------------------------
+# ---- dimensions ---------------------------------------------------------------------------------
 
 
 def overlap(before: Matrix, after: Matrix) -> bool:
@@ -151,7 +153,7 @@ def test_a_dimension_out_of_bounds_is_refused(size):
     assert str(refused.value) == f"d_k is {size}; 1 to 512 are allowed."
 
 
-# ---- tokens -----------------------------------------------------------------------------------------
+# ---- tokens -------------------------------------------------------------------------------------
 
 
 def test_rows_padding_and_the_drawn_mask_follow_their_tokens():
@@ -222,7 +224,7 @@ def test_no_tokens_and_too_many_are_refused(tokens, message):
     assert str(refused.value) == message
 
 
-# ---- one-hot, second sequence, output weights -------------------------------------------------------
+# ---- one-hot, second sequence, output weights ---------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, CROSSED])
@@ -278,7 +280,7 @@ def test_output_weights_begin_as_the_identity_and_go_without_a_trace(settings):
     assert changed(settings, check(changes.set_output_weights(on, False))) == (set(), set())
 
 
-# ---- beginning with Q, K and V, or with embeddings --------------------------------------------------
+# ---- beginning with Q, K and V, or with embeddings ----------------------------------------------
 
 STAGES = (
     "Q",
@@ -303,8 +305,10 @@ STARTS = {
     "plain": FOUR,
     "masked": replace(FOUR, mask="causal", padding=(1,)),
     "heads": SENTENCE,
-    "heads and W_O": changes.set_output_weights(SENTENCE, True).with_matrix(
-        "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
+    "heads and W_O": (
+        changes.set_output_weights(SENTENCE, True).with_matrix(
+            "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
+        )
     ),
     "second head": replace(SENTENCE, head=1),
     "cross-attention": replace(CROSSED, mask="causal_lower_right"),
@@ -347,7 +351,7 @@ def test_numbers_too_large_to_be_typed_do_not_become_an_input():
     assert str(refused.value) == "Q holds numbers beyond ±1e+12, which this page does not take."
 
 
-# ---- the check --------------------------------------------------------------------------------------
+# ---- the check ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
