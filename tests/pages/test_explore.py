@@ -366,9 +366,9 @@ KEPT = ("below", "load_family", "load_pick_Q", "sheet_for", "sheet_mode", "sheet
 @pytest.mark.parametrize("value", ["gone", None])
 def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
     at = several_arrays_of(opened())
-    at.session_state["visit"].kept[name] = value
+    at.session_state["visit"].page_values[name] = value
     ran(at)
-    kept = at.session_state["visit"].kept
+    kept = at.session_state["visit"].page_values
     wanted = {"below": "The chosen cell", "load_family": "weights", "load_pick_Q": None}
     wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
     assert kept[name] == wanted[name]
@@ -377,7 +377,7 @@ def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
 @pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
 def test_a_choice_that_must_be_made_is_never_taken_back(name):
     at = several_arrays_of(opened())
-    before = at.session_state["visit"].kept[name]
+    before = at.session_state["visit"].page_values[name]
     ran(at.button_group(key=f"set_{name}").set_value(None))
-    assert at.session_state["visit"].kept[name] == before
+    assert at.session_state["visit"].page_values[name] == before
     assert at.button_group(key=f"set_{name}").value == before
