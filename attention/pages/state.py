@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention.limits import BadInput
 from attention.pages import start, store
@@ -48,7 +48,7 @@ class Visit:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)  # what each table opened with
 
     # the component that keeps large states in the browser
-    store_place: DeltaGenerator | None = None  # where it stands on the page
+    store_place: AbstractContextManager = field(default_factory=nullcontext)  # on the page
     store_turn: str = ""  # of what it is told; another one makes it do the same again
     awaited_mark: str = ""  # of the state that the browser was asked for
     waiting_changes: list[Change] = field(default_factory=list)  # asked for meanwhile
@@ -132,7 +132,7 @@ def _open(visit: Visit, address: dict[str, str]) -> None:
 
 
 def _wait(visit: Visit) -> None:
-    """Hold this run until the browser's answer begins another, which takes over at once.
+    """Hold this run; the browser's answer begins another, which takes over at the next command.
 
     What the page showed stays as it is: no example flashes up, and no control is taken away.
     """
