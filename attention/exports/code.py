@@ -1,4 +1,4 @@
-"""The example as code that needs NumPy alone: a plain script and a Jupyter notebook, each checking its own numbers."""
+"""The example as code that needs NumPy alone: a script and a notebook that check their numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from attention.session.settings import Settings, allowed
 from attention.stages import COMPUTED
 from attention.trace import AttentionTrace
 
+CHECK = """for name, matrix in expected.items():
+    np.testing.assert_allclose(globals()[name], matrix, rtol=1e-9, atol=1e-12, err_msg=name)
+print("every stage matches")"""
+
 
 def to_python(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     """A script that recomputes every stage from the inputs and asserts that it is the one shown."""
@@ -22,93 +26,86 @@ def to_python(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
 
 def to_notebook(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     """The same as a Jupyter notebook (nbformat 4.5): a heading and a cell for each part."""
-    cells = [
-        _cell(
-            0,
-            "markdown",
-            f"# {plain(title)}\n\nScaled dot-product attention, recomputed with NumPy alone.",
-        )
-    ]
+    heading = f"# {plain(title)}\n\nScaled dot-product attention, recomputed with NumPy alone."
+    cells = [_cell(0, "markdown", heading)]
     for k, (heading, code) in enumerate(sections(settings, trace), 1):
         cells += [_cell(2 * k - 1, "markdown", f"## {heading}"), _cell(2 * k, "code", code)]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    return json.dumps(
-        {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, indent=1
-    ).encode()
+    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1).encode()
 
 
 def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
     """Heading and code of each part, in order. Of a batch, the item that is looked at."""
-    found = [
+    return [
         ("The inputs", _inputs(settings, trace)),
         ("Queries, keys and values", _projections(settings)),
-    ]
-    found += [
         ("The stages", _stages(settings)),
         ("The numbers that were on the page", _expected(settings, trace)),
+        ("They are the same", CHECK),
     ]
-    check = "for name, matrix in expected.items():\n    np.testing.assert_allclose(globals()[name], matrix, rtol=1e-9, atol=1e-12, err_msg=name)"
-    return [*found, ("They are the same", check + '\nprint("every stage matches")')]
 
 
-def _inputs(s: Settings, trace: AttentionTrace) -> str:
-    item = s.item if s.batch else ...
-    lines = ["import numpy as np", "", "nan, inf = np.nan, np.inf", f"tokens = {_words(s.tokens)}"]
-    if s.memory_tokens:
-        lines.append(f"memory_tokens = {_words(s.memory_tokens)}")
-    for name, matrix in s.matrices.items():
-        lines.append(
-            f"{name} = {_array(matrix.values if name.startswith('W_') else matrix.values[item])}"
-        )
-    lines.append(
-        f"allowed = {_array(allowed(s).astype(int))} == 1  # True where query i may look at key j"
+def _inputs(settings: Settings, trace: AttentionTrace) -> str:
+    item = settings.item if settings.batch else ...
+    lines = ["import numpy as np", "", "nan, inf = np.nan, np.inf"]
+    lines.append(f"tokens = {_words(settings.tokens)}")
+    if settings.memory_tokens:
+        lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
+    for name, matrix in settings.matrices.items():
+        values = matrix.values if name.startswith("W_") else matrix.values[item]
+        lines.append(f"{name} = {_array(values)}")
+    seen = _array(allowed(settings).astype(int))
+    lines.append(f"allowed = {seen} == 1  # True where query i may look at key j")
+    return "\n".join([*lines, f"scale = {trace.scale!r}", f"heads = {settings.heads}"])
+
+
+def _projections(settings: Settings) -> str:
+    source = "memory" if settings.memory_tokens else "X"
+    lines = (
+        [] if settings.typed_qkv else ["Q = X @ W_Q", f"K = {source} @ W_K", f"V = {source} @ W_V"]
     )
-    return "\n".join([*lines, f"scale = {trace.scale!r}", f"heads = {s.heads}"])
-
-
-def _projections(s: Settings) -> str:
-    source = "memory" if s.memory_tokens else "X"
-    lines = [] if s.typed_qkv else ["Q = X @ W_Q", f"K = {source} @ W_K", f"V = {source} @ W_V"]
-    if s.heads > 1:
-        lines.append(
-            "Q, K, V = (M.reshape(len(M), heads, -1).swapaxes(0, 1) for M in (Q, K, V))  # (heads, n, d)"
-        )
+    if settings.heads > 1:
+        split = "M.reshape(len(M), heads, -1).swapaxes(0, 1)"
+        lines.append(f"Q, K, V = ({split} for M in (Q, K, V))  # (heads, n, d)")
     return "\n".join(lines) or "# Q, K and V are given"
 
 
-def _stages(s: Settings) -> str:
+def _stages(settings: Settings) -> str:
     lines = ["scores = Q @ K.swapaxes(-1, -2)", "scaled = scores * scale"]
-    if s.fill == "-1e9":
+    if settings.fill == "-1e9":
         lines.append(f"masked = scaled + np.where(allowed, 0, {TUTORIAL_FILL!r})")
     else:
         lines.append("masked = np.where(allowed, scaled, -np.inf)")
-    if s.softmax:
+    if settings.softmax:
         lines += [
             "highest = masked.max(axis=-1, keepdims=True)",
-            "shifted = np.exp(masked - np.where(np.isinf(highest), 0, highest))  # a row that sees no key: all 0",
+            "shifted = np.exp(masked - np.where(np.isinf(highest), 0, highest))"
+            "  # a row that sees no key: all 0",
             "total = shifted.sum(axis=-1, keepdims=True)",
             "weights = shifted / np.where(total == 0, 1, total)",
         ]
     else:
         lines.append("weights = np.where(np.isinf(masked), 0, masked)  # softmax is off")
     lines.append("output = weights @ V")
-    if s.heads > 1 or "W_O" in s.matrices:
-        lines.append(
-            "joined = output"
-            if s.heads == 1
-            else "joined = output.swapaxes(0, 1).reshape(len(tokens), -1)"
+    if settings.heads > 1 or "W_O" in settings.matrices:
+        joined = (
+            "output.swapaxes(0, 1).reshape(len(tokens), -1)" if settings.heads > 1 else "output"
         )
-    if "W_O" in s.matrices:
+        lines.append(f"joined = {joined}")
+    if "W_O" in settings.matrices:
         lines.append("projected = joined @ W_O")
-    if s.context:
+    if settings.context:
         lines.append("context = output.sum(axis=-2)")
     return "\n".join(lines)
 
 
-def _expected(s: Settings, trace: AttentionTrace) -> str:
-    item = s.item if s.batch else ...
-    wanted = {name: getattr(trace, name) for name in COMPUTED if name != "context" or s.context}
-    if s.heads == 1 and "W_O" not in s.matrices:
+def _expected(settings: Settings, trace: AttentionTrace) -> str:
+    item = settings.item if settings.batch else ...
+    wanted = {
+        name: getattr(trace, name) for name in COMPUTED if name != "context" or settings.context
+    }
+    if settings.heads == 1 and "W_O" not in settings.matrices:
         wanted.pop("joined")
     lines = [
         f"    {name!r}: {_array(values[item])},"
@@ -120,12 +117,8 @@ def _expected(s: Settings, trace: AttentionTrace) -> str:
 
 def _array(values: np.ndarray) -> str:
     """The shortest text that NumPy reads back bit for bit."""
-    text = (
-        json.dumps(values.tolist())
-        .replace("Infinity", "inf")
-        .replace("NaN", "nan")
-        .replace("], [", "],\n    [")
-    )
+    text = json.dumps(values.tolist()).replace("Infinity", "inf").replace("NaN", "nan")
+    text = text.replace("], [", "],\n    [")
     return f"np.array({text})"
 
 

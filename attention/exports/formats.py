@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +18,7 @@ from attention.view import View
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class PageContents:
     """All that stands on the page, as the writers need it."""
 
     settings: Settings
@@ -36,31 +36,38 @@ class Format:
     filename: str
     mime: str
     help: str
-    write: Callable[[Shown], bytes]
+    write: Callable[[PageContents], bytes]
 
 
-def _report(shown: Shown) -> bytes:
-    s = shown.settings
+def _npz(page: PageContents) -> bytes:
+    settings = page.settings
+    return tables.to_npz(
+        page.trace,
+        tokens=settings.tokens,
+        key_tokens=settings.memory_tokens,
+        context=settings.context,
+    )
+
+
+def _report(page: PageContents) -> bytes:
+    settings = page.settings
     facts = {
-        "tokens": ", ".join(s.tokens),
-        "heads": str(s.heads),
-        "scale": repr(shown.trace.scale),
-        "mask": s.mask,
-        "softmax": "on" if s.softmax else "off",
+        "tokens": ", ".join(settings.tokens),
+        "heads": str(settings.heads),
+        "scale": repr(page.trace.scale),
+        "mask": settings.mask,
+        "softmax": "on" if settings.softmax else "off",
     }
-    facts |= {
-        f"{name} was rolled" if m.recipe else name: m.remark
-        or (str(m.recipe) if m.recipe else "as given")
-        for name, m in s.matrices.items()
-    }
-    script = code.to_python(s, shown.trace, shown.title).decode()
+    for name, matrix in settings.matrices.items():
+        rolled = str(matrix.recipe) if matrix.recipe else "as given"
+        facts[f"{name} was rolled" if matrix.recipe else name] = matrix.remark or rolled
     return to_report(
-        shown.view,
-        shown.panes(),
-        title=shown.title,
+        page.view,
+        page.panes(),
+        title=page.title,
         facts=facts,
-        code=script,
-        digits=s.digits,
+        code=code.to_python(settings, page.trace, page.title).decode(),
+        digits=settings.digits,
     )
 
 
@@ -70,61 +77,56 @@ FORMATS = {
         "cells.csv",
         "text/csv",
         "Tidy: stage, row, column, labels, value; exact",
-        lambda shown: tables.to_csv(shown.view),
+        lambda page: tables.to_csv(page.view),
     ),
     "matrices": Format(
         "CSV, matrices",
         "matrices.csv",
         "text/csv",
         "One block for each stage; exact",
-        lambda shown: text.to_matrices(shown.view),
+        lambda page: text.to_matrices(page.view),
     ),
     "npz": Format(
         "NPZ for NumPy",
         "stages.npz",
         "application/octet-stream",
         "Every stage with its batch and head axes; exact",
-        lambda shown: tables.to_npz(
-            shown.trace,
-            tokens=shown.settings.tokens,
-            key_tokens=shown.settings.memory_tokens,
-            context=shown.settings.context,
-        ),
+        _npz,
     ),
     "json": Format(
         "JSON",
         "stages.json",
         "application/json",
         "Every stage with its labels; exact",
-        lambda shown: text.to_json(shown.view),
+        lambda page: text.to_json(page.view),
     ),
     "latex": Format(
         "LaTeX",
         "stages.tex",
         "text/x-tex",
         "A bmatrix for each stage, rounded as on the page",
-        lambda shown: text.to_latex(shown.view, shown.settings.digits),
+        lambda page: text.to_latex(page.view, page.settings.digits),
     ),
     "markdown": Format(
         "Markdown",
         "stages.md",
         "text/markdown",
         "A table for each stage, rounded as on the page",
-        lambda shown: text.to_markdown(shown.view, shown.settings.digits),
+        lambda page: text.to_markdown(page.view, page.settings.digits),
     ),
     "python": Format(
         "Python script",
         "recompute.py",
         "text/x-python",
         "Recomputes every stage with NumPy alone, and checks it",
-        lambda shown: code.to_python(shown.settings, shown.trace, shown.title),
+        lambda page: code.to_python(page.settings, page.trace, page.title),
     ),
     "notebook": Format(
         "Jupyter notebook",
         "recompute.ipynb",
         "application/x-ipynb+json",
         "The same, cell by cell",
-        lambda shown: code.to_notebook(shown.settings, shown.trace, shown.title),
+        lambda page: code.to_notebook(page.settings, page.trace, page.title),
     ),
     "report": Format(
         "HTML report",
@@ -138,7 +140,7 @@ FORMATS = {
         "state.json",
         "application/json",
         "Open it here to see this page again",
-        lambda shown: to_file(shown.settings),
+        lambda page: to_file(page.settings),
     ),
 }
 
@@ -146,15 +148,18 @@ FORMATS = {
 IMAGES = {"stages.svg": "svg", "stages.pdf": "pdf"}
 
 
-def everything(shown: Shown, figure: dict) -> Iterable[tuple[float, str, bytes]]:
-    """A zip of all formats and of the figure: how much is done, from 0 to 1, what comes next, and at the end the whole.
+def everything(page: PageContents, figure: dict) -> Iterator[tuple[float, str, bytes]]:
+    """A zip of all formats and of the figure, file by file.
 
-    Where the server cannot draw, a text in the zip says what to install.
+    Yields how much is done, from 0 to 1, what comes next, and at the end the whole zip. Where the
+    server cannot draw, a text in the zip says what to install.
     """
     buffer = io.BytesIO()
-    files = {found.filename: partial(found.write, shown) for found in FORMATS.values()}
-    if images.missing():
-        files["figures.txt"] = images.missing().encode
+    files: dict[str, Callable[[], bytes | str]] = {
+        format.filename: partial(format.write, page) for format in FORMATS.values()
+    }
+    if missing := images.missing():
+        files["figures.txt"] = lambda: missing
     else:
         files |= {name: partial(images.draw, figure, form) for name, form in IMAGES.items()}
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

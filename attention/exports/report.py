@@ -1,4 +1,7 @@
-"""One HTML file with everything on the page: figures one can point into, inputs, stages, formulas. No network needed."""
+"""One HTML file with everything on the page: figures to point into, inputs, stages, formulas.
+
+It needs no network.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,18 @@ from attention.html.tables import line, table
 from attention.numbers import number
 from attention.view import View
 
-STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1f2430; }
+STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
+  padding: 0 1rem; color: #1f2430; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .2rem; } p { margin: .2rem 0; }
-.plot { height: 360px; max-width: 46rem; } .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .9rem; }
-th, td { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: right; } th:first-child { text-align: left; }
+.plot { height: 360px; max-width: 46rem; } .scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .9rem; }
+th, td { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: right; }
+th:first-child { text-align: left; }
 pre { background: #f4f5f7; padding: 1rem; overflow-x: auto; }"""
 DRAW = """for (const pane of JSON.parse(document.getElementById('panes').textContent)) {
   const layout = { ...pane.figure.layout, title: undefined, autosize: true }
-  Plotly.newPlot(document.getElementById('plot-' + pane.name), pane.figure.data, layout, { responsive: true, displaylogo: false })
+  const options = { responsive: true, displaylogo: false }
+  Plotly.newPlot(document.getElementById('plot-' + pane.name), pane.figure.data, layout, options)
 }"""
 
 
@@ -42,28 +49,36 @@ def to_report(
     facts : what is set, by name
     code : the script that recomputes the stages; "" where there is none
 
-    Its Content-Security-Policy lets only these two scripts run, by their hashes, and nothing be fetched.
+    Its Content-Security-Policy lets only these two scripts run, by their hashes, and nothing be
+    fetched.
     """
     scripts = [plotly_script(), DRAW]
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
-        for s in scripts
-    )
-    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     data = json.dumps([{"name": pane["name"], "figure": pane["figure"]} for pane in panes])
+    data = data.replace("<", "\\u003c")  # so that nothing in it ends the script
     parts = [
         "<!doctype html>",
-        f'<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">',
-        f'<meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title><style>{STYLE}</style></head><body>',
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{html.escape(title)}</h1>",
         table("facts", ["", ""], [line([name, value]) for name, value in facts.items()]),
         *(_stage(view, pane, digits) for pane in panes),
         f"<h2>The same in NumPy</h2><pre>{html.escape(code)}</pre>" if code else "",
-        f'<script type="application/json" id="panes">{data.replace("<", chr(92) + "u003c")}</script>',
+        f'<script type="application/json" id="panes">{data}</script>',
         *(f"<script>{script}</script>" for script in scripts),
         "</body></html>",
     ]
     return "\n".join(parts).encode()
+
+
+def _policy(scripts: list[str]) -> str:
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline';"
+        " img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
 
 
 @cache
@@ -80,14 +95,13 @@ def _stage(view: View, pane: Pane, digits: int) -> str:
     name = pane["name"]
     formula = f"{pane['symbol']} = {pane['formula']}" if pane["formula"] else pane["symbol"]
     text = f"<h2>{html.escape(formula)}</h2><p>{html.escape(pane['sentence'])}</p>"
-    text += f'<div class="plot" id="plot-{html.escape(name)}" role="img" aria-label="{html.escape(pane["alt"])}"></div>'
+    words = f'role="img" aria-label="{html.escape(pane["alt"])}"'
+    text += f'<div class="plot" id="plot-{html.escape(name)}" {words}></div>'
     if name not in view.stages:
         return text
     lines = [
         line([label, *(number(v, digits) for v in row)])
         for label, row in zip(view.rows(name), view.stages[name], strict=True)
     ]
-    return (
-        text
-        + f"<details><summary>as a table</summary>{table(name, ['', *view.columns(name)], lines)}</details>"
-    )
+    cells = table(name, ["", *view.columns(name)], lines)
+    return f"{text}<details><summary>as a table</summary>{cells}</details>"

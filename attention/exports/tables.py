@@ -20,7 +20,8 @@ COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value")
 def to_csv(shown: View | AttentionTrace) -> bytes:
     """One line for each cell of each stage; rows and columns count from 1.
 
-    A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back as it was.
+    A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back
+    as it was.
     """
     view = as_view(shown)
     text = io.StringIO()

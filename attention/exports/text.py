@@ -1,4 +1,4 @@
-"""The stages as text for papers and programs: JSON, LaTeX, Markdown, and CSV in the form of matrices."""
+"""The stages as text for papers and programs: JSON, LaTeX, Markdown, and CSV as matrices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from attention.view import View, as_view
 
 
 def to_json(shown: View | AttentionTrace) -> bytes:
-    """Every stage with its labels. JSON knows no infinity: such a cell is the text "inf", "-inf" or "nan"."""
+    """Every stage with its labels.
+
+    JSON knows no infinity: such a cell is the text "inf", "-inf" or "nan".
+    """
     view = as_view(shown)
     stages = {
         name: {
@@ -23,19 +26,20 @@ def to_json(shown: View | AttentionTrace) -> bytes:
         }
         for name, matrix in view.stages.items()
     }
-    found = {"scale": view.scale, "head": view.head + 1, "heads": view.heads, "stages": stages}
-    return json.dumps(found, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    document = {"scale": view.scale, "head": view.head + 1, "heads": view.heads, "stages": stages}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
-def _cell(value: float):
+def _cell(value: float) -> float | str:
     value = float(value)
     return value if math.isfinite(value) else exact(value)
 
 
 def to_matrices(shown: View | AttentionTrace) -> bytes:
-    """One block for each stage: its name and columns, then a line for each row; an empty line between blocks.
+    """One block for each stage: its name and columns, then a line for each row.
 
-    Labels stand in quotation marks, so that no semicolon or tab in them is taken for a separator.
+    An empty line stands between blocks.     Labels stand in quotation marks, so that no semicolon
+    or tab in them is taken for a separator.
     """
     view = as_view(shown)
     blocks = []
@@ -59,22 +63,16 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2) -> bytes:
     parts = ["% needs \\usepackage{amsmath}"]
     for name, matrix in view.stages.items():
         rows = " \\\\\n  ".join(" & ".join(_tex(v, digits) for v in row) for row in matrix)
-        most = (
-            f"\\setcounter{{MaxMatrixCols}}{{{matrix.shape[1]}}}\n" if matrix.shape[1] > 10 else ""
-        )
-        parts.append(
-            f"% {name}\n{most}\\[\n{STAGES[name].latex} = \\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}\n\\]"
-        )
+        wide = matrix.shape[1]
+        most = f"\\setcounter{{MaxMatrixCols}}{{{wide}}}\n" if wide > 10 else ""
+        body = f"\\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}"
+        parts.append(f"% {name}\n{most}\\[\n{STAGES[name].latex} = {body}\n\\]")
     return ("\n\n".join(parts) + "\n").encode()
 
 
 def _tex(value: float, digits: int) -> str:
-    text = (
-        number(value, digits)
-        .replace("−", "-")
-        .replace("∞", r"\infty")
-        .replace("NaN", r"\mathrm{NaN}")
-    )
+    text = number(value, digits).replace("−", "-").replace("∞", r"\infty")
+    text = text.replace("NaN", r"\mathrm{NaN}")
     mantissa, _, power = text.partition("e")
     return rf"{mantissa} \cdot 10^{{{power}}}" if power else text
 
@@ -84,9 +82,8 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2) -> bytes:
     view = as_view(shown)
     parts = []
     for name, matrix in view.stages.items():
-        head = (
-            f"| | {' | '.join(map(plain, view.columns(name)))} |\n|---|{'---:|' * matrix.shape[1]}"
-        )
+        columns = " | ".join(map(plain, view.columns(name)))
+        head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [
             f"| **{plain(label)}** | {' | '.join(number(v, digits) for v in row)} |"
             for label, row in zip(view.rows(name), matrix, strict=True)

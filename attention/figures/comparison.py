@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from attention.colours import around_zero
-from attention.figures.panes import pane
+from attention.figures.panes import Pane, Words, pane
 from attention.frameworks.distance import largest_finite
+from attention.frameworks.records import Answer
+from attention.trace import AttentionTrace
 
-PALE = 1e-3  # differences are coloured against this share of the numbers at least, so that rounding stays pale
+# Differences are coloured against this share of the numbers at least, so that rounding stays pale.
+PALE = 1e-3
+Labels = tuple[Sequence[str], ...]  # of rows and of columns
+
+
+class Compared(NamedTuple):
+    """One matrix of a comparison."""
+
+    key: str
+    matrix: np.ndarray
+    limits: tuple[float, float]  # of its colours
+    hidden: np.ndarray | None
 
 
 def compared(
@@ -16,47 +32,61 @@ def compared(
     ours: np.ndarray,
     theirs: np.ndarray,
     difference: np.ndarray | None,
-    labels,
+    labels: Callable[[np.ndarray], Labels],
     *,
-    words,
+    words: Sequence[tuple[str, str]],
     digits: int = 2,
-) -> list[dict]:
+) -> list[Pane]:
     """Panes of two matrices, and of theirs less ours where they have one shape.
 
-    ``labels``: for each matrix the labels of its rows and columns. ``words``: the three symbols, and the sentence
-    of each.
+    ``labels``: for each matrix the labels of its rows and columns. ``words``: the three symbols,
+    and the sentence of each.
     """
-    shown = [ours, theirs] if difference is None else [ours, theirs, difference]
-    share = name.startswith("weights")
     most = max(largest_finite(ours), largest_finite(theirs))
-    limits = (0, 1) if share and most <= 1 else around_zero(most)
-    apart = (
-        None if difference is None else around_zero(max(largest_finite(difference), PALE * most))
-    )
-    ranges = [limits, limits, apart]
-    keys = ("ours", "theirs", "difference")
-    return [
-        pane(
-            f"{name}_{key}",
-            matrix,
-            *labels(matrix),
-            limits=limit,
-            digits=digits,
-            hidden=np.isneginf(matrix) if key != "difference" else None,
-            words={"group": name, "symbol": symbol, "formula": "", "sentence": sentence},
-        )
-        for key, matrix, limit, (symbol, sentence) in zip(keys, shown, ranges, words, strict=False)
+    limits = _limits(most, share=name.startswith("weights"))
+    matrices = [
+        Compared("ours", ours, limits, np.isneginf(ours)),
+        Compared("theirs", theirs, limits, np.isneginf(theirs)),
     ]
+    if difference is not None:
+        furthest = max(largest_finite(difference), PALE * most)
+        matrices.append(Compared("difference", difference, around_zero(furthest), None))
+    panes = []
+    for (key, matrix, limits, hidden), (symbol, sentence) in zip(matrices, words, strict=False):
+        rows, columns = labels(matrix)
+        panes.append(
+            pane(
+                f"{name}_{key}",
+                matrix,
+                rows,
+                columns,
+                limits=limits,
+                digits=digits,
+                hidden=hidden,
+                words=_words(name, symbol, sentence),
+            )
+        )
+    return panes
 
 
-def beside(ours, answers, labels: dict, digits: int = 2) -> list[dict]:
-    """Weights and output of ours, then of each (name, title, answer): one group of two panes for each."""
-    all_of = [("ours", "ours", ours), *answers]
+def beside_ours(
+    ours: AttentionTrace,
+    answers: Sequence[tuple[str, str, Answer]],
+    labels: dict[str, tuple[str, ...]],
+    digits: int = 2,
+) -> list[Pane]:
+    """Weights and output of ours, then of each (name, title, answer): a group of two panes each.
+
+    Each answer has both arrays.
+    """
+    everyone: list[tuple[str, str, AttentionTrace | Answer]] = [("ours", "ours", ours), *answers]
+
+    def most(stage: str) -> float:
+        return max(largest_finite(getattr(answer, stage)) for *_, answer in everyone)
+
     limits = {
-        "weights": (0, 1)
-        if max(largest_finite(a.weights) for *_, a in all_of) <= 1
-        else around_zero(max(largest_finite(a.weights) for *_, a in all_of)),
-        "output": around_zero(max(largest_finite(a.output) for *_, a in all_of)),
+        "weights": _limits(most("weights"), share=True),
+        "output": _limits(most("output"), share=False),
     }
     return [
         pane(
@@ -67,13 +97,17 @@ def beside(ours, answers, labels: dict, digits: int = 2) -> list[dict]:
             limits=limits[stage],
             digits=digits,
             hidden=~ours.allowed if answer is ours and stage == "weights" else None,
-            words={
-                "group": name,
-                "symbol": title if stage == "weights" else "",
-                "formula": "",
-                "sentence": stage,
-            },
+            words=_words(name, title if stage == "weights" else "", stage),
         )
-        for name, title, answer in all_of
+        for name, title, answer in everyone
         for stage, columns in (("weights", "keys"), ("output", "d_v"))
     ]
+
+
+def _limits(most: float, share: bool) -> tuple[float, float]:
+    """The colours' range: of shares, unless one is above 1; else as far on both sides of 0."""
+    return (0, 1) if share and most <= 1 else around_zero(most)
+
+
+def _words(group: str, symbol: str, sentence: str) -> Words:
+    return {"group": group, "symbol": symbol, "formula": "", "sentence": sentence}

@@ -1,5 +1,6 @@
-"""One matrix as a heatmap. A figure here is Plotly's own JSON as a dict: ``go.Figure(heatmap(…))`` opens it.
+"""One matrix as a heatmap.
 
+A figure here is Plotly's own JSON as a dict: ``go.Figure(heatmap(…))`` opens it.
 Plain dicts, because building nine ``go.Figure`` costs twenty times what a slider move may take.
 """
 
@@ -9,6 +10,7 @@ import base64
 import html
 import re
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +114,7 @@ def heatmap(
 
 
 def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
-    """The texts of these cells alone: each trace prints its own, or the numbers would stand there twice."""
+    """The texts of these cells alone: each trace prints its own, so that none stands twice."""
     return [
         [t if w else "" for t, w in zip(*row, strict=True)]
         for row in zip(text, where.tolist(), strict=True)
@@ -128,7 +130,7 @@ def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
 
 
 def pack(values: np.ndarray) -> dict:
-    """An array as Plotly's typed array: raw float64, exact, and far quicker than a list of numbers."""
+    """An array as Plotly's typed array: raw float64, exact, far quicker than a list of numbers."""
     values = np.ascontiguousarray(values, dtype="<f8")
     shape = ", ".join(map(str, values.shape))
     return {"dtype": "f8", "bdata": base64.b64encode(values.tobytes()).decode(), "shape": shape}
@@ -154,7 +156,7 @@ def subscripts(text: str) -> str:
     return re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text)
 
 
-def _axis(labels: tuple[str, ...], **more) -> dict:
+def _axis(labels: tuple[str, ...], **options: Any) -> dict[str, Any]:
     places, texts = _ticks(labels)
     return {
         "tickmode": "array",
@@ -165,7 +167,7 @@ def _axis(labels: tuple[str, ...], **more) -> dict:
         "ticklabelstandoff": 3,
         "showgrid": False,
         "zeroline": False,
-        **more,
+        **options,
     }
 
 

@@ -1,4 +1,4 @@
-"""The panes of the board: one heatmap for each stage, with its words, marks and text alternative."""
+"""The panes of the board: a heatmap for each stage, with its words, marks and text alternative."""
 
 from __future__ import annotations
 
@@ -86,6 +86,13 @@ def _stage(
     title: str,
 ) -> Pane:
     stage = STAGES[name]
+    described = describe(view, name)
+    words: Words = {
+        "group": stage.group,
+        "symbol": stage.heading,
+        "formula": described["formula"],
+        "sentence": described["sentence"],
+    }
     made = pane(
         name,
         view.stages[name],
@@ -96,7 +103,7 @@ def _stage(
         hidden=hidden_cells(view, name),
         marks=marks,
         title=title,
-        words={"group": stage.group, "symbol": stage.heading, **describe(view, name)},
+        words=words,
     )
     made["sources"] = view.sources(name)
     return made

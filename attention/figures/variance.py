@@ -1,11 +1,14 @@
-"""The charts on √d_k, each with its words: how far scores spread, what softmax makes of it, the matrices on Explore.
+"""The charts on √d_k, each with its words.
 
-As in :mod:`attention.figures.heatmap`, a figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it.
+How far scores spread, what softmax makes of it, and the matrices on Explore. As in
+:mod:`attention.figures.heatmap`, a figure is Plotly's own JSON as a dict, and ``go.Figure(…)``
+opens it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +19,24 @@ from attention.variance import N_KEYS, Point, Prediction
 
 SCALED, RAW, MATRIX = LINES[0], LINES[1], LINES[2]
 REFERENCE = "#868c98"  # lines to compare with; readable on both papers
-FURTHEST = (
-    1024  # the d_k axis always ends here, so that points stay in place while the ladder grows
-)
+# The d_k axis always ends here, so that points stay in place while the ladder grows.
+FURTHEST = 1024
 _DIMENSION = "d<sub>k</sub>"
 
 
-def spread_panes(points: tuple[Point, ...], counts, edges) -> list[dict]:
+def spread_panes(points: tuple[Point, ...], counts: np.ndarray, edges: np.ndarray) -> list[dict]:
     """Variance against d_k, and how the scores of the last point lie around 0."""
     last, samples = points[-1], int(np.sum(counts))
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
     measured = (
-        f"At d_k = {d_k}, {samples:,} scores have variance {number(raw.variance)} ± {number(raw.margin)}; theory says"
-        f" {d_k}. Scaled: {number(scaled.variance)} ± {number(scaled.margin)}; theory says 1 (±\u00a0two standard errors)."
+        f"At d_k = {d_k}, {samples:,} scores have variance {number(raw.variance)} ±"
+        f" {number(raw.margin)}; theory says {d_k}. Scaled: {number(scaled.variance)} ±"
+        f" {number(scaled.margin)}; theory says 1 (±\u00a0two standard errors)."
     )
     squeezed = (
         f"The same shape, squeezed by √{d_k} = {number(math.sqrt(d_k))}: the standard deviation is"
-        f" {number(math.sqrt(raw.variance))} for the scores, {number(math.sqrt(scaled.variance))} for the scaled ones."
+        f" {number(math.sqrt(raw.variance))} for the scores,"
+        f" {number(math.sqrt(scaled.variance))} for the scaled ones."
     )
     if d_k == 1:
         squeezed = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
@@ -47,18 +51,22 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
     last = points[-1]
     d_k, raw, scaled = last.d_k, last.raw, last.scaled
     one = (
-        f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query unscaled, {_share(row[1].max())} scaled."
-        " About half of the rows are sharper."
+        f"Key {row[0].argmax() + 1} takes {_share(row[0].max())} of this query unscaled,"
+        f" {_share(row[1].max())} scaled. About half of the rows are sharper."
     )
     top = (
-        f"At d_k = {d_k} the strongest key gets {_share(raw.largest)} unscaled, {_share(scaled.largest)} scaled; alike,"
-        f" each of {N_KEYS} would get {number(100 / N_KEYS)}\u00a0%."
+        f"At d_k = {d_k} the strongest key gets {_share(raw.largest)} unscaled,"
+        f" {_share(scaled.largest)} scaled; alike, each of {N_KEYS} would get"
+        f" {number(100 / N_KEYS)}\u00a0%."
     )
     nats = (
-        f"Of ln {N_KEYS} = {number(math.log(N_KEYS))} nats, {number(raw.entropy)} are left unscaled,"
-        f" {number(scaled.entropy)} scaled. At 0 one key has everything."
+        f"Of ln {N_KEYS} = {number(math.log(N_KEYS))} nats, {number(raw.entropy)} are left"
+        f" unscaled, {number(scaled.entropy)} scaled. At 0 one key has everything."
     )
-    slope = f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled. At 0 no gradient comes through."
+    slope = (
+        f"Σ w(1 − w) is {number(raw.slope)} unscaled, {number(scaled.slope)} scaled."
+        " At 0 no gradient comes through."
+    )
     return [
         _pane("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
         _pane("largest", "Largest weight", top, largest(points)),
@@ -68,13 +76,13 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
 
 
 def explored_pane(measured: dict[str, float], predicted: dict[str, float], sentence: str) -> dict:
-    """The variances of Q, K, scores and scaled as they are on Explore, with what theory makes of Q and K."""
+    """The variances of Q, K, scores and scaled on Explore, with what theory makes of Q and K."""
     return _pane("explored", "Variances on Explore", sentence, explored(measured, predicted))
 
 
 def variances(points: tuple[Point, ...]) -> dict:
-    """Variance of scores and of scaled scores against d_k, both axes logarithmic, with d_k and 1 dashed."""
-    whole = [1, FURTHEST]
+    """Variance of scores and of scaled scores against d_k, axes logarithmic, d_k and 1 dashed."""
+    whole: list[float] = [1, FURTHEST]
     raw, scaled = _both(points, "variance", "scores")
     for line, kind in ((raw, "raw"), (scaled, "scaled")):
         margins = [getattr(point, kind).margin for point in points]
@@ -98,40 +106,45 @@ def entropy(points: tuple[Point, ...]) -> dict:
 
 
 def slope_left(points: tuple[Point, ...]) -> dict:
-    """Mean Σ w (1 − w) of a row, the trace of the softmax's Jacobian, against d_k; at most 1 − 1/N_KEYS."""
+    """Mean Σ w (1 − w) of a row, the trace of the softmax's Jacobian; at most 1 − 1/N_KEYS."""
     lines = [*_both(points, "slope"), _reference(1 - 1 / N_KEYS, f"alike: {N_KEYS - 1}/{N_KEYS}")]
     return _against_d_k(lines, points, "Σ w (1 − w), mean", range=[0, 1.03])
 
 
-def histogram(counts, edges, d_k: int) -> dict:
-    """(b,) counts of the scores between (b + 1,) edges, the same divided by √d_k, and both normal curves dashed."""
+def histogram(counts: np.ndarray, edges: np.ndarray, d_k: int) -> dict:
+    """Scores and scaled scores as bars, each with its normal curve dashed.
+
+    ``counts``: (b,) of the scores between the (b + 1,) ``edges``; the scaled scores are the same
+    divided by √d_k.
+    """
     counts, edges = np.asarray(counts), np.asarray(edges, float)
-    data = []
-    for name, colour, by, opacity in (
-        ("scores", RAW, 1.0, 0.55),
-        ("scaled", SCALED, math.sqrt(d_k), 0.9),
-    ):
-        ends, spread = edges / by, math.sqrt(d_k) / by
-        bars = {
-            "type": "bar",
-            "name": name,
-            "x": _middles(ends),
-            "y": counts.tolist(),
-            "width": np.diff(ends).tolist(),
-        }
-        bars |= {"marker": {"color": colour, "line": {"width": 0}}, "opacity": opacity}
-        bars["hovertemplate"] = "around %{x:.3~g}: %{y} samples<extra>" + name + "</extra>"
-        x = np.linspace(-4, 4, 81) * spread
-        y = (
-            counts.sum()
-            * (ends[1] - ends[0])
-            * np.exp(-((x / spread) ** 2) / 2)
-            / (spread * math.sqrt(2 * math.pi))
-        )
-        curve = _dashed(x.tolist(), y.tolist(), f"normal, variance {d_k if by == 1 else 1}", colour)
-        data += [bars, curve]
+    data = [
+        *_bars_and_curve("scores", RAW, 0.55, counts, edges, d_k),
+        *_bars_and_curve("scaled", SCALED, 0.9, counts, edges / math.sqrt(d_k), 1),
+    ]
     xaxis, yaxis = _axis("score"), _axis("samples in a bin")
     return {"data": data, "layout": _layout(xaxis, yaxis, barmode="overlay")}
+
+
+def _bars_and_curve(
+    name: str, colour: str, opacity: float, counts: np.ndarray, edges: np.ndarray, variance: int
+) -> tuple[dict, dict]:
+    """Bars of the counts, and the normal curve of this variance that holds as many samples."""
+    spread = math.sqrt(variance)
+    bars = {
+        "type": "bar",
+        "name": name,
+        "x": _middles(edges),
+        "y": counts.tolist(),
+        "width": np.diff(edges).tolist(),
+        "marker": {"color": colour, "line": {"width": 0}},
+        "opacity": opacity,
+        "hovertemplate": "around %{x:.3~g}: %{y} samples<extra>" + name + "</extra>",
+    }
+    x = np.linspace(-4, 4, 81) * spread
+    density = np.exp(-((x / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
+    y = counts.sum() * (edges[1] - edges[0]) * density
+    return bars, _dashed(x.tolist(), y.tolist(), f"normal, variance {variance}", colour)
 
 
 def row_of_weights(row: np.ndarray) -> dict:
@@ -180,8 +193,9 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
 
 def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
     frame = figure["layout"]
-    heading = {"text": title.replace("d_k", _DIMENSION), "font": {"size": 17}}
-    heading |= {
+    heading = {
+        "text": title.replace("d_k", _DIMENSION),
+        "font": {"size": 17},
         "x": 0,
         "xref": "paper",
         "y": 1,
@@ -201,35 +215,35 @@ def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
     }
 
 
-def _both(points: tuple[Point, ...], what: str, unscaled: str = "unscaled") -> tuple[dict, dict]:
+def _both(points: tuple[Point, ...], measure: str, unscaled: str = "unscaled") -> tuple[dict, dict]:
     """The measured line without the scale and the one with it."""
-    x = [point.d_k for point in points]
-    found = []
-    for name, kind, colour in ((unscaled, "raw", RAW), ("scaled", "scaled", SCALED)):
-        found.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": name,
-                "x": x,
-                "y": [getattr(getattr(point, kind), what) for point in points],
-                "line": {"color": colour, "width": 2.5},
-                "marker": {"color": colour, "size": 8},
-                "hovertemplate": "%{y:.4~g}<extra>" + name + "</extra>",
-            }
-        )
-    return tuple(found)
+    return (
+        _measured(points, [getattr(point.raw, measure) for point in points], unscaled, RAW),
+        _measured(points, [getattr(point.scaled, measure) for point in points], "scaled", SCALED),
+    )
 
 
-def _dashed(x, y, name: str, colour: str) -> dict:
-    line = {"color": colour, "width": 2, "dash": "dash"}
+def _measured(points: tuple[Point, ...], values: list[float], name: str, colour: str) -> dict:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": [point.d_k for point in points],
+        "y": values,
+        "line": {"color": colour, "width": 2.5},
+        "marker": {"color": colour, "size": 8},
+        "hovertemplate": "%{y:.4~g}<extra>" + name + "</extra>",
+    }
+
+
+def _dashed(x: list[float], y: list[float], name: str, colour: str) -> dict:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": name,
         "x": x,
         "y": y,
-        "line": line,
+        "line": {"color": colour, "width": 2, "dash": "dash"},
         "hoverinfo": "skip",
     }
 
@@ -238,7 +252,7 @@ def _reference(height: float, name: str) -> dict:
     return _dashed([1, FURTHEST], [height, height], name, REFERENCE)
 
 
-def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yaxis) -> dict:
+def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yaxis: Any) -> dict:
     """Lines over a logarithmic d_k, with an upright at the chosen one."""
     xaxis = _axis(
         _DIMENSION,
@@ -279,7 +293,7 @@ def _log_ticks(values: list[float]) -> dict:
     }
 
 
-def _axis(title: str, **more) -> dict:
+def _axis(title: str, **options: Any) -> dict:
     return {
         "title": {"text": title, "standoff": 6},
         "gridcolor": LIGHT["grid"],
@@ -287,19 +301,15 @@ def _axis(title: str, **more) -> dict:
         "zerolinecolor": LIGHT["grid"],
         "automargin": True,
         "fixedrange": True,
-        **more,
+        **options,
     }
 
 
-def _layout(xaxis: dict, yaxis: dict, **more) -> dict:
+def _layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
     legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
     margin = {"l": 52, "r": 14, "t": 12, "b": 44}
-    return layout(
-        **(
-            {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
-            | more
-        )
-    )
+    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
+    return layout(**(frame | options))
 
 
 def _middles(edges: np.ndarray) -> list[float]:
@@ -318,15 +328,23 @@ def explore_sentence(
 ) -> str:
     """Whether the short rule holds for the matrices on Explore, with the numbers that decide it."""
     q, k = (number(mean) for mean in means)
-    start = f"d_k · var(Q) · var(K) = {number(rule.centred)}, and the {count} scores have variance {number(scores)}."
+    start = (
+        f"d_k · var(Q) · var(K) = {number(rule.centred)},"
+        f" and the {count} scores have variance {number(scores)}."
+    )
     if rule.centred == 0:
-        return f"{start} A matrix whose entries are all alike has no spread to begin with, so the rule says nothing here."
+        return (
+            f"{start} A matrix whose entries are all alike has no spread to begin with,"
+            " so the rule says nothing here."
+        )
     if not rule.applies:
         return (
-            f"{start} The rule does not apply here: it wants means near 0, and those of Q and K are {q} and {k}."
-            f" Independent entries with such means would give {number(rule.full)}."
+            f"{start} The rule does not apply here: it wants means near 0,"
+            f" and those of Q and K are {q} and {k}. Independent entries with such means"
+            f" would give {number(rule.full)}."
         )
     return (
-        f"{start} The means of Q and K, {q} and {k}, are near 0, as the rule wants; but entries that depend on each other,"
-        f" and few scores, leave the measured variance {number(scores / rule.centred)} times the rule's."
+        f"{start} The means of Q and K, {q} and {k}, are near 0, as the rule wants; but entries"
+        f" that depend on each other, and few scores, leave the measured variance"
+        f" {number(scores / rule.centred)} times the rule's."
     )

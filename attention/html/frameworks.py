@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from attention.frameworks.records import CONVENTIONS, Convention
 from attention.html.tables import line, table
+from attention.session.compare_frameworks import Compared
 
 FACTS = (  # heading, ours, what a convention says
     ("how it is called", "any way", lambda c: c.when),
@@ -19,9 +21,9 @@ FACTS = (  # heading, ours, what a convention says
 )
 
 
-def sentences(compared) -> str:
+def sentences(compared: Iterable[Compared]) -> str:
     """One line for each framework and mode: what it does with these numbers."""
-    lines = [line([_name(CONVENTIONS[found.name]), found.sentence]) for found in compared]
+    lines = [line([_name(CONVENTIONS[answer.name]), answer.sentence]) for answer in compared]
     return table("words pairs", ["", "with these numbers"], lines)
 
 

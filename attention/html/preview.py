@@ -11,41 +11,30 @@ from attention.readers.select import SelectedArray
 COLUMNS, NAMES = 6, 200
 
 
-def contents(found: dict[str, ArrayEntry]) -> str:
+def contents(arrays: dict[str, ArrayEntry]) -> str:
     """One line for each array of a file."""
     lines = [
         line([shown(name, 60), sides(entry.shape), entry.dtype])
-        for name, entry in list(found.items())[:NAMES]
+        for name, entry in list(arrays.items())[:NAMES]
     ]
-    more = [line([f"… and {len(found) - NAMES:,} more", "", ""])] if len(found) > NAMES else []
-    return table("numbers", ["array", "shape", "type"], lines + more)
+    if len(arrays) > NAMES:
+        lines.append(line([f"… and {len(arrays) - NAMES:,} more", "", ""]))
+    return table("numbers", ["array", "shape", "type"], lines)
 
 
-def preview(role: str, brought: SelectedArray, rows: int = 4) -> str:
+def preview(role: str, selected: SelectedArray, rows: int = 4) -> str:
     """The first rows of an array, in full digits, with its labels."""
-    values = brought.values
-    first = values.reshape(-1, *values.shape[-2:])[0]
-    beyond = ["…"] * (first.shape[1] > COLUMNS)
+    matrix = selected.values.reshape(-1, *selected.values.shape[-2:])[0]
+    columns = min(matrix.shape[1], COLUMNS)
+    beyond = ["…"] * (matrix.shape[1] > COLUMNS)
+    labels = selected.tokens or [str(i + 1) for i in range(len(matrix))]
     lines = [
-        line(
-            [
-                brought.tokens[i] if brought.tokens else str(i + 1),
-                *map(_brief, row[:COLUMNS]),
-                *beyond,
-            ]
-        )
-        for i, row in enumerate(first[:rows])
+        line([label, *map(_brief, row[:COLUMNS]), *beyond])
+        for label, row in list(zip(labels, matrix, strict=False))[:rows]
     ]
-    lines += (
-        [line(["…", *[""] * (min(first.shape[1], COLUMNS) + len(beyond))])]
-        if len(first) > rows
-        else []
-    )
-    heads = [
-        f"{role}, {sides(values.shape)}",
-        *map(str, range(1, min(first.shape[1], COLUMNS) + 1)),
-        *beyond,
-    ]
+    if len(matrix) > rows:
+        lines.append(line(["…", *[""] * (columns + len(beyond))]))
+    heads = [f"{role}, {sides(selected.values.shape)}", *map(str, range(1, columns + 1)), *beyond]
     return table("numbers", heads, lines)
 
 

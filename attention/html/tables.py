@@ -7,9 +7,11 @@ import html
 
 def table(kind: str, heads: list[str], lines: list[str]) -> str:
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
-    return f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+    return f'<div class="scroll"><table class="{kind}">{body}</table></div>'
 
 
 def line(cells: list[str], kind: str = "") -> str:
     first, *rest = (html.escape(text) for text in cells)
-    return f'<tr class="{kind}"><th scope="row">{first}</th>{"".join(f"<td>{text}</td>" for text in rest)}</tr>'
+    others = "".join(f"<td>{text}</td>" for text in rest)
+    return f'<tr class="{kind}"><th scope="row">{first}</th>{others}</tr>'

@@ -31,7 +31,7 @@ def points_table(points: tuple[Point, ...], digits: int = 4) -> str:
 def explored_table(
     means: dict[str, float], measured: dict[str, float], predicted: dict[str, float], digits: int
 ) -> str:
-    """One line for each stage: mean, variance, and what theory predicts where it predicts something."""
+    """One line for each stage: mean, variance, and what theory predicts where it does."""
     lines = []
     for name, value in measured.items():
         theory = number(predicted[name], digits) if name in predicted else "–"
@@ -39,7 +39,7 @@ def explored_table(
     return table("numbers", ["stage", "mean", "variance", "theory, means 0"], lines)
 
 
-def rows_of(points: tuple[Point, ...]):
+def rows_of(points: tuple[Point, ...]) -> list[tuple[int, str, tuple[float, ...]]]:
     """(d_k, kind, measures) of each line: the scores, then the scaled scores."""
     return [
         (p.d_k, kind, astuple(m))

@@ -1,4 +1,4 @@
-"""The walk of a query and the figures about the stages as HTML tables. Everything typed is escaped."""
+"""The walk of a query and the figures about the stages as HTML, everything typed escaped."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from attention.statistics import entropy, largest, variance
 from attention.view import View
 
 STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
-
-
 _MOST_TERMS = 6
 
 
@@ -31,39 +29,58 @@ def figures(view: View, digits: int) -> str:
     """How far the numbers spread, and how sharp the weights are, side by side."""
     return (
         "<div class='beside'><section><h3>How far the numbers spread</h3>"
-        f"{statistics_table(view, digits)}<p class='fine'>Population variance (ddof 0) over the visible, finite cells.</p>"
-        f"</section><section><h3>How sharp the weights are</h3>{rows_table(view, digits)}</section></div>"
+        f"{statistics_table(view, digits)}"
+        "<p class='fine'>Population variance (ddof 0) over the visible, finite cells.</p></section>"
+        f"<section><h3>How sharp the weights are</h3>{rows_table(view, digits)}</section></div>"
     )
 
 
 def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
     """One sentence for each step of the walk, with its numbers."""
-    d_k = len(w.query)
     seen = int(np.isfinite(w.masked).sum())
-    by = (
-        f"divide by √{d_k} = {number(d_k**0.5, digits)}"
-        if view.divides_by_root
-        else f"multiply by {number(view.scale, digits)}"
-    )
-    exp = f"Subtract the largest, {number(w.highest, digits)}, and take exp; they add up to Σ = {number(w.total, digits)}."
-    none = "Every key of this query is hidden: there is nothing to take exp of."
     return [
-        f"The query of “{token}” is {_vector(w.query, digits)}. Multiply it with each key, number by number, and add up.",
-        f"Scale: {by}.",
+        f"The query of “{token}” is {_vector(w.query, digits)}. Multiply it with each key,"
+        " number by number, and add up.",
+        _scale_sentence(view, len(w.query), digits),
         _mask_sentence(view, w, seen),
-        (exp if seen else none) if view.softmax else "Softmax is off: exp is not taken.",
-        "Divide by Σ: these are the weights, and together they make 1."
-        if view.softmax and seen
-        else "The weights are the masked scores themselves."
-        if not view.softmax
-        else "All weights are 0.",
-        f"Multiply each value with its weight and add up: {_vector(w.output, digits)}. The matrix form has the same row"
-        + (
-            " to the last digit."
-            if w.difference == 0
-            else f", up to {number(w.difference, 1)} of rounding."
-        ),
+        _exp_sentence(view, w, seen, digits),
+        _weights_sentence(view, seen),
+        _output_sentence(w, digits),
     ]
+
+
+def _scale_sentence(view: View, d_k: int, digits: int) -> str:
+    if view.divides_by_root:
+        return f"Scale: divide by √{d_k} = {number(d_k**0.5, digits)}."
+    return f"Scale: multiply by {number(view.scale, digits)}."
+
+
+def _exp_sentence(view: View, w: Walk, seen: int, digits: int) -> str:
+    if not view.softmax:
+        return "Softmax is off: exp is not taken."
+    if not seen:
+        return "Every key of this query is hidden: there is nothing to take exp of."
+    return (
+        f"Subtract the largest, {number(w.highest, digits)}, and take exp;"
+        f" they add up to Σ = {number(w.total, digits)}."
+    )
+
+
+def _weights_sentence(view: View, seen: int) -> str:
+    if not view.softmax:
+        return "The weights are the masked scores themselves."
+    if not seen:
+        return "All weights are 0."
+    return "Divide by Σ: these are the weights, and together they make 1."
+
+
+def _output_sentence(w: Walk, digits: int) -> str:
+    exactly = " to the last digit"
+    nearly = f", up to {number(w.difference, 1)} of rounding"
+    return (
+        f"Multiply each value with its weight and add up: {_vector(w.output, digits)}."
+        f" The matrix form has the same row{exactly if w.difference == 0 else nearly}."
+    )
 
 
 def _mask_sentence(view: View, w: Walk, seen: int) -> str:
@@ -71,7 +88,10 @@ def _mask_sentence(view: View, w: Walk, seen: int) -> str:
     if pushed and not fills(view):
         return f"Mask: a bias is added to {pushed} of {len(w.masked)} keys; hidden ones become −∞."
     if pushed:
-        return f"Mask: {pushed} of {len(w.masked)} keys get −1e9 added; that hides them only beside one without it."
+        return (
+            f"Mask: {pushed} of {len(w.masked)} keys get −1e9 added;"
+            " that hides them only beside one without it."
+        )
     if seen < len(w.masked):
         return f"Mask: {seen} of {len(w.masked)} keys stay visible; the others become −∞."
     return "Mask: every key is visible."
@@ -117,9 +137,9 @@ def statistics_table(view: View, digits: int) -> str:
     """Variance of Q, K, scores and scaled."""
     shown = [(name, view.stages[name]) for name in ("Q", "K", "scores", "scaled")]
     lines = [line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
-    visible = (
-        view.allowed if view.bias is None else view.allowed & (view.bias == 0)
-    )  # −1e9 is no score
+    visible = view.allowed  # and where −1e9 is added, the score is none
+    if view.bias is not None:
+        visible = visible & (view.bias == 0)
     spread = variance(view.stages["masked"], visible)
     lines.append(line(["masked, visible cells", number(spread, max(digits, 4))]))
     return table("numbers", ["stage", "variance"], lines)
@@ -134,22 +154,21 @@ def rows_table(view: View, digits: int) -> str:
     for i, token in enumerate(view.labels["queries"]):
         seen = int(view.allowed[i].sum())
         at = view.labels["keys"][tops[i]] if seen else "none"
-        spread = (
-            number(entropies[i], digits) if view.softmax else "–"
-        )  # raw weights are no distribution
+        # raw weights are no distribution
+        spread = number(entropies[i], digits) if view.softmax else "–"
         lines.append(line([token, spread, number(peaks[i], digits), at, str(seen)]))
     return table(
         "numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines
     )
 
 
-def _terms(q, k, digits):
+def _terms(q: np.ndarray, k: np.ndarray, digits: int) -> str:
     if len(q) <= _MOST_TERMS:
         return terms(q, k, digits)
     return f"{terms(q[:3], k[:3], digits)} + … + {terms(q[-1:], k[-1:], digits)}"
 
 
-def _vector(values, digits):
+def _vector(values: np.ndarray, digits: int) -> str:
     if len(values) <= 2 * _MOST_TERMS:
         return vector(values, digits)
     start, end = vector(values[:4], digits), vector(values[-2:], digits)

@@ -79,12 +79,12 @@ def saved_state(path: Path) -> Settings:
 
 def lacking_packages() -> str:
     """What to install, where a package of the dashboard is missing or too old; else nothing."""
-    found = {name: _installed(name) for name in NEEDED}
-    lacking = [name for name in NEEDED if not found[name]]
+    versions = {name: _installed(name) for name in NEEDED}
+    lacking = [name for name in NEEDED if not versions[name]]
     lacking += [
-        f"{name} {least[0]}.{least[1]} or newer (not {found[name]})"
+        f"{name} {least[0]}.{least[1]} or newer (not {versions[name]})"
         for name, least in NEEDED.items()
-        if found[name] and _numbers(found[name]) < least
+        if versions[name] and _numbers(versions[name]) < least
     ]
     if not lacking:
         return ""
@@ -116,11 +116,12 @@ def streamlit_options() -> dict[str, object]:
 
 
 def _dotted(table: dict, prefix: str = "") -> dict[str, object]:
-    flat = {}
+    flat: dict[str, object] = {}
     for key, value in table.items():
-        flat |= (
-            _dotted(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-        )
+        if isinstance(value, dict):
+            flat |= _dotted(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
     return flat
 
 

@@ -1,9 +1,14 @@
-"""Check yours: the inputs of both sides, the numbers of another code, and which known mistake explains them."""
+"""Check yours: both sides' inputs, another code's numbers, and which mistake explains them."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from attention.figures import differing
 from attention.figures.panes import Pane
+from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import BadInput
 from attention.masks import MASKS
@@ -33,15 +38,14 @@ def box(label: str, name: str, height: int, placeholder: str = "") -> None:
     )
 
 
-def count(label: str, name: str, default, **options) -> float | None:
+def count(label: str, name: str, default: int | None, **options: Any) -> Any:
     return state.page_control(st.number_input, label, f"check_{name}", default, **options)
 
 
-def pasted(source: str) -> dict:
+def pasted(source: str) -> dict[str, Any]:
     """The boxes to paste inputs into, and what stands in them."""
-    for name, place in zip(
-        inputs.SOURCES[source].names, st.columns(len(inputs.SOURCES[source].names)), strict=True
-    ):
+    wanted = inputs.SOURCES[source].names
+    for name, place in zip(wanted, st.columns(len(wanted)), strict=True):
         with place:
             box(name, name, 120, "1 0 2\n0 1 1")
     places = st.columns([1, 1, 1, 1.6, 1.4], vertical_alignment="bottom")
@@ -91,14 +95,11 @@ def pasted(source: str) -> dict:
                 options=list(POLARITIES),
             )
         box("Mask: a row for each query, a column for each key", "mask", 100, "1 0\n1 1")
-    names = (*inputs.SOURCES[source].names, "mask")
-    if not all(text(name).strip() for name in inputs.SOURCES[source].names):
-        raise BadInput(
-            f"paste {', '.join(inputs.SOURCES[source].names)} above; the same as your code gets."
-        )
+    if not all(text(name).strip() for name in wanted):
+        raise BadInput(f"paste {', '.join(wanted)} above; the same as your code gets.")
     return inputs.pasted(
         source,
-        {name: text(name) for name in names},
+        {name: text(name) for name in (*wanted, "mask")},
         mask=mask,
         true_means=true_means,
         heads=heads,
@@ -107,7 +108,7 @@ def pasted(source: str) -> dict:
     )
 
 
-def from_explore(s: Settings) -> dict:
+def from_explore(s: Settings) -> dict[str, Any]:
     given = inputs.from_settings(s)
     seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
@@ -117,7 +118,7 @@ def from_explore(s: Settings) -> dict:
     return given
 
 
-def answers(bench) -> dict[str, str]:
+def answers(bench: Bench) -> dict[str, str]:
     """The boxes for the other code's numbers."""
     shapes = inputs.shapes(bench)
     for (name, label), place in zip(ANSWERS.items(), st.columns(2), strict=True):
@@ -129,10 +130,8 @@ def answers(bench) -> dict[str, str]:
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
     left, right = st.columns(2, vertical_alignment="bottom")
-    with (
-        left,
-        st.expander("From a file", expanded=state.page_value("check_asked", None) is not None),
-    ):
+    asked = state.page_value("check_asked", None) is not None
+    with left, st.expander("From a file", expanded=asked):
         file = st.file_uploader(
             "Numbers in a text file, or arrays",
             type=SUFFIXES,
@@ -152,7 +151,7 @@ def answers(bench) -> dict[str, str]:
         if file is not None and state.page_value("check_asked", None) == file.file_id:
             state.page_control(st.checkbox, OTHERS, "check_others", False)
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
-        mistakes = {RIGHT: None} | {d.title: d for d in bench.applicable}
+        mistakes = {RIGHT: None} | {mistake.title: mistake for mistake in bench.applicable}
         state.page_control(
             st.selectbox,
             "No numbers at hand? Plant a mistake",
@@ -164,20 +163,23 @@ def answers(bench) -> dict[str, str]:
     return {name: text(name) for name in ANSWERS}
 
 
-def plant(bench, mistakes: dict) -> None:
-    """The chosen mistake is asked for now: a quick click may come before the page knows of the choice."""
+def plant(bench: Bench, mistakes: Mapping[str, Any]) -> None:
+    """Answer as the mistake does that is chosen now.
+
+    It is asked for here, as a quick click may come before the page knows of the choice.
+    """
     state.control_moved()
     mistake = mistakes.get(state.page_value("check_plant", RIGHT))
     state.set_page_value("check_output", inputs.planted(bench, mistake, "output"))
     state.set_page_value("check_weights", "")
 
 
-def opened(name: str, file) -> None:
-    others = state.page_value("check_asked", None) == file.file_id and state.page_value(
-        "check_others", False
-    )
+def opened(name: str, file: UploadedFile) -> None:
+    others = False
+    if state.page_value("check_asked", None) == file.file_id:
+        others = state.page_value("check_others", False)
     try:
-        text = inputs.from_file(file.name, file.getvalue(), name, others)
+        numbers = inputs.from_file(file.name, file.getvalue(), name, others)
     except Unreadable as problem:
         state.set_page_value("check_asked", file.file_id)
         state.set_page_value("check_others", False)
@@ -186,21 +188,21 @@ def opened(name: str, file) -> None:
         state.refuse(str(problem))
     else:
         state.control_moved()
-        state.set_page_value(f"check_{name}", text)
+        state.set_page_value(f"check_{name}", numbers)
 
 
-def verdict(found: Diagnosis) -> None:
+def verdict(diagnosis: Diagnosis) -> None:
     """What was found, in sentences."""
-    kind = "understood" if found.correct else "flag" if found.explanations else "refused"
-    parts.message_box(kind, found.verdict)
-    for note in found.notes:
+    kind = "understood" if diagnosis.correct else "flag" if diagnosis.explanations else "refused"
+    parts.message_box(kind, diagnosis.verdict)
+    for note in diagnosis.notes:
         parts.message_box("plain", note)
 
 
-def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
+def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
     """Heatmaps of the first stage that differs, and of the numbers given, of this head."""
     labels = {"tokens": s.tokens, "key_tokens": s.key_tokens, "names": s.names} if s else {}
-    panes = differing.panes_of(found, head=head, **labels)
+    panes = differing.panes_of(diagnosis, head=head, **labels)
     for pane in panes:
         pane["filename"] = f"attention_check_{pane['name']}"
     return panes
@@ -208,8 +210,9 @@ def panes_of(found: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
 
 s = state.begin("check")
 parts.opening(
-    "<b>Why does mine differ?</b> Give the inputs, and the numbers your own code answers. The page tries the known mistakes,"
-    " alone and in pairs, and says which of them gives exactly your numbers."
+    "<b>Why does mine differ?</b> Give the inputs, and the numbers your own code answers."
+    " The page tries the known mistakes, alone and in pairs, and says which of them"
+    " gives exactly your numbers."
 )
 parts.sentences(*state.sentences())
 source = state.page_control(
@@ -225,8 +228,8 @@ try:
     bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
     given = answers(bench)
     if any(value.strip() for value in given.values()):
-        found = inputs.explain(bench, given)
-        verdict(found)
+        diagnosis = inputs.explain(bench, given)
+        verdict(diagnosis)
         heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
         head = min(state.page_value("check_head", 0), heads - 1)
         state.set_page_value("check_head", head)
@@ -240,7 +243,7 @@ try:
                 required=True,
                 format_func=lambda h: str(h + 1),
             )
-        panes = panes_of(found, head, s if source == "explore" else None)
+        panes = panes_of(diagnosis, head, s if source == "explore" else None)
         board.show("check_board", panes)
         if panes:
             sheet.offer(panes, "attention_check")

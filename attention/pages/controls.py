@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -64,18 +64,32 @@ def rail(s: Settings) -> None:
         _shapes(s)
 
 
-def _field(name: str):
+Apply = Callable[[Settings, Any], Settings]
+
+
+def field(name: str) -> Apply:
     """A control's move goes into the setting of that name."""
-    return lambda s, value: replace(s, **{name: value})
+
+    def moved_to(settings: Settings, value: Any) -> Settings:
+        return replace(settings, **{name: value})
+
+    return moved_to
 
 
-def _choice(label: str, name: str, value, labels: dict, apply=None, **options) -> None:
+def _choice(
+    label: str,
+    name: str,
+    value: Any,
+    labels: dict[Any, str],
+    apply: Apply | None = None,
+    **options: Any,
+) -> None:
     state.setting_control(
         st.selectbox,
         label,
         name,
         value,
-        apply or _field(name),
+        apply or field(name),
         options=list(labels),
         format_func=labels.__getitem__,
         **options,
@@ -89,7 +103,7 @@ def _view(s: Settings) -> None:
         "Query",
         "query",
         s.query,
-        _field("query"),
+        field("query"),
         options=range(len(tokens)),
         format_func=lambda i: tokens[min(i, len(tokens) - 1)],
         help="Highlighted in every stage and walked below",
@@ -116,7 +130,7 @@ def _view(s: Settings) -> None:
             step=1,
         )
     state.setting_control(
-        st.slider, "Digits", "digits", s.digits, _field("digits"), min_value=0, max_value=10
+        st.slider, "Digits", "digits", s.digits, field("digits"), min_value=0, max_value=10
     )
 
 
@@ -129,7 +143,7 @@ def _attention(s: Settings) -> None:
             "Scores are multiplied by",
             "scale",
             s.scale,
-            _field("scale"),
+            field("scale"),
             min_value=1e-6,
             max_value=1e6,
             step=0.05,
@@ -176,9 +190,15 @@ def _set_mask(s: Settings, mask: str) -> Settings:
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:
-    return replace(
-        s, scale={"sqrt": None, "none": 1.0, "number": s.d_k**-0.5 if s.d_k > 1 else 0.5}[kind]
-    )
+    to_begin_with = s.d_k**-0.5 if s.d_k > 1 else 0.5
+    return replace(s, scale={"sqrt": None, "none": 1.0, "number": to_begin_with}[kind])
+
+
+def _set_size(name: str) -> Apply:
+    def moved_to(settings: Settings, size: int) -> Settings:
+        return changes.set_dimension(settings, name, size)
+
+    return moved_to
 
 
 def _shapes(s: Settings) -> None:
@@ -190,7 +210,7 @@ def _shapes(s: Settings) -> None:
                 name.replace("_", "\\_"),
                 name,
                 size,
-                lambda s, value, name=name: changes.set_dimension(s, name, value),
+                _set_size(name),
                 min_value=1,
                 max_value=max(MOST_STEPS, size),
             )

@@ -10,7 +10,7 @@ from attention.session import compare_frameworks as inputs
 from attention.session.examples import EXAMPLES
 from attention.session.run import labels
 
-MOST_BESIDE = 4
+MOST_SHOWN = 4
 
 s = state.begin("conventions")
 parts.opening(
@@ -51,15 +51,18 @@ chosen = state.page_control(
     selection_mode="multi",
     format_func=lambda name: CONVENTIONS[name].name,
 )
-if len(chosen) > MOST_BESIDE:
-    parts.message_box("flag", f"The first {MOST_BESIDE} chosen are shown.")
-answers = [
-    (c.name, CONVENTIONS[c.name].name, c.answer) for c in compared if c.name in chosen[:MOST_BESIDE]
-]
-for _, title, answer in answers:
-    if answer.refused:
-        parts.message_box("flag", f"{title} gives no answer: {answer.refused}")
-panes = comparison.beside(ours, [a for a in answers if not a[2].refused], labels(s), s.digits)
+if len(chosen) > MOST_SHOWN:
+    parts.message_box("flag", f"The first {MOST_SHOWN} chosen are shown.")
+given = []
+for row in compared:
+    if row.name not in chosen[:MOST_SHOWN]:
+        continue
+    title = CONVENTIONS[row.name].name
+    if row.answer.refused:
+        parts.message_box("flag", f"{title} gives no answer: {row.answer.refused}")
+    else:
+        given.append((row.name, title, row.answer))
+panes = comparison.beside_ours(ours, given, labels(s), s.digits)
 for pane in panes:
     pane["filename"] = f"attention_conventions_{pane['name']}"
 board.show("conventions_board", panes)

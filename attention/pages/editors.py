@@ -1,4 +1,4 @@
-"""The panel where numbers come in: a table to type in, a roll of the dice, and a person's own data."""
+"""The panel where numbers come in: a table to type in, a roll of the dice, a person's own data."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from attention.weights import INITIALISERS
 
 MASK, DATA = "mask", "data"
 NAMES = {"memory": "Y", DATA: ":material/upload: your data"}
-SEEDS = {
-    name: seed for seed, name in enumerate(MATRICES)
-}  # each begins with its own: equal seeds roll equal matrices
+# Each begins with its own: equal seeds roll equal matrices.
+SEEDS = {name: seed for seed, name in enumerate(MATRICES)}
 
 
 def editable(s: Settings) -> list[str]:
@@ -36,8 +35,14 @@ def panel(s: Settings) -> None:
     options = editable(s)
     if state.page_value("editing", None) not in options:
         state.set_page_value("editing", None)
-    chosen = state.page_control(st.pills, "Edit the numbers of", "editing", None, options=options,
-                       format_func=lambda name: NAMES.get(name, name.replace("_", "\\_")))  # fmt: skip
+    chosen = state.page_control(
+        st.pills,
+        "Edit the numbers of",
+        "editing",
+        None,
+        options=options,
+        format_func=lambda name: NAMES.get(name, name.replace("_", "\\_")),
+    )
     if chosen is None:
         return
     with st.container(border=True, key="editor"):
@@ -60,7 +65,7 @@ def panel(s: Settings) -> None:
             )
 
 
-# ---- typing cell by cell ----------------------------------------------------------------------------
+# ---- typing cell by cell ----------------------------------------------------
 
 
 def _numbers(s: Settings, name: str) -> None:
@@ -68,7 +73,8 @@ def _numbers(s: Settings, name: str) -> None:
 
     if s.shape(name)[0] * s.shape(name)[1] > MAX_EDITED:
         parts.note(
-            f"{name} has {s.shape(name)[0]} × {s.shape(name)[1]} numbers, too many to type into; roll it or bring a file."
+            f"{name} has {s.shape(name)[0]} × {s.shape(name)[1]} numbers, too many to type into;"
+            " roll it or bring a file."
         )
         return
     key, (tokens, rows) = state.table(name, editing.content(s, name))
@@ -90,8 +96,16 @@ def _numbers(s: Settings, name: str) -> None:
     st.caption(
         parts.plain(f"{name}, {len(rows)} × {len(rows[0])}" + (f" · {remark}" if remark else ""))
     )
-    st.data_editor(frame, key=key, column_config=config, hide_index=tokens is not None, width="stretch",
-                   num_rows="dynamic" if tokens is not None else "fixed", on_change=_commit, args=(name, key))  # fmt: skip
+    st.data_editor(
+        frame,
+        key=key,
+        column_config=config,
+        hide_index=tokens is not None,
+        width="stretch",
+        num_rows="dynamic" if tokens is not None else "fixed",
+        on_change=_commit,
+        args=(name, key),
+    )
     if tokens is not None:
         state.button(
             "Add a token", f"add_{name}", state.change, (lambda s: editing.add_token(s, name),)
@@ -111,15 +125,21 @@ def _commit(name: str, key: str) -> None:
         state.table_is(name, editing.content(state.current(), name))
 
 
-# ---- rolling ----------------------------------------------------------------------------
+# ---- rolling ----------------------------------------------------------------
 
 
 def _roll(s: Settings, name: str) -> None:
     recipe = s.matrices[name].recipe or Recipe("integers", SEEDS[name], 0, 3)
     first, second = st.columns([3, 2])
     with first:
-        kind = state.page_control(st.selectbox, "Choose or roll", f"kind_{name}", recipe.kind, options=list(INITIALISERS),
-                         format_func=lambda kind: INITIALISERS[kind].label)  # fmt: skip
+        kind = state.page_control(
+            st.selectbox,
+            "Choose or roll",
+            f"kind_{name}",
+            recipe.kind,
+            options=list(INITIALISERS),
+            format_func=lambda kind: INITIALISERS[kind].label,
+        )
     with second:
         seed = state.page_control(
             st.number_input,
@@ -160,7 +180,9 @@ def _roll(s: Settings, name: str) -> None:
 
 def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
     if state.change(lambda s: editing.roll(s, name, Recipe(kind, seed, low, high))):
-        state.set_page_value(f"seed_{name}", state.current().matrices[name].recipe.seed)
+        rolled = state.current().matrices[name].recipe
+        if rolled is not None:
+            state.set_page_value(f"seed_{name}", rolled.seed)
 
 
 def _bring(name: str) -> None:
@@ -168,7 +190,7 @@ def _bring(name: str) -> None:
     state.set_page_value("load_for", name)
 
 
-# ---- the mask ---------------------------------------------------------------------------------------
+# ---- the mask ---------------------------------------------------------------
 
 
 def _mask(s: Settings) -> None:

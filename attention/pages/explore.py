@@ -1,6 +1,7 @@
-"""Explore: the inputs, every stage on one board, one cell's arithmetic, one query's walk, and what to take away."""
+"""Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
 
 from dataclasses import replace
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -8,7 +9,7 @@ import streamlit as st
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.captions import formula
-from attention.exports.formats import FORMATS, Shown, everything
+from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
@@ -18,55 +19,64 @@ from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import one, run, view
 from attention.stages import STAGES
 
-FORGET = "States too large for a link stay in this browser, the newest 50 or 50 MB, until you press this or clear its data."
+FORGET = (
+    "States too large for a link stay in this browser, the newest 50 or 50 MB,"
+    " until you press this or clear its data."
+)
 CELL, WALK = "The chosen cell", "One query, step by step"
 
 s = state.begin("explore")
 controls.rail(s)
 trace = run(s)
-now = view(s, trace)
+shown = view(s, trace)
 
 
-def picked(value) -> None:
-    """A click on the board; the browser is not trusted with more than two indices that exist."""
-    stage, i, j = (
-        (value.get(k) for k in ("stage", "i", "j"))
-        if isinstance(value, dict)
-        else (None, None, None)
-    )
-    inside = (
-        isinstance(stage, str)
-        and stage in now.stages
-        and all(isinstance(k, int) and not isinstance(k, bool) for k in (i, j))
-        and 0 <= i < now.stages[stage].shape[0]
-        and 0 <= j < now.stages[stage].shape[1]
-    )
-    if inside:
-        query = i if STAGES[stage].rows == "queries" else s.query
-        state.change(lambda s: replace(s, cell=(stage, i, j), query=query))
-        if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
-            state.set_page_value("below", CELL)
+def show_cell(clicked: object) -> None:
+    """A click on the board; the browser is not trusted with more than a cell that exists."""
+    cell = existing(clicked)
+    if cell is None:
+        return
+    stage, i, _ = cell
+    query = i if STAGES[stage].rows == "queries" else s.query
+    state.change(lambda settings: replace(settings, cell=cell, query=query))
+    if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
+        state.set_page_value("below", CELL)
 
 
-def edit(name) -> None:
+def existing(clicked: object) -> tuple[str, int, int] | None:
+    """The stage, row and column that were clicked; None where there is no such cell."""
+    if not isinstance(clicked, dict):
+        return None
+    stage, i, j = (clicked.get(name) for name in ("stage", "i", "j"))
+    if not isinstance(stage, str) or stage not in shown.stages:
+        return None
+    if type(i) is not int or type(j) is not int:  # True is no row
+        return None
+    rows, columns = shown.stages[stage].shape
+    return (stage, i, j) if 0 <= i < rows and 0 <= j < columns else None
+
+
+def edit(name: object) -> None:
     if name in editors.editable(s):
         state.set_page_value("editing", name)
 
 
 def flags() -> list[str]:
     """What a person should know about these numbers."""
-    found = [
-        f"Query “{now.labels['queries'][i]}” sees no key: its weights and its output are 0."
+    queries = shown.labels["queries"]
+    sentences = [
+        f"Query “{queries[i]}” sees no key: its weights and its output are 0."
         for i in range(len(s.tokens))
-        if not now.allowed[i].any()
+        if not shown.allowed[i].any()
     ]
-    queries = now.labels["queries"]
     for trouble in troubles(one(s, trace)):
         who = listed([f"“{queries[i]}”" for i in trouble.queries])
-        found.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
+        sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
     if len(s.key_tokens) == 1 and s.softmax:
-        found.append("There is one key, so every weight is 1; add a token to see attention choose.")
-    return found
+        sentences.append(
+            "There is one key, so every weight is 1; add a token to see attention choose."
+        )
+    return sentences
 
 
 def notice() -> str:
@@ -78,8 +88,8 @@ def notice() -> str:
 
 
 parts.opening(
-    "<b>Attention, stage by stage.</b> Type word embeddings and weights; see every number of scaled dot-product attention"
-    " on its way to the output.",
+    "<b>Attention, stage by stage.</b> Type word embeddings and weights;"
+    " see every number of scaled dot-product attention on its way to the output.",
     notice(),
 )
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
@@ -91,7 +101,7 @@ parts.sentences(*state.sentences())
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 title = EXAMPLES[s.example].title + head
-panes = figures.panes(now, digits=s.digits, query=s.query, cell=s.cell, title=title)
+panes = figures.panes(shown, digits=s.digits, query=s.query, cell=s.cell, title=title)
 if s.fill == "-1e9":
     exact = replace(s, fill="-inf")
     panes += figures.side_by_side(
@@ -99,16 +109,16 @@ if s.fill == "-1e9":
     )
 for pane in panes:
     pane["edit"] = pane["name"] in s.matrices
-    pane["picks"] = pane["name"] in now.stages
-    pane["filename"] = f"attention_{s.example}_{pane['name']}" + (
-        f"_head{s.head + 1}" if head else ""
-    )
+    pane["picks"] = pane["name"] in shown.stages
+    pane["filename"] = f"attention_{s.example}_{pane['name']}"
+    if head:
+        pane["filename"] += f"_head{s.head + 1}"
 board.show(
     "board",
     panes,
-    formula=formula(now),
+    formula=formula(shown),
     remark=" · ".join(sizes),
-    on_picked=picked,
+    on_picked=show_cell,
     on_edit=edit,
 )
 for sentence in flags():
@@ -117,10 +127,11 @@ for sentence in flags():
 
 def the_cell() -> None:
     stage, i, j = s.cell or ("scores", s.query, 0)
-    where = f"{STAGES[stage].heading}, row {now.rows(stage)[i]}, column {now.columns(stage)[j]}"
-    lines = "\n".join(cell_arithmetic(now, stage, i, j, s.digits))
+    where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
+    lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
     st.html(
-        f"<p><b>{escape(where)}</b> — click another cell, or pick one with the arrow keys and Enter.</p>"
+        f"<p><b>{escape(where)}</b> — click another cell,"
+        " or pick one with the arrow keys and Enter.</p>"
         f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre>"
     )
 
@@ -136,31 +147,32 @@ def the_walk() -> None:
         format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
         label_visibility="collapsed",
     )
-    st.html(tables.walk(now, walk(now, s.query), s.tokens[s.query], s.digits, steps))
+    st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, steps))
 
 
 def the_figures() -> None:
-    st.html(tables.figures(now, s.digits))
+    st.html(tables.figures(shown, s.digits))
 
 
 def the_exports() -> None:
     name = f"attention_{s.example}"
     st.subheader("Numbers, code, state", anchor=False)
-    shown = Shown(s, trace, now, title, lambda: panes)
+    page = PageContents(s, trace, shown, title, lambda: panes)
     with st.container(horizontal=True):
-        for key, found in FORMATS.items():
+        for key, format in FORMATS.items():
             st.download_button(
-                found.label,
-                lambda found=found: found.write(shown),
-                f"{name}_{found.filename}",
-                found.mime,
+                format.label,
+                partial(format.write, page),
+                f"{name}_{format.filename}",
+                format.mime,
                 on_click="ignore",
                 key=f"take_{key}",
-                help=found.help,
+                help=format.help,
             )
     parts.note(
-        "The address of this page holds all settings, unless a box above says that they do not fit. A saved state opens again"
-        " under “your data” above. The menu ⋯ of a stage copies its numbers."
+        "The address of this page holds all settings, unless a box above says that they do not"
+        " fit. A saved state opens again under “your data” above. The menu ⋯ of a stage"
+        " copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
@@ -170,8 +182,9 @@ def the_exports() -> None:
     st.subheader("All of it", anchor=False)
     if st.button("Build a zip of everything", key="build_zip", on_click=state.control_moved):
         bar = st.progress(0.0)
-        for done, what, content in everything(shown, compose(panes, chosen)):  # noqa: B007 (the last is the whole)
-            bar.progress(done, f"Writing {what} …")
+        content = b""
+        for done, written, content in everything(page, compose(panes, chosen)):  # noqa: B007
+            bar.progress(done, f"Writing {written} …")  # the last content is the whole zip
         bar.empty()
         st.download_button(
             "Save the zip",
@@ -196,15 +209,14 @@ below = {
     "Take it away": the_exports,
     "The code": the_code,
 }
-below[
-    state.page_control(
-        st.segmented_control,
-        "Below the board",
-        "below",
-        CELL,
-        options=list(below),
-        required=True,
-        label_visibility="collapsed",
-    )
-]()
+panel = state.page_control(
+    st.segmented_control,
+    "Below the board",
+    "below",
+    CELL,
+    options=list(below),
+    required=True,
+    label_visibility="collapsed",
+)
+below[panel]()
 state.end()

@@ -26,7 +26,10 @@ def sentences(refused: list[str], understood: list[str]) -> None:
 
 
 def message_box(kind: str, sentence: str) -> None:
-    """One sentence in a box. Not st.warning: that reads Markdown, and would make links of what strangers typed."""
+    """One sentence in a box.
+
+    Not st.warning: that reads Markdown, and would make links of what strangers typed.
+    """
     st.html(f"<p role='status' class='said {kind}'>{escape(sentence)}</p>")
 
 
@@ -35,10 +38,14 @@ def note(sentence: str) -> None:
     st.html(f"<p class='notice'>{escape(sentence)}</p>")
 
 
-TOO_LARGE = "These matrices do not fit into a link of 2,000 characters, so the address holds only a mark of them"
+TOO_LARGE = (
+    "These matrices do not fit into a link of 2,000 characters,"
+    " so the address holds only a mark of them"
+)
 KEPT = (
-    ", by which this browser finds them again; no other browser does. “Take it away” on Explore saves the state as a file"
-    " that opens anywhere under “your data”, and lets this browser forget what it keeps."
+    ", by which this browser finds them again; no other browser does. “Take it away” on Explore"
+    " saves the state as a file that opens anywhere under “your data”, and lets this browser"
+    " forget what it keeps."
 )
 
 
@@ -48,8 +55,9 @@ def address() -> None:
     if not whole and why:
         message_box(
             "flag",
-            f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone. “Take it away” on"
-            " Explore saves the state as a file that opens again under “your data”.",
+            f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone."
+            " “Take it away” on Explore saves the state as a file that opens again under"
+            " “your data”.",
         )
     elif not whole:
         message_box("flag", TOO_LARGE + KEPT)

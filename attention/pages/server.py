@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import gc
 import gzip
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from attention.exports.report import plotly_script
 from attention.pages.board import PLOTLY_URL
 
 
 @cache
 def _plotly(compressed: bool) -> bytes:
-    import plotly
-
-    script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
+    script = plotly_script().encode()
     return gzip.compress(script, 6) if compressed else script
-
-
-def plotly_source() -> str:
-    """plotly.js, for a report that stands alone."""
-    return _plotly(False).decode()
 
 
 def plotly_js(request: Request) -> Response:
@@ -42,7 +36,7 @@ def plotly_js(request: Request) -> Response:
 
 
 @asynccontextmanager
-async def lifespan(app):
+async def lifespan(app: object) -> AsyncIterator[dict]:
     """Import what the first visitor needs, then keep it out of the garbage collector's way.
 
     Streamlit collects garbage after every run; frozen modules are not looked through again, which

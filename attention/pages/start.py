@@ -1,4 +1,4 @@
-"""What the bare address opens: the first example, or the state that the command was told to open."""
+"""What the bare address opens: the first example, or the state that the command was given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _START: list[Settings] = []  # at most one, the same for all visitors of this pr
 
 
 def begin_with(settings: Settings | None) -> None:
-    """Let every visit that comes without an address begin with these settings; None: the example."""
+    """Let each visit that comes without an address begin with these settings; None: the example."""
     _START[:] = [settings] if settings else []
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 
@@ -21,35 +23,44 @@ PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scrip
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
 _NOTHING = object()
+Change = Callable[[Settings], Settings]
+Widget = Callable[..., Any]  # a control of Streamlit
 
 
 @dataclass
 class Visit:
-    """All that is remembered of one visitor, in one entry of the session (Streamlit walks through them all)."""
+    """All that is remembered of one visitor, in one entry of the session.
+
+    One, because Streamlit walks through all entries at every run.
+    """
 
     settings: Settings
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""
     address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
-    arrived: bool = True  # whether the browser has taken over the address this page wrote
-    changed: bool = False  # whether a control began this run
-    kept: dict = field(
-        default_factory=dict
-    )  # values of the page alone, such as which panel is open
-    menus: dict = field(default_factory=dict)  # the labels each menu showed last
-    tables: dict = field(default_factory=dict)  # what each table opened with
-    place: object = None  # on the page, of the component that keeps large states in the browser
-    awaited: str = ""  # the mark of the state that the browser was asked for
-    later: list = field(default_factory=list)  # changes asked for meanwhile
-    turn: str = ""  # of what the browser is told; another one makes it do the same again
-    held: set = field(default_factory=set)  # the matrices, by digest, whose numbers the browser has
-    unkept: tuple[str, str] = ("", "")  # a mark that the browser could not keep, and why
-    forgotten: bool = False  # whether the browser is to keep nothing until the next change
-    whole: bool = False  # whether a run of this session has reached its end
-    heard: set = field(default_factory=set)  # controls whose first move has been handed on
-    drawn: set = field(default_factory=set)  # the controls this run has drawn so far
-    standing: set = field(default_factory=set)  # those that stand in the browser
+    browser_has_address: bool = True  # whether it has taken over the address this page wrote
+    control_began_run: bool = False
+    # values of the page alone, such as which panel is open
+    page_values: dict[str, Any] = field(default_factory=dict)
+    # the labels each menu showed last
+    menu_labels: dict[str, list[str] | None] = field(default_factory=dict)
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)  # what each table opened with
+
+    # the component that keeps large states in the browser
+    store_place: AbstractContextManager = field(default_factory=nullcontext)  # on the page
+    store_turn: str = ""  # of what it is told; another one makes it do the same again
+    awaited_mark: str = ""  # of the state that the browser was asked for
+    waiting_changes: list[Change] = field(default_factory=list)  # asked for meanwhile
+    matrices_in_browser: set[str] = field(default_factory=set)  # by digest
+    not_kept: tuple[str, str] = ("", "")  # a mark that the browser could not keep, and why
+    told_to_forget: bool = False  # and so to keep nothing until the next change
+
+    # the first moves after a restart of the server
+    finished_a_run: bool = False  # whether a run of this session has reached its end
+    controls_heard: set[str] = field(default_factory=set)  # whose first move was handed on
+    controls_drawn: set[str] = field(default_factory=set)  # by this run, so far
+    controls_in_browser: set[str] = field(default_factory=set)
 
 
 def _visit() -> Visit:
@@ -57,10 +68,9 @@ def _visit() -> Visit:
 
 
 def begin(page: str) -> Settings:
-    """The settings of this run: from the session, or from the address when the person came with one or went Back.
+    """The settings of this run: from the session, or from the address.
 
-    A run that a control began may still carry an address from before the last move, so only a run that
-    none began is taken for Back.
+    The address counts where the person came with one, or went Back.
     """
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
@@ -68,54 +78,66 @@ def begin(page: str) -> Settings:
         visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
         _open(visit, address)
     elif visit.page != page:
-        visit.page, visit.arrived = page, False  # the menu of pages leads to bare addresses
-    elif (address or visit.arrived) and not visit.changed and address != visit.address:
+        # the menu of pages leads to bare addresses
+        visit.page, visit.browser_has_address = page, False
+    elif _went_back(visit, address):
         _open(visit, address)
-    visit.arrived, visit.changed = visit.arrived or bool(address), False
-    visit.drawn = set()
-    visit.place = st.container(key="kept")
-    if visit.awaited:
+    visit.browser_has_address = visit.browser_has_address or bool(address)
+    visit.control_began_run = False
+    visit.controls_drawn = set()
+    visit.store_place = st.container(key="kept")
+    if visit.awaited_mark:
         _wait(visit)
     return visit.settings
 
 
-def end() -> None:
-    """The last line of a page: the run has drawn all there is, and this session knows every control.
+def _went_back(visit: Visit, address: dict[str, str]) -> bool:
+    """Whether another address than this page wrote was opened.
 
-    A control that was not drawn is gone from the browser. A run that another one overtakes never comes
-    here, and the browser then keeps all that stands.
+    A run that a control began may still carry one from before the last move, so it never counts.
+    """
+    if visit.control_began_run or not (address or visit.browser_has_address):
+        return False
+    return address != visit.address
+
+
+def end() -> None:
+    """The last line of a page: all there is was drawn, and this session knows every control.
+
+    A control that was not drawn is gone from the browser. A run that another one overtakes never
+    comes here, and the browser then keeps all that stands.
     """
     visit = _visit()
-    visit.standing, visit.whole = set(visit.drawn), True
+    visit.controls_in_browser, visit.finished_a_run = set(visit.controls_drawn), True
     _awake()
 
 
 @st.fragment(run_every=3600)
 def _awake() -> None:
-    """Nothing, once an hour: for its sake the browser asks for a run as soon as it is connected again.
+    """Nothing, once an hour: for its sake the browser asks for a run once it is connected again.
 
     Without it, the first move after a restart would begin the new session, which knows no control.
     """
 
 
-# ---- large states, kept by the browser --------------------------------------------------------------
+# ---- large states, kept by the browser --------------------------------------
 
 
 def _open(visit: Visit, address: dict[str, str]) -> None:
-    """Take what an address stands for: by itself, or by a mark, which only the browser understands."""
-    visit.address, visit.remarks, visit.later = address, [], []
-    visit.awaited, visit.turn = address.get("partial", ""), secrets.token_hex(8)
-    if not visit.awaited:
+    """Take what an address stands for: by itself, or by a mark that only the browser knows."""
+    visit.address, visit.remarks, visit.waiting_changes = address, [], []
+    visit.awaited_mark, visit.store_turn = address.get("partial", ""), secrets.token_hex(8)
+    if not visit.awaited_mark:
         visit.settings, visit.notices = start.read(address)
 
 
 def _wait(visit: Visit) -> None:
-    """Hold this run until the browser's answer begins another, which takes over at the next command.
+    """Hold this run; the browser's answer begins another, which takes over at the next command.
 
     What the page showed stays as it is: no example flashes up, and no control is taken away.
     """
-    with visit.place:
-        store.find(visit.turn, visit.awaited, _found)
+    with visit.store_place:
+        store.find(visit.store_turn, visit.awaited_mark, _found)
         words = st.empty()
     begun = time.monotonic()
     while (waited := time.monotonic() - begun) < PATIENCE:
@@ -128,10 +150,10 @@ def _wait(visit: Visit) -> None:
     _lose(visit, "it did not answer")
 
 
-def _found(answer: dict) -> None:
+def _found(answer: dict[str, Any]) -> None:
     """The browser says what it keeps under the mark that was asked for."""
     visit = _visit()
-    mark, file = visit.awaited, answer.get("file")
+    mark, file = visit.awaited_mark, answer.get("file")
     if not mark or answer.get("mark") != mark:
         return  # it answers another page's question
     if file is None:
@@ -143,15 +165,15 @@ def _found(answer: dict) -> None:
         _lose(visit)
         visit.notices = [str(problem)]
     else:
-        visit.awaited = ""
-        visit.held |= set(in_browser.pack(visit.settings)[1])
-        for act in visit.later:
+        visit.awaited_mark = ""
+        visit.matrices_in_browser |= set(in_browser.pack(visit.settings)[1])
+        for act in visit.waiting_changes:
             change(act)
 
 
 def _lose(visit: Visit, why: object = None) -> None:
-    """There is no state for the mark: an example instead, a sentence, and the place to open a saved state."""
-    visit.awaited, visit.later = "", []
+    """There is no state for the mark: an example, a sentence, and where to open a saved state."""
+    visit.awaited_mark, visit.waiting_changes = "", []
     visit.settings, visit.notices = links.read(visit.address)
     if why:
         visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
@@ -165,24 +187,24 @@ def _reason(why: object) -> str:
 def _keep(visit: Visit, mark: str) -> None:
     """Have the browser keep the state; matrices that it has are not sent again."""
     link, matrices = in_browser.pack(visit.settings)
-    new = {digest: m for digest, m in matrices.items() if digest not in visit.held}
+    new = {digest: m for digest, m in matrices.items() if digest not in visit.matrices_in_browser}
     parts = {digest: links.write_matrix(matrix) for digest, matrix in new.items()}
-    visit.held |= set(parts)
-    store.keep(visit.turn, mark, link, parts, lacks=_lacks, failed=_failed)
+    visit.matrices_in_browser |= set(parts)
+    store.keep(visit.store_turn, mark, link, parts, lacks=_lacks, failed=_failed)
 
 
-def _lacks(answer: dict) -> None:
-    """Another page of this browser has let go of matrices, or they never arrived: send them again."""
+def _lacks(answer: dict[str, Any]) -> None:
+    """Matrices never arrived, or another page let go of them: send them again."""
     visit, digests = _visit(), answer.get("digests")
-    visit.changed, visit.turn = True, secrets.token_hex(8)
+    visit.control_began_run, visit.store_turn = True, secrets.token_hex(8)
     if isinstance(digests, list):
-        visit.held -= {digest for digest in digests if isinstance(digest, str)}
+        visit.matrices_in_browser -= {digest for digest in digests if isinstance(digest, str)}
 
 
-def _failed(answer: dict) -> None:
+def _failed(answer: dict[str, Any]) -> None:
     visit = _visit()
     mark, why = str(answer.get("mark") or ""), _reason(answer.get("why"))
-    visit.changed, visit.held, visit.unkept = True, set(), (mark, why)
+    visit.control_began_run, visit.matrices_in_browser, visit.not_kept = True, set(), (mark, why)
     if not mark:
         visit.notices = [f"This browser did not forget: {why}."]
 
@@ -191,7 +213,8 @@ def forget() -> None:
     """Let the browser forget all states it keeps; with the next change it begins anew."""
     control_moved()
     visit = _visit()
-    visit.forgotten, visit.turn, visit.held = True, secrets.token_hex(8), set()
+    visit.told_to_forget, visit.store_turn = True, secrets.token_hex(8)
+    visit.matrices_in_browser = set()
 
 
 def current() -> Settings:
@@ -199,23 +222,24 @@ def current() -> Settings:
 
 
 def control_moved() -> None:
-    """A control began this run. Every control says so, whatever else it does; what was said before is over."""
+    """A control began this run: every control says so, and what was said before is over."""
     visit = _visit()
-    visit.changed, visit.notices, visit.remarks = True, [], []
+    visit.control_began_run, visit.notices, visit.remarks = True, [], []
 
 
-def change(act: Callable[[Settings], Settings]) -> bool:
-    """Let ``act`` make new settings. What it refuses becomes a notice, and everything stays as it was."""
+def change(act: Change) -> bool:
+    """Let ``act`` make new settings; where it refuses, a notice says why and all stays as is."""
+    control_moved()
     visit = _visit()
-    visit.changed, visit.notices, visit.remarks, visit.forgotten = True, [], [], False
-    if visit.awaited:  # it is meant for the state on its way here
-        visit.later.append(act)
+    visit.told_to_forget = False
+    if visit.awaited_mark:  # it is meant for the state on its way here
+        visit.waiting_changes.append(act)
         return True
     try:
         settings = check(act(visit.settings))
-        visit.settings = (
-            replace(settings, cell=links.existing_cell(settings)) if settings.cell else settings
-        )
+        if settings.cell:
+            settings = replace(settings, cell=links.existing_cell(settings))
+        visit.settings = settings
     except BadInput as problem:
         refuse(str(problem))
         return False
@@ -224,8 +248,8 @@ def change(act: Callable[[Settings], Settings]) -> bool:
 
 def refuse(sentence: str) -> None:
     """What could not be used; everything stays as it was."""
-    visit = _visit()
-    visit.changed, visit.notices, visit.remarks = True, [capital(sentence)], []
+    control_moved()
+    _visit().notices = [capital(sentence)]
 
 
 def capital(sentence: str) -> str:
@@ -243,14 +267,15 @@ def sentences() -> tuple[list[str], list[str]]:
     return _visit().notices, _visit().remarks
 
 
-def example(s: Settings, name: str) -> Settings:
+def example(settings: Settings, name: str) -> Settings:
     """An example as it was made; what the other page samples stays."""
-    return replace(EXAMPLES[name].build(), **{sampled: getattr(s, sampled) for sampled in SAMPLING})
+    sampling: dict[str, Any] = {field: getattr(settings, field) for field in SAMPLING}
+    return replace(EXAMPLES[name].build(), **sampling)
 
 
 def reset() -> None:
     """Back to the example the person began with."""
-    change(lambda s: example(s, s.example))
+    change(lambda settings: example(settings, settings.example))
 
 
 def open_file(content: bytes) -> None:
@@ -258,43 +283,51 @@ def open_file(content: bytes) -> None:
     change(lambda settings: links.from_file(content))
 
 
-# ---- controls ---------------------------------------------------------------------------------------
+# ---- controls ---------------------------------------------------------------
 
 
-def setting_control(widget, label: str, name: str, value, apply, **options):
+def setting_control(
+    widget: Widget,
+    label: str,
+    name: str,
+    value: Any,
+    apply: Callable[[Settings, Any], Settings],
+    **options: Any,
+) -> None:
     """A control that shows ``value`` and hands every move to ``apply(settings, moved_to)``.
 
     It is keyed by the name of its setting and gets its value from the settings alone, so it obeys
     every move and comes back as it was after a visit to another page.
     """
 
-    def move(moved) -> None:
-        change(lambda s: apply(s, moved))
+    def move(moved_to: Any) -> None:
+        change(lambda settings: apply(settings, moved_to))
 
     if _keyed(widget, label, name, value, move, options):
         st.rerun()
 
 
-def page_control(widget, label: str, name: str, default, **options):
-    """A control of the page alone, such as which panel is open; it outlives a visit to another page.
+def page_control(widget: Widget, label: str, name: str, default: Any, **options: Any) -> Any:
+    """A control of the page alone, such as which panel is open; visits to other pages keep it.
 
     A kept value that is no longer on offer gives way to the default, or to the first that is.
     """
     visit, value = _visit(), _offered(page_value(name, default), default, options.get("options"))
     set_page_value(name, value)
     said = visit.notices, visit.remarks
-    if _keyed(widget, label, name, value, lambda moved: set_page_value(name, moved), options):
-        visit.notices, visit.remarks = (
-            said  # a panel that was open before a restart answers nothing
-        )
+    if _keyed(widget, label, name, value, lambda moved_to: set_page_value(name, moved_to), options):
+        # a panel that was open before a restart answers nothing
+        visit.notices, visit.remarks = said
     return page_value(name, default)
 
 
-def button(label: str, key: str, press: Callable, args: tuple = (), **options) -> None:
+def button(
+    label: str, key: str, press: Callable[..., object], args: tuple = (), **options: Any
+) -> None:
     """A button; what it does is done before the page is drawn again."""
 
     def pressed() -> None:
-        _visit().heard.add(key)
+        _visit().controls_heard.add(key)
         press(*args)
 
     if st.button(label, key=key, on_click=pressed, **options) and _unheard(key):
@@ -302,8 +335,11 @@ def button(label: str, key: str, press: Callable, args: tuple = (), **options) -
         st.rerun()
 
 
-def _offered(value, default, choices):
-    """The value as far as it is among the choices; None, for no choice, where that is the default."""
+def _offered(value: Any, default: Any, choices: Collection | None) -> Any:
+    """The value where it is among the choices, else the default or the first of them.
+
+    None, for no choice, stays where that is the default.
+    """
     if choices is None:
         return value
     if isinstance(value, list):
@@ -313,7 +349,14 @@ def _offered(value, default, choices):
     return default if default is None or default in choices else next(iter(choices), None)
 
 
-def _keyed(widget, label, name, value, move, options) -> bool:
+def _keyed(
+    widget: Widget,
+    label: str,
+    name: str,
+    value: Any,
+    move: Callable[[Any], None],
+    options: dict[str, Any],
+) -> bool:
     """Draw the control with this value; True where a move of it was handed on only now.
 
     The browser remembers what a control shows for as long as it stands there; one that stands
@@ -322,50 +365,51 @@ def _keyed(widget, label, name, value, move, options) -> bool:
     key, visit, menu = f"set_{name}", _visit(), None
     if "format_func" in options:
         menu = [options["format_func"](option) for option in options["options"]]
-    first, known = _unheard(key), key in visit.standing and visit.menus.get(name) == menu
+    first = _unheard(key)
+    known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
     if not first and (not known or st.session_state.get(key, _NOTHING) != value):
-        st.session_state[key] = (
-            value  # also where only the labels changed: the browser holds the old one
-        )
-    visit.menus[name] = menu
-    visit.drawn.add(key)
-    visit.standing.add(key)
+        # also where only the labels changed: the browser holds the old one
+        st.session_state[key] = value
+    visit.menu_labels[name] = menu
+    visit.controls_drawn.add(key)
+    visit.controls_in_browser.add(key)
     shown = options | _start(widget, value, options.get("options")) if first else options
     sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **shown)
     late = first and sent != value
     if late:
         _moved(key, move, options)
-        visit.changed = False  # it did not begin this run; the next may be Back
+        visit.control_began_run = False  # it did not begin this run; the next may be Back
     return late
 
 
 def _unheard(key: str) -> bool:
     """Whether a move of this control would go by unseen.
 
-    After a restart of the server the browser goes on with a new session, and Streamlit calls nobody for
-    the move of a control that this session has not drawn yet. So until one run has reached its end, a
-    control is left as the browser sent it, and what differs from the settings is a move.
+    After a restart of the server the browser goes on with a new session, and Streamlit calls nobody
+    for the move of a control that this session has not drawn yet. So until one run has reached its
+    end, a control is left as the browser sent it, and what differs from the settings is a move.
     """
-    return not _visit().whole and key not in _visit().heard
+    return not _visit().finished_a_run and key not in _visit().controls_heard
 
 
-def _start(widget, value, choices) -> dict[str, object]:
+def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, Any]:
     """What a control shows where the browser has sent nothing."""
-    kind = widget.__name__
+    kind = getattr(widget, "__name__", "")
     if kind == "selectbox":
-        return {"index": list(choices).index(value) if value in choices else None}
+        offered = list(choices or ())
+        return {"index": offered.index(value) if value in offered else None}
     return {"default" if kind in ("pills", "segmented_control", "multiselect") else "value": value}
 
 
-def _moved(key: str, move, options: dict) -> None:
+def _moved(key: str, move: Callable[[Any], None], options: dict[str, Any]) -> None:
     """Hand on what was chosen.
 
     A menu whose labels were renamed under it reports its old label, one that is gone what it
     showed last, and one where something must be chosen can report nothing: none is a choice.
     """
-    if key not in _visit().standing:
+    if key not in _visit().controls_in_browser:
         return
-    _visit().heard.add(key)
+    _visit().controls_heard.add(key)
     control_moved()
     value = st.session_state[key]
     choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
@@ -375,19 +419,19 @@ def _moved(key: str, move, options: dict) -> None:
         move(value)
 
 
-def page_value(name: str, default):
+def page_value(name: str, default: Any) -> Any:
     """A value of the page alone."""
-    return _visit().kept.setdefault(name, default)
+    return _visit().page_values.setdefault(name, default)
 
 
-def set_page_value(name: str, value) -> None:
-    _visit().kept[name] = value
+def set_page_value(name: str, value: Any) -> None:
+    _visit().page_values[name] = value
 
 
-def trigger(key: str, name: str):
+def trigger(key: str, name: str) -> Any:
     """What a component of ours has just sent; None where it sent nothing."""
     control_moved()
-    _visit().heard.add(f"{key} {name}")
+    _visit().controls_heard.add(f"{key} {name}")
     return st.session_state[key].get(name)
 
 
@@ -401,35 +445,35 @@ def typed(key: str) -> str:
     return st.session_state[key]
 
 
-# ---- tables to type in ------------------------------------------------------------------------------
+# ---- tables to type in ------------------------------------------------------
 
 
-def table(name: str, content) -> tuple[str, object]:
+def table(name: str, content: Any) -> tuple[str, Any]:
     """A key for the table of ``name``, and what it opened with.
 
-    Edits are kept by the table against what it opened with. It opens anew, under a new key, when its
-    content was changed elsewhere, or when an edit was refused.
+    Edits are kept by the table against what it opened with. It opens anew, under a new key, when
+    its content was changed elsewhere, or when an edit was refused.
     """
-    box = _visit().tables.setdefault(name, {"version": 0, "base": None, "now": _NOTHING})
-    if box["now"] is _NOTHING or box["now"] != content:
-        box.update(version=box["version"] + 1, base=content, now=content)
-    return f"table_{name}_{box['version']}", box["base"]
+    opened = _visit().tables.setdefault(name, {"version": 0, "base": None, "shows": _NOTHING})
+    if opened["shows"] is _NOTHING or opened["shows"] != content:
+        opened.update(version=opened["version"] + 1, base=content, shows=content)
+    return f"table_{name}_{opened['version']}", opened["base"]
 
 
-def edits(name: str, key: str) -> tuple[object, dict]:
+def edits(name: str, key: str) -> tuple[Any, dict[str, Any]]:
     """What the table opened with, and Streamlit's record of what was typed since."""
     return _visit().tables[name]["base"], st.session_state[key]
 
 
-def table_is(name: str, content) -> None:
+def table_is(name: str, content: Any) -> None:
     """The open table already shows this content; leave it open."""
-    _visit().tables[name]["now"] = content
+    _visit().tables[name]["shows"] = content
 
 
-def heed(key: str, commit: Callable, *args) -> None:
+def heed(key: str, commit: Callable[..., None], *args: Any) -> None:
     """Take over what was typed into a table before this session knew it."""
     if _unheard(key) and any(st.session_state[key].values()):
-        _visit().heard.add(key)
+        _visit().controls_heard.add(key)
         commit(*args)
         st.rerun()
 
@@ -439,27 +483,27 @@ def reopen(name: str) -> None:
     table_is(name, _NOTHING)
 
 
-# ---- the address ------------------------------------------------------------------------------------
+# ---- the address ------------------------------------------------------------
 
 
 def write_address() -> tuple[bool, str]:
     """Put the settings into the address, or a mark of them where they do not fit.
 
-    Returns whether they fit, and where they do not, why the browser keeps nothing; "" where it does.
+    Returns whether they fit, and where they do not, why the browser keeps nothing; "" where it
+    does.
     """
     visit, address = _visit(), st.query_params.to_dict()
     link, whole = links.address(visit.settings)
     mark = link.get("partial", "")
-    with visit.place:
-        if visit.forgotten:
-            store.forget(visit.turn, _failed)
+    with visit.store_place:
+        if visit.told_to_forget:
+            store.forget(visit.store_turn, _failed)
         elif not whole:
             _keep(visit, mark)
     if address != link and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
     visit.address = link if address or not start.is_bare(link) else {}
-    unkept, why = visit.unkept
-    return (
-        whole,
-        why if mark and unkept == mark else "it was told to forget" if visit.forgotten else "",
-    )
+    not_kept, why = visit.not_kept
+    if not mark or mark != not_kept:
+        why = "it was told to forget" if visit.told_to_forget else ""
+    return whole, why

@@ -1,6 +1,6 @@
-"""Why √d_k: sampled queries and keys, how far their scores spread, softmax on them; Explore's matrices."""
+"""Why √d_k: how far the scores of sampled queries and keys spread, and what softmax makes of it."""
 
-from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -9,6 +9,7 @@ from attention.exports import variance as exports
 from attention.figures import variance as figures
 from attention.html import variance as tables
 from attention.pages import board, parts, sheet, state
+from attention.pages.controls import field
 from attention.session.run import run, view
 from attention.statistics import variance
 
@@ -18,22 +19,19 @@ SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 s = state.begin("variance")
 
 
-def field(name):
-    """A control's move goes into the setting of that name."""
-    return lambda s, value: replace(s, **{name: value})
-
-
-def steps(label, name, options, **more) -> None:
+def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
     """A slider over chosen steps; a value between them, from a link, becomes a step of its own."""
     value = getattr(s, name)
+    options = sorted({*options, value})
     state.setting_control(
-        st.select_slider, label, name, value, field(name), options=sorted({*options, value}), **more
+        st.select_slider, label, name, value, field(name), options=options, **looks
     )
 
 
 parts.opening(
-    "<b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products. Sample many queries and keys, and"
-    " see how far their scores spread, and what softmax makes of it."
+    "<b>Why divide by √d<sub>k</sub>?</b> A score q · k adds up d<sub>k</sub> products."
+    " Sample many queries and keys, and see how far their scores spread,"
+    " and what softmax makes of it."
 )
 parts.sentences(*state.sentences())
 
@@ -76,9 +74,11 @@ counts, edges = maths.sampled_histogram(*asked)
 
 st.subheader("Longer vectors, wider scores", anchor=False)
 st.html(
-    "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1. Then so is each product"
-    " q<sub>i</sub> k<sub>i</sub>, and variances of independent terms add up: <b style='white-space: nowrap'>Var(q · k) = d<sub>k</sub></b>."
-    " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>: <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
+    "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1."
+    " Then so is each product q<sub>i</sub> k<sub>i</sub>, and variances of independent terms add"
+    " up: <b style='white-space: nowrap'>Var(q · k) = d<sub>k</sub></b>."
+    " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>:"
+    " <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
     " long the vectors.</p>"
 )
 charts = figures.spread_panes(points, counts, edges)
@@ -86,38 +86,43 @@ board.show("spread", charts)
 
 st.subheader("What softmax makes of it", anchor=False)
 st.html(
-    "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets e<sup>8</sup> ≈ 3,000 times"
-    " its weight. Unscaled, differences grow with √d<sub>k</sub> until one key takes all. There the softmax is flat:"
-    " its derivative w(1 − w) is near 0 both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
+    "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets"
+    " e<sup>8</sup> ≈ 3,000 times its weight. Unscaled, differences grow with √d<sub>k</sub> until"
+    " one key takes all. There the softmax is flat: its derivative w(1 − w) is near 0 both at"
+    " w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
 )
-charts += (softmax := figures.softmax_panes(points, maths.middle_row(*asked)))
+softmax = figures.softmax_panes(points, maths.middle_row(*asked))
+charts += softmax
 board.show("softmax", softmax)
 
 st.subheader("The matrices now on Explore", anchor=False)
-now = view(s, run(s))
-stages = {name: now.stages[name] for name in ("Q", "K", "scores", "scaled")}
+on_explore = view(s, run(s))
+stages = {name: on_explore.stages[name] for name in ("Q", "K", "scores", "scaled")}
 rule = maths.predict(stages["Q"], stages["K"])
 means = {name: float(matrix.mean()) for name, matrix in stages.items()}
 measured = {name: variance(matrix) for name, matrix in stages.items()}
-predicted = {"scores": rule.centred, "scaled": rule.centred * now.scale**2}
+predicted = {"scores": rule.centred, "scaled": rule.centred * on_explore.scale**2}
 sentence = figures.explore_sentence(
     s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size
 )
 left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
 with left:
-    charts.append(explored := figures.explored_pane(measured, predicted, sentence))
+    explored = figures.explored_pane(measured, predicted, sentence)
+    charts.append(explored)
     board.show("explored", [explored])
 with right:
     st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
     st.caption(
-        "Population variance (ddof 0) over every entry; change the matrices on Explore and come back."
+        "Population variance (ddof 0) over every entry;"
+        " change the matrices on Explore and come back."
     )
 
 with st.expander("The numbers behind these charts"):
     st.html(tables.points_table(points))
     st.caption(
-        f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed {s.sample_seed}. Each variance (ddof 0) is that of"
-        f" {s.samples:,} scores; the weights are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
+        f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed {s.sample_seed}."
+        f" Each variance (ddof 0) is that of {s.samples:,} scores; the weights are those of"
+        f" {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
     )
     st.download_button(
         "CSV",

@@ -1,4 +1,4 @@
-"""Your data: paste numbers or open a file, see what was understood, and say what each array is to be."""
+"""Your data: paste numbers or open a file, see what was understood, say what each array is."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from attention.session.settings import Settings
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
-CHOICES = {
-    "words": "",
-    "cut": "",
-    "stored": AS_IT_IS.stored,
-    "true": AS_IT_IS.true_means,
-}  # for one array
+# What can be chosen for one array, and what is chosen to begin with.
+CHOICES = {"words": "", "cut": "", "stored": AS_IT_IS.stored, "true": AS_IT_IS.true_means}
+PLACEHOLDER = """cat 0.1 -0.3 2
+dog 0.4 1 0
+
+or what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors"""
 Picks = dict[str, tuple[str, Selection]]
 
 
@@ -43,11 +43,10 @@ def panel(s: Settings) -> None:
             "",
             height=170,
             max_chars=MAX_PASTED,
-            placeholder="cat 0.1 -0.3 2\ndog 0.4 1 0\n\nor what NumPy, PyTorch, JAX or TensorFlow print, JSON, a spreadsheet range, word vectors",
+            placeholder=PLACEHOLDER,
         )
-        st.button(
-            "Read it", key="load_read", on_click=state.control_moved
-        )  # leaving the box is what hands the text over
+        # leaving the box is what hands the text over
+        st.button("Read it", key="load_read", on_click=state.control_moved)
         file = st.file_uploader(
             "or open a file",
             type=opening.SUFFIXES,
@@ -65,7 +64,8 @@ def panel(s: Settings) -> None:
             else:
                 forget()
                 parts.note(
-                    "Nothing changes until you have seen what was understood and pressed “Use these numbers”."
+                    "Nothing changes until you have seen what was understood"
+                    " and pressed “Use these numbers”."
                 )
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
@@ -85,59 +85,52 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     mark = hashlib.blake2b(content, digest_size=8).digest()
     if state.page_value("load_mark", None) != mark:
         _start(mark)
-    found = _arrays(where, content)
-    found, unreadable = array_files.readable(found)
+    arrays, unreadable = array_files.readable(_arrays(where, content))
     if unreadable:
         parts.message_box("flag", unreadable)
-        label = "Go on with the others" if len(found) > 1 else "Go on with the other one"
+        label = "Go on with the others" if len(arrays) > 1 else "Go on with the other one"
         if not state.page_control(st.checkbox, label, "load_others", False):
             return
     if state.page_value("load_guessed", None) != mark:
-        _guess(s, mark, found)
-    picks, heads = _single(s, found) if len(found) == 1 else _several(s, found)
-    brought = gather(found, picks, where)
+        _guess(s, mark, arrays)
+    picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
+    selected = gather(arrays, picks, where)
     try:
-        said = adopt.adopt(s, brought, heads)[1][1:] if brought else []
+        said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
     finally:
-        for role, b in brought.items():
-            st.html(tables.preview(role, b, rows=4 if len(brought) == 1 else 2))
+        for role, array in selected.items():
+            st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
     if said:
         parts.note(f"What comes with them: {' '.join(said)}")
     state.button(
         "Use these numbers",
         "load_use",
         _use,
-        (brought, heads),
+        (selected, heads),
         type="primary",
-        disabled=not brought,
+        disabled=not selected,
     )
 
 
 def _start(mark: bytes) -> None:
     """Forget all that was chosen for another text or file."""
-    for name, value in (
-        ("load_mark", mark),
-        ("load_comma", None),
-        ("load_found", None),
-        ("load_picks", None),
-    ):
-        state.set_page_value(name, value)
+    state.set_page_value("load_mark", mark)
+    for name in ("load_comma", "load_found", "load_picks"):
+        state.set_page_value(name, None)
     state.set_page_value("load_others", False)
     for role in (*ROLES, "QKV"):
-        for choice, value in CHOICES.items():
-            state.set_page_value(f"load_{choice}_{role}", value)
+        for choice, first in CHOICES.items():
+            state.set_page_value(f"load_{choice}_{role}", first)
 
 
-def _guess(s: Settings, mark: bytes, found: dict[str, ArrayEntry]) -> None:
+def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are; where a matrix was asked for, a single one is that."""
     state.set_page_value("load_guessed", mark)
-    state.set_page_value("load_layer", next(iter(layers(found)), None))
-    state.set_page_value("load_family", adopt.family_of(list(found)))
-    state.set_page_value("load_axis", adopt.axis_of(found))
-    state.set_page_value(
-        "load_role",
-        state.page_value("load_for", None) or adopt.likely(*next(iter(found.items())), s),
-    )
+    state.set_page_value("load_layer", next(iter(layers(arrays)), None))
+    state.set_page_value("load_family", adopt.family_of(list(arrays)))
+    state.set_page_value("load_axis", adopt.axis_of(arrays))
+    likely = adopt.likely(*next(iter(arrays.items())), s)
+    state.set_page_value("load_role", state.page_value("load_for", None) or likely)
     state.set_page_value("load_for", None)
 
 
@@ -145,17 +138,18 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
     """Read once for each text, and again once the question about its commas is answered."""
     comma = state.page_value("load_comma", None)
     known = state.page_value("load_found", None)
+    read: dict[str, ArrayEntry] | BadInput
     if known and known[0] == (where, comma):
-        found = known[1]
+        read = known[1]
     else:
         try:
-            found = opening.opened(where, content, comma)
+            read = opening.opened(where, content, comma)
         except BadInput as problem:
-            found = problem
-        state.set_page_value("load_found", ((where, comma), found))
-    if isinstance(found, Ambiguous) or comma:
-        if isinstance(found, Ambiguous):
-            parts.message_box("flag", state.capital(str(found)))
+            read = problem
+        state.set_page_value("load_found", ((where, comma), read))
+    if isinstance(read, Ambiguous) or comma:
+        if isinstance(read, Ambiguous):
+            parts.message_box("flag", state.capital(str(read)))
         state.page_control(
             st.segmented_control,
             "The comma",
@@ -164,14 +158,16 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
             options=list(COMMAS),
             format_func=COMMAS.get,
         )
-    if isinstance(found, BadInput):
-        raise BadInput("choose one of the two above.") if isinstance(found, Ambiguous) else found
-    return found
+    if isinstance(read, Ambiguous):
+        raise BadInput("choose one of the two above.")
+    if isinstance(read, BadInput):
+        raise read
+    return read
 
 
-def _single(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """One array: what is it?"""
-    name, entry = next(iter(found.items()))
+    name, entry = next(iter(arrays.items()))
     role = state.page_control(
         st.selectbox,
         f"These are {sides(entry.shape)} numbers. Use them as",
@@ -180,14 +176,14 @@ def _single(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | Non
         options=list(ROLES),
         format_func=ROLES.__getitem__,
     )
-    return {role: (name, _asked(role, entry))}, _heads(s, {role})
+    return {role: (name, _selection(role, entry))}, _heads(s, {role})
 
 
-def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
-    with st.expander(f"{len(found):,} arrays"):
-        st.html(tables.contents(found))
-    known, layer = layers(found), None
+    with st.expander(f"{len(arrays):,} arrays"):
+        st.html(tables.contents(arrays))
+    known, layer = layers(arrays), None
     family = state.page_control(
         st.segmented_control,
         "They are",
@@ -201,9 +197,9 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         layer = state.page_control(st.selectbox, "Layer", "load_layer", known[0], options=known)
     if state.page_value("load_picks", None) != (family, layer):
         state.set_page_value("load_picks", (family, layer))
-        for role, name in adopt.picks_of(found, family, layer).items():
+        for role, name in adopt.picks_of(arrays, family, layer).items():
             state.set_page_value(f"load_pick_{role}", name)
-    picks = {}
+    picks: Picks = {}
     for role in adopt.FAMILIES[family]:
         left, right = st.columns([3, 2])
         with left:
@@ -212,14 +208,17 @@ def _several(s: Settings, found: dict[str, ArrayEntry]) -> tuple[Picks, int | No
                 ROLES[role].replace("_", "\\_"),
                 f"load_pick_{role}",
                 None,
-                options=list(found),
+                options=list(arrays),
                 index=None,
                 placeholder="leave as it is",
-                format_func=lambda name: f"{name}   {sides(found[name].shape)}",
+                format_func=lambda name: f"{name}   {sides(arrays[name].shape)}",
             )
         if name is not None:
             with right:
-                picks[role] = (name, _asked(role, found[name], first=not picks.keys() & set("QKV")))
+                picks[role] = (
+                    name,
+                    _selection(role, arrays[name], first=not picks.keys() & set("QKV")),
+                )
     return picks, _heads(s, set(picks))
 
 
@@ -240,21 +239,22 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
     )
 
 
-def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
-    """How the array is to be taken, where there is a choice. Q, K and V are cut alike, and asked about once."""
+def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
+    """How the array is to be taken, where there is a choice.
+
+    Q, K and V are cut alike, and asked about once.
+    """
     group = "QKV" if role in "QKV" else role
     chosen = {
-        choice: state.page_value(f"load_{choice}_{group}", value)
-        for choice, value in CHOICES.items()
+        choice: state.page_value(f"load_{choice}_{group}", first_choice)
+        for choice, first_choice in CHOICES.items()
     }
     axis = state.page_value("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
     with st.container(horizontal=True):
         if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
-            most = (
-                f" of {entry.shape[0]:,}, at most {MAX_TOKENS}"
-                if entry.shape[0] > MAX_TOKENS
-                else ""
-            )
+            most = ""
+            if entry.shape[0] > MAX_TOKENS:
+                most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS}"
             chosen["words"] = state.page_control(
                 st.text_input,
                 f"Words wanted{most}, in their order",
@@ -269,7 +269,8 @@ def _asked(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 f"load_cut_{group}",
                 "",
                 placeholder="such as 0, :, 0:64; counted from 0",
-                help="Layer, head or rows, as NumPy writes it; of a tensor with several weights, of this one's part",
+                help="Layer, head or rows, as NumPy writes it;"
+                " of a tensor with several weights, of this one's part",
             )
         if group == "QKV" and first and len(entry.shape) > 2:
             axis = state.page_control(
@@ -309,11 +310,11 @@ def _is_open(role: str, entry: ArrayEntry) -> bool:
     return part is None or part.stored is None and part.count == 1
 
 
-def _use(brought: dict[str, SelectedArray], heads: int | None) -> None:
-    remarks = []
+def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
+    remarks: list[str] = []
 
     def act(s: Settings) -> Settings:
-        new, said = adopt.adopt(s, brought, heads)
+        new, said = adopt.adopt(s, selected, heads)
         remarks.extend(said)
         return new
 

@@ -1,4 +1,4 @@
-"""Every format is opened again and compared with the trace; what strangers typed stays text in all of them."""
+"""Every format is opened again and compared with the trace; what strangers typed stays text."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from attention.exports import code, images, text
-from attention.exports.formats import FORMATS, Shown, everything
+from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes
 from attention.figures.sheet import Sheet, compose
 from attention.readers import opening
@@ -48,11 +48,11 @@ HOSTILE = (
 )
 
 
-def shown(settings, title="A title") -> Shown:
+def shown(settings, title="A title") -> PageContents:
     settings = check(settings)
     trace = run(settings)
     now = view(settings, trace)
-    return Shown(settings, trace, now, title, lambda: panes.panes(now))
+    return PageContents(settings, trace, now, title, lambda: panes.panes(now))
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def small_plotly(monkeypatch):
     monkeypatch.setattr("attention.exports.report.plotly_script", lambda: source)
 
 
-def hostile() -> Shown:
+def hostile() -> PageContents:
     settings = FOUR.with_matrix("X", Matrix(np.ones((len(HOSTILE), 4))))
     return shown(replace(settings, tokens=HOSTILE), "".join(HOSTILE))
 
@@ -191,7 +191,7 @@ def test_the_state_reads_back_as_the_same_settings(name):
     assert links.from_file(FORMATS["state"].write(s)) == s.settings
 
 
-def zipped(s: Shown) -> tuple[list, dict[str, bytes]]:
+def zipped(s: PageContents) -> tuple[list, dict[str, bytes]]:
     """What a person is told on the way, and the files."""
     steps = list(everything(s, compose(s.panes(), Sheet())))
     with zipfile.ZipFile(io.BytesIO(steps[-1][2])) as archive:
@@ -245,7 +245,7 @@ def test_what_is_taken_away_can_be_brought_again_exactly(name, form):
     assert found[wanted].rows == (s.settings.tokens if form == "npz" else s.view.rows(wanted))
 
 
-# ---- the report ---------------------------------------------------------------------------------------
+# ---- the report -------------------------------------------------------------
 
 
 class Tags(HTMLParser):
@@ -288,5 +288,5 @@ def test_every_token_is_text_in_every_format():
     assert ["'=1+1"] in [row[:1] for row in rows]
 
 
-def replace_tokens(s: Shown) -> Shown:
+def replace_tokens(s: PageContents) -> PageContents:
     return shown(replace(s.settings, tokens=tuple(f"t{k}" for k in range(len(HOSTILE)))), "t")

@@ -1,4 +1,4 @@
-"""What the server draws: a PDF as large as was asked, an SVG with every number; or one sentence on what to install."""
+"""What the server draws: a PDF as large as was asked, an SVG with every number; or advice."""
 
 import io
 import sys
@@ -58,7 +58,8 @@ def fresh():
 def test_without_kaleido_it_says_so(fresh, monkeypatch):
     monkeypatch.setitem(sys.modules, "kaleido", None)
     assert images.missing() == (
-        "The server makes PDF with Kaleido, which is not installed: pip install kaleido. SVG and PNG are made by your browser."
+        "The server makes PDF with Kaleido, which is not installed: pip install kaleido."
+        " SVG and PNG are made by your browser."
     )
     with pytest.raises(images.NoImage, match="pip install kaleido"):
         images.draw({}, "pdf")

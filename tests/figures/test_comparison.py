@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attention import scaled_dot_product_attention
-from attention.figures.comparison import beside, compared
+from attention.figures.comparison import beside_ours, compared
 from attention.frameworks.records import answer
 
 inf, nan = np.inf, np.nan
@@ -61,7 +61,7 @@ def test_each_framework_is_a_group_of_weights_and_output_with_its_own_numbers(na
     Q, K, V = np.random.default_rng(0).standard_normal((3, 2, 3))
     ours = scaled_dot_product_attention(Q, K, V, allowed=[[True, False], [True, False]])
     theirs = answer(name, Q, K, V, mask=ours.allowed)
-    panes = beside(ours, [(name, "Theirs", theirs)], LABELS)
+    panes = beside_ours(ours, [(name, "Theirs", theirs)], LABELS)
     assert [pane["name"] for pane in panes] == [
         "weights_ours",
         "output_ours",
@@ -80,7 +80,7 @@ def test_each_framework_is_a_group_of_weights_and_output_with_its_own_numbers(na
 def test_nan_is_drawn_as_broken():
     ours = scaled_dot_product_attention([[1.0]], [[1.0]], [[1.0]], allowed=[[True]])
     theirs = answer("torch_mha", [[1.0]], [[1.0]], [[1.0]], mask=[[True]])
-    panes = beside(
+    panes = beside_ours(
         ours, [("torch_mha", "nn", theirs)], {"queries": ("a",), "keys": ("a",), "d_v": ("1",)}
     )
     assert [t["meta"] for t in panes[2]["figure"]["data"]] == ["share", "broken"]

@@ -1,4 +1,4 @@
-"""One matrix as a heatmap: the bits of the trace, the text of `number`, and nothing typed that comes alive."""
+"""One matrix as a heatmap: the trace's bits, the text of `number`, nothing typed comes alive."""
 
 import base64
 import html
@@ -125,7 +125,7 @@ def test_marks_frame_a_row_or_a_cell():
     assert [cell[k] for k in ("name", "x0", "x1", "y0", "y1")] == ["cell", 2.5, 3.5, 1.5, 2.5]
 
 
-# ---- labels -----------------------------------------------------------------------------------------
+# ---- labels -----------------------------------------------------------------
 
 HOSTILE = [
     "<b>x</b>",
@@ -199,7 +199,7 @@ def test_a_figure_is_plain_json():
     assert json.loads(json.dumps(figure, allow_nan=False)) == figure
 
 
-# ---- the theme --------------------------------------------------------------------------------------
+# ---- the theme --------------------------------------------------------------
 
 
 def luminance(colour: str) -> float:

@@ -1,4 +1,4 @@
-"""The panes of the board: every stage of every example, as the trace has it, in limits that can be compared."""
+"""The board's panes: every stage of every example as the trace has it, in comparable limits."""
 
 import base64
 import json

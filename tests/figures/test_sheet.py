@@ -1,4 +1,4 @@
-"""Sheets: every number of every stage on one figure, inside its bounds, nothing on top of another, words as typed."""
+"""Sheets: every number of every stage on one figure, in bounds, nothing on another, as typed."""
 
 import base64
 import html
@@ -80,7 +80,7 @@ def seen(text: str) -> str:
 
 
 def words(figure):
-    """Boxes of the formulas, title and caption, and of the labels of rows and columns, about as large as they are drawn."""
+    """Boxes about as large as drawn: of formulas, title, caption, labels of rows and columns."""
     layout = figure["layout"]
     width, height = layout["width"], layout["height"]
     for note in layout["annotations"]:

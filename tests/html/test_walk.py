@@ -1,4 +1,4 @@
-"""The tables of the page: the numbers of the trace, true sentences, and everything typed escaped."""
+"""The tables of the page: the trace's numbers, true sentences, everything typed escaped."""
 
 import math
 from dataclasses import replace
@@ -97,7 +97,8 @@ def test_the_sentences_of_the_walk_have_its_numbers():
     now = shown("four-words")
     *first, last = walk_sentences(now, walk(now, 0), "w1", 2)
     assert first == [
-        "The query of “w1” is [1, 2, 8, 8]. Multiply it with each key, number by number, and add up.",
+        "The query of “w1” is [1, 2, 8, 8]. Multiply it with each key,"
+        " number by number, and add up.",
         "Scale: divide by √4 = 2.",
         "Mask: every key is visible.",
         "Subtract the largest, 42.50, and take exp; they add up to Σ = 1.00.",

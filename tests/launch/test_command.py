@@ -41,7 +41,7 @@ def bare_address():
     start.begin_with(None)
 
 
-# ---- what it takes ----------------------------------------------------------------------------------
+# ---- what it takes ----------------------------------------------------------
 
 
 def test_without_arguments_it_serves_the_first_example_where_streamlit_likes(never_serves):
@@ -88,7 +88,7 @@ def test_what_is_no_port_is_refused_by_name(port, never_serves, capsys):
     assert capsys.readouterr().err.endswith(said)
 
 
-# ---- a file that is no saved state ------------------------------------------------------------------
+# ---- a file that is no saved state ------------------------------------------
 
 UNREADABLE = {
     "no json": b"X = [[1, 2]]",
@@ -140,7 +140,7 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
     assert never_serves == []
 
 
-# ---- without the extra ------------------------------------------------------------------------------
+# ---- without the extra ------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_the_tests_run_within_the_ranges_that_are_declared():
         assert [int(number) for number in low.split(".")] <= numbers < [int(high)], name
 
 
-# ---- what it serves with ----------------------------------------------------------------------------
+# ---- what it serves with ----------------------------------------------------
 
 # Takes the place of the server: prints the settings in force and where modules are looked for.
 CAPTURED = """
@@ -254,7 +254,7 @@ def test_the_folder_of_the_maths_is_not_searched_for_modules(tmp_path):
     assert not names & (sys.stdlib_module_names | {"streamlit", "pandas", "plotly", "numpy"})
 
 
-# ---- the page it opens ------------------------------------------------------------------------------
+# ---- the page it opens ------------------------------------------------------
 
 
 def visited(**address: str) -> AppTest:

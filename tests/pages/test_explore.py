@@ -1,4 +1,4 @@
-"""The Explore page through Streamlit's AppTest: each control changes its setting and nothing else."""
+"""The Explore page through AppTest: each control changes its setting and nothing else."""
 
 import html
 import re
@@ -245,7 +245,8 @@ def test_what_does_not_fit_is_refused_before_it_can_be_used():
 def test_a_comma_with_two_meanings_is_asked_about():
     at = pasted(opened(), "1,2 3,4 5,6 7,8")
     assert said(at, "flag") == [
-        "The text, line 1: “1,2 3,4 5,6 7,8” can be read in two ways; is the comma decimal, or does it separate numbers?"
+        "The text, line 1: “1,2 3,4 5,6 7,8” can be read in two ways;"
+        " is the comma decimal, or does it separate numbers?"
     ]
     ran(at.button_group(key="set_load_comma").set_value("decimal"))
     ran(at.button(key="load_use").click())
@@ -265,7 +266,8 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
     assert said(at, "understood") == [
-        "Now on the board: W_V (2 × 4). W_V was typed as (d_out, d_in) = (2, 4), as in W Xᵀ, and transposed."
+        "Now on the board: W_V (2 × 4). W_V was typed as (d_out, d_in) = (2, 4),"
+        " as in W Xᵀ, and transposed."
     ]
 
 
@@ -366,9 +368,9 @@ KEPT = ("below", "load_family", "load_pick_Q", "sheet_for", "sheet_mode", "sheet
 @pytest.mark.parametrize("value", ["gone", None])
 def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
     at = several_arrays_of(opened())
-    at.session_state["visit"].kept[name] = value
+    at.session_state["visit"].page_values[name] = value
     ran(at)
-    kept = at.session_state["visit"].kept
+    kept = at.session_state["visit"].page_values
     wanted = {"below": "The chosen cell", "load_family": "weights", "load_pick_Q": None}
     wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
     assert kept[name] == wanted[name]
@@ -377,7 +379,7 @@ def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
 @pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
 def test_a_choice_that_must_be_made_is_never_taken_back(name):
     at = several_arrays_of(opened())
-    before = at.session_state["visit"].kept[name]
+    before = at.session_state["visit"].page_values[name]
     ran(at.button_group(key=f"set_{name}").set_value(None))
-    assert at.session_state["visit"].kept[name] == before
+    assert at.session_state["visit"].page_values[name] == before
     assert at.button_group(key=f"set_{name}").value == before

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-Answer = Callable[[dict], None]
+Answer = Callable[[dict[str, Any]], None]
 KEY = "store"
 _COMPONENT = st.components.v2.component(
     "attention_store",
@@ -20,8 +22,8 @@ _COMPONENT = st.components.v2.component(
 def find(turn: str, mark: str, found: Answer) -> None:
     """Ask for the state kept under a mark.
 
-    ``found`` gets ``{"mark", "file", "why"}`` as the browser sent it, unchecked. An order is carried
-    out once for each ``turn``.
+    ``found`` gets ``{"mark", "file", "why"}`` as the browser sent it, unchecked. An order is
+    carried out once for each ``turn``.
     """
     _order({"turn": f"find {mark} {turn}", "find": mark}, found=found)
 
@@ -48,14 +50,15 @@ def forget(turn: str, failed: Answer) -> None:
     _order({"turn": f"forget {turn}", "forget": True}, failed=failed)
 
 
-def _order(order: dict, **answers: Answer) -> None:
-    def told(name: str, answer: Answer) -> None:
-        value = st.session_state[KEY].get(name)
-        if isinstance(value, dict):
-            answer(value)
-
-    events = {
-        f"on_{name}_change": lambda name=name, answer=answer: told(name, answer)
-        for name, answer in answers.items()
+def _order(order: dict[str, Any], **answers: Answer) -> None:
+    data = json.dumps(order, separators=(",", ":")).encode()
+    events: dict[str, Any] = {
+        f"on_{name}_change": partial(_hand_on, name, answer) for name, answer in answers.items()
     }
-    _COMPONENT(key=KEY, data=json.dumps(order, separators=(",", ":")).encode(), **events)
+    _COMPONENT(key=KEY, data=data, **events)
+
+
+def _hand_on(name: str, answer: Answer) -> None:
+    value = st.session_state[KEY].get(name)
+    if isinstance(value, dict):
+        answer(value)
