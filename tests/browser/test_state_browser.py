@@ -6,12 +6,12 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser.conftest import until_healthy
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -58,18 +58,11 @@ class Server:
         command += ["--server.disconnectedSessionTTL=0"]  # a lost connection ends the session
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, **quiet)
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(self.address + "_stcore/health", timeout=1).close()
-                return
-            except OSError:
-                assert self.process.poll() is None, "the dashboard did not start"
-                time.sleep(0.1)
-        raise AssertionError("the dashboard did not start in time")
+        until_healthy(self.address, self.process)
 
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +122,8 @@ MARKS = f"async () => {{ {TABLES} const [states] = await tables('readonly'); ret
 
 def until_kept(dashboard, settings: Settings | None) -> set[str]:
     """Wait until the browser keeps these settings, or nothing at all; the marks it keeps."""
-    for _ in range(400):
+    last = time.monotonic() + 60
+    while time.monotonic() < last:
         marks = set(dashboard.page.evaluate(MARKS))
         if mark(settings) in marks if settings else not marks:
             return marks
@@ -323,18 +317,7 @@ def cell(d):
 
 
 def chosen(key: str, label: str):
-    """Choose from a menu; a list that was open when the page was drawn anew is opened again."""
-
-    def act(d):
-        option = d.page.get_by_role("option", name=label, exact=True)
-        for _ in range(10):
-            d.page.locator(f".st-key-{key} input").click()
-            d.page.wait_for_timeout(300)
-            if option.count():
-                break
-        option.click()
-
-    return act
+    return lambda d: d.choose(key, label)
 
 
 def choice(key: str, text: str):
