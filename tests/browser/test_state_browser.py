@@ -85,10 +85,11 @@ def pages(browser, server, visit):
     return visitor
 
 
-def large(seed: int) -> Settings:
-    """A state of half a megabyte."""
+def large(seed: int, d_model: int = 64) -> Settings:
+    """A state too large for a link; of half a megabyte with a d_model of 256."""
     rng = np.random.default_rng(seed)
-    shapes = {"X": (4, 256), "W_Q": (256, 64), "W_K": (256, 64), "W_V": (256, 32)}
+    shapes = {"X": (4, d_model), "W_V": (d_model, d_model // 8)}
+    shapes |= dict.fromkeys(("W_Q", "W_K"), (d_model, d_model // 4))
     matrices = {name: Matrix(rng.standard_normal(shape)) for name, shape in shapes.items()}
     return replace(EXAMPLES["four-words"].build(), matrices=matrices)
 
@@ -175,7 +176,7 @@ def said(dashboard) -> list[str]:
 
 
 def test_large_states_outlive_back_reload_and_a_restart_under_an_open_page(pages, server):
-    dashboard, one, two = pages().open(), large(1), large(2)
+    dashboard, one, two = pages().open(), large(1, 256), large(2, 256)
     first, second = bring(dashboard, one), bring(dashboard, two)
     dashboard.page.go_back()
     shows(dashboard, first)
