@@ -19,6 +19,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
+IDLE = """() => { const { testScriptState, testConnectionState } =
+  document.querySelector('[data-testid=stApp]').dataset
+  return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED' }"""
+SHEET = """arg => { const src = document.querySelector('.sheet img')?.src ?? ''
+  const text = decodeURIComponent(src.slice(src.indexOf(',') + 1))
+  return (%s)(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, arg) }"""
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -41,17 +47,24 @@ def _serving(command: list[str], where: Path):
     )
     url = f"http://127.0.0.1:{port}/"
     try:
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(url + "_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                assert server.poll() is None, "the dashboard did not start"
-                time.sleep(0.1)
+        until_healthy(url, server)
         yield url
     finally:
-        server.terminate()
-        server.wait(10)
+        server.kill()
+        server.wait()
+
+
+def until_healthy(url: str, server: subprocess.Popen) -> None:
+    """Wait until a dashboard that was started answers."""
+    last = time.monotonic() + 120
+    while time.monotonic() < last:
+        try:
+            urllib.request.urlopen(url + "_stcore/health", timeout=5).close()
+            return
+        except OSError:
+            assert server.poll() is None, "the dashboard did not start"
+            time.sleep(0.1)
+    raise AssertionError("the dashboard did not start in time")
 
 
 @pytest.fixture(scope="session")
@@ -79,18 +92,29 @@ def browser():
         chromium.close()
 
 
+def appears(locator, state: str = "visible") -> bool:
+    """Whether it comes within three seconds; who asks tries again where it does not."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    try:
+        locator.wait_for(state=state, timeout=3000)
+    except TooLate:
+        return False
+    return True
+
+
 class Dashboard:
     """One visitor's page, and the few things a person does on it."""
 
     def __init__(self, page, address):
         self.page, self.address, self.errors = page, address, []
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)  # a busy machine; costs nothing where all is well
 
     def open(self, path: str = "", ready: str = ".board[data-tag]", **link) -> Dashboard:
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
         self.page.wait_for_selector(ready)
-        return self
+        return self.idle()
 
     def tag(self) -> str:
         """A digest of all that is drawn."""
@@ -101,10 +125,19 @@ class Dashboard:
         before = self.tag()
         act()
         self.page.wait_for_function(f"before => {TAG} !== before", arg=before)
+        return self.idle()
+
+    def idle(self) -> Dashboard:
+        """Wait until the server has sent all of the page."""
+        self.wait_for(IDLE)
         return self
 
     def wait_for(self, script: str, arg=None) -> None:
         self.page.wait_for_function(script, arg=arg)
+
+    def sheet(self, holds: str, arg=None) -> None:
+        """Wait until a function of the figure to take away, an SVG element, and of arg is true."""
+        self.page.wait_for_function(SHEET % holds, arg=arg, polling=100)
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(
@@ -137,10 +170,13 @@ class Dashboard:
         )
 
     def hover(self, stage: str, i: int, j: int) -> None:
-        x, y = self.place(stage, i, j)
-        self.page.mouse.move(x - 3, y - 3)
-        self.page.mouse.move(x, y)
-        self.page.locator(".board-tip").wait_for(state="visible")
+        for _ in range(10):  # a pane that moved or was drawn anew meanwhile is pointed at again
+            x, y = self.place(stage, i, j)
+            self.page.mouse.move(x - 3, y - 3)
+            self.page.mouse.move(x, y)
+            if appears(self.page.locator(".board-tip")):
+                return
+        raise AssertionError(f"pointing at {stage}, {i}, {j} says nothing")
 
     def click(self, stage: str, i: int, j: int) -> Dashboard:
         self.hover(stage, i, j)
@@ -161,8 +197,12 @@ class Dashboard:
         return self.after(lambda: self.choose(key, label))
 
     def choose(self, key: str, label: str) -> None:
-        self.page.locator(f".st-key-{key} input").click()
-        self.page.get_by_role("option", name=label, exact=True).click()
+        option = self.page.get_by_role("option", name=label, exact=True)
+        for _ in range(10):  # a list that was open when the page was drawn anew is opened again
+            self.page.locator(f".st-key-{key} input").click()
+            if appears(option):
+                break
+        option.click()
 
     def edit(self, name: str) -> Dashboard:
         self.page.locator(".st-key-set_editing").get_by_role("radio", name=name, exact=True).click()
@@ -175,18 +215,16 @@ class Dashboard:
         chosen = self.page.locator(
             f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]"
         )
+        box = self.page.locator("#portal textarea, #portal input").first
         for _ in range(10):  # a table that opens anew forgets what was pressed meanwhile
-            self.page.keyboard.press(
-                "Escape"
-            )  # a cell that was opened by mistake would cover the table
+            self.page.keyboard.press("Escape")  # a cell opened by mistake would cover the table
             table.click(position={"x": 60, "y": 52})
             for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
                 self.page.keyboard.press(key)
-            self.page.wait_for_timeout(300)
-            if chosen.count():
-                break
-        self.page.keyboard.press("Enter")
-        box = self.page.locator("#portal textarea, #portal input").first
+            if appears(chosen, "attached"):
+                self.page.keyboard.press("Enter")
+                if appears(box):
+                    break
         box.fill(text)
         self.page.keyboard.press("Enter")
 

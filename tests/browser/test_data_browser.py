@@ -366,21 +366,15 @@ def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, 
 def test_a_figure_is_saved_at_its_size_with_title_caption_and_marks(mine):
     dashboard, settings = mine
     dashboard.tab("Take it away")
-    sheet = dashboard.page.locator(".sheet")
-    sheet.locator("xpath=self::*[@data-tag]").wait_for()
-
-    def changed(act):
-        before = sheet.get_attribute("data-tag")
-        act()
-        dashboard.wait_for("t => document.querySelector('.sheet').dataset.tag !== t", before)
-
-    changed(lambda: dashboard.page.get_by_text("paper column", exact=True).click())
+    dashboard.page.wait_for_selector(".sheet[data-tag]")
+    dashboard.page.get_by_text("paper column", exact=True).click()
+    dashboard.sheet("svg => svg.getAttribute('width') === '8.6cm'")
     for label, text in (("Title", "My <b>words</b> %{x}"), ("Caption", "After $GloVe$.")):
-        changed(
-            lambda label=label, text=text: (
-                dashboard.page.get_by_label(label, exact=True).fill(text),
-                dashboard.page.keyboard.press("Control+Enter"),
-            )
+        dashboard.page.get_by_label(label, exact=True).fill(text)
+        dashboard.page.keyboard.press("Control+Enter")
+        dashboard.sheet(
+            "(svg, text) => [...svg.querySelectorAll('text')].some(n => n.textContent === text)",
+            text,
         )
 
     name, content = dashboard.download(

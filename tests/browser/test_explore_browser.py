@@ -37,6 +37,16 @@ def drawn(dashboard, stage: str) -> list[float]:
     )
 
 
+def written(dashboard, stage: str, count: int) -> None:
+    """Wait until so many numbers stand in the cells of a pane."""
+    dashboard.wait_for(
+        "([stage, count]) => [...document.querySelectorAll("
+        "`.board-pane[data-stage=${stage}] .heatmap-label text`)]"
+        ".filter(n => n.textContent.trim()).length === count",
+        [stage, count],
+    )
+
+
 def agrees(dashboard, settings) -> None:
     for name, matrix in shown(settings).items():
         assert np.array_equal(dashboard.numbers(name), matrix, equal_nan=True), name
@@ -479,11 +489,10 @@ def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
     before = dashboard.page.evaluate(lines)
     dashboard.page.set_viewport_size({"width": 1100, "height": 900})
     dashboard.wait_for(f"before => ({lines})() > before", before)
-    dashboard.page.wait_for_timeout(300)
-    assert len(drawn(dashboard, "masked")) == 64
+    written(dashboard, "masked", 64)
     dashboard.page.set_viewport_size({"width": 1920, "height": 900})
     dashboard.wait_for(f"before => ({lines})() === before", before)
-    assert len(drawn(dashboard, "masked")) == 64
+    written(dashboard, "masked", 64)
 
 
 def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(visit):

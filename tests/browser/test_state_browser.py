@@ -6,12 +6,12 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser.conftest import until_healthy
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -58,18 +58,11 @@ class Server:
         command += ["--server.disconnectedSessionTTL=0"]  # a lost connection ends the session
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.process = subprocess.Popen(command, cwd=ROOT, **quiet)
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(self.address + "_stcore/health", timeout=1).close()
-                return
-            except OSError:
-                assert self.process.poll() is None, "the dashboard did not start"
-                time.sleep(0.1)
-        raise AssertionError("the dashboard did not start in time")
+        until_healthy(self.address, self.process)
 
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +85,11 @@ def pages(browser, server, visit):
     return visitor
 
 
-def large(seed: int) -> Settings:
-    """A state of half a megabyte."""
+def large(seed: int, d_model: int = 64) -> Settings:
+    """A state too large for a link; of half a megabyte with a d_model of 256."""
     rng = np.random.default_rng(seed)
-    shapes = {"X": (4, 256), "W_Q": (256, 64), "W_K": (256, 64), "W_V": (256, 32)}
+    shapes = {"X": (4, d_model), "W_V": (d_model, d_model // 8)}
+    shapes |= dict.fromkeys(("W_Q", "W_K"), (d_model, d_model // 4))
     matrices = {name: Matrix(rng.standard_normal(shape)) for name, shape in shapes.items()}
     return replace(EXAMPLES["four-words"].build(), matrices=matrices)
 
@@ -129,7 +123,8 @@ MARKS = f"async () => {{ {TABLES} const [states] = await tables('readonly'); ret
 
 def until_kept(dashboard, settings: Settings | None) -> set[str]:
     """Wait until the browser keeps these settings, or nothing at all; the marks it keeps."""
-    for _ in range(400):
+    last = time.monotonic() + 60
+    while time.monotonic() < last:
         marks = set(dashboard.page.evaluate(MARKS))
         if mark(settings) in marks if settings else not marks:
             return marks
@@ -181,7 +176,7 @@ def said(dashboard) -> list[str]:
 
 
 def test_large_states_outlive_back_reload_and_a_restart_under_an_open_page(pages, server):
-    dashboard, one, two = pages().open(), large(1), large(2)
+    dashboard, one, two = pages().open(), large(1, 256), large(2, 256)
     first, second = bring(dashboard, one), bring(dashboard, two)
     dashboard.page.go_back()
     shows(dashboard, first)
@@ -323,18 +318,7 @@ def cell(d):
 
 
 def chosen(key: str, label: str):
-    """Choose from a menu; a list that was open when the page was drawn anew is opened again."""
-
-    def act(d):
-        option = d.page.get_by_role("option", name=label, exact=True)
-        for _ in range(10):
-            d.page.locator(f".st-key-{key} input").click()
-            d.page.wait_for_timeout(300)
-            if option.count():
-                break
-        option.click()
-
-    return act
+    return lambda d: d.choose(key, label)
 
 
 def choice(key: str, text: str):

@@ -27,13 +27,13 @@ ALIVE = """() => [...document.querySelectorAll(
     '[onerror], [onload], [onmouseover], [src="x"], [href*="evil"], [data*="evil"], iframe, object, embed, math, .katex')]
     .map(node => node.outerHTML.slice(0, 200)).concat([...document.querySelectorAll('b, strong, em, code')]
     .filter(node => ['b', 'm', 'c'].includes(node.textContent)).map(node => node.outerHTML))"""
-TABS = (
-    "The chosen cell",
-    "One query, step by step",
-    "Spread and sharpness",
-    "Take it away",
-    "The code",
-)
+TABS = {  # the parts below the board, and what is on each
+    "The chosen cell": "pre.cell",
+    "One query, step by step": "table.walk",
+    "Spread and sharpness": "div.beside",
+    "Take it away": ".sheet[data-tag]",
+    "The code": "[data-testid=stCode]",
+}
 
 
 def assert_ticks(page, stage: str) -> None:
@@ -79,10 +79,10 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
     assert links.read(stranger.link)[1] == []
     for i in range(len(HOSTILE)):
         stranger.click("weights", i, 0)
-    for tab in TABS:
+    for tab, part in TABS.items():
         stranger.tab(tab)
-        page.wait_for_timeout(500)
-        assert stranger.calm() == []
+        page.locator(part).first.wait_for()
+        assert stranger.idle().calm() == []
     stranger.tab("One query, step by step")
     page.locator("table.walk").wait_for()
     shown = page.locator("table.walk tbody th").all_text_contents()
@@ -91,10 +91,14 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
     heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
     assert heads == list(HOSTILE)
     assert_ticks(page, "scores")
-    for editor in ("X", "mask", "your data"):
+    for editor, part in (
+        ("X", ".dvn-scroller"),
+        ("mask", ".dvn-scroller"),
+        ("your data", "textarea"),
+    ):
         stranger.edit(editor)
-        page.wait_for_timeout(300)
-        assert stranger.calm() == []
+        page.locator(f".st-key-editor {part}").first.wait_for()
+        assert stranger.idle().calm() == []
     page.locator(".st-key-set_query input").click()
     assert page.get_by_role("option").all_inner_texts()[0] == HOSTILE[0]
 
@@ -102,7 +106,9 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
 @pytest.mark.parametrize("path", ["why", "conventions", "check"])
 def test_the_other_pages_show_them_as_text(stranger, path):
     page = stranger.open(path, ready="p.intro", **stranger.link).page
-    page.wait_for_timeout(2000)
+    page.locator(
+        {"check": ".st-key-set_check_output textarea"}.get(path, ".board[data-tag]")
+    ).first.wait_for()
     if path == "check":
         box = page.locator(".st-key-set_check_output textarea")
         box.fill("1 <img/src=x/onerror=alert(1)>")
@@ -119,16 +125,16 @@ def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
     page = stranger.open(**stranger.link).page
     stranger.tab("Take it away")
     height = page.get_by_label("Height at most, in cm")
-    before = page.locator(".sheet").get_attribute("data-tag")
+    before = page.locator(".sheet[data-tag]").get_attribute("data-tag")
     height.fill("100")
     height.press("Enter")
     page.wait_for_function("t => document.querySelector('.sheet').dataset.tag !== t", arg=before)
-    for label in ("Title", "Caption"):
-        before = page.locator(".sheet").get_attribute("data-tag")
-        page.get_by_label(label, exact=True).fill(" ".join(HOSTILE[:8]))
+    said = f"{HOSTILE[0]} again: " + " ".join(HOSTILE[1:8])
+    for count, (label, most) in enumerate({"Title": 200, "Caption": 2000}.items(), 1):
+        page.get_by_label(label, exact=True).fill(said[:most])
         page.keyboard.press("Control+Enter")
-        page.wait_for_function(
-            "t => document.querySelector('.sheet').dataset.tag !== t", arg=before
+        stranger.sheet(
+            "(svg, n) => svg.textContent.replace(/\\s/g, '').split('again:').length > n", count
         )
     _, drawing = stranger.download(lambda: page.get_by_role("button", name="Save as SVG").click())
     assert stranger.calm() == []
@@ -157,8 +163,7 @@ def test_files_hold_them_as_text_and_the_report_stays_calm(stranger):
     page.context.set_offline(True)
     page.goto("about:blank")
     page.set_content(report)
-    page.wait_for_timeout(1500)
-    assert page.locator(".js-plotly-plot").count() >= 8
+    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length >= 8")
     assert page.locator("td, th", has_text=HOSTILE[0]).count() > 0
     assert stranger.calm() == []
     page.context.set_offline(False)

@@ -1,9 +1,8 @@
 """Every mistake, and pairs of them, are planted by another hand: see planting.py.
 
-Of the pairs a share by seed; all of them with ``PAIRS=1000 pytest tests/frameworks``.
+Of the pairs a share by seed; all of them with THOROUGH=1.
 """
 
-import os
 import random
 import re
 import tracemalloc
@@ -12,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from amount import amount
 from frameworks.planting import theirs
 
 from attention import (
@@ -29,7 +29,7 @@ from attention.frameworks.mistakes import COMMONEST, MISTAKES
 from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
-PAIRS = int(os.environ.get("PAIRS", "12"))  # planted in each system; all of them on demand
+PAIRS = amount(12, 1000)  # planted in each system
 
 
 # ---- what is given -------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ TOO_NARROW = (NAMES["join: averaged"], NAMES["residual: X"])  # for X, where no 
 
 
 def planted(count: int):
-    """Sets of so many mistakes: of pairs a share by seed, or as many as PAIRS says."""
+    """Sets of so many mistakes: of pairs a share by seed, or all of them."""
     for system in SYSTEMS:
         found = []
         for wrong in combinations(room(system), count):

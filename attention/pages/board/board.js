@@ -144,6 +144,7 @@ class Board {
   }
 
   arrange () {
+    this.tag = this.head.tag ?? ''
     const wanted = new Set(this.head.panes.map(p => p.name))
     for (const [name, pane] of this.panes) {
       if (wanted.has(name)) continue
@@ -280,7 +281,8 @@ class Board {
       if (!pane.wired) this.wire(pane)
     }
     this.unmark()
-    Promise.all(work).then(() => { this.root.dataset.tag = this.head.tag ?? '' })
+    const { tag } = this // of what is painted now; by the end another state may have come
+    Promise.all(work).then(() => { if (tag === this.tag) this.root.dataset.tag = tag })
   }
 
   // The width at which the numbers of a pane can be read; half a pixel more than NARROW, so that rounding takes none away.
@@ -536,6 +538,7 @@ class Board {
     cancelAnimationFrame(this.pending)
     for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
     this.root.replaceChildren()
+    this.tag = null
     delete this.root.dataset.tag // nothing is painted any more
   }
 }
