@@ -201,8 +201,12 @@ def verdict(diagnosis: Diagnosis) -> None:
 
 def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
     """Heatmaps of the first stage that differs, and of the numbers given, of this head."""
-    labels = {"tokens": s.tokens, "key_tokens": s.key_tokens, "names": s.names} if s else {}
-    panes = differing.panes_of(diagnosis, head=head, **labels)
+    if s is None:
+        panes = differing.panes_of(diagnosis, head=head)
+    else:
+        panes = differing.panes_of(
+            diagnosis, head=head, tokens=s.tokens, key_tokens=s.key_tokens, names=s.names
+        )
     for pane in panes:
         pane["filename"] = f"attention_check_{pane['name']}"
     return panes
