@@ -20,6 +20,7 @@ from attention.session.validate import check
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
+LONGEST_SHOWN = 4  # values that a control may still show
 _NOTHING = object()
 
 
@@ -50,6 +51,9 @@ class Visit:
     heard: set = field(default_factory=set)  # controls whose first move has been handed on
     drawn: set = field(default_factory=set)  # the controls this run has drawn so far
     standing: set = field(default_factory=set)  # those that stand in the browser
+    shown: dict = field(default_factory=dict)  # what each may show there; what it was told is last
+    doubtful: list = field(default_factory=list)  # moves to a value that it may have shown before
+    ended: bool = False  # whether the last run reached its end
 
 
 def _visit() -> Visit:
@@ -67,12 +71,13 @@ def begin(page: str) -> Settings:
     if visit is None:
         visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
         _open(visit, address)
-    elif visit.page != page:
+    _judge_doubtful(visit, page, address)
+    if visit.page != page:
         visit.page, visit.arrived = page, False  # the menu of pages leads to bare addresses
-    elif (address or visit.arrived) and not visit.changed and address != visit.address:
+    elif _elsewhere(visit, address) and not visit.changed:
         _open(visit, address)
     visit.arrived, visit.changed = visit.arrived or bool(address), False
-    visit.drawn = set()
+    visit.drawn, visit.ended = set(), False
     visit.place = st.container(key="kept")
     if visit.awaited:
         _wait(visit)
@@ -86,7 +91,7 @@ def end() -> None:
     here, and the browser then keeps all that stands.
     """
     visit = _visit()
-    visit.standing, visit.whole = set(visit.drawn), True
+    visit.standing, visit.whole, visit.ended = set(visit.drawn), True, True
     _awake()
 
 
@@ -320,18 +325,20 @@ def _keyed(widget, label, name, value, move, options) -> bool:
     anew is told its value, or it would show Streamlit's own default and report that as a move.
     """
     key, visit, menu = f"set_{name}", _visit(), None
+    shown = visit.shown.setdefault(key, [value])
     if "format_func" in options:
         menu = [options["format_func"](option) for option in options["options"]]
     first, known = _unheard(key), key in visit.standing and visit.menus.get(name) == menu
-    if not first and (not known or st.session_state.get(key, _NOTHING) != value):
-        st.session_state[key] = (
-            value  # also where only the labels changed: the browser holds the old one
-        )
+    held = st.session_state.get(key, _NOTHING)
+    if not first and (not known or held != value or len(shown) > 1):
+        st.session_state[key] = value  # also where only the labels changed
+        if not known or held != value:
+            visit.shown[key] = [*shown, *([] if known else [_NOTHING]), value][-LONGEST_SHOWN:]
     visit.menus[name] = menu
     visit.drawn.add(key)
     visit.standing.add(key)
-    shown = options | _start(widget, value, options.get("options")) if first else options
-    sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **shown)
+    began = options | _start(widget, value, options.get("options")) if first else options
+    sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **began)
     late = first and sent != value
     if late:
         _moved(key, move, options)
@@ -358,16 +365,49 @@ def _start(widget, value, choices) -> dict[str, object]:
 
 
 def _moved(key: str, move, options: dict) -> None:
-    """Hand on what was chosen.
+    """Hand on what was chosen, at once or, where it may be an echo, when the run begins."""
+    visit = _visit()
+    if key not in visit.standing:
+        return
+    visit.heard.add(key)
+    value = st.session_state[key]
+    if value in visit.shown.get(key, [])[:-1]:
+        visit.doubtful.append((key, value, move, options))
+    else:
+        _hand_on(key, value, move, options)
+
+
+def _judge_doubtful(visit: Visit, page: str, address: dict[str, str]) -> None:
+    """Tell moves from echoes of what the browser showed before it was told another value.
+
+    A run that another one overtakes, or that is followed at once, may never reach the browser. It
+    then goes on showing the old value, and sends that along with the next move, of whatever
+    control. So such a value is a move where it came alone, and an echo beside another move or
+    with another page or address. Each run is told the value again until one has reached its end.
+    """
+    doubtful, visit.doubtful = visit.doubtful, []
+    alone = len(doubtful) == 1 and not visit.changed and visit.page == page
+    for key, value, move, options in doubtful:
+        visit.shown[key] = [value]
+        if alone and not _elsewhere(visit, address):
+            _hand_on(key, value, move, options)
+    if visit.ended:
+        visit.shown = {key: shown[1:] or shown for key, shown in visit.shown.items()}
+
+
+def _elsewhere(visit: Visit, address: dict[str, str]) -> bool:
+    """Whether the browser shows another address than this page wrote."""
+    return bool(address or visit.arrived) and address != visit.address
+
+
+def _hand_on(key: str, value, move, options: dict) -> None:
+    """Hand on a choice that is on offer.
 
     A menu whose labels were renamed under it reports its old label, one that is gone what it
     showed last, and one where something must be chosen can report nothing: none is a choice.
     """
-    if key not in _visit().standing:
-        return
-    _visit().heard.add(key)
+    _visit().shown[key] = [value]
     control_moved()
-    value = st.session_state[key]
     choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
     if value is None and options.get("required"):
         return
