@@ -53,6 +53,7 @@ class Visit:
     standing: set = field(default_factory=set)  # those that stand in the browser
     shown: dict = field(default_factory=dict)  # what each may show there; what it was told is last
     doubtful: list = field(default_factory=list)  # moves to a value that it may have shown before
+    returned: bool = False  # whether Back began this run
     ended: bool = False  # whether the last run reached its end
 
 
@@ -76,6 +77,7 @@ def begin(page: str) -> Settings:
         visit.page, visit.arrived = page, False  # the menu of pages leads to bare addresses
     elif _elsewhere(visit, address) and not visit.changed:
         _open(visit, address)
+        visit.returned = True
     visit.arrived, visit.changed = visit.arrived or bool(address), False
     visit.drawn, visit.ended = set(), False
     visit.place = st.container(key="kept")
@@ -495,8 +497,10 @@ def write_address() -> tuple[bool, str]:
             store.forget(visit.turn, _failed)
         elif not whole:
             _keep(visit, mark)
-    if address != link and (address or not start.is_bare(link)):
+    # A move just before Back may have its address on the way still, over the one gone back to.
+    if (address != link or visit.returned) and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
+    visit.returned = False
     visit.address = link if address or not start.is_bare(link) else {}
     unkept, why = visit.unkept
     return (
