@@ -721,7 +721,8 @@ class Visitor:
             name for name in set(wanted) | set(found) if wanted.get(name) != found.get(name)
         )
         if wrong:
-            raise Fault(f"{what}: {wrong}")
+            none = "" if wanted and found else f" (drawn before: {len(wanted)}, now: {len(found)})"
+            raise Fault(f"{what}: {wrong}{none}")
 
     def _controls(self, now: Seen) -> None:
         """Whether the controls in the rail show what is set, if need be after a moment."""
