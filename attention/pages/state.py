@@ -22,9 +22,12 @@ from attention.session.validate import check
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
+LONGEST_SHOWN = 4  # values that a control may still show
 _NOTHING = object()
 Change = Callable[[Settings], Settings]
 Widget = Callable[..., Any]  # a control of Streamlit
+Move = Callable[[Any], object]  # takes what a control was moved to
+Doubtful = tuple[str, Any, Move, dict[str, Any]]  # key, value, move and options of a control
 
 
 @dataclass
@@ -62,6 +65,16 @@ class Visit:
     controls_drawn: set[str] = field(default_factory=set)  # by this run, so far
     controls_in_browser: set[str] = field(default_factory=set)
 
+    # hurried moves
+    shown: dict[str, list[Any]] = field(
+        default_factory=dict
+    )  # what each may show; the last is told
+    doubtful: list[Doubtful] = field(
+        default_factory=list
+    )  # to a value that it may have shown before
+    returned: bool = False  # whether Back began this run
+    ended: bool = False  # whether the last run reached its end
+
 
 def _visit() -> Visit:
     return st.session_state["visit"]
@@ -77,28 +90,20 @@ def begin(page: str) -> Settings:
     if visit is None:
         visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
         _open(visit, address)
-    elif visit.page != page:
+    _judge_doubtful(visit, page, address)
+    if visit.page != page:
         # the menu of pages leads to bare addresses
         visit.page, visit.browser_has_address = page, False
-    elif _went_back(visit, address):
+    elif _elsewhere(visit, address) and not visit.control_began_run:
         _open(visit, address)
+        visit.returned = True
     visit.browser_has_address = visit.browser_has_address or bool(address)
-    visit.control_began_run = False
+    visit.control_began_run, visit.ended = False, False
     visit.controls_drawn = set()
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
     return visit.settings
-
-
-def _went_back(visit: Visit, address: dict[str, str]) -> bool:
-    """Whether another address than this page wrote was opened.
-
-    A run that a control began may still carry one from before the last move, so it never counts.
-    """
-    if visit.control_began_run or not (address or visit.browser_has_address):
-        return False
-    return address != visit.address
 
 
 def end() -> None:
@@ -108,7 +113,11 @@ def end() -> None:
     comes here, and the browser then keeps all that stands.
     """
     visit = _visit()
-    visit.controls_in_browser, visit.finished_a_run = set(visit.controls_drawn), True
+    visit.controls_in_browser, visit.finished_a_run, visit.ended = (
+        set(visit.controls_drawn),
+        True,
+        True,
+    )
     _awake()
 
 
@@ -363,18 +372,22 @@ def _keyed(
     anew is told its value, or it would show Streamlit's own default and report that as a move.
     """
     key, visit, menu = f"set_{name}", _visit(), None
+    shown = visit.shown.setdefault(key, [value])
     if "format_func" in options:
         menu = [options["format_func"](option) for option in options["options"]]
     first = _unheard(key)
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
-    if not first and (not known or st.session_state.get(key, _NOTHING) != value):
+    held = st.session_state.get(key, _NOTHING)
+    if not first and (not known or held != value or len(shown) > 1):
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value
+        if not known or held != value:
+            visit.shown[key] = [*shown, *([] if known else [_NOTHING]), value][-LONGEST_SHOWN:]
     visit.menu_labels[name] = menu
     visit.controls_drawn.add(key)
     visit.controls_in_browser.add(key)
-    shown = options | _start(widget, value, options.get("options")) if first else options
-    sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **shown)
+    began = options | _start(widget, value, options.get("options")) if first else options
+    sent = widget(label, key=key, on_change=_moved, args=(key, move, options), **began)
     late = first and sent != value
     if late:
         _moved(key, move, options)
@@ -401,17 +414,50 @@ def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, 
     return {"default" if kind in ("pills", "segmented_control", "multiselect") else "value": value}
 
 
-def _moved(key: str, move: Callable[[Any], None], options: dict[str, Any]) -> None:
-    """Hand on what was chosen.
+def _moved(key: str, move: Move, options: dict[str, Any]) -> None:
+    """Hand on what was chosen, at once or, where it may be an echo, when the run begins."""
+    visit = _visit()
+    if key not in visit.controls_in_browser:
+        return
+    visit.controls_heard.add(key)
+    value = st.session_state[key]
+    if value in visit.shown.get(key, [])[:-1]:
+        visit.doubtful.append((key, value, move, options))
+    else:
+        _hand_on(key, value, move, options)
+
+
+def _judge_doubtful(visit: Visit, page: str, address: dict[str, str]) -> None:
+    """Tell moves from echoes of what the browser showed before it was told another value.
+
+    A run that another one overtakes, or that is followed at once, may never reach the browser. It
+    then goes on showing the old value, and sends that along with the next move, of whatever
+    control. So such a value is a move where it came alone, and an echo beside another move or
+    with another page or address. Each run is told the value again until one has reached its end.
+    """
+    doubtful, visit.doubtful = visit.doubtful, []
+    alone = len(doubtful) == 1 and not visit.control_began_run and visit.page == page
+    for key, value, move, options in doubtful:
+        visit.shown[key] = [value]
+        if alone and not _elsewhere(visit, address):
+            _hand_on(key, value, move, options)
+    if visit.ended:
+        visit.shown = {key: shown[1:] or shown for key, shown in visit.shown.items()}
+
+
+def _elsewhere(visit: Visit, address: dict[str, str]) -> bool:
+    """Whether the browser shows another address than this page wrote."""
+    return bool(address or visit.browser_has_address) and address != visit.address
+
+
+def _hand_on(key: str, value: Any, move: Move, options: dict[str, Any]) -> None:
+    """Hand on a choice that is on offer.
 
     A menu whose labels were renamed under it reports its old label, one that is gone what it
     showed last, and one where something must be chosen can report nothing: none is a choice.
     """
-    if key not in _visit().controls_in_browser:
-        return
-    _visit().controls_heard.add(key)
+    _visit().shown[key] = [value]
     control_moved()
-    value = st.session_state[key]
     choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
     if value is None and options.get("required"):
         return
@@ -500,8 +546,10 @@ def write_address() -> tuple[bool, str]:
             store.forget(visit.store_turn, _failed)
         elif not whole:
             _keep(visit, mark)
-    if address != link and (address or not start.is_bare(link)):
+    # A move just before Back may have its address on the way still, over the one gone back to.
+    if (address != link or visit.returned) and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
+    visit.returned = False
     visit.address = link if address or not start.is_bare(link) else {}
     not_kept, why = visit.not_kept
     if not mark or mark != not_kept:

@@ -9,10 +9,11 @@ followed has ended and the board is drawn, and then asks:
 2. Did a setting change that this move does not set? What a control may change stands in
    ``CHANGES``; all others, and reload and the pages, change nothing.
 3. Does the board show, bit for bit, what the package computes from the address? And the same for
-   the same address, as after Back?
+   the same address, as after Back, after a restart of the server and in a second tab?
 4. Do the controls show what is set, and has every choice that must be made one chosen?
 
-Now and then it does several things at once, as people in a hurry do. Of a fault it prints the seed
+Now and then it does several things at once, as people in a hurry do, or kills the server and starts
+it again under the open page. Of a fault it prints the seed
 and all moves since the visitor came; ``--replay FILE`` does the moves of such a print again. Each
 visitor has a seed of their own, the next whole number, so that one can be asked for alone.
 """
@@ -24,6 +25,7 @@ import json
 import random
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -32,7 +34,7 @@ import traceback
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -132,30 +134,43 @@ class Fault(Exception):
 # ---- the server and the wire -----------------------------------------------------------
 
 
-@contextmanager
-def serving(root: Path = ROOT) -> Iterator[str]:
-    """The address of a dashboard of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
-    command += [f"--server.port={port}", "--server.address=127.0.0.1"]
-    server = subprocess.Popen(
-        command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    url = f"http://127.0.0.1:{port}/"
-    try:
+class Server:
+    """A dashboard of its own, which can be killed and started again at the same address."""
+
+    def __init__(self, root: Path):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.root, self.address = root, f"http://127.0.0.1:{port}/"
+        self.command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        self.command += ["--server.headless=true", "--server.address=127.0.0.1"]
+        self.command += [f"--server.port={port}"]
+        self.start()
+
+    def start(self) -> None:
+        quiet = subprocess.DEVNULL
+        self.process = subprocess.Popen(self.command, cwd=self.root, stdout=quiet, stderr=quiet)
         for _ in range(600):
             try:
-                urllib.request.urlopen(url + "_stcore/health", timeout=1).close()
-                break
+                urllib.request.urlopen(self.address + "_stcore/health", timeout=1).close()
+                return
             except OSError:
-                assert server.poll() is None, "the dashboard did not start"
+                assert self.process.poll() is None, "the dashboard did not start"
                 time.sleep(0.1)
-        yield url
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait(10)
+
+
+@contextmanager
+def serving(root: Path = ROOT) -> Iterator[Server]:
+    """A dashboard, until the end."""
+    server = Server(root)
+    try:
+        yield server
     finally:
-        server.terminate()
-        server.wait(10)
+        server.stop()
 
 
 class Wire:
@@ -177,6 +192,7 @@ class Wire:
         return self.waiting or self.running
 
     def _opened(self, socket) -> None:
+        self.waiting = self.running = False  # what was asked of another server has no answer
         socket.on("framesent", self._sent)
         socket.on("framereceived", self._received)
 
@@ -251,6 +267,10 @@ CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node 
   return { key, kind, able: able && node.getClientRects().length > 0 && !key.startsWith('editor') }
 }).filter(control => control.able)"""
 
+CONNECTED = (
+    "() => document.querySelector('.stApp')?.dataset.testConnectionState === 'CONNECTED'"
+    " && !document.querySelector('[role=dialog]')"
+)
 MAY_BE_EMPTY = {"set_editing", "set_load_comma", "set_head"}
 
 
@@ -267,10 +287,15 @@ def bits(matrix: np.ndarray) -> list[int]:
 def computed(settings: Settings) -> dict[str, list[int]]:
     """What the board should show of these settings, by the package alone."""
     now = view(settings, run(settings))
+    seen = now.allowed if now.bias is None else now.allowed & (now.bias > -1e9)
     found = dict(now.stages)
     for name in {"mask", "masked", "weights"} & set(found):
-        found[name] = np.where(now.allowed, found[name], np.nan)
-    return {name: bits(matrix) for name, matrix in found.items()}
+        found[name] = np.where(seen, found[name], np.nan)
+    shown = {name: bits(np.where(np.isfinite(m), m, np.nan)) for name, m in found.items()}
+    if settings.fill == "-1e9":  # beside it stands the true mask
+        exact = computed(replace(settings, fill="-inf"))
+        shown |= {f"{name}_inf": exact[name] for name in ("weights", "output")}
+    return shown
 
 
 @dataclass
@@ -316,8 +341,8 @@ Move = tuple[
 class Hands:
     """All that is done to a page; one number chooses a move, so that it can be done again."""
 
-    def __init__(self, page, address: str):
-        self.page, self.address = page, address
+    def __init__(self, page, server: Server | None = None):
+        self.page, self.server = page, server
         self.opened: tuple[str, bytes] | None = None
 
     def do(self, move: Move) -> None:
@@ -427,6 +452,8 @@ class Hands:
         pane.scroll_into_view_if_needed()
         if kind < 4 and pane.locator(".nsewdrag").count():
             box = pane.locator(".nsewdrag").first.bounding_box()
+            if box is None:  # drawn anew meanwhile
+                return
             x, y = (
                 box["x"] + box["width"] * (chance * 17 % 1),
                 box["y"] + box["height"] * (chance * 29 % 1),
@@ -463,6 +490,34 @@ class Hands:
     def reload(self, _: str, chance: float) -> None:
         self.page.reload()
 
+    def restart(self, _: str, chance: float) -> None:
+        """Kill the server and start it again; wait until the page is connected."""
+        self.server.stop()
+        self.server.start()
+        self.page.wait_for_function(CONNECTED, timeout=60_000)
+
+    def tab(self, _: str, chance: float) -> None:
+        """A second tab at the same address shows the same; a move of its own is its own."""
+        other = self.page.context.new_page()
+        try:
+            other.goto(self.page.url)
+            drawn = other.locator(".board[data-tag]").first
+            drawn.wait_for(timeout=PATIENCE * 1000)
+            here, there = self.page.evaluate(LOOK), other.evaluate(LOOK)
+            if there["errors"]:
+                raise Fault(f"an error box in a second tab: {there['errors']}")
+            lost = any("no longer has them" in sentence for sentence in there["said"])
+            if here["url"] == there["url"] and not lost and here["panes"] != there["panes"]:
+                raise Fault(f"a second tab at {there['url']} shows other numbers")
+            tag = drawn.get_attribute("data-tag")
+            other.locator(".st-key-set_digits [role=slider], .st-key-set_digits input").first.press(
+                "ArrowRight" if chance < 0.5 else "ArrowLeft", timeout=1_500
+            )
+            changed = "tag => document.querySelector('.board').dataset.tag !== tag"
+            other.wait_for_function(changed, arg=tag, timeout=3_000)
+        finally:
+            other.close()
+
     def resize(self, _: str, chance: float) -> None:
         width, height = ((1440, 900), (390, 844), (900, 700), (1920, 1000))[int(chance * 4)]
         self.page.set_viewport_size({"width": width, "height": height})
@@ -492,12 +547,14 @@ class Visitor:
     address: str
     seed: int
     heavy: bool = False
+    server: Server | None = None  # where it may be killed
     done: list[list[Move]] = field(
         default_factory=list
     )  # those of one step were made without waiting
     errors: list[str] = field(default_factory=list)
     numbers: dict[str, dict] = field(default_factory=dict)  # by the address that showed them
     missed: int = 0  # moves in a row for which the control could not be used
+    away: bool = False  # whether the server is being started again
 
     def __post_init__(self):
         self.page.set_default_timeout(1_500)
@@ -510,16 +567,15 @@ class Visitor:
         )
         self.random = random.Random(self.seed)
         self.wire = Wire(self.page)
-        self.hands = Hands(self.page, self.address)
+        self.hands = Hands(self.page, self.server)
         self.page.goto(self.address)
         self.page.locator(".board[data-tag]").first.wait_for(timeout=60_000)
         self.seen = self.look()
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
-        if (
-            message.type == "error" and "/_stcore/" not in where
-        ):  # Streamlit looks for its server under each path
+        if message.type == "error" and "/_stcore/" not in where and not self.away:
+            # Streamlit looks for its server under each path
             self.errors.append(f"console: {message.text} {where}")
 
     # choosing ---------------------------------------------------------------------------
@@ -527,12 +583,14 @@ class Visitor:
     def choose(self) -> list[Move]:
         """What to do next: a control that stands on the page, or something with the page itself."""
         count = self.random.choice((2, 3, 4)) if self.random.random() < 0.12 else 1
-        return [self._move() for _ in range(count)]
+        return [self._move(alone=count == 1) for _ in range(count)]
 
-    def _move(self) -> Move:
+    def _move(self, alone: bool) -> Move:
         chance = round(self.random.random(), 6)
         if self.random.random() < 0.14:
-            verbs = "back", "back", "forward", "reload", "resize", "keys", "expander", "go", "go"
+            verbs = ["back", "back", "forward", "reload", "resize", "keys", "expander", "go", "go"]
+            verbs += ["tab"] if alone and self.seen.exploring else []
+            verbs += ["restart"] if self.server else []
             verb = self.random.choice(verbs)
             return verb, self.random.choice(PAGES) if verb == "go" else "", chance
         left_out = {"sheet"} | (set() if self.heavy else {"make_pdf", "build_zip"})
@@ -553,6 +611,7 @@ class Visitor:
         for move in moves:
             if not hasattr(self.hands, move[0]):
                 continue
+            self.away = move[0] == "restart"
             try:
                 self.hands.do(move)
                 self.missed = 0
@@ -562,6 +621,7 @@ class Visitor:
                 if self.missed > 6:
                     raise Fault(f"nothing on the page answers any more: {problem}") from None
         self.settle(asked)
+        self.away = False
         try:
             self.judge(before, self.look(), moves)
         except Fault:  # a busy machine may have begun a run late
@@ -650,12 +710,8 @@ class Visitor:
             self.numbers.get(link, now.panes), now.panes, f"{now.url} showed other numbers before"
         )
         if now.settings:
-            if now.settings.fill == "-inf":
-                self._equal(
-                    computed(now.settings),
-                    now.panes,
-                    f"the board shows other numbers than {now.url}",
-                )
+            what = f"the board shows other numbers than {now.url}"
+            self._equal(computed(now.settings), now.panes, what)
             self._controls(now)
         if link:
             self.numbers[link] = now.panes
@@ -665,7 +721,8 @@ class Visitor:
             name for name in set(wanted) | set(found) if wanted.get(name) != found.get(name)
         )
         if wrong:
-            raise Fault(f"{what}: {wrong}")
+            none = "" if wanted and found else f" (drawn before: {len(wanted)}, now: {len(found)})"
+            raise Fault(f"{what}: {wrong}{none}")
 
     def _controls(self, now: Seen) -> None:
         """Whether the controls in the rail show what is set, if need be after a moment."""
@@ -704,19 +761,21 @@ def play(
     actions: int,
     *,
     heavy: bool = False,
+    server: Server | None = None,
     script=None,
     seconds: float = 1e9,
 ) -> tuple[int, str]:
     """One visitor's moves: how many were made, and what went wrong, with all that led to it.
 
     ``script``: these moves instead of chosen ones. ``seconds``: no move begins later than this.
+    ``server``: the one at this address, where it may be killed now and then.
     """
     end = time.monotonic() + seconds
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor = None
     try:
-        visitor = Visitor(context.new_page(), address, seed, heavy)
+        visitor = Visitor(context.new_page(), address, seed, heavy, server)
         made = 0
         for moves in script or iter(visitor.choose, None):
             visitor.step([tuple(move) for move in moves])
@@ -766,10 +825,17 @@ def main() -> int:
         json.loads(line) for line in given.replay.read_text().splitlines() if line[:2] == "[["
     ]
     made, faults, seed, start = 0, 0, given.seed, time.monotonic()
-    with serving(given.root) as address, chromium() as browser:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # leave neither server nor browser behind
+    with serving(given.root) as server, chromium() as browser:
         while made < given.actions:
             count, fault = play(
-                browser, address, seed, given.episode, heavy=given.heavy, script=script
+                browser,
+                server.address,
+                seed,
+                given.episode,
+                heavy=given.heavy,
+                server=server,
+                script=script,
             )
             made, seed = made + max(count, 1), seed + 1
             faults += bool(fault)
