@@ -15,9 +15,9 @@ from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.mask_polarity import as_allowed, is_added
 from attention.readers.printouts import brief, sides
 from attention.readers.tensor_names import Part, left_out, recognised
+from attention.stages import WEIGHTS
 
 MASK = "mask"
-WEIGHTS = ("W_Q", "W_K", "W_V", "W_O")
 AXES = {
     "batch": "items of a batch",
     "heads": "heads",
@@ -55,8 +55,8 @@ class SelectedArray:
 def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS) -> SelectedArray:
     """The numbers of an array as this input.
 
-    Of a tensor that holds several weights its part is taken first, then the slice, then it is
-    turned.
+    In order: the rows that are wanted; of a tensor that holds several weights, its part; the
+    slice; the axes the input has; the numbers checked; last, a weight turned to (in, out).
     """
     place = where if entry.name == ALONE else f"{where}, {shown(entry.name)}"
     values, tokens = _rows(entry, place, asked.words)

@@ -51,8 +51,43 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 NumberedLines = list[tuple[int, str]]  # each line with its number in the text
 
 
+class Question(NamedTuple):
+    """Which of the two ways of ``COMMAS`` is meant; as text, the sentence that asks it."""
+
+    where: str
+    line: int
+    quoted: str  # what can be read in two ways
+    separated: str  # what a comma separates, if it does
+
+    def __str__(self) -> str:
+        return (
+            f"{self.where}, line {self.line}: “{short(self.quoted.strip(), 24)}” can be read in two"
+            f" ways; is the comma decimal, or does it separate {self.separated}?"
+        )
+
+
 class Ambiguous(BadInput):
-    """Commas that can be read in two ways; the sentence asks which."""
+    """Commas that can be read in two ways; its :class:`Question` asks which."""
+
+    def __init__(self, question: Question):
+        super().__init__(question)
+        self.question = question
+
+
+class Dialect(NamedTuple):
+    """How a table is written, guessed from its lines before a number is read."""
+
+    separator: str | None  # as in Lines
+    decimal: bool
+    counts: tuple[int, int] | None  # of words and numbers, that the first line announces
+    names: bool  # whether the first line names the columns
+    labelled: bool  # whether each row begins with a label
+    width: int  # how many numbers a row has
+
+    @property
+    def above(self) -> bool:
+        """Whether the first line is not one of the rows."""
+        return bool(self.counts) or self.names
 
 
 class Lines(NamedTuple):
@@ -61,6 +96,10 @@ class Lines(NamedTuple):
     numbered: NumberedLines
     separator: str | None  # None: spaces
     decimal: bool = False  # whether commas are decimal
+
+    def without(self, first: bool) -> Lines:
+        """The lines, without the first one."""
+        return self._replace(numbered=self.numbered[1:]) if first else self
 
     def cells(self, line: str) -> list[str]:
         if self.separator == LOOSE:
@@ -155,58 +194,74 @@ def _blocks(text: str) -> list[tuple[int, str]]:
     return parts if several else [(1, text)]
 
 
+# A table is read in three steps:
+#
+# 1. _lines   cuts the text into lines and finds what separates their cells: first the separator
+#             (a tab, a semicolon, a comma, else spaces), then whether commas are decimal, then
+#             quotation marks are taken off. Where both readings are possible, it asks.
+# 2. _dialect looks at the first lines and at the beginning of each for everything else: counts,
+#             names of columns, labels, and how many numbers a row has.
+# 3. _table   compares all lines with that and reads the numbers, all of them or, of word vectors,
+#             the rows that are chosen.
+
+
 def _table(
     name: str, text: str, start: int, where: str, comma: str | None, corner: bool = False
 ) -> ArrayEntry:
-    """Rows of numbers, with or without a row of heads, a column of labels, or the two counts
-    word2vec begins with.
+    """Rows of numbers, with or without names of columns, labels, or word2vec's two counts.
+
+    ``corner``: whether ``name`` stands in the upper left corner.
     """
     lines = _lines(text, start, where, comma)
-    remarks = ["The commas are decimal."] if lines.decimal else []
-    declared = _counts(lines)
-    first = lines.first(lines.numbered[0][1])
-    head = not declared and len(lines.numbered) > 1 and (corner or first == "" or _is_head(lines))
-    short_head = head and lines.separator is None and _has_no_corner(lines)
-    if declared or head:
-        lines = lines._replace(numbered=lines.numbered[1:])
-    count = len(lines.numbered)
-    if head:
-        remarks.append("The first line names the columns; it is passed over.")
-    if declared and declared[0] != count:
-        remarks.append(f"The first line says {declared[0]:,} words; here are {count:,}.")
-    if not head and first == "0" and _counting(lines.cells(lines.numbered[0][1])) and "." in text:
-        remarks.append("The first line reads 0, 1, …; if it names the columns, take it away.")
-    labelled = (
-        bool(declared)
-        or corner
-        or (head and (first.lower() in CORNERS or short_head))
-        or _is_labelled(lines)
-    )
-    width = declared[1] if declared else _width(lines, labelled, where)
+    dialect = _dialect(lines, corner, where)
+    remarks = " ".join(_remarks(lines, dialect, text))
+    lines = lines.without(dialect.above)
+    count, width, labelled = len(lines.numbered), dialect.width, dialect.labelled
     _check_widths(lines, labelled, width, where)
+    size = f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read"
     if not labelled and count * width > MAX_ELEMENTS:
-        raise BadInput(
-            f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read."
-        )
+        raise BadInput(f"{size}.")
     rows = tuple(_label(lines, line, width) for _, line in lines.numbered) if labelled else ()
 
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
-            raise BadInput(
-                f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read at"
-                " once."
-            )
+            raise BadInput(f"{size} at once.")
         return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
 
-    return ArrayEntry(
-        name,
-        (count, width),
-        "text",
-        cache(lambda: pick(range(count))),
-        rows,
-        pick if labelled else None,
-        " ".join(remarks),
+    read = cache(lambda: pick(range(count)))
+    return ArrayEntry(name, (count, width), "text", read, rows, pick if labelled else None, remarks)
+
+
+def _dialect(lines: Lines, corner: bool, where: str) -> Dialect:
+    """What stands above and beside the numbers, by what the lines look like."""
+    counts = _counts(lines)
+    first = lines.first(lines.numbered[0][1])
+    names = not counts and len(lines.numbered) > 1 and (corner or first == "" or _is_head(lines))
+    no_corner = names and lines.separator is None and _has_no_corner(lines)
+    below = lines.without(bool(counts) or names)
+    labelled = (
+        bool(counts)
+        or corner
+        or (names and (first.lower() in CORNERS or no_corner))
+        or _is_labelled(below)
     )
+    width = counts[1] if counts else _width(below, labelled, where)
+    return Dialect(lines.separator, lines.decimal, counts, names, labelled, width)
+
+
+def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
+    """What a person should know of how the table was understood."""
+    line = lines.numbered[0][1]
+    count = len(lines.numbered) - dialect.above
+    if dialect.decimal:
+        yield "The commas are decimal."
+    if dialect.names:
+        yield "The first line names the columns; it is passed over."
+    if dialect.counts and dialect.counts[0] != count:
+        yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
+    from_zero = lines.first(line) == "0" and _counting(lines.cells(line))
+    if not dialect.above and from_zero and "." in text:
+        yield "The first line reads 0, 1, …; if it names the columns, take it away."
 
 
 def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
@@ -283,7 +338,7 @@ def _ends_rows(lines: NumberedLines, where: str, comma: str | None) -> bool:
     """Whether a semicolon ends a row, as in "1 2; 3 4", and does not separate two cells."""
     if len(lines) == 1 and all(_DECIMAL.fullmatch(cell.strip()) for cell in lines[0][1].split(";")):
         if comma is None:
-            raise Ambiguous(_question(where, *lines[0], "numbers"))
+            raise Ambiguous(Question(where, *lines[0], "numbers"))
         return comma != "decimal"
     ends = len(lines) == 1 or all(";" not in line.rstrip()[:-1] for _, line in lines)
     return ends or any(_SPACED.search(line) for _, line in lines[:99])
@@ -328,7 +383,7 @@ def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
     if all(found < len(row) for found, row in zip(numbers, fields, strict=True)):
         return None  # words in front of each line: only spaces can separate
     if comma is None:
-        raise Ambiguous(_question(where, *lines[0], "numbers"))
+        raise Ambiguous(Question(where, *lines[0], "numbers"))
     return None if comma == "decimal" else LOOSE
 
 
@@ -356,15 +411,8 @@ def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | N
     if comma is None and all(
         cell.count(",") == 1 for _, cell in cells() if _THOUSANDS.fullmatch(cell)
     ):
-        raise Ambiguous(_question(where, *unsure, "thousands"))
+        raise Ambiguous(Question(where, *unsure, "thousands"))
     return comma == "decimal"
-
-
-def _question(where: str, number: int, text: str, separated: str) -> str:
-    return (
-        f"{where}, line {number}: “{short(text.strip(), 24)}” can be read in two ways; is the comma"
-        f" decimal, or does it separate {separated}?"
-    )
 
 
 # ---- heads and labels ---------------------------------------------------------------------------

@@ -10,12 +10,13 @@ import numpy as np
 
 from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
-from attention.readers.select import MASK, WEIGHTS, SelectedArray, size
+from attention.readers.select import MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
+from attention.stages import WEIGHTS
 
 FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
 
@@ -77,6 +78,8 @@ def adopt(
     W_O that no longer fits is taken away. ``heads`` is how many share the columns; by default as
     many as before.
     """
+    # First the arrays and their tokens, with weights that fit them; then what stands on these:
+    # W_O, the heads, the padding, the mask; last, whether all of it fits together.
     if not brought:
         raise BadInput("choose what the numbers are to be.")
     remarks = [

@@ -49,7 +49,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
         )
     item = s.item if s.batch else ...
     given = {
-        name: m.values if name.startswith("W_") else m.values[item]
+        name: m.values if STAGES[name].is_weight else m.values[item]
         for name, m in s.matrices.items()
     }
     seen = allowed(s)

@@ -23,6 +23,7 @@ from attention.limits import (
 from attention.masks import MASKS
 from attention.readers.printouts import brief
 from attention.session.settings import DRAWN, Settings, bounds
+from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
 
 
@@ -108,7 +109,7 @@ def _check_matrices(s: Settings) -> None:
         raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
     for name, matrix in s.matrices.items():
         *lead, rows, columns = matrix.shape
-        batch = (s.batch,) if s.batch and not name.startswith("W_") else ()
+        batch = (s.batch,) if s.batch and not STAGES[name].is_weight else ()
         if tuple(lead) != batch:
             raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
         if not np.abs(matrix.values).max(initial=0) <= LIMIT:

@@ -854,3 +854,13 @@ def test_quoted_decimal_commas_are_read_and_quoted_thousands_asked_about():
 def test_masks_of_truth_are_read_in_every_printout(text):
     found = entries(text, "it")
     assert found.get("mask", next(iter(found.values()))).read().tolist() == [[1, 0], [1, 1]]
+
+
+def test_a_question_about_commas_says_what_it_asks_about():
+    with pytest.raises(Ambiguous) as asked:
+        entries("1,5 2,5\n3,5 4,5", "it")
+    assert asked.value.question == ("it", 1, "1,5 2,5", "numbers")
+    assert str(asked.value) == (
+        "it, line 1: “1,5 2,5” can be read in two ways; is the comma decimal, or does it separate"
+        " numbers?"
+    )
