@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention.frameworks.bench import Bench
-from attention.frameworks.diagnosis import Diagnosis
-from attention.frameworks.diagnosis import explain as explained
+from attention.frameworks.diagnosis import Diagnosis, diagnose_given
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.limits import BadInput
@@ -111,7 +110,7 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     }
     answers = {name: entry.read() for name, entry in found.items()}
     try:
-        return explained(bench.given, **answers, decimals=_decimals(" ".join(boxes.values())))
+        return diagnose_given(bench.given, **answers, decimals=_decimals(" ".join(boxes.values())))
     except (ValueError, TypeError) as problem:
         raise BadInput(
             " ".join([f"your {problem}", *filter(None, {entry.remark for entry in found.values()})])
