@@ -121,62 +121,66 @@ def judge(bench: Bench, mistakes: Set, given: Iterable[Target]) -> Verdict | Non
     stages = bench.run(mistakes)
     if stages is None:
         return None
-    reach = largest_finite(stages["scaled"])
-    verdicts = [judge_stages(bench, stages, target, reach) for target in given]
+    largest_score = largest_finite(stages["scaled"])
+    verdicts = [judge_stages(bench, stages, target, largest_score) for target in given]
     told = [verdict for verdict in verdicts if verdict is not None]
     return worst(told) if len(told) == len(verdicts) else None
 
 
-def judge_stages(bench: Bench, stages: Stages, target: Target, reach: float) -> Verdict | None:
+def judge_stages(
+    bench: Bench, stages: Stages, target: Target, largest_score: float
+) -> Verdict | None:
     """The verdict on one answer; None where these stages give none of its shape."""
     view, size = target.view(bench, stages), target.view(bench, stages, " size")
-    return None if view is None or size is None else compare(target, view, size, reach)
+    return None if view is None or size is None else compare(target, view, size, largest_score)
 
 
-def compare(target: Target, view: np.ndarray, size: np.ndarray, reach: float) -> Verdict:
+def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: float) -> Verdict:
     """One verdict: by what is written first, by half precision that nothing shows last."""
-    gaps = distance(view, target.values)
+    distances = distance(view, target.values)
     size = np.nan_to_num(size, posinf=0)
     with np.errstate(over="ignore"):  # a huge number beside tiny ones is infinitely far off
-        relative = gaps / target.size
+        relative = distances / target.size
     spread = math.sqrt(float(np.square(np.minimum(relative, 1e150)).mean()))
-    far, error = float(relative.max(initial=0)), float(gaps.max(initial=0))
+    far, error = float(relative.max(initial=0)), float(distances.max(initial=0))
     shown = target.written.half
     known = (
-        _within_half(gaps, size, target, reach, shown)
+        _within_half(distances, size, target, largest_score, shown)
         if shown
-        else _within_single(gaps, size, target, reach)
+        else _within_single(distances, size, target, largest_score)
     )
     if known:
         return Verdict(far, spread, error, None, True)
     for half in ("float16", "bfloat16") if not shown else ():
-        if _within_half(gaps, size, target, reach, half) and _even(gaps, size):
+        if _within_half(distances, size, target, largest_score, half) and _even(distances, size):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)
 
 
-def _within_single(gaps: np.ndarray, size: np.ndarray, target: Target, reach: float) -> bool:
+def _within_single(
+    distances: np.ndarray, size: np.ndarray, target: Target, largest_score: float
+) -> bool:
     """An error of the scores moves a weight by as much; never so much as to excuse noise."""
-    rounding = min(6 * (1 + reach) * SINGLE, 0.01)
-    return bool((gaps <= target.written.half_unit + rounding * size).all())
+    rounding = min(6 * (1 + largest_score) * SINGLE, 0.01)
+    return bool((distances <= target.written.half_unit + rounding * size).all())
 
 
 def _within_half(
-    gaps: np.ndarray, size: np.ndarray, target: Target, reach: float, half: str
+    distances: np.ndarray, size: np.ndarray, target: Target, largest_score: float, half: str
 ) -> bool:
     """Half precision excuses much: its errors are bounded each, more tightly all together."""
     roundoff, half_unit = UNIT_ROUNDOFF[half], target.written.half_unit
-    if not (gaps <= half_unit + min(1.5 * (1 + reach) * roundoff, 0.05) * size).all():
+    if not (distances <= half_unit + min(1.5 * (1 + largest_score) * roundoff, 0.05) * size).all():
         return False
     measured = np.where(size > 0, size, target.size)
-    spread = math.sqrt(float(np.square(gaps / measured).mean()))
+    spread = math.sqrt(float(np.square(distances / measured).mean()))
     unit = math.sqrt(float(np.square(half_unit / measured).mean()))
-    return spread <= min(0.6 + 0.15 * reach, 4) * roundoff + unit
+    return spread <= min(0.6 + 0.15 * largest_score, 4) * roundoff + unit
 
 
-def _even(gaps: np.ndarray, size: np.ndarray) -> bool:
+def _even(distances: np.ndarray, size: np.ndarray) -> bool:
     """Whether the distances look like rounding: everywhere, and none far beyond the others."""
-    relative = np.sort((gaps / np.where(size > 0, size, 1))[(size > 0) | (gaps > 0)])
+    relative = np.sort((distances / np.where(size > 0, size, 1))[(size > 0) | (distances > 0)])
     if len(relative) < 3:
         return True
     others = math.sqrt(float(np.square(relative[:-1]).mean()))

@@ -167,12 +167,12 @@ in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mas
         scale,
         softcap,
     )
-    return explain(
+    return diagnose_given(
         checked(given), output=output, weights=weights, decimals=decimals, announce=announce
     )
 
 
-def explain(
+def diagnose_given(
     given: Given,
     *,
     output: Any = None,

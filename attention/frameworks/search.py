@@ -96,13 +96,16 @@ class Search:
     def __init__(self, given: Given, answers: dict[str, Any], decimals: int | None) -> None:
         self.given = given
         *_, n_q, n_k = given.shape
-        self.n_q, self.each = n_q, math.prod(given.shape[:-2]) * n_k  # scores of one query
-        self.compared = self._spread(max(1, WORK // 4 // max(self.each, 1)))
-        self.small = self.each * n_q <= SAMPLED
+        self.n_q, self.scores_per_query = (
+            n_q,
+            math.prod(given.shape[:-2]) * n_k,
+        )  # scores of one query
+        self.compared = self._spread(max(1, WORK // 4 // max(self.scores_per_query, 1)))
+        self.small = self.scores_per_query * n_q <= SAMPLED
         self.sample = Bench(given, None if self.small else self._first_sample())
-        self.left = WORK
+        self.work_left = WORK
         self.whole: Bench | None = None
-        self.reach = 0.0  # the largest of right attention's scaled scores
+        self.largest_score = 0.0  # the largest of right attention's scaled scores
         self.verdicts: dict[Set, Verdict] = {}
         self.everywhere: set[Set] = {()}  # what was compared with all queries
         self.possible: list[
@@ -128,7 +131,7 @@ class Search:
         return np.unique(np.linspace(0, self.n_q - 1, most).astype(int))
 
     def _sample_size(self) -> int:
-        return min(self.n_q, max(FEWEST, SAMPLED // max(self.each, 1)))
+        return min(self.n_q, max(FEWEST, SAMPLED // max(self.scores_per_query, 1)))
 
     def _first_sample(self) -> np.ndarray:
         return self._spread(self._sample_size())
@@ -138,8 +141,8 @@ class Search:
         far = np.zeros(len(self.compared))
         for target in self.targets:
             if target.name in self.right:
-                gaps = distance(self.right[target.name], target.values[..., self.compared, :])
-                far = np.maximum(far, gaps.max(axis=-1).reshape(-1, len(far)).max(axis=0))
+                distances = distance(self.right[target.name], target.values[..., self.compared, :])
+                far = np.maximum(far, distances.max(axis=-1).reshape(-1, len(far)).max(axis=0))
         count = self._sample_size()
         worst_ones = self.compared[np.argsort(-far, kind="stable")[: count // 2]]
         return np.union1d(worst_ones, self._spread(count - count // 2))
@@ -150,16 +153,16 @@ class Search:
         sets = 1 + 3 * room + common * room
         seconds = sets * (OVERHEAD + self.sample.scores * SECONDS)
         if not self.small:
-            whole = self.each * len(self.compared)
+            whole = self.scores_per_query * len(self.compared)
             seconds += SECONDS * (min(WORK, 6 * whole) + whole)
         return Plan(self.given.shape, len(self.compared), self._sample_size(), sets, seconds)
 
     # ---- right attention -------------------------------------------------------------------------
 
     def _blocks(self) -> Iterable[np.ndarray | None]:
-        if len(self.compared) == self.n_q and self.each * self.n_q <= BLOCK:
+        if len(self.compared) == self.n_q and self.scores_per_query * self.n_q <= BLOCK:
             return [None]
-        step = max(1, BLOCK // max(self.each, 1))
+        step = max(1, BLOCK // max(self.scores_per_query, 1))
         return [self.compared[k : k + step] for k in range(0, len(self.compared), step)]
 
     def _bench(self, queries: np.ndarray | None) -> Bench:
@@ -178,12 +181,12 @@ class Search:
         parts: dict[str, list[list[np.ndarray]]] = {}
         for queries in self._blocks():
             bench = self._bench(queries)
-            self.reach = max(self.reach, largest_finite(bench.right["scaled"]))
+            self.largest_score = max(self.largest_score, largest_finite(bench.right["scaled"]))
             for name in names:
                 for what in ("", " size"):
                     views = bench.views(name, bench.right[name + what])
                     parts.setdefault(name + what, []).append(views)
-        self.left -= self.each * len(self.compared)
+        self.work_left -= self.scores_per_query * len(self.compared)
         whole = {
             key: [np.concatenate(views, axis=-2) for views in zip(*blocks, strict=True)]
             for key, blocks in parts.items()
@@ -227,7 +230,7 @@ class Search:
             return None
         rows = None if len(self.compared) == self.n_q else self.compared
         compared = [target.rows(rows) for target in self.targets]
-        return worst([compare(t, self.right[t.name], t.size, self.reach) for t in compared])
+        return worst([compare(t, self.right[t.name], t.size, self.largest_score) for t in compared])
 
     def _joined(self, queries: np.ndarray | None) -> np.ndarray | None:
         """The other code's output of these queries, its heads side by side."""
@@ -279,12 +282,12 @@ class Search:
     def _judge_mixing(self, each: Set) -> Verdict | None:
         """What mixes queries is computed for all of them, where that is not too much."""
         n_q, n_k = self.given.shape[-2:]
-        if self.each * n_q > min(WHOLE, self.left) or n_q * n_k > HEAD:
+        if self.scores_per_query * n_q > min(WHOLE, self.work_left) or n_q * n_k > HEAD:
             sentence = "Mistakes that mix queries were not tried: there are too many scores."
             if sentence not in self.left_out:
                 self.left_out.append(sentence)
             return None
-        self.left -= self.each * n_q
+        self.work_left -= self.scores_per_query * n_q
         return self._judge_by_head(each)
 
     def _judge_by_head(self, each: Set) -> Verdict | None:
@@ -297,14 +300,14 @@ class Search:
         def look(index: tuple[int, ...], stages: Stages) -> None:
             for target in weights:
                 part = stages["weights"], stages["weights size"]
-                verdicts.append(compare(target.of_head(index), *part, self.reach))
+                verdicts.append(compare(target.of_head(index), *part, self.largest_score))
 
         stages = bench.run_by_head(each, look)
         if stages is None:
             return None
         for target in self.targets:
             if target.name == "output":
-                verdict = judge_stages(bench, stages, target, self.reach)
+                verdict = judge_stages(bench, stages, target, self.largest_score)
                 if verdict is None:
                     return None
                 verdicts.append(verdict)
@@ -316,11 +319,11 @@ class Search:
         for k, each in enumerate(fitting):
             if mixing(each) or each in self.everywhere:
                 confirmed.append(each)
-            elif k and self.each * len(self.compared) > self.left:
+            elif k and self.scores_per_query * len(self.compared) > self.work_left:
                 self._leave_out(len(fitting) - k)
                 break
             else:
-                self.left -= self.each * len(self.compared)
+                self.work_left -= self.scores_per_query * len(self.compared)
                 self.everywhere.add(each)
                 verdict = self._judge_all(each)
                 if verdict is not None:
@@ -393,7 +396,7 @@ class Search:
         explaining = self._explaining(right)
         unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
         shown = self.sample
-        if self.each * self.n_q <= BLOCK:
+        if self.scores_per_query * self.n_q <= BLOCK:
             shown = self._bench(None)
             shown.answer = self._joined(None)
         return Found(

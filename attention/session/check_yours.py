@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention.frameworks.bench import Bench
-from attention.frameworks.diagnosis import Diagnosis
-from attention.frameworks.diagnosis import explain as explained
+from attention.frameworks.diagnosis import Diagnosis, diagnose_given
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.limits import MAX_CHECKED, BadInput
@@ -118,7 +117,7 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
     }
     answers = {name: entry.read() for name, entry in entries.items()}
     try:
-        return explained(
+        return diagnose_given(
             bench.given,
             output=answers.get("output"),
             weights=answers.get("weights"),
