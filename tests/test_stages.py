@@ -1,0 +1,55 @@
+"""One list of stages: the record of a trace, the arithmetic and README agree with it."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+
+from attention import AttentionTrace, View, self_attention
+from attention.arithmetic import cell
+from attention.stages import COMPUTED, PROJECTIONS, STAGES, WEIGHTS
+
+README = Path(__file__).parents[1] / "README.md"
+MADE = ("mask", "context")  # from what a trace keeps: allowed and bias, the output
+EYE = np.eye(2)
+COMPLETE = self_attention(
+    EYE, EYE, EYE, EYE, memory=EYE, heads=2, W_O=EYE, softcap=5, allowed=[[True, False]] * 2
+)
+
+
+def test_a_trace_has_a_field_for_every_stage():
+    names = {field.name for field in fields(AttentionTrace)}
+    assert [name for name in STAGES if name not in names] == list(MADE)
+
+
+def test_a_view_of_a_complete_trace_has_every_stage_in_the_order_of_the_list():
+    assert list(View.of(COMPLETE, context=True).stages) == list(STAGES)
+
+
+def test_every_stage_comes_from_stages_that_stand_before_it():
+    before: set[str] = set()
+    for name, stage in STAGES.items():
+        assert {source for source, _ in stage.sources} <= before, name
+        before.add(name)
+
+
+def test_the_weights_are_those_that_are_called_so():
+    assert WEIGHTS == ("W_Q", "W_K", "W_V", "W_O") and WEIGHTS[:3] == PROJECTIONS
+
+
+def test_the_arithmetic_of_every_computed_cell_says_more_than_its_number():
+    view = View.of(COMPLETE, context=True)
+    for name in COMPUTED:
+        lines = cell(view, name, 0, 0)
+        assert len(lines) > 1, name
+
+
+def test_readme_names_every_stage_with_its_symbol():
+    table = README.read_text().partition("## Names")[2].partition("\n## ")[0]
+    said = {}
+    for line in filter(lambda line: line.startswith("| `"), table.splitlines()):
+        _, names, symbols, *_ = line.split("|")
+        names, symbols = re.findall(r"`(\w+)`", names), symbols.split(",")
+        said |= zip(names, map(str.strip, symbols), strict=True)
+    assert said == {name: stage.symbol or "–" for name, stage in STAGES.items()}
