@@ -1,6 +1,6 @@
 """README tells the truth: its table is the package's, and its Python runs."""
 
-from readme import PYTHON, README, prints_what_it_says
+from readme import DRAWING, PYTHON, README, prints_what_it_says
 
 from attention.frameworks.records import CONVENTIONS
 
@@ -17,3 +17,10 @@ def test_the_table_of_frameworks_is_that_of_the_package():
 def test_its_python_runs_and_prints_what_it_says(capsys):
     exec(PYTHON, {})
     assert prints_what_it_says(capsys.readouterr().out)
+
+
+def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert DRAWING.count("attention.figure") == 2
+    exec(f"{PYTHON}\n{DRAWING}", {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.csv", "trace.html"]
