@@ -61,17 +61,19 @@ UPPER = {  # names of upper rooms, loaded when they are first used
 }
 
 
-def __getattr__(name: str) -> Any:
-    """The front desk: only here does the package name its upper rooms, and loads them when asked."""
-    if name not in UPPER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        return getattr(import_module(UPPER[name]), name)
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"attention.{name} wants the package {missing.name}, which is not installed; the extra"
-            " brings it: pip install 'attention-stage-by-stage[app]'."
-        ) from None
+if not TYPE_CHECKING:  # a checker sees the imports above, and refuses any other name
+
+    def __getattr__(name: str) -> Any:
+        """The front desk: here alone the package names its upper rooms, and loads them late."""
+        if name not in UPPER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            return getattr(import_module(UPPER[name]), name)
+        except ModuleNotFoundError as missing:
+            raise ModuleNotFoundError(
+                f"attention.{name} wants the package {missing.name}, which is not installed;"
+                " the extra brings it: pip install 'attention-stage-by-stage[app]'."
+            ) from None
 
 
 def __dir__() -> list[str]:

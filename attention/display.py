@@ -25,6 +25,7 @@ MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix that HTML shows whole
 CUT_ROWS, CUT_COLUMNS = 6, 8  # of a larger one
 MOST_WARNINGS = 5
 LABEL_LENGTH = 14
+ROW = '<tr align="right">'
 CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once, at the table
 
 
@@ -125,7 +126,7 @@ def _warnings(trace: AttentionTrace) -> list[str]:
 def page(trace: AttentionTrace) -> str:
     """The first item and head as coloured tables, with inline styles and no script."""
     said = [", ".join(_sizes(trace)), *_facts(trace)]
-    words = [f"<b>Attention</b>: {html.escape('. '.join(said))}."]
+    words = [f"<b>Attention</b>: {html.escape('; '.join(said))}."]
     words += [html.escape(warning) for warning in _warnings(trace)]
     items, heads = axes_of(trace)
     if not items or not heads:
@@ -197,16 +198,16 @@ def table(
     below, beyond = (whole > part for whole, part in zip(matrix.shape, shown.shape, strict=True))
     more = "<td>…</td>" * beyond
     heads = "".join(f"<th>{_label(label)}</th>" for label in columns[: shown.shape[1]])
-    lines = [f"<tr><th></th>{heads}{more}</tr>"]
+    lines = [f"{ROW}<th></th>{heads}{more}</tr>"]
     for i, row in enumerate(shown.tolist()):
         cells = ""
         for j, value in enumerate(row):
             covered = hidden is not None and hidden[i, j]
             colour = LIGHT["hidden"][0][1] if covered else shade(value, limits, role)
             cells += f'<td style="{CELL}{colour}">{number(value, digits)}</td>'
-        lines.append(f"<tr><th>{_label(rows[i])}</th>{cells}{more}</tr>")
+        lines.append(f"{ROW}<th>{_label(rows[i])}</th>{cells}{more}</tr>")
     if below:
-        lines.append(f"<tr><th>…</th>{'<td>…</td>' * (shown.shape[1] + beyond)}</tr>")
+        lines.append(f"{ROW}<th>…</th>{'<td>…</td>' * (shown.shape[1] + beyond)}</tr>")
     if below or beyond:
         sizes = " of ".join(f"{r:,} × {c:,}" for r, c in (shown.shape, matrix.shape))
         heading += f" · the first {sizes}"
@@ -214,7 +215,8 @@ def table(
         heading += f" · {matrix.shape[0]:,} × {matrix.shape[1]:,}: no cells"
     return (
         f'<div style="max-width:100%;overflow-x:auto;margin-top:8px"><div>{heading}</div>'
-        '<table style="border-collapse:collapse;margin:2px 0;font-variant-numeric:tabular-nums">'
+        '<table cellpadding="4" style="border-collapse:collapse;margin:2px 0;'
+        'font-variant-numeric:tabular-nums">'
         f"{''.join(lines)}</table></div>"
     )
 

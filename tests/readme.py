@@ -1,10 +1,11 @@
-"""README's Python, and what README says that it prints."""
+"""README's Python, what README says that it prints, and the Python that wants Plotly."""
 
 import re
 from pathlib import Path
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 PYTHON = "\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+DRAWING = "\n".join(re.findall(r"```python plotly\n(.*?)```", README, re.DOTALL))  # after it
 LAST = "print(attention.diagnose(Q, K, V, output=mine))\n```"
 
 

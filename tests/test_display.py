@@ -27,7 +27,7 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
-        assert all(name == "style" for name, _ in attrs)
+        assert {name for name, _ in attrs} <= {"style", "align", "cellpadding"}
         self.tags.add(tag)
         self.open.append(tag)
         if tag == "table":

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from readme import PYTHON, README, prints_what_it_says
+from readme import DRAWING, PYTHON, README, prints_what_it_says
 
 from attention import limits
 from attention.frameworks.records import CONVENTIONS
@@ -54,3 +54,10 @@ def test_what_it_says_fits_on_the_board_fits_and_what_is_more_is_refused():
     with pytest.raises(BadInput) as refused:
         check(board(512, 512, 512))
     assert str(refused.value) == "these matrices hold 819,200 numbers; at most 700,000 fit."
+
+
+def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert DRAWING.count("attention.figure") == 2
+    exec(f"{PYTHON}\n{DRAWING}", {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.csv", "trace.html"]

@@ -10,7 +10,7 @@ from attention.captions import formula
 from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import panes
-from attention.figures.whole import checked_digits
+from attention.figures.whole import checked_digits, need_plotly
 from attention.numbers import number
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
@@ -105,6 +105,7 @@ def report(
     ModuleNotFoundError
         One sentence, where Plotly, which the extra ``[app]`` brings, is not installed.
     """
+    need_plotly("report")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     digits = checked_digits(digits)
     items, heads = axes_of(trace)

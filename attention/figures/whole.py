@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Collection, Iterable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CELL, LARGE = 36, 80  # px: a cell whose number can be read; and of a stage that stands alone
 SMALLEST, LARGEST = 8, 12  # px: the letters of a number in a cell
+DIGIT = 0.58  # of a letter's size: how wide a digit is
 MOST, ALONE = 540, 720  # px: the longest side of a pane; of one that stands alone
 WIDEST = 1150  # px: a line of panes; what a notebook has room for
 GAP, HEADING, EDGE = 30, 26, 12  # px: between panes; for the words above one; around all
@@ -78,6 +80,7 @@ def figure(
     >>> [list(row) for row in drawn.data[0].text]
     [['0.67', '0.33'], ['0.33', '0.67']]
     """
+    need_plotly("figure")
     digits = checked_digits(digits)
     if isinstance(shown, Diagnosis):
         found = panes_of(
@@ -88,6 +91,15 @@ def figure(
     view = View.of(shown, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     chosen = _chosen(stages, {name: M.size for name, M in view.stages.items()}, "trace")
     return whole_figure(panes(view, digits=digits, only=chosen), title)
+
+
+def need_plotly(name: str) -> None:
+    """One sentence where Plotly is not installed."""
+    if find_spec("plotly") is None:
+        raise ModuleNotFoundError(
+            f"attention.{name} wants the package plotly, which is not installed;"
+            " the extra brings it: pip install 'attention-stage-by-stage[app]'."
+        )
 
 
 def checked_digits(digits: int) -> int:
@@ -173,7 +185,8 @@ class _Slot(NamedTuple):
 def _slot(pane: Pane, alone: bool) -> _Slot:
     """How much room a pane takes."""
     axes = pane["figure"]["layout"]
-    wide, tall = (_side(len(pane[side]), alone) for side in ("columns", "rows"))
+    wide = _side(len(pane["columns"]), alone, int(_longest(pane) * DIGIT * 10) + 6)
+    tall = _side(len(pane["rows"]), alone)
     left, longest = (_length(axes[axis]["ticktext"]) for axis in ("yaxis", "xaxis"))
     turned = longest > wide / max(len(axes["xaxis"]["ticktext"]), 1)
     above = HEADING + (longest if turned else 18)
@@ -182,9 +195,16 @@ def _slot(pane: Pane, alone: bool) -> _Slot:
     return _Slot(pane, heading, left, above, wide, tall, turned, alone, width)
 
 
-def _side(cells: int, alone: bool) -> int:
+def _side(cells: int, alone: bool, needed: int = 0) -> int:
+    """Of as many cells; each as wide as its number needs, as far as there is room."""
     most, least = (ALONE, LARGE) if alone else (MOST, CELL)
-    return min(cells * least, most)
+    return min(cells * max(least, needed), most)
+
+
+def _longest(pane: Pane) -> int:
+    """The letters of the longest number that is printed in a cell."""
+    texts = [heatmap["text"] for heatmap in pane["figure"]["data"] if "text" in heatmap]
+    return max((len(text) for rows in texts for row in rows for text in row), default=1)
 
 
 def _length(labels: Iterable[str]) -> int:
@@ -209,10 +229,8 @@ def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
 
 def _letters(slot: _Slot) -> dict[str, Any]:
     """One size for the numbers of all heatmaps of a pane; none are printed where they are small."""
-    texts = [h["text"] for h in slot.pane["figure"]["data"] if "text" in h]
-    longest = max((len(text) for rows in texts for row in rows for text in row), default=1)
     across, up = slot.wide / len(slot.pane["columns"]), slot.tall / len(slot.pane["rows"])
-    size = min(LARGEST, int((across - 4) / (0.58 * longest)), int(up - 4))
+    size = min(LARGEST, int((across - 4) / (DIGIT * _longest(slot.pane))), int(up - 4))
     if size < SMALLEST:
         return {"text": None, "texttemplate": None}
     return {"textfont": {"color": LIGHT["ink"], "size": size}}

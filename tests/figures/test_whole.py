@@ -89,8 +89,8 @@ def test_a_single_stage_is_large_and_has_the_scale_of_its_colours():
     trace = layer()
     alone, board = figure(trace, stages=["weights"]), figure(trace)
     assert headings(alone) == ["weights"]
-    left, right, *_ = next(boxes(alone))
-    assert right - left >= 2 * (next(boxes(board))[1] - next(boxes(board))[0])
+    large, small = next(boxes(alone)), list(boxes(board))[headings(board).index("weights")]
+    assert large[1] - large[0] >= 2 * (small[1] - small[0])
     assert [t.showscale for t in alone.data] == [True, False]
     assert not any(t.showscale for t in board.data)
     assert figure(trace, stages="weights") == alone
@@ -169,6 +169,17 @@ def test_more_cells_than_a_browser_draws_are_refused_before_anything_is_drawn():
     )
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         figure(scaled_dot_product_attention(x, x, x), stages=["weights"])
+
+
+@pytest.mark.parametrize(("name", "more"), [("figure", ()), ("report", ("a.html",))])
+def test_without_plotly_a_sentence_says_what_to_install(name, more, monkeypatch):
+    monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
+    sentence = (
+        f"attention.{name} wants the package plotly, which is not installed;"
+        " the extra brings it: pip install 'attention-stage-by-stage[app]'."
+    )
+    with pytest.raises(ModuleNotFoundError, match=f"^{re.escape(sentence)}$"):
+        getattr(attention, name)(PLAIN, *more)
 
 
 # ---- a diagnosis ---------------------------------------------------------------------------------
