@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attention.figures.comparison import compared
+import numpy as np
+
+from attention.figures.comparison import Labels, compared
 from attention.figures.panes import Pane
 from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.differing import differing
+
+Labelled = Mapping[tuple[int, ...], Labels]  # by the shape of a matrix
 
 
 def panes_of(
@@ -26,13 +30,17 @@ def panes_of(
         found, item=item, head=head, tokens=tokens, key_tokens=key_tokens, names=names
     ):
         labels = {M.shape: named for M, named in zip(shown.matrices, shown.labels, strict=True)}
+
+        def labels_of(matrix: np.ndarray, labels: Labelled = labels) -> Labels:
+            return labels[matrix.shape]
+
         ours, theirs, *difference = shown.matrices
         panes += compared(
             shown.name,
             ours,
             theirs,
             difference[0] if difference else None,
-            lambda M, labels=labels: labels[M.shape],
+            labels_of,
             words=list(zip(shown.symbols, shown.sentences, strict=True)),
             digits=digits,
         )

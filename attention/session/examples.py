@@ -4,14 +4,17 @@ sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import DRAWN, Settings
+
+Build = Callable[[str], Settings]  # from the name of an example to its settings
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,10 @@ NUMBERS = (
 )
 
 
-def example(name: str, title: str, notice: str):
+def example(name: str, title: str, notice: str) -> Callable[[Build], Build]:
     """Enter a function that builds settings into the table, under the name its link carries."""
 
-    def enter(build):
+    def enter(build: Build) -> Build:
         EXAMPLES[name] = Example(title, notice, cache(lambda: build(name)))
         return build
 
@@ -60,7 +63,9 @@ def as_made(s: Settings) -> bool:
     )
 
 
-def _settings(name, tokens, matrices, **options) -> Settings:
+def _settings(
+    name: str, tokens: Iterable[str], matrices: Mapping[str, Any], **options: Any
+) -> Settings:
     wrapped = {key: m if isinstance(m, Matrix) else Matrix(m) for key, m in matrices.items()}
     return Settings(example=name, tokens=tuple(tokens), matrices=wrapped, **options)
 
@@ -71,7 +76,7 @@ def _settings(name, tokens, matrices, **options) -> Settings:
     "Word 4 takes almost all the weight of every row: its key is the longest, so every query scores"
     " highest on it.",
 )
-def four_words(name):
+def four_words(name: str) -> Settings:
     X = [[0, 1, 1, 2], [1, 0, 0, 2], [1, 1, 0, 2], [2, 1, 1, 1]]
     W_Q = [[1, 1, 0, 0], [0, 0, 2, 2], [1, 2, 2, 2], [0, 0, 2, 2]]
     W_K = [[1, 1, 0, 2], [1, 1, 2, 0], [2, 1, 0, 2], [0, 0, 0, 1]]
@@ -86,7 +91,7 @@ def four_words(name):
     " how well its key matches. The query asks for a and c: the entry “a c” matches twice and gets"
     " the largest share.",
 )
-def lookup(name):
+def lookup(name: str) -> Settings:
     Q = [[1, 0, 1, 0]]
     K = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
     V = [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]
@@ -101,7 +106,7 @@ def lookup(name):
     "Both queries have the scores 1, 2, 1. The first sees every key; the second may not look at the"
     " middle one, so its share goes to the other two.",
 )
-def softmax_alone(name):
+def softmax_alone(name: str) -> Settings:
     values = {"Q": [[1], [1]], "K": [[1], [2], [1]], "V": np.eye(3)}
     drawn = ((True, True, True), (True, False, True))
     return _settings(
@@ -130,7 +135,7 @@ CUSTOMERS = {
     "With d_k = 1 the scale is 1, so scores and scaled are equal, and the weights stay close to a"
     " third each.",
 )
-def customers(name):
+def customers(name: str) -> Settings:
     matrices = {key: [M] for key, M in CUSTOMERS.items()}
     return _settings(name, ("c1", "c2", "c3"), matrices, digits=4)
 
@@ -141,7 +146,7 @@ def customers(name):
     "Adding −1e9 hides a key only as long as another one is visible: row 3 has none, and its"
     " weights come back as if there were no mask. A true −∞ gives that row 0.",
 )
-def minus_1e9(name):
+def minus_1e9(name: str) -> Settings:
     matrices = {key: [M] for key, M in CUSTOMERS.items()}
     drawn = ((True, False, False), (True, True, False), (False, False, False))
     return _settings(
@@ -155,7 +160,7 @@ def minus_1e9(name):
     "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products."
     " Dividing by √8 brings it back near 1. Behind the mask, row 1 of the output is row 1 of V.",
 )
-def random_qkv(name):
+def random_qkv(name: str) -> Settings:
     tokens = ("My", "name", "is", "X")
     return _settings(
         name, tokens, {"Q": _RANDOM_Q, "K": _RANDOM_K, "V": _RANDOM_V}, mask="causal", query=2
@@ -169,7 +174,7 @@ def random_qkv(name):
     " weighted by raw dot products. The walk below does it as a loop and arrives at the row of the"
     " matrix form.",
 )
-def bare_bones(name):
+def bare_bones(name: str) -> Settings:
     X = Matrix.rolled((5, 10), Recipe("normal", 0))
     eye = Matrix.rolled((10, 10), Recipe("identity"))
     tokens = ("x1", "x2", "x3", "x4", "x5")
@@ -184,7 +189,7 @@ def bare_bones(name):
     "d_model, d_k and d_v need not be equal. These weights were stored as (d_out, d_model); the"
     " context vector adds up the outputs of all tokens.",
 )
-def three_widths(name):
+def three_widths(name: str) -> Settings:
     matrices = {"X": Matrix.rolled((5, 10), Recipe("normal", 0))}
     for seed, (key, d_out) in enumerate({"W_Q": 20, "W_K": 20, "W_V": 25}.items(), 1):
         stored = Recipe("normal", seed).fill((d_out, 10))
@@ -201,7 +206,7 @@ def three_widths(name):
     " and every weight between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead"
     " or padding mask.",
 )
-def batch(name):
+def batch(name: str) -> Settings:
     rng = np.random.RandomState(
         42
     )  # NumPy's legacy generator: the published numbers were drawn from it
@@ -215,7 +220,7 @@ def batch(name):
     "Head 1: “it” looks for an animal and puts nearly all its weight on “cat”. Head 2: every word"
     " looks at the word before it, the first one at itself. Switch heads to see both.",
 )
-def sentence(name):
+def sentence(name: str) -> Settings:
     tokens = ("the", "cat", "purrs", "because", "it", "ate")
     kinds = {"the": None, "cat": 0, "purrs": 1, "because": None, "it": 2, "ate": 1}
     X, angle = np.zeros((6, 5)), np.pi / 5
@@ -241,7 +246,7 @@ def sentence(name):
     "A place to begin with your own: type over these numbers, roll others, or paste and open files"
     " under “your data”.",
 )
-def own(name):
+def own(name: str) -> Settings:
     X = Recipe("integers", 0, 0, 3)
     weights = {
         f"W_{letter}": Matrix.rolled((4, 4), Recipe("xavier", k))
