@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import Protocol
 
 from attention.frameworks.records import CONVENTIONS, Convention
 from attention.html.tables import line, table
-from attention.session.compare_frameworks import Compared
+
+
+class Compared(Protocol):
+    """What a framework does with these numbers, in a sentence."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def sentence(self) -> str: ...
+
 
 FACTS = (  # heading, ours, what a convention says
     ("how it is called", "any way", lambda c: c.when),
