@@ -326,7 +326,9 @@ def choice(key: str, text: str):
 
 
 def button(name: str):
-    return lambda d: d.page.get_by_role("button", name=name, exact=True).click()
+    """Pressed in one go: the page may be moving under the mouse just then."""
+    pressed = "button => button.click()"
+    return lambda d: d.page.get_by_role("button", name=name, exact=True).evaluate(pressed)
 
 
 FIRST_MOVES = [  # each as the first in its session, one after the other; what it does to the address
