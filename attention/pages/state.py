@@ -72,7 +72,6 @@ class Visit:
     doubtful: list[Doubtful] = field(
         default_factory=list
     )  # to a value that it may have shown before
-    returned: bool = False  # whether Back began this run
     ended: bool = False  # whether the last run reached its end
 
 
@@ -96,7 +95,6 @@ def begin(page: str) -> Settings:
         visit.page, visit.browser_has_address = page, False
     elif _elsewhere(visit, address) and not visit.control_began_run:
         _open(visit, address)
-        visit.returned = True
     visit.browser_has_address = visit.browser_has_address or bool(address)
     visit.control_began_run, visit.ended = False, False
     visit.controls_drawn = set()
@@ -546,10 +544,8 @@ def write_address() -> tuple[bool, str]:
             store.forget(visit.store_turn, _failed)
         elif not whole:
             _keep(visit, mark)
-    # A move just before Back may have its address on the way still, over the one gone back to.
-    if (address != link or visit.returned) and (address or not start.is_bare(link)):
+    if address != link and (address or not start.is_bare(link)):
         st.query_params.from_dict(link)
-    visit.returned = False
     visit.address = link if address or not start.is_bare(link) else {}
     not_kept, why = visit.not_kept
     if not mark or mark != not_kept:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
 from attention.pages import state
@@ -82,22 +81,3 @@ def test_a_control_drawn_anew_by_an_overtaken_run_is_told_its_value_again(at, mo
         assert at.button_group(key="set_steps").proto.set_value
     at.run()
     assert at.button_group(key="set_steps").proto.set_value
-
-
-def test_an_address_gone_back_to_is_sent_once_for_a_move_may_still_write_over_it(at, monkeypatch):
-    sent = []
-    take = QueryParamsProxy.from_dict
-    monkeypatch.setattr(
-        QueryParamsProxy, "from_dict", lambda self, link: (sent.append(link), take(self, link))
-    )
-    at.slider(key="set_digits").set_value(5).run()
-    there = sent.pop()
-    at.slider(key="set_digits").set_value(6).run()
-    assert sent.pop()["digits"] == "6"
-    at.query_params.clear()
-    for name, value in there.items():
-        at.query_params[name] = value
-    at.run()
-    assert sent == [there]
-    at.run()
-    assert sent == [there]
