@@ -9,12 +9,11 @@ import numpy as np
 
 from attention.colours import around_zero
 from attention.figures.panes import Pane, Words, pane
+from attention.frameworks.differing import limits_of
 from attention.frameworks.distance import largest_finite
 from attention.frameworks.records import Answer
 from attention.trace import AttentionTrace
 
-# Differences are coloured against this share of the numbers at least, so that rounding stays pale.
-PALE = 1e-3
 Labels = tuple[Sequence[str], ...]  # of rows and of columns
 
 
@@ -42,15 +41,13 @@ def compared(
     ``labels``: for each matrix the labels of its rows and columns. ``words``: the three symbols,
     and the sentence of each.
     """
-    most = max(largest_finite(ours), largest_finite(theirs))
-    limits = _limits(most, share=name.startswith("weights"))
+    both, _, *apart = limits_of(name, [M for M in (ours, theirs, difference) if M is not None])
     matrices = [
-        Compared("ours", ours, limits, np.isneginf(ours)),
-        Compared("theirs", theirs, limits, np.isneginf(theirs)),
+        Compared("ours", ours, both, np.isneginf(ours)),
+        Compared("theirs", theirs, both, np.isneginf(theirs)),
     ]
     if difference is not None:
-        furthest = max(largest_finite(difference), PALE * most)
-        matrices.append(Compared("difference", difference, around_zero(furthest), None))
+        matrices.append(Compared("difference", difference, apart[0], None))
     panes = []
     for (key, matrix, limits, hidden), (symbol, sentence) in zip(matrices, words, strict=False):
         rows, columns = labels(matrix)

@@ -17,7 +17,6 @@ from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
-from attention.session.run import labels
 from attention.session.settings import Settings, allowed
 from attention.stages import STAGES
 
@@ -175,14 +174,3 @@ def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
     values = answers[name]
     blocks = values.reshape(-1, *values.shape[-2:])
     return "\n\n".join(write_matrix(block) for block in blocks)
-
-
-def axes(stage: str, shape: tuple[int, ...], s: Settings | None) -> tuple[tuple[str, ...], ...]:
-    """Labels for the rows and columns of a stage: Explore's where they are as many, else 1, 2, …"""
-    words = STAGES[stage]
-    known = labels(s) if s else {}
-    found = [known.get(word, ()) for word in (words.rows, words.columns)]
-    return tuple(
-        names if len(names) == size else tuple(map(str, range(1, size + 1)))
-        for names, size in zip(found, shape, strict=True)
-    )
