@@ -18,6 +18,7 @@ of adding by the shape: the stages agree to the bound of a floating sum, not to 
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -30,7 +31,8 @@ import numpy as np
 
 CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
 ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
-SHARED = 2**25  # bytes of a stage up to which it shares its memory with the others
+SHARED = 2**23  # bytes of a stage up to which it shares its memory with the others
+SMALL_PAGES = 2**28  # bytes of a stage from which its memory comes in the system's small pages
 
 _HOLD = Lock()  # of the caller who holds BLAS
 T = TypeVar("T")
@@ -193,10 +195,23 @@ def _room(no_row: Stages, n_q: int) -> Stages:
         pieces = (
             np.empty((len(names), *shape), dtype)
             if together
-            else (np.empty(shape, dtype) for _ in names)
+            else (_empty(shape, dtype) for _ in names)
         )
         stages |= zip(names, pieces, strict=True)
     return stages
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """``np.empty``, whose large pages make half a gigabyte slow where the system must find them."""
+    size = math.prod(shape) * dtype.itemsize
+    if size >= SMALL_PAGES and hasattr(mmap, "MAP_ANONYMOUS"):
+        try:
+            memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except OSError:
+            pass  # too little memory: NumPy's error says how much was asked for
+        else:
+            return np.frombuffer(memory, dtype).reshape(shape)
+    return np.empty(shape, dtype)
 
 
 @contextmanager

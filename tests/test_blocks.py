@@ -1,6 +1,7 @@
 """The loop over blocks of whole rows: the same stages as without it, BLAS left as it was."""
 
 import math
+import mmap
 import sys
 import threading
 import tracemalloc
@@ -390,3 +391,21 @@ def test_one_nan_in_a_value_takes_no_more_memory_than_the_scores(lead):
     finally:
         tracemalloc.stop()
     assert peak < 8 * trace.scores.nbytes
+
+
+def test_stages_in_memory_of_the_systems_own_pages_are_the_same_to_the_bit(monkeypatch):
+    Q, K, V = np.random.default_rng(3).standard_normal((3, 2, 1500, 4))
+    usual = scaled_dot_product_attention(Q, K, V)
+    monkeypatch.setattr(engine, "SHARED", 0)
+    monkeypatch.setattr(engine, "SMALL_PAGES", 1)
+    small = scaled_dot_product_attention(Q, K, V)
+    for name in ("scores", "scaled", "masked", "weights", "output"):
+        np.testing.assert_array_equal(getattr(small, name), getattr(usual, name))
+        assert not getattr(small, name).flags.writeable
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MAP_ANONYMOUS"), reason="the system has no such pages")
+def test_too_little_memory_of_the_system_is_numpys_own_error(monkeypatch):
+    monkeypatch.setattr(engine, "SMALL_PAGES", 1)
+    with pytest.raises(MemoryError, match="Unable to allocate"):
+        engine._empty((2**50,), np.dtype(np.float64))
