@@ -27,41 +27,74 @@ class Switch(NamedTuple):
     """A part of the attention that is there or not."""
 
     label: str
+    adds: str
     is_on: Callable[[Settings], bool]
     turn: Callable[[Settings, bool], Settings]
 
 
 SWITCHES = {
-    "softmax": Switch("softmax", lambda s: s.softmax, lambda s, on: replace(s, softmax=on)),
-    "cross": Switch("second sequence", lambda s: bool(s.memory_tokens), changes.set_memory),
-    "output_weights": Switch("W\\_O", lambda s: "W_O" in s.matrices, changes.set_output_weights),
-    "context": Switch("Σ output", lambda s: s.context, lambda s, on: replace(s, context=on)),
+    "softmax": Switch(
+        "softmax",
+        "turns each row of scores into weights that add up to 1",
+        lambda s: s.softmax,
+        lambda s, on: replace(s, softmax=on),
+    ),
+    "cross": Switch(
+        "second sequence",
+        "keys and values come from another sentence",
+        lambda s: bool(s.memory_tokens),
+        changes.set_memory,
+    ),
+    "output_weights": Switch(
+        "W_O",
+        "one more matrix mixes the output of all heads",
+        lambda s: "W_O" in s.matrices,
+        changes.set_output_weights,
+    ),
+    "context": Switch(
+        "Σ output",
+        "adds the rows of the output up into one",
+        lambda s: s.context,
+        lambda s, on: replace(s, context=on),
+    ),
     "typed_qkv": Switch(
         "Q, K, V typed themselves",
+        "begins without embeddings and weights; every stage keeps its numbers",
         lambda s: s.typed_qkv,
         lambda s, on: changes.start_from(s, on, run(s)),
     ),
 }
+PARTS = "; ".join(f"**{switch.label}** {switch.adds}" for switch in SWITCHES.values()) + "."
+SIZES = {
+    "d_model": "How many numbers stand for one token.",
+    "d_k": "How many numbers a query and a key have, for each head.",
+    "d_v": "How many numbers a value has, for each head; so long is a row of the output.",
+}
 
 
 def rail(s: Settings) -> None:
-    """All controls, in the sidebar."""
+    """All controls, in the sidebar, under their headings."""
     with st.sidebar:
-        state.setting_control(
-            st.selectbox,
-            "Example",
-            "example",
-            s.example,
-            state.example,
-            options=list(EXAMPLES),
-            format_func=lambda name: EXAMPLES[name].title,
-        )
-        state.button(
-            "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was"
-        )
-        _view(s)
-        _attention(s)
-        _shapes(s)
+        _example(s)
+        for heading, controls in GROUPS.items():
+            st.html(f"<h2 class='rail'>{heading}</h2>")
+            controls(s)
+
+
+def _example(s: Settings) -> None:
+    state.setting_control(
+        st.selectbox,
+        "Example",
+        "example",
+        s.example,
+        state.example,
+        options=list(EXAMPLES),
+        format_func=lambda name: EXAMPLES[name].title,
+        help="A worked example with its own words, matrices and settings.",
+    )
+    state.button(
+        "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was."
+    )
 
 
 Apply = Callable[[Settings, Any], Settings]
@@ -106,7 +139,7 @@ def _view(s: Settings) -> None:
         field("query"),
         options=range(len(tokens)),
         format_func=lambda i: tokens[min(i, len(tokens) - 1)],
-        help="Highlighted in every stage and walked below",
+        help="The token that asks: its row is framed in every stage, and walked step by step.",
     )
     if s.heads > 1:
         state.setting_control(
@@ -117,6 +150,7 @@ def _view(s: Settings) -> None:
             lambda s, h: replace(s, head=s.head if h is None else h),
             options=range(s.heads),
             format_func=lambda h: str(h + 1),
+            help="Which head the stages show.",
         )
     if s.batch > 1:
         state.setting_control(
@@ -128,15 +162,30 @@ def _view(s: Settings) -> None:
             min_value=1,
             max_value=s.batch,
             step=1,
+            help="Which sequence of the batch the stages show.",
         )
     state.setting_control(
-        st.slider, "Digits", "digits", s.digits, field("digits"), min_value=0, max_value=10
+        st.slider,
+        "Digits",
+        "digits",
+        s.digits,
+        field("digits"),
+        min_value=0,
+        max_value=10,
+        help="Behind the decimal point, wherever a number is shown; exports keep all of them.",
     )
 
 
 def _attention(s: Settings) -> None:
     kind = "sqrt" if s.scale is None else "none" if s.scale == 1 else "number"
-    _choice("Scale", "scale_kind", kind, SCALES, _set_scale)
+    _choice(
+        "Scale",
+        "scale_kind",
+        kind,
+        SCALES,
+        _set_scale,
+        help="What scores are multiplied by; 1/√d_k keeps their spread whatever d_k is.",
+    )
     if kind == "number":
         state.setting_control(
             st.number_input,
@@ -148,8 +197,16 @@ def _attention(s: Settings) -> None:
             max_value=1e6,
             step=0.05,
             format="%.6g",
+            help="Any positive number in place of 1/√d_k.",
         )
-    _choice("Mask", "mask", s.mask, MASK_LABELS, _set_mask)
+    _choice(
+        "Mask",
+        "mask",
+        s.mask,
+        MASK_LABELS,
+        _set_mask,
+        help="Which keys a query may look at; a hidden key gets weight 0.",
+    )
     keys = distinct(s.key_tokens)
     state.setting_control(
         st.multiselect,
@@ -160,19 +217,30 @@ def _attention(s: Settings) -> None:
         options=range(len(keys)),
         format_func=lambda k: keys[min(k, len(keys) - 1)],
         placeholder="none",
+        help="Padding fills a sequence up to a length; no query may look at it.",
     )
     if s.fill != "-inf" or not inputs.allowed(s).all():
-        _choice("Hidden cells get", "fill", s.fill, FILLS)
+        _choice(
+            "Hidden cells get",
+            "fill",
+            s.fill,
+            FILLS,
+            help="−∞ makes a weight exactly 0; adding −1e9 does so only while scores are small.",
+        )
+
+
+def _parts(s: Settings) -> None:
     on = [name for name, switch in SWITCHES.items() if switch.is_on(s)]
     state.setting_control(
         st.pills,
-        "Parts, on or off",
+        "On or off",
         "parts",
         on,
         _switch,
         options=list(SWITCHES),
         selection_mode="multi",
         format_func=lambda name: SWITCHES[name].label,
+        help=PARTS,
     )
 
 
@@ -201,24 +269,52 @@ def _set_size(name: str) -> Apply:
     return moved_to
 
 
-def _shapes(s: Settings) -> None:
-    sizes = {"d_model": s.d_model, "d_k": s.d_k, "d_v": s.d_v}
-    for name, size in sizes.items():
+def _sizes(s: Settings) -> None:
+    for name, help in SIZES.items():
+        size = getattr(s, name)
         if size is not None:
-            state.setting_control(
-                st.slider,
-                name.replace("_", "\\_"),
-                name,
-                size,
-                _set_size(name),
-                min_value=1,
-                max_value=max(MOST_STEPS, size),
-            )
+            _size(name, size, help)
     _choice(
         "Heads",
         "heads",
         s.heads,
         {h: str(h) for h in s.possible_heads},
         lambda s, h: replace(s, heads=h, head=0, cell=None),
-        help="They divide the columns of the weights",
+        help="They share the columns of the weights evenly, so their number divides both widths.",
     )
+
+
+def _size(name: str, size: int, help: str) -> None:
+    """A slider, and beside it a field for who knows the number."""
+    most = max(MOST_STEPS, size)
+    slider, entry = st.columns([3, 2], vertical_alignment="bottom", gap="small")
+    with slider:
+        state.setting_control(
+            st.slider, name, name, size, _set_size(name), min_value=1, max_value=most, help=help
+        )
+    with entry:
+        number(name, f"{name}_number", size, help, label_visibility="collapsed")
+
+
+def number(name: str, key: str, size: int, help: str, **options: Any) -> None:
+    """A field for one of the sizes."""
+    state.setting_control(
+        st.number_input,
+        name,
+        key,
+        size,
+        _set_size(name),
+        min_value=1,
+        max_value=max(MOST_STEPS, size),
+        step=1,
+        help=help,
+        **options,
+    )
+
+
+GROUPS: dict[str, Callable[[Settings], None]] = {
+    "Attention": _attention,
+    "Sizes": _sizes,
+    "Parts": _parts,
+    "View": _view,
+}

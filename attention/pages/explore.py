@@ -14,7 +14,7 @@ from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.pages import board, controls, editors, parts, sheet, state
+from attention.pages import board, controls, editors, parts, sheet, state, words
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import one, run, view
 from attention.stages import STAGES
@@ -96,6 +96,7 @@ sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
 sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
+words.row(s)
 editors.panel(s)
 parts.sentences(*state.sentences())
 
@@ -130,24 +131,40 @@ def the_cell() -> None:
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
     st.html(
-        f"<p><b>{escape(where)}</b> — click another cell,"
-        " or pick one with the arrow keys and Enter.</p>"
-        f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre>"
+        f"<div class='chosen'><p><b>{escape(where)}</b></p>"
+        f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
     )
 
 
 def the_walk() -> None:
-    steps = state.page_control(
-        st.segmented_control,
-        "Steps shown",
-        "steps",
-        6,
-        options=range(1, 7),
-        required=True,
-        format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
-        label_visibility="collapsed",
+    last = len(tables.STEPS)
+    at = state.page_value("steps", 1)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        _step("Previous", "previous_step", at - 1, "Left", at == 1)
+        _step("Next", "next_step", at + 1, "Right", at == last)
+        step = state.page_control(
+            st.segmented_control,
+            "Step",
+            "steps",
+            1,
+            options=range(1, last + 1),
+            required=True,
+            format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
+            label_visibility="collapsed",
+        )
+    st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
+
+
+def _step(label: str, key: str, step: int, arrow: str, disabled: bool) -> None:
+    state.button(
+        label,
+        key,
+        state.set_page_value,
+        ("steps", step),
+        icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
+        shortcut=arrow,
+        disabled=disabled,
     )
-    st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, steps))
 
 
 def the_figures() -> None:
@@ -209,14 +226,16 @@ below = {
     "Take it away": the_exports,
     "The code": the_code,
 }
-panel = state.page_control(
-    st.segmented_control,
-    "Below the board",
-    "below",
-    CELL,
-    options=list(below),
-    required=True,
-    label_visibility="collapsed",
-)
-below[panel]()
+with st.bottom, st.container(key="dock"):
+    panel = state.page_control(
+        st.segmented_control,
+        "Below the board",
+        "below",
+        CELL,
+        options=list(below),
+        required=True,
+        label_visibility="collapsed",
+    )
+    with st.container(key="dock_content"):
+        below[panel]()
 state.end()

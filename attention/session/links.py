@@ -162,7 +162,11 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
     Where the link does not fit: the example, and a mark of the rest, which the state gives again
     after a way through a file, and which nobody can guess who does not have it.
     """
-    large = [m for m in settings.matrices.values() if m.values.size > MAX_TYPED and not m.is_rolled]
+    made = EXAMPLES[settings.example].build().matrices
+    large = any(
+        m.values.size > MAX_TYPED and not m.is_rolled and m != made.get(name)
+        for name, m in settings.matrices.items()
+    )
     link = {} if large else write(settings)
     if link and len(urlencode(link)) <= MAX_LINK:
         return link, True

@@ -1,0 +1,34 @@
+"""The button that copies the link: what it holds, and the line that embeds the page elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention.session import links
+from attention.session.settings import Settings
+
+WHOLE = "This link holds everything: it opens to the same numbers anywhere."
+PART = (
+    "These matrices are too large for a link: this one finds them in this browser alone."
+    " “Take it away” saves the state as a file that opens anywhere."
+)
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "attention_share",
+    html='<div class="share"></div>\n',
+    css=(_HERE / "share.css").read_text(),
+    js=(_HERE / "share.js").read_text(),
+    isolate_styles=False,
+)
+
+
+def button(settings: Settings) -> None:
+    """“Copy link”, for the state that these settings are."""
+    link, whole = links.address(settings)
+    says = {"query": urlencode(link), "says": WHOLE if whole else PART}
+    _COMPONENT(key="share", data=json.dumps(says).encode())

@@ -1,0 +1,107 @@
+// The button that copies the link. Where a browser gives no clipboard, as on plain http, the text
+// stands selected in a field, ready to be copied by hand.
+
+const shares = new WeakMap()
+
+const make = (tag, className, parent, text) => {
+  const node = document.createElement(tag)
+  if (className) node.className = className
+  if (text !== undefined) node.textContent = text
+  parent?.append(node)
+  return node
+}
+
+const copied = async field => {
+  field.focus()
+  field.select()
+  try {
+    if (navigator.clipboard) {
+      await navigator.clipboard.writeText(field.value)
+      return true
+    }
+  } catch { /* the browser refused: by hand then */ }
+  return document.execCommand('copy')
+}
+
+class Share {
+  constructor (root) {
+    this.button = make('button', 'share-button', root, 'Copy link')
+    this.button.type = 'button'
+    this.button.setAttribute('aria-expanded', 'false')
+    this.panel = make('div', 'share-panel', root)
+    this.panel.setAttribute('role', 'group')
+    this.panel.setAttribute('aria-label', 'Copy link')
+    this.panel.hidden = true
+    this.says = make('p', 'share-says', this.panel)
+    this.link = this.field('The link')
+    this.embed = this.field('A line that shows this page in another')
+    this.done = make('p', 'share-done', this.panel)
+    this.done.setAttribute('role', 'status')
+    this.button.onclick = () => this.panel.hidden ? this.open() : this.close()
+    root.addEventListener('keydown', event => {
+      event.stopPropagation() // the page's shortcuts are not meant
+      if (event.key !== 'Escape') return
+      this.close()
+      this.button.focus()
+    })
+    root.addEventListener('focusout', event => {
+      if (event.relatedTarget && !root.contains(event.relatedTarget)) this.close()
+    })
+    this.away = event => { if (!root.contains(event.target)) this.close() }
+    document.addEventListener('pointerdown', this.away)
+  }
+
+  field (label) {
+    const line = make('label', 'share-line', this.panel, label)
+    const row = make('span', 'share-row', line)
+    const field = make('input', '', row)
+    field.readOnly = true
+    field.onfocus = () => field.select()
+    const again = make('button', 'share-again', row, 'Copy')
+    again.type = 'button'
+    again.setAttribute('aria-label', `Copy: ${label}`)
+    again.onclick = () => this.copy(field)
+    return field
+  }
+
+  show ({ query, says }) {
+    const { origin, pathname } = window.location
+    const url = `${origin}${pathname}?${query}`
+    this.says.textContent = says
+    if (url !== this.link.value) this.done.textContent = ''
+    this.link.value = url
+    const src = `${url}&embed=true`.replaceAll('&', '&amp;')
+    this.embed.value = `<iframe src="${src}" width="100%" height="900"></iframe>`
+  }
+
+  open () {
+    this.panel.hidden = false
+    this.button.setAttribute('aria-expanded', 'true')
+    this.copy(this.link)
+  }
+
+  close () {
+    this.panel.hidden = true
+    this.button.setAttribute('aria-expanded', 'false')
+    this.done.textContent = ''
+  }
+
+  async copy (field) {
+    const word = field === this.link ? 'link' : 'line'
+    this.done.textContent = await copied(field)
+      ? `The ${word} was copied.`
+      : `The ${word} is selected: press Ctrl+C, or hold it, to copy.`
+  }
+}
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector('.share')
+  if (!shares.has(root)) shares.set(root, new Share(root))
+  const share = shares.get(root)
+  share.show(JSON.parse(new TextDecoder().decode(data)))
+  return () => {
+    document.removeEventListener('pointerdown', share.away)
+    root.replaceChildren()
+    shares.delete(root)
+  }
+}
