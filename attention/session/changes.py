@@ -25,7 +25,8 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
 
     def resize(key: str, rows: int | None = None, columns: int | None = None) -> None:
         if key in m:
-            m[key] = m[key].resized(rows or m[key].shape[-2], columns or m[key].shape[-1])
+            shape = rows or m[key].shape[-2], columns or m[key].shape[-1]
+            m[key] = m[key].resized(*shape, key)
 
     if name == "d_model":
         for key in ("X", "memory"):
@@ -118,7 +119,7 @@ def set_memory(s: Settings, on: bool) -> Settings:
     m.pop("memory", None)
     n = len(s.tokens)
     if s.typed_qkv:
-        m["K"], m["V"] = m["K"].resized(n, m["K"].shape[-1]), m["V"].resized(n, m["V"].shape[-1])
+        m |= {name: m[name].resized(n, m[name].shape[-1], name) for name in "KV"}
     s = replace(
         s, memory_tokens=(), matrices=m, padding=tuple(k for k in s.padding if k < n), cell=None
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.limits import BadInput
+from attention.limits import MAX_SEED, BadInput
 from attention.numbers import exact
 from attention.readers.printouts import read_number
 from attention.session.changes import set_tokens
@@ -119,10 +119,40 @@ def add_token(s: Settings, name: str) -> Settings:
 
 
 def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
-    """Fill a matrix by a recipe; where it shows that draw already, take the next seed. Nothing else
-    changes.
+    """Fill a matrix by a recipe, from its own stream; where it shows that draw already, take the
+    next seed. Nothing else changes.
     """
-    old = s.matrices[name]
+    old, recipe = s.matrices[name], recipe.of(name)
     if old.recipe == recipe and recipe.kind != "identity":
-        recipe = replace(recipe, seed=recipe.seed + 1)
+        recipe = replace(recipe, seed=_following(recipe.seed))
     return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(old.shape[-2:])), recipe))
+
+
+def randomize(
+    s: Settings,
+    seed: int,
+    kind: str = "integers",
+    low: float = -1,
+    high: float = 2,
+    with_X: bool = False,
+) -> Settings:
+    """Draw W_Q, W_K and W_V anew, or Q, K and V where these are given themselves.
+
+    One seed, and each matrix a stream of its own: no two are equal by accident. ``with_X`` draws
+    the embeddings with the same seed as well. Of a batch it is the item shown that changes.
+    """
+    for name in ("Q", "K", "V") if s.typed_qkv else ("W_Q", "W_K", "W_V"):
+        recipe = Recipe(kind, seed, low, high, name)
+        values = recipe.fill(s.shape(name))
+        s = s.with_matrix(name, Matrix(_placed(s, name, values), recipe))
+    return s
+
+
+def next_seed(s: Settings) -> int:
+    """The seed for the next :func:`randomize`: the one after that of W_Q, or Q, or 1."""
+    recipe = s.matrices["Q" if s.typed_qkv else "W_Q"].recipe
+    return _following(recipe.seed) if recipe else 1
+
+
+def _following(seed: int) -> int:
+    return (seed + 1) % (MAX_SEED + 1)

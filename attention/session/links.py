@@ -56,6 +56,11 @@ _REFUSALS = (
 )
 
 
+_RECIPE = re.compile(
+    r"([a-z]+)(?:\.(\w{1,10}))?,(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?"
+)
+
+
 @dataclass(frozen=True)
 class Codec:
     """How one field of the settings is written into a link and read from it."""
@@ -278,8 +283,8 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
 
 
 def write_matrix(matrix: Matrix) -> str:
-    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where
-    that is shorter.
+    """A recipe as ``kind.stream,seed,rows x columns[,low,high]``; typed values as text, compressed
+    where that is shorter.
 
     A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one
     travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
@@ -304,7 +309,8 @@ def write_matrix(matrix: Matrix) -> str:
 
 
 def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
-    text = f"{r.kind},{r.seed},{shape[-2]}x{shape[-1]}"
+    way = f".{r.stream}" if r.stream else ""  # without it, the seed alone decides
+    text = f"{r.kind}{way},{r.seed},{shape[-2]}x{shape[-1]}"
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
@@ -315,14 +321,14 @@ def read_matrix_text(text: str, name: str) -> Matrix:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     if both:
         return Matrix(read_matrix_text(rest, name).values, read_matrix_text(made, name).recipe)
-    recipe = re.fullmatch(r"([a-z]+),(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?", text)
+    recipe = _RECIPE.fullmatch(text)
     if recipe:
-        kind, seed, rows, columns, low, high = recipe.groups()
+        kind, way, seed, rows, columns, low, high = recipe.groups()
         shape = int(rows), int(columns)
         if not all(1 <= side <= MAX_SIDE for side in shape):
             raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
         ends = (read_number(low, name), read_number(high, name)) if low else (0, 3)
-        return Matrix.rolled(shape, Recipe(kind, int(seed), *ends))
+        return Matrix.rolled(shape, Recipe(kind, int(seed), *ends, way or ""))
     if text.startswith("*"):
         return _raw(text, name)
     if text.startswith("~"):

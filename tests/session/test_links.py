@@ -3,10 +3,12 @@ error.
 """
 
 import base64
+import hashlib
 import json
 import tracemalloc
 import zlib
 from dataclasses import fields, replace
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -52,12 +54,14 @@ numbers = st.floats(-LIMIT, LIMIT)
 def matrices(draw, shape, batch=0):
     """Typed, rolled, or rolled and then edited; with as many items as the batch has."""
     kind = draw(st.sampled_from(["typed", "integers", *INITIALISERS]))
+    stream = draw(st.sampled_from(["", *MATRICES]))
     if batch or kind == "typed":
         some = draw(st.lists(numbers, min_size=1, max_size=6))
         return Matrix(np.resize(some, (batch, *shape) if batch else shape))
     low = draw(st.integers(-5, 5) | st.floats(-100, 100))
     rolled = Matrix.rolled(
-        shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50)))
+        shape,
+        Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50)), stream),
     )
     if draw(st.booleans()):
         rolled = Matrix(rolled.edited((0, -1), draw(numbers)).values)
@@ -268,6 +272,42 @@ def test_a_broken_large_matrix_is_one_sentence_and_little_memory(text, message):
     assert peak < 10_000_000
 
 
+# ---- links that were made before ----------------------------------------------------------------
+
+RECORDED = json.loads(Path(__file__).with_name("recorded_links.json").read_text("utf-8"))
+
+
+def digests(state):
+    """The shape and a digest of the numbers of each matrix."""
+    return {
+        name: "x".join(map(str, matrix.shape))
+        + " "
+        + hashlib.blake2b(matrix.values.astype("<f8").tobytes(), digest_size=8).hexdigest()
+        for name, matrix in state.matrices.items()
+    }
+
+
+@pytest.mark.parametrize("made", RECORDED, ids=lambda made: " ".join(made["link"]))
+def test_a_link_from_before_gives_its_numbers_bit_for_bit(made):
+    state, notices = read(made["link"])
+    assert notices == []
+    assert digests(state) == made["matrices"]
+    if "example" in made["link"]:
+        assert write(state) == made["link"]
+
+
+def test_a_recipe_says_which_way_of_drawing_it_means():
+    four = EXAMPLES["four-words"].build()
+    state = four.with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("normal", 7, stream="W_Q")))
+    link = {"example": "four-words", "W_Q": "normal.W_Q,7,4x4"}
+    assert write(state) == link
+    assert read(link) == (state, [])
+    before = read({"example": "four-words", "W_Q": "normal,7,4x4"})[0]
+    plain = np.random.default_rng(7).standard_normal((4, 4))
+    assert before.matrices["W_Q"].values.tolist() == plain.tolist()
+    assert not (state.matrices["W_Q"].values == plain).any()
+
+
 # ---- broken links -------------------------------------------------------------------------------
 
 
@@ -347,6 +387,9 @@ HOSTILE = [
     "uniform,1,4x4,-1e12,1e12",
     "uniform,1,4x4,-1e308,1e308",
     "evil,1,4x4",
+    "normal.evil,1,4x4",
+    "normal.,1,4x4",
+    "normal.W_Q,1,4x4",
     "normal,1,4x4,nan,nan",
     "normal,1,64x1",
     FOUR_BY_FOUR,
