@@ -12,7 +12,7 @@ import numpy as np
 from attention.limits import MAX_SEED, BadInput
 from attention.numbers import exact
 from attention.readers.printouts import read_number
-from attention.session.changes import set_tokens
+from attention.session.changes import BY_WORD, by_word, set_tokens
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import labels
 from attention.session.settings import Settings
@@ -125,7 +125,7 @@ def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
     old, recipe = s.matrices[name], recipe.of(name)
     if old.recipe == recipe and recipe.kind != "identity":
         recipe = replace(recipe, seed=_following(recipe.seed))
-    return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(old.shape[-2:])), recipe))
+    return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(s.shape(name))), recipe))
 
 
 def randomize(
@@ -139,13 +139,19 @@ def randomize(
     """Draw W_Q, W_K and W_V anew, or Q, K and V where these are given themselves.
 
     One seed, and each matrix a stream of its own: no two are equal by accident. ``with_X`` draws
-    the embeddings with the same seed as well. Of a batch it is the item shown that changes.
+    the embeddings by word with the same seed as well. Of a batch Q, K and V change in the item
+    shown alone.
     """
     for name in ("Q", "K", "V") if s.typed_qkv else ("W_Q", "W_K", "W_V"):
         recipe = Recipe(kind, seed, low, high, name)
         values = recipe.fill(s.shape(name))
         s = s.with_matrix(name, Matrix(_placed(s, name, values), recipe))
-    return s
+    if not with_X or s.typed_qkv:
+        return s
+    X = s.matrices["X"].recipe
+    if X is None or not X.by_word or X.kind == "identity":
+        X = BY_WORD
+    return by_word(s, X.kind, seed, X.low, X.high)
 
 
 def next_seed(s: Settings) -> int:

@@ -29,6 +29,10 @@ class Example:
 EXAMPLES: dict[str, Example] = {}
 FIRST = "four-words"
 OWN = "own"  # what somebody's own numbers stand on
+SECOND_SENTENCE = "a dog barks"
+TRANSLATIONS = {  # of an example's sentence: what its keys and values can come from
+    "sentence": "le chat ronronne parce qu’il a mangé",
+}
 NUMBERS = (
     "tokens",
     "memory_tokens",
@@ -50,6 +54,15 @@ def example(name: str, title: str, notice: str) -> Callable[[Build], Build]:
         return build
 
     return enter
+
+
+def second_sentence(name: str, tokens: tuple[str, ...]) -> str:
+    """What a second sequence begins with: a translation of the example's words, where they are
+    still there; else a short sentence.
+    """
+    translated = TRANSLATIONS.get(name)
+    as_it_was = translated is not None and tokens == EXAMPLES[name].build().tokens
+    return translated if translated and as_it_was else SECOND_SENTENCE
 
 
 def as_made(s: Settings) -> bool:

@@ -36,7 +36,7 @@ from attention.limits import (
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.examples import EXAMPLES, FIRST
-from attention.session.matrix import Matrix, Recipe
+from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.run import sizes
 from attention.session.settings import MATRICES, Settings, bounds
 from attention.session.validate import check
@@ -142,7 +142,9 @@ CODECS: dict[str, Codec] = {
 }
 
 
-def write(settings: Settings, matrix_text: Callable[[Matrix], str] | None = None) -> dict[str, str]:
+def write(
+    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str] | None = None
+) -> dict[str, str]:
     """The parameters of the link: the example, then each field that differs from it.
 
     ``matrix_text`` writes a matrix, by default :func:`write_matrix`.
@@ -157,7 +159,7 @@ def write(settings: Settings, matrix_text: Callable[[Matrix], str] | None = None
         if mine is None and theirs is not None:
             link[name] = ABSENT
         elif mine is not None and mine != theirs:
-            link[name] = (matrix_text or write_matrix)(mine)
+            link[name] = (matrix_text or write_matrix)(mine, settings.rows_of(name))
     return link
 
 
@@ -167,7 +169,11 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
     Where the link does not fit: the example, and a mark of the rest, which the state gives again
     after a way through a file, and which nobody can guess who does not have it.
     """
-    large = [m for m in settings.matrices.values() if m.values.size > MAX_TYPED and not m.is_rolled]
+    large = [
+        matrix
+        for name, matrix in settings.matrices.items()
+        if matrix.values.size > MAX_TYPED and not matrix.follows(settings.rows_of(name))
+    ]
     link = {} if large else write(settings)
     if link and len(urlencode(link)) <= MAX_LINK:
         return link, True
@@ -198,7 +204,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         name = FIRST
     base = EXAMPLES[name].build()
     changes, matrices, unknown = {}, dict(base.matrices), []
-    for parameter, text in link.items():
+    # the matrices last, as embeddings may follow from the tokens
+    for parameter, text in sorted(link.items(), key=lambda given: given[0] in MATRICES):
         try:
             if parameter in CODECS:
                 changes[parameter] = CODECS[parameter].read(_short_enough(text))
@@ -208,6 +215,7 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 matrices[parameter] = read_matrix_text(
                     text if text.startswith("*") else _short_enough(text, MAX_MATRIX_TEXT),
                     parameter,
+                    replace(base, **_words(changes)).rows_of(parameter),
                 )
             elif parameter == "partial":
                 notices.append(
@@ -227,6 +235,10 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         )
     settings = _applied(base, changes, matrices, notices)
     return settings, notices + _pulled_back(changes, settings)
+
+
+def _words(changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: changes[name] for name in ("tokens", "memory_tokens") if name in changes}
 
 
 def _pulled_back(changes: dict, settings: Settings) -> list[str]:
@@ -282,7 +294,7 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     return settings.cell if 0 <= i < rows and 0 <= j < columns else None
 
 
-def write_matrix(matrix: Matrix) -> str:
+def write_matrix(matrix: Matrix, rows: Rows | None = None) -> str:
     """A recipe as ``kind.stream,seed,rows x columns[,low,high]``; typed values as text, compressed
     where that is shorter.
 
@@ -290,7 +302,7 @@ def write_matrix(matrix: Matrix) -> str:
     travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
     """
     made = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
-    if matrix.is_rolled:
+    if matrix.follows(rows):
         return made
     made = made and f"{made}="
     values = matrix.values
@@ -314,21 +326,19 @@ def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
-def read_matrix_text(text: str, name: str) -> Matrix:
-    """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence."""
+def read_matrix_text(text: str, name: str, rows: Rows | None = None) -> Matrix:
+    """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence.
+
+    ``rows`` are the words of embeddings.
+    """
     made, both, rest = text.partition("=")
     if both and (len(made) > 100 or "=" in rest):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
+    recipe, shape = _read_recipe(made, name)
     if both:
-        return Matrix(read_matrix_text(rest, name).values, read_matrix_text(made, name).recipe)
-    recipe = _RECIPE.fullmatch(text)
+        return Matrix(read_matrix_text(rest, name).values, recipe)
     if recipe:
-        kind, way, seed, rows, columns, low, high = recipe.groups()
-        shape = int(rows), int(columns)
-        if not all(1 <= side <= MAX_SIDE for side in shape):
-            raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
-        ends = (read_number(low, name), read_number(high, name)) if low else (0, 3)
-        return Matrix.rolled(shape, Recipe(kind, int(seed), *ends, way or ""))
+        return Matrix.rolled(shape, recipe, rows)
     if text.startswith("*"):
         return _raw(text, name)
     if text.startswith("~"):
@@ -340,6 +350,19 @@ def read_matrix_text(text: str, name: str) -> Matrix:
     if len({item.shape for item in items}) > 1:
         raise BadInput(f"the items of {name} have different shapes.")
     return Matrix(np.stack(items) if text.startswith("!") else items[0])
+
+
+def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
+    """The recipe that a text begins with, and the shape it is for; None where there is none."""
+    found = _RECIPE.fullmatch(text)
+    if not found:
+        return None, (0, 0)
+    kind, stream, seed, rows, columns, low, high = found.groups()
+    shape = int(rows), int(columns)
+    if not all(1 <= side <= MAX_SIDE for side in shape):
+        raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
+    ends = (read_number(low, name), read_number(high, name)) if low else (0.0, 3.0)
+    return Recipe(kind, int(seed), ends[0], ends[1], stream or ""), shape
 
 
 def _raw(text: str, name: str) -> Matrix:

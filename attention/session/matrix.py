@@ -5,13 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from attention import words
 from attention.limits import LIMIT, MAX_SEED, BadInput
 from attention.readers.printouts import brief
 from attention.stages import STAGES
 from attention.weights import INITIALISERS, drawn, initialise
+
+WORDS = "words"  # the stream of embeddings whose rows are vectors of words
+
+
+class Rows(NamedTuple):
+    """The words behind the rows of embeddings."""
+
+    tokens: tuple[str, ...]
+    known: tuple[str, ...]  # all words there are, in the order of their one-hot columns
 
 
 @dataclass(frozen=True)
@@ -19,8 +30,8 @@ class Recipe:
     """How a matrix was chosen or rolled: the same recipe and shape always give the same values.
 
     ``stream`` says which way of drawing is meant. With the name of a matrix, that matrix has random
-    numbers of its own, whatever the seed of the others. Without one, the seed alone decides, as it
-    did when links named no stream.
+    numbers of its own, whatever the seed of the others; with WORDS, each word has. Without one, the
+    seed alone decides, as it did when links named no stream.
     """
 
     kind: str
@@ -34,13 +45,16 @@ class Recipe:
             raise BadInput(
                 f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}."
             )
-        if self.stream and self.stream not in STAGES:
+        if self.stream not in ("", WORDS, *STAGES):
             raise BadInput(f"there is no matrix {self.stream!r} to draw numbers for.")
+        if self.by_word and self.kind not in words.KINDS:
+            known = ", ".join(words.KINDS)
+            raise BadInput(f"words have no vectors of kind {self.kind!r}; choose one of {known}.")
         if not 0 <= self.seed <= MAX_SEED:
             raise BadInput(
                 f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed."
             )
-        if self.kind == "identity":  # draws nothing
+        if self.kind == "identity" and not self.by_word:  # draws nothing
             object.__setattr__(self, "stream", "")
         if INITIALISERS[self.kind].ranged:
             self._check_range()
@@ -58,11 +72,27 @@ class Recipe:
         if not ends[0] < ends[1]:
             raise BadInput(f"the range {span} is empty; the first number must be smaller.")
 
-    def fill(self, shape: tuple[int, int]) -> np.ndarray:
-        """The values for a shape."""
+    @property
+    def by_word(self) -> bool:
+        """Whether each row is the vector of its token's word."""
+        return self.stream == WORDS
+
+    def fill(self, shape: tuple[int, int], rows: Rows | None = None) -> np.ndarray:
+        """The values for a shape, and where they go by word, for the tokens of the rows."""
+        if self.by_word:
+            return self._vectors(shape, rows)
         if not self.stream:
             return initialise(self.kind, shape, self.seed, self.low, self.high)
         return drawn(self.kind, shape, self.seed, self.stream, self.low, self.high)
+
+    def _vectors(self, shape: tuple[int, int], rows: Rows | None) -> np.ndarray:
+        if rows is None:
+            raise BadInput("only embeddings have vectors by word.")
+        if len(rows.tokens) != shape[0]:
+            raise BadInput(f"{len(rows.tokens)} words have no {shape[0]} rows.")
+        return words.word_vectors(
+            rows.tokens, shape[1], self.seed, self.kind, self.low, self.high, rows.known
+        )
 
     def of(self, name: str) -> Recipe:
         """The same for the matrix of this name: with a stream of its own."""
@@ -100,17 +130,17 @@ class Matrix:
         return self.values.shape
 
     @classmethod
-    def rolled(cls, shape: tuple[int, int], recipe: Recipe) -> Matrix:
-        return cls(recipe.fill(shape), recipe)
+    def rolled(cls, shape: tuple[int, int], recipe: Recipe, rows: Rows | None = None) -> Matrix:
+        return cls(recipe.fill(shape, rows), recipe)
 
-    def resized(self, rows: int, columns: int, name: str) -> Matrix:
+    def resized(self, rows: int, columns: int, name: str, of: Rows | None = None) -> Matrix:
         """Keep what fits; new cells are drawn the way the others were, from the stream of the
-        matrix of this name, or are 0.
+        matrix of this name or of the words ``of`` its rows, or are 0.
         """
         *lead, n, m = self.shape
         values = np.zeros((*lead, rows, columns))
         if self.recipe is not None:
-            values[...] = self.recipe.of(self.recipe.stream or name).fill((rows, columns))
+            values[...] = self.recipe.of(self.recipe.stream or name).fill((rows, columns), of)
         values[..., :n, :m] = self.values[..., :rows, :columns]
         return Matrix(values, self.recipe, self.remark)
 
@@ -122,10 +152,19 @@ class Matrix:
     @cached_property
     def is_rolled(self) -> bool:
         """Whether the recipe alone still gives these values, cell for cell."""
+        return self.recipe is not None and not self.recipe.by_word and self._is_given(None)
+
+    def follows(self, rows: Rows | None) -> bool:
+        """Whether the recipe still gives these values, for embeddings from the words alone."""
+        if self.recipe is None or not self.recipe.by_word:
+            return self.is_rolled
+        return rows is not None and len(rows.tokens) == self.shape[-2] and self._is_given(rows)
+
+    def _is_given(self, rows: Rows | None) -> bool:
         return (
             self.recipe is not None
             and len(self.shape) == 2
-            and self.recipe.fill(self.shape[-2:]).tobytes() == self.values.tobytes()
+            and self.recipe.fill(self.shape[-2:], rows).tobytes() == self.values.tobytes()
         )
 
 

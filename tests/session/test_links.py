@@ -35,12 +35,13 @@ from attention.session.links import (
     write,
     write_matrix,
 )
-from attention.session.matrix import Matrix, Recipe
+from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings
 from attention.session.validate import check
 from attention.variance import DISTRIBUTIONS
 from attention.weights import INITIALISERS
+from attention.words import KINDS
 
 # ---- there and back -----------------------------------------------------------------------------
 
@@ -91,6 +92,14 @@ def states(draw):
             "W_V": (d_model, width_v),
         }
         shapes |= {"memory": (n_k, d_model)} if crossed else {}
+    by_word = {}
+    for name, words_of in (("X", tokens), ("memory", memory_tokens)):
+        if name in shapes and not batch and draw(st.booleans()):
+            recipe = Recipe(draw(st.sampled_from(list(KINDS))), seed=4, stream=WORDS)
+            rows = Rows(words_of, tokens + memory_tokens)
+            by_word[name] = Matrix.rolled(shapes[name], recipe, rows)
+            if draw(st.booleans()):
+                by_word[name] = by_word[name].edited((0, 0), draw(numbers))
     if draw(st.booleans()):
         shapes["W_O"] = (width_v, draw(st.integers(1, 3)))
     mask = draw(st.sampled_from([*MASKS, DRAWN]))
@@ -103,7 +112,8 @@ def states(draw):
             matrices={
                 name: draw(matrices(shape, 0 if name[0] == "W" else batch))
                 for name, shape in shapes.items()
-            },
+            }
+            | by_word,
             heads=heads,
             scale=draw(st.none() | st.floats(1e-300, 1e6)),
             mask=mask,
