@@ -35,7 +35,7 @@ from attention.limits import (
 )
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
-from attention.session.examples import EXAMPLES, FIRST
+from attention.session.examples import EXAMPLES, FIRST, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.run import sizes
 from attention.session.settings import MATRICES, Settings, bounds
@@ -195,7 +195,8 @@ def identity(matrix: Matrix) -> bytes:
 def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The settings a link asks for, and a sentence for each parameter that could not be used."""
     notices = []
-    name = link.get("example", FIRST)
+    asks = link.keys() & {*CODECS, *MATRICES, "partial"}
+    name = link.get("example", UNNAMED if asks else FIRST)
     if name not in EXAMPLES:
         notices.append(
             f"The link asks for an example “{_short(name)}” that does not exist; this is the first"

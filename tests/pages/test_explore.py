@@ -14,6 +14,7 @@ from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run
 from attention.session.settings import Settings
+from attention.weights import drawn
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"

@@ -306,6 +306,23 @@ def test_a_link_from_before_gives_its_numbers_bit_for_bit(made):
         assert write(state) == made["link"]
 
 
+@pytest.mark.parametrize(
+    ("link", "opens"),
+    [
+        ({}, "cat-sat"),
+        ({"embed": "true"}, "cat-sat"),
+        ({"colour": "red"}, "cat-sat"),
+        ({"example": "four-words"}, "four-words"),
+        ({"digits": "2"}, "four-words"),
+        ({"mask": "causal", "embed": "true"}, "four-words"),
+        ({"partial": "0" * 24}, "four-words"),
+        ({"W_Q": "identity,0,4x4"}, "four-words"),
+    ],
+)
+def test_a_link_without_a_name_that_asks_for_something_still_means_the_four_words(link, opens):
+    assert read(link)[0].example == opens
+
+
 def test_a_recipe_says_which_way_of_drawing_it_means():
     four = EXAMPLES["four-words"].build()
     state = four.with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("normal", 7, stream="W_Q")))
@@ -496,7 +513,7 @@ def test_two_links_mixed_break_nothing(data):
 def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
     text = packed("0.123456789 2 3 4;5 6 7 8;9 10 11 12;13 14 15 16.123456789")[:-cut]
     state, notices = read({"X": text})
-    assert state == EXAMPLES[FIRST].build()
+    assert state == EXAMPLES["four-words"].build()
     assert notices == [
         "The link's parameter X was passed over: X is damaged; part of the link may be missing."
     ]
@@ -514,7 +531,7 @@ def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
 )
 def test_a_bomb_is_refused(text):
     state, notices = read({"X": text})
-    assert state == EXAMPLES[FIRST].build()
+    assert state == EXAMPLES["four-words"].build()
     assert len(notices) == 1
 
 
@@ -570,7 +587,9 @@ NOTICES = [
 
 @pytest.mark.parametrize(("link", "sentence"), NOTICES)
 def test_each_refusal_is_one_sentence_and_leaves_the_example(link, sentence):
-    assert read(link) == (EXAMPLES[FIRST].build(), [sentence])
+    names_nothing = link.keys() & {"example", "colour"}
+    there = EXAMPLES[FIRST if names_nothing else "four-words"].build()
+    assert read(link) == (there, [sentence])
 
 
 # Of 64 sequences of five tokens: what a link asks for, the nearest there is, what is said.
@@ -619,7 +638,7 @@ def test_what_can_be_used_is_used_beside_what_cannot():
 
 @pytest.mark.parametrize("cell", ["scores,4,0", "scores,0,-1", "W_O,0,0", "evil,0,0"])
 def test_a_cell_that_is_not_there_is_no_cell(cell):
-    assert read({"cell": cell}) == (EXAMPLES[FIRST].build(), [])
+    assert read({"cell": cell}) == (EXAMPLES["four-words"].build(), [])
 
 
 def test_streamlits_own_parameters_pass_in_silence():
