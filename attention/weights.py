@@ -5,6 +5,7 @@ Each takes the shape, a generator and, where it has one, a range.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ from numpy.random import Generator
 from attention.choices import Choice
 
 Shape = tuple[int, int]
+WIDEST = 512  # numbers drawn for each row of a named matrix; part of what a seed means
 
 
 def identity(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.ndarray:
@@ -46,8 +48,12 @@ def xavier(shape: Shape, rng: Generator, low: float = 0, high: float = 0) -> np.
 
     Glorot and Bengio 2010, equation 16.
     """
-    limit = math.sqrt(6 / sum(shape))
+    limit = xavier_limit(shape)
     return rng.uniform(-limit, limit, shape)
+
+
+def xavier_limit(shape: Shape) -> float:
+    return math.sqrt(6 / sum(shape))
 
 
 INITIALISERS: dict[str, Choice[[Shape, Generator, float, float], np.ndarray]] = {
@@ -80,3 +86,37 @@ def initialise(
         )
     rows, columns = shape
     return INITIALISERS[kind]((rows, columns), np.random.default_rng(seed), low, high)
+
+
+def stream(seed: int, name: str) -> Generator:
+    """The random numbers of one seed for one name: those of another name are others.
+
+    From a digest, as ``hash()`` gives another number in each process; and from a named generator,
+    as the default one of NumPy may change.
+
+    >>> float(stream(7, "W_Q").random()) == float(stream(7, "W_K").random())
+    False
+    """
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    entropy = [seed, *np.frombuffer(digest, "<u4").tolist()]
+    return Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+
+
+def drawn(
+    kind: str, shape: Shape, seed: int, name: str, low: float = 0, high: float = 3
+) -> np.ndarray:
+    """The (rows, columns) matrix of this name: a stream of its own for each name of one seed.
+
+    Rows are drawn WIDEST long and cut, so that a matrix that grows keeps the numbers it has (but
+    for Xavier's, whose range depends on the shape).
+
+    >>> drawn("integers", (2, 3), 7, "W_Q")[:, :2].tolist() == drawn(
+    ...     "integers", (2, 2), 7, "W_Q").tolist()
+    True
+    """
+    rows, columns = shape
+    if kind == "xavier":
+        high = xavier_limit(shape)
+        kind, low = "uniform", -high
+    wide = (rows, max(columns, WIDEST))
+    return INITIALISERS[kind](wide, stream(seed, name), low, high)[:, :columns]

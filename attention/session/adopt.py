@@ -201,12 +201,11 @@ def _weights(
         width = s.d_v * s.heads if name == "W_V" else s.d_k * s.heads
         width = found[partner].shape[1] if partner in found else old.shape[1] if old else width
         if old is not None and old.shape[0] == d:
-            found[name] = old if old.shape[1] == width else old.resized(d, width)
+            found[name] = old if old.shape[1] == width else old.resized(d, width, name)
             fitted += [name] * (old.shape[1] != width)
         else:
-            found[name] = Matrix.rolled(
-                (d, width), (old and old.recipe) or Recipe("xavier", WEIGHTS.index(name) + 1)
-            )
+            recipe = (old and old.recipe) or Recipe("xavier", WEIGHTS.index(name) + 1)
+            found[name] = Matrix.rolled((d, width), recipe.of(name))
             rolled.append(name)
     if fitted:
         remarks.append(

@@ -12,9 +12,15 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
-from attention.session.matrix import Matrix, Recipe
+from attention.session.examples import OWN, second_sentence
+from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.trace import AttentionTrace
+from attention.words import sentence_from, tokens_of, vocabulary, word_key
+
+FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
+FIRST_WEIGHTS = Recipe("integers", 0, -1, 2)
+BY_WORD = Recipe("integers", 0, -2, 3, WORDS)
 
 
 def set_dimension(s: Settings, name: str, size: int) -> Settings:
@@ -25,7 +31,8 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
 
     def resize(key: str, rows: int | None = None, columns: int | None = None) -> None:
         if key in m:
-            m[key] = m[key].resized(rows or m[key].shape[-2], columns or m[key].shape[-1])
+            shape = rows or m[key].shape[-2], columns or m[key].shape[-1]
+            m[key] = m[key].resized(*shape, key, s.rows_of(key))
 
     if name == "d_model":
         for key in ("X", "memory"):
@@ -48,8 +55,8 @@ def set_tokens(
     """Give the sequence new tokens; ``keep[i]`` is the old row that row i goes on with, None for a
     new one.
 
-    Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row is 0 and may
-    look at all.
+    Rows of X (or Q, K, V), the padding and a drawn mask follow their tokens. A new row may look at
+    all, and is the vector of its word where the others are, else 0.
     """
     crossed = bool(s.memory_tokens)
     if not tokens:
@@ -60,7 +67,15 @@ def set_tokens(
         )
     queries, keys = not memory, memory or not crossed
     names = ("memory", "K", "V") if memory else ("X", "Q") if crossed else ("X", "Q", "K", "V")
-    matrices = {n: _rows(m, keep) if n in names else m for n, m in s.matrices.items()}
+    new = replace(
+        s,
+        tokens=s.tokens if memory else tokens,
+        memory_tokens=tokens if memory else s.memory_tokens,
+        cell=None,
+    )
+    matrices = {
+        n: _rows(m, keep, new.rows_of(n)) if n in names else m for n, m in s.matrices.items()
+    }
     padding, drawn = s.padding, s.drawn
     if keys:
         padding = tuple(i for i, old in enumerate(keep) if old in s.padding and old is not None)
@@ -78,20 +93,14 @@ def set_tokens(
                 ]
                 cells = np.concatenate(parts, axis)
         drawn = as_drawn(cells)
-    return replace(
-        s,
-        tokens=s.tokens if memory else tokens,
-        memory_tokens=tokens if memory else s.memory_tokens,
-        matrices=matrices,
-        padding=padding,
-        drawn=drawn,
-        cell=None,
-    )
+    return replace(new, matrices=matrices, padding=padding, drawn=drawn)
 
 
-def _rows(matrix: Matrix, keep: list[int | None]) -> Matrix:
+def _rows(matrix: Matrix, keep: list[int | None], of: Rows | None) -> Matrix:
     *lead, _, d = matrix.shape
     values = np.zeros((*lead, len(keep), d))
+    if matrix.recipe and matrix.recipe.by_word:
+        values[...] = matrix.recipe.fill((len(keep), d), of)
     for i, old in enumerate(keep):
         if old is not None:
             values[..., i, :] = matrix.values[..., old, :]
@@ -106,19 +115,33 @@ def set_mask(s: Settings, mask: str) -> Settings:
 
 
 def set_memory(s: Settings, on: bool) -> Settings:
-    """Begin cross-attention with a copy of the sequence as its second one, or end it."""
+    """Begin cross-attention with a second sequence of its own words, or end it.
+
+    It begins with a translation of the example's sentence, or a short sentence; Q, K and V that are
+    given themselves stay, and K and V belong to the second sequence from then on.
+    """
     m = dict(s.matrices)
+    if on and s.typed_qkv:
+        names = tuple(f"k{k}" for k in range(1, len(s.tokens) + 1))
+        return replace(s, memory_tokens=names, cell=None)
     if on:
-        return replace(
-            s,
-            memory_tokens=s.tokens,
-            matrices=m if s.typed_qkv else m | {"memory": m["X"]},
+        crossed = replace(
+            set_mask(s, "none") if s.mask == DRAWN else s,
+            memory_tokens=tokens_of(second_sentence(s.example, s.tokens)),
+            padding=(),
             cell=None,
         )
+        recipe = _recipe(s)
+        crossed = _wide_enough(crossed, recipe)
+        shape = len(crossed.memory_tokens), crossed.shape("X")[1]
+        values = recipe.fill(shape, crossed.rows_of("memory"))
+        items = (s.batch,) if s.batch else ()
+        values = np.broadcast_to(values, (*items, *shape))
+        return crossed.with_matrix("memory", Matrix(values, recipe))
     m.pop("memory", None)
     n = len(s.tokens)
     if s.typed_qkv:
-        m["K"], m["V"] = m["K"].resized(n, m["K"].shape[-1]), m["V"].resized(n, m["V"].shape[-1])
+        m |= {name: m[name].resized(n, m[name].shape[-1], name) for name in "KV"}
     s = replace(
         s, memory_tokens=(), matrices=m, padding=tuple(k for k in s.padding if k < n), cell=None
     )
@@ -134,16 +157,131 @@ def set_output_weights(s: Settings, on: bool) -> Settings:
     return replace(s, matrices=m, cell=None)
 
 
-def one_hot(s: Settings) -> Settings:
-    """Embeddings that are all 0 but for a 1 at the token's own place; d_model becomes the number of
-    tokens.
+# ---- words --------------------------------------------------------------------------------------
+
+
+def sentence_of(s: Settings, memory: bool = False) -> str:
+    """The tokens as a sentence to type over."""
+    return sentence_from(s.memory_tokens if memory else s.tokens)
+
+
+def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
+    """Let the sequence, or the second one, be the tokens of a sentence, with embeddings by word.
+
+    A word that was there keeps the row of X a person gave it; padding, a drawn mask and the query
+    go with their tokens. A sentence is one item: a batch ends with the item shown. Q, K and V that
+    were typed themselves give way to embeddings and random weights. BadInput says that there is no
+    word, or how many there are too many.
     """
-    n = max(len(s.tokens), len(s.key_tokens))
-    s = set_dimension(s, "d_model", n)
-    m = {**s.matrices, "X": Matrix(np.eye(len(s.tokens), n))}
-    if "memory" in m:
-        m["memory"] = Matrix(np.eye(len(s.memory_tokens), n))
-    return replace(s, matrices=m)
+    tokens = tokens_of(sentence)
+    if not tokens:
+        raise BadInput("the sentence is empty; type at least one word.")
+    if len(tokens) > MAX_TOKENS:
+        raise BadInput(f"the sentence has {len(tokens)} tokens; at most {MAX_TOKENS} fit.")
+    if tokens == (s.memory_tokens if memory else s.tokens):
+        return s
+    s = _embedded(set_memory(s, True) if memory and not s.memory_tokens else s)
+    mine, other = ("memory", "X") if memory else ("X", "memory")
+    keep = _followed(s.memory_tokens if memory else s.tokens, tokens)
+    recipe = _recipe(s, mine)
+    after = _wide_enough(set_tokens(s, tokens, keep, memory), recipe)
+    after = _redrawn(s, after, mine, recipe, keep)
+    if other in s.matrices:  # its one-hot columns may have moved
+        same: list[int | None] = list(range(s.shape(other)[0]))
+        after = _redrawn(s, after, other, s.matrices[other].recipe, same)
+    if memory:
+        return after
+    query = keep.index(s.query) if s.query in keep else min(s.query, len(tokens) - 1)
+    return replace(after, query=query)
+
+
+def by_word(
+    s: Settings, kind: str = "integers", seed: int = 0, low: float = -2, high: float = 3
+) -> Settings:
+    """Give every token the vector of its word: the same word, the same row, in every sentence.
+
+    With ``kind="identity"`` a word has a 1 in a column of its own, and d_model becomes the number
+    of different words. A batch ends, as all its items would be equal.
+    """
+    recipe = Recipe(kind, seed, low, high, WORDS)
+    s = replace(_embedded(s), cell=None)
+    if kind == "identity":
+        s = set_dimension(s, "d_model", len(vocabulary(s.tokens + s.memory_tokens)))
+    for name in s.matrices.keys() & {"X", "memory"}:
+        s = s.with_matrix(name, Matrix.rolled(s.shape(name), recipe, s.rows_of(name)))
+    return s
+
+
+def one_hot(s: Settings) -> Settings:
+    """Embeddings that are all 0 but for a 1 at the word's own place."""
+    return by_word(s, "identity")
+
+
+def _recipe(s: Settings, name: str = "X") -> Recipe:
+    """How new words get their vectors: as those of this matrix, or of X, or whole numbers."""
+    for key in (name, "X"):
+        recipe = s.matrices[key].recipe if key in s.matrices else None
+        if recipe and recipe.by_word:
+            return recipe
+    return BY_WORD
+
+
+def _embedded(s: Settings) -> Settings:
+    """The same tokens with embeddings, for one item."""
+    m = dict(s.matrices)
+    if not s.typed_qkv:
+        if s.batch:
+            m |= {n: Matrix(m[n].values[s.item], m[n].recipe) for n in ("X", "memory") if n in m}
+        return replace(s, matrices=m, item=0)
+    new = {name: m[name] for name in m if name == "W_O"}
+    for name in "QKV":
+        recipe = FIRST_WEIGHTS.of(f"W_{name}")
+        new[f"W_{name}"] = Matrix.rolled((FIRST_D_MODEL, s.shape(name)[1]), recipe)
+    for name in ("X", "memory"):
+        if rows := s.rows_of(name):
+            new[name] = Matrix.rolled((len(rows.tokens), FIRST_D_MODEL), BY_WORD, rows)
+    return replace(s, example=OWN, names={}, matrices=new, item=0, cell=None)
+
+
+def _followed(old: tuple[str, ...], new: tuple[str, ...]) -> list[int | None]:
+    """For each new token the old row of the same word: the first for the first, and so on."""
+    places: dict[str, list[int]] = {}
+    for k, token in enumerate(old):
+        places.setdefault(word_key(token), []).append(k)
+    left = {word: iter(rows) for word, rows in places.items()}
+    return [next(left.get(word_key(token), iter(())), None) for token in new]
+
+
+def _redrawn(
+    before: Settings, after: Settings, name: str, recipe: Recipe | None, keep: list[int | None]
+) -> Settings:
+    """The vectors of all words, but for the rows that a person gave."""
+    if recipe is None or not recipe.by_word:
+        return after
+    values = recipe.fill(after.shape(name), after.rows_of(name))
+    given = _given_rows(before, name)
+    for row, old in enumerate(keep):
+        if old in given:
+            values[row] = after.matrices[name].values[row]
+    return after.with_matrix(name, Matrix(values, recipe))
+
+
+def _given_rows(s: Settings, name: str) -> set[int]:
+    """The rows of embeddings that are not what the recipe gives for their words."""
+    matrix = s.matrices[name]
+    if not (matrix.recipe and matrix.recipe.by_word):
+        return set(range(matrix.shape[-2]))
+    drawn = matrix.recipe.fill(s.shape(name), s.rows_of(name))
+    return set(np.flatnonzero((matrix.values != drawn).any(axis=-1)).tolist())
+
+
+def _wide_enough(s: Settings, recipe: Recipe) -> Settings:
+    """With a column for each different word, where the embeddings are one-hot."""
+    words = len(vocabulary(s.tokens + s.memory_tokens)) if recipe.kind == "identity" else 1
+    return set_dimension(s, "d_model", max(words, s.shape("X")[1]))
+
+
+# ---- where the numbers begin --------------------------------------------------------------------
 
 
 def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:

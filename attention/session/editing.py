@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.limits import BadInput
+from attention.limits import MAX_SEED, BadInput
 from attention.numbers import exact
 from attention.readers.printouts import read_number
-from attention.session.changes import set_tokens
+from attention.session.changes import BY_WORD, by_word, set_tokens
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import labels
 from attention.session.settings import Settings
@@ -119,10 +119,46 @@ def add_token(s: Settings, name: str) -> Settings:
 
 
 def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
-    """Fill a matrix by a recipe; where it shows that draw already, take the next seed. Nothing else
-    changes.
+    """Fill a matrix by a recipe, from its own stream; where it shows that draw already, take the
+    next seed. Nothing else changes.
     """
-    old = s.matrices[name]
+    old, recipe = s.matrices[name], recipe.of(name)
     if old.recipe == recipe and recipe.kind != "identity":
-        recipe = replace(recipe, seed=recipe.seed + 1)
-    return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(old.shape[-2:])), recipe))
+        recipe = replace(recipe, seed=_following(recipe.seed))
+    return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(s.shape(name))), recipe))
+
+
+def randomize(
+    s: Settings,
+    seed: int,
+    kind: str = "integers",
+    low: float = -1,
+    high: float = 2,
+    with_X: bool = False,
+) -> Settings:
+    """Draw W_Q, W_K and W_V anew, or Q, K and V where these are given themselves.
+
+    One seed, and each matrix a stream of its own: no two are equal by accident. ``with_X`` draws
+    the embeddings by word with the same seed as well. Of a batch Q, K and V change in the item
+    shown alone.
+    """
+    for name in ("Q", "K", "V") if s.typed_qkv else ("W_Q", "W_K", "W_V"):
+        recipe = Recipe(kind, seed, low, high, name)
+        values = recipe.fill(s.shape(name))
+        s = s.with_matrix(name, Matrix(_placed(s, name, values), recipe))
+    if not with_X or s.typed_qkv:
+        return s
+    X = s.matrices["X"].recipe
+    if X is None or not X.by_word or X.kind == "identity":
+        X = BY_WORD
+    return by_word(s, X.kind, seed, X.low, X.high)
+
+
+def next_seed(s: Settings) -> int:
+    """The seed for the next :func:`randomize`: the one after that of W_Q, or Q, or 1."""
+    recipe = s.matrices["Q" if s.typed_qkv else "W_Q"].recipe
+    return _following(recipe.seed) if recipe else 1
+
+
+def _following(seed: int) -> int:
+    return (seed + 1) % (MAX_SEED + 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.session.matrix import Matrix, Recipe
+from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.settings import DRAWN, Settings
 
 Build = Callable[[str], Settings]  # from the name of an example to its settings
@@ -19,16 +19,23 @@ Build = Callable[[str], Settings]  # from the name of an example to its settings
 
 @dataclass(frozen=True)
 class Example:
-    """A menu entry: its title, what to notice, and the settings it opens."""
+    """A menu entry: its title and a line for the list, what to notice, and the settings it opens."""
 
     title: str
+    sentence: str
     notice: str
     build: Callable[[], Settings]
 
 
 EXAMPLES: dict[str, Example] = {}
-FIRST = "four-words"
+FIRST = "cat-sat"
+UNNAMED = "four-words"  # what a link means that names no example and asks for something
 OWN = "own"  # what somebody's own numbers stand on
+SECOND_SENTENCE = "a dog barks"
+TRANSLATIONS = {  # of an example's sentence: what its keys and values can come from
+    "cat-sat": "le chat est assis sur le tapis",
+    "sentence": "le chat ronronne parce qu’il a mangé",
+}
 NUMBERS = (
     "tokens",
     "memory_tokens",
@@ -42,14 +49,23 @@ NUMBERS = (
 )
 
 
-def example(name: str, title: str, notice: str) -> Callable[[Build], Build]:
+def example(name: str, title: str, sentence: str, notice: str) -> Callable[[Build], Build]:
     """Enter a function that builds settings into the table, under the name its link carries."""
 
     def enter(build: Build) -> Build:
-        EXAMPLES[name] = Example(title, notice, cache(lambda: build(name)))
+        EXAMPLES[name] = Example(title, sentence, notice, cache(lambda: build(name)))
         return build
 
     return enter
+
+
+def second_sentence(name: str, tokens: tuple[str, ...]) -> str:
+    """What a second sequence begins with: a translation of the example's words, where they are
+    still there; else a short sentence.
+    """
+    translated = TRANSLATIONS.get(name)
+    as_it_was = translated is not None and tokens == EXAMPLES[name].build().tokens
+    return translated if translated and as_it_was else SECOND_SENTENCE
 
 
 def as_made(s: Settings) -> bool:
@@ -71,8 +87,27 @@ def _settings(
 
 
 @example(
+    "cat-sat",
+    "The cat sat on the mat",
+    "Six words, small whole numbers: every word looks at another one most.",
+    "“the” and “cat” look most at “sat”, “sat” at “cat”, “on” at “mat”. Both “the” have the same row"
+    " in every stage, until a look-ahead mask hides what comes after them. Without √d_k the largest"
+    " weight of each row grows.",
+)
+def cat_sat(name: str) -> Settings:
+    tokens = ("the", "cat", "sat", "on", "the", "mat")
+    X = Matrix.rolled((6, 4), Recipe("integers", 56, -2, 3, WORDS), Rows(tokens, tokens))
+    weights = {
+        key: Matrix.rolled((4, width), Recipe("integers", seed, -1, 2, key))
+        for key, width, seed in (("W_Q", 4, 175), ("W_K", 4, 263), ("W_V", 3, 93))
+    }
+    return _settings(name, tokens, {"X": X} | weights, query=2)
+
+
+@example(
     "four-words",
     "Four words, by hand",
+    "Small whole numbers to check by hand; one word takes almost all the weight.",
     "Word 4 takes almost all the weight of every row: its key is the longest, so every query scores"
     " highest on it.",
 )
@@ -85,138 +120,9 @@ def four_words(name: str) -> Settings:
 
 
 @example(
-    "lookup",
-    "A look-up table made soft",
-    "A dictionary answers with the entries that match; attention answers with all of them, each by"
-    " how well its key matches. The query asks for a and c: the entry “a c” matches twice and gets"
-    " the largest share.",
-)
-def lookup(name: str) -> Settings:
-    Q = [[1, 0, 1, 0]]
-    K = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
-    V = [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]
-    names = {"d_k": ("a", "b", "c", "d"), "d_v": ("d1", "d2", "d3", "d4", "d5")}
-    keys = ("a b", "a c", "b", "c d")
-    return _settings(name, ("a c ?",), {"Q": Q, "K": K, "V": V}, memory_tokens=keys, names=names)
-
-
-@example(
-    "softmax",
-    "Softmax on its own",
-    "Both queries have the scores 1, 2, 1. The first sees every key; the second may not look at the"
-    " middle one, so its share goes to the other two.",
-)
-def softmax_alone(name: str) -> Settings:
-    values = {"Q": [[1], [1]], "K": [[1], [2], [1]], "V": np.eye(3)}
-    drawn = ((True, True, True), (True, False, True))
-    return _settings(
-        name,
-        ("no mask", "masked"),
-        values,
-        memory_tokens=("k1", "k2", "k3"),
-        scale=1.0,
-        mask=DRAWN,
-        drawn=drawn,
-        query=1,
-        digits=4,
-    )
-
-
-CUSTOMERS = {
-    "Q": [[0.15150703], [0.59940113], [0.62429778]],
-    "K": [[0.22485589], [0.38444304], [0.67865426]],
-    "V": [[0.49856748], [0.04415472], [0.60872006]],
-}
-
-
-@example(
-    "customers",
-    "Three customers, one feature",
-    "With d_k = 1 the scale is 1, so scores and scaled are equal, and the weights stay close to a"
-    " third each.",
-)
-def customers(name: str) -> Settings:
-    matrices = {key: [M] for key, M in CUSTOMERS.items()}
-    return _settings(name, ("c1", "c2", "c3"), matrices, digits=4)
-
-
-@example(
-    "minus-1e9",
-    "−1e9 beside −∞",
-    "Adding −1e9 hides a key only as long as another one is visible: row 3 has none, and its"
-    " weights come back as if there were no mask. A true −∞ gives that row 0.",
-)
-def minus_1e9(name: str) -> Settings:
-    matrices = {key: [M] for key, M in CUSTOMERS.items()}
-    drawn = ((True, False, False), (True, True, False), (False, False, False))
-    return _settings(
-        name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill="-1e9", query=2, digits=4
-    )
-
-
-@example(
-    "random-qkv",
-    "Random Q, K, V, look-ahead",
-    "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products."
-    " Dividing by √8 brings it back near 1. Behind the mask, row 1 of the output is row 1 of V.",
-)
-def random_qkv(name: str) -> Settings:
-    tokens = ("My", "name", "is", "X")
-    return _settings(
-        name, tokens, {"Q": _RANDOM_Q, "K": _RANDOM_K, "V": _RANDOM_V}, mask="causal", query=2
-    )
-
-
-@example(
-    "bare-bones",
-    "Bare bones: X Xᵀ X",
-    "No weights, no scale, no softmax: each row of the output is a sum of all the embeddings,"
-    " weighted by raw dot products. The walk below does it as a loop and arrives at the row of the"
-    " matrix form.",
-)
-def bare_bones(name: str) -> Settings:
-    X = Matrix.rolled((5, 10), Recipe("normal", 0))
-    eye = Matrix.rolled((10, 10), Recipe("identity"))
-    tokens = ("x1", "x2", "x3", "x4", "x5")
-    return _settings(
-        name, tokens, {"X": X, "W_Q": eye, "W_K": eye, "W_V": eye}, scale=1.0, softmax=False
-    )
-
-
-@example(
-    "three-widths",
-    "Three widths: 10, 20 and 25",
-    "d_model, d_k and d_v need not be equal. These weights were stored as (d_out, d_model); the"
-    " context vector adds up the outputs of all tokens.",
-)
-def three_widths(name: str) -> Settings:
-    matrices = {"X": Matrix.rolled((5, 10), Recipe("normal", 0))}
-    for seed, (key, d_out) in enumerate({"W_Q": 20, "W_K": 20, "W_V": 25}.items(), 1):
-        stored = Recipe("normal", seed).fill((d_out, 10))
-        matrices[key] = Matrix(
-            stored.T, remark=f"stored as (d_out, d_in) = ({d_out}, 10) and transposed"
-        )
-    return _settings(name, ("x1", "x2", "x3", "x4", "x5"), matrices, context=True)
-
-
-@example(
-    "batch",
-    "A batch of 64 sequences",
-    "All numbers lie between 0 and 1, so the scaled scores of a row lie within 0.8 of each other,"
-    " and every weight between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead"
-    " or padding mask.",
-)
-def batch(name: str) -> Settings:
-    rng = np.random.RandomState(
-        42
-    )  # NumPy's legacy generator: the published numbers were drawn from it
-    Q, K, V = (rng.random_sample((64, 5, 64)) for _ in range(3))
-    return _settings(name, ("t1", "t2", "t3", "t4", "t5"), {"Q": Q, "K": K, "V": V}, digits=3)
-
-
-@example(
     "sentence",
     "A sentence, two heads",
+    "Two heads: “it” finds the cat, and every word the one before it.",
     "Head 1: “it” looks for an animal and puts nearly all its weight on “cat”. Head 2: every word"
     " looks at the word before it, the first one at itself. Switch heads to see both.",
 )
@@ -241,8 +147,147 @@ def sentence(name: str) -> Settings:
 
 
 @example(
+    "random-qkv",
+    "Random Q, K, V, look-ahead",
+    "What dividing by √d_k does to the spread, and what a look-ahead mask hides.",
+    "Q and K have a variance near 1, but the scores of almost 8: they add up d_k = 8 products."
+    " Dividing by √8 brings it back near 1. Behind the mask, row 1 of the output is row 1 of V.",
+)
+def random_qkv(name: str) -> Settings:
+    tokens = ("My", "name", "is", "X")
+    return _settings(
+        name, tokens, {"Q": _RANDOM_Q, "K": _RANDOM_K, "V": _RANDOM_V}, mask="causal", query=2
+    )
+
+
+@example(
+    "softmax",
+    "Softmax on its own",
+    "The same three scores with every key, and with one hidden.",
+    "Both queries have the scores 1, 2, 1. The first sees every key; the second may not look at the"
+    " middle one, so its share goes to the other two.",
+)
+def softmax_alone(name: str) -> Settings:
+    values = {"Q": [[1], [1]], "K": [[1], [2], [1]], "V": np.eye(3)}
+    drawn = ((True, True, True), (True, False, True))
+    return _settings(
+        name,
+        ("no mask", "masked"),
+        values,
+        memory_tokens=("k1", "k2", "k3"),
+        scale=1.0,
+        mask=DRAWN,
+        drawn=drawn,
+        query=1,
+        digits=4,
+    )
+
+
+@example(
+    "lookup",
+    "A look-up table made soft",
+    "Queries, keys and values as a dictionary that answers with all its entries.",
+    "A dictionary answers with the entries that match; attention answers with all of them, each by"
+    " how well its key matches. The query asks for a and c: the entry “a c” matches twice and gets"
+    " the largest share.",
+)
+def lookup(name: str) -> Settings:
+    Q = [[1, 0, 1, 0]]
+    K = [[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
+    V = [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 1, 1]]
+    names = {"d_k": ("a", "b", "c", "d"), "d_v": ("d1", "d2", "d3", "d4", "d5")}
+    keys = ("a b", "a c", "b", "c d")
+    return _settings(name, ("a c ?",), {"Q": Q, "K": K, "V": V}, memory_tokens=keys, names=names)
+
+
+CUSTOMERS = {
+    "Q": [[0.15150703], [0.59940113], [0.62429778]],
+    "K": [[0.22485589], [0.38444304], [0.67865426]],
+    "V": [[0.49856748], [0.04415472], [0.60872006]],
+}
+
+
+@example(
+    "customers",
+    "Three customers, one feature",
+    "The smallest there is: three tokens with one number each.",
+    "With d_k = 1 the scale is 1, so scores and scaled are equal, and the weights stay close to a"
+    " third each.",
+)
+def customers(name: str) -> Settings:
+    matrices = {key: [M] for key, M in CUSTOMERS.items()}
+    return _settings(name, ("c1", "c2", "c3"), matrices, digits=4)
+
+
+@example(
+    "minus-1e9",
+    "−1e9 beside −∞",
+    "Why hidden keys get −∞, and what is left of them with −1e9.",
+    "Adding −1e9 hides a key only as long as another one is visible: row 3 has none, and its"
+    " weights come back as if there were no mask. A true −∞ gives that row 0.",
+)
+def minus_1e9(name: str) -> Settings:
+    matrices = {key: [M] for key, M in CUSTOMERS.items()}
+    drawn = ((True, False, False), (True, True, False), (False, False, False))
+    return _settings(
+        name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill="-1e9", query=2, digits=4
+    )
+
+
+@example(
+    "bare-bones",
+    "Bare bones: X Xᵀ X",
+    "No weights, no scale, no softmax: dot products alone.",
+    "No weights, no scale, no softmax: each row of the output is a sum of all the embeddings,"
+    " weighted by raw dot products. The walk below does it as a loop and arrives at the row of the"
+    " matrix form.",
+)
+def bare_bones(name: str) -> Settings:
+    X = Matrix.rolled((5, 10), Recipe("normal", 0))
+    eye = Matrix.rolled((10, 10), Recipe("identity"))
+    tokens = ("x1", "x2", "x3", "x4", "x5")
+    return _settings(
+        name, tokens, {"X": X, "W_Q": eye, "W_K": eye, "W_V": eye}, scale=1.0, softmax=False
+    )
+
+
+@example(
+    "three-widths",
+    "Three widths: 10, 20 and 25",
+    "d_model, d_k and d_v of their own, and the sum of all outputs.",
+    "d_model, d_k and d_v need not be equal. These weights were stored as (d_out, d_model); the"
+    " context vector adds up the outputs of all tokens.",
+)
+def three_widths(name: str) -> Settings:
+    matrices = {"X": Matrix.rolled((5, 10), Recipe("normal", 0))}
+    for seed, (key, d_out) in enumerate({"W_Q": 20, "W_K": 20, "W_V": 25}.items(), 1):
+        stored = Recipe("normal", seed).fill((d_out, 10))
+        matrices[key] = Matrix(
+            stored.T, remark=f"stored as (d_out, d_in) = ({d_out}, 10) and transposed"
+        )
+    return _settings(name, ("x1", "x2", "x3", "x4", "x5"), matrices, context=True)
+
+
+@example(
+    "batch",
+    "A batch of 64 sequences",
+    "Many sequences at once; pick one of them.",
+    "All numbers lie between 0 and 1, so the scaled scores of a row lie within 0.8 of each other,"
+    " and every weight between 0.12 and 0.31. Pick another item of the batch, or add a look-ahead"
+    " or padding mask.",
+)
+def batch(name: str) -> Settings:
+    rng = np.random.RandomState(
+        42
+    )  # NumPy's legacy generator: the published numbers were drawn from it
+    Q, K, V = (rng.random_sample((64, 5, 64)) for _ in range(3))
+    return _settings(name, ("t1", "t2", "t3", "t4", "t5"), {"Q": Q, "K": K, "V": V}, digits=3)
+
+
+@example(
     OWN,
     "Your own numbers",
+    "A place to begin with numbers of your own.",
     "A place to begin with your own: type over these numbers, roll others, or paste and open files"
     " under “your data”.",
 )

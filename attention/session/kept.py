@@ -9,7 +9,7 @@ import hashlib
 
 from attention.limits import MAX_FILE, BadInput
 from attention.session import links
-from attention.session.matrix import Matrix
+from attention.session.matrix import Matrix, Rows
 from attention.session.settings import Settings
 
 OTHER = (
@@ -31,9 +31,9 @@ def pack(settings: Settings) -> tuple[dict[str, str], dict[str, Matrix]]:
     """
     matrices = {}
 
-    def name(matrix: Matrix) -> str:
-        if matrix.is_rolled:
-            return links.write_matrix(matrix)
+    def name(matrix: Matrix, rows: Rows | None) -> str:
+        if matrix.follows(rows):
+            return links.write_matrix(matrix, rows)
         digest = hashlib.blake2b(links.identity(matrix), digest_size=12).hexdigest()
         matrices[digest] = matrix
         return "@" + digest

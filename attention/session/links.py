@@ -35,8 +35,8 @@ from attention.limits import (
 )
 from attention.numbers import exact
 from attention.readers.printouts import read_matrix, read_number
-from attention.session.examples import EXAMPLES, FIRST
-from attention.session.matrix import Matrix, Recipe
+from attention.session.examples import EXAMPLES, FIRST, UNNAMED
+from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.run import sizes
 from attention.session.settings import MATRICES, Settings, bounds
 from attention.session.validate import check
@@ -53,6 +53,11 @@ _REFUSALS = (
     ZeroDivisionError,
     RecursionError,
     zlib.error,
+)
+
+
+_RECIPE = re.compile(
+    r"([a-z]+)(?:\.(\w{1,10}))?,(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?"
 )
 
 
@@ -137,7 +142,9 @@ CODECS: dict[str, Codec] = {
 }
 
 
-def write(settings: Settings, matrix_text: Callable[[Matrix], str] | None = None) -> dict[str, str]:
+def write(
+    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str] | None = None
+) -> dict[str, str]:
     """The parameters of the link: the example, then each field that differs from it.
 
     ``matrix_text`` writes a matrix, by default :func:`write_matrix`.
@@ -152,7 +159,7 @@ def write(settings: Settings, matrix_text: Callable[[Matrix], str] | None = None
         if mine is None and theirs is not None:
             link[name] = ABSENT
         elif mine is not None and mine != theirs:
-            link[name] = (matrix_text or write_matrix)(mine)
+            link[name] = (matrix_text or write_matrix)(mine, settings.rows_of(name))
     return link
 
 
@@ -164,8 +171,10 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
     """
     made = EXAMPLES[settings.example].build().matrices
     large = any(
-        m.values.size > MAX_TYPED and not m.is_rolled and m != made.get(name)
-        for name, m in settings.matrices.items()
+        matrix.values.size > MAX_TYPED
+        and matrix != made.get(name)
+        and not matrix.follows(settings.rows_of(name))
+        for name, matrix in settings.matrices.items()
     )
     link = {} if large else write(settings)
     if link and len(urlencode(link)) <= MAX_LINK:
@@ -188,7 +197,8 @@ def identity(matrix: Matrix) -> bytes:
 def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The settings a link asks for, and a sentence for each parameter that could not be used."""
     notices = []
-    name = link.get("example", FIRST)
+    asks = link.keys() & {*CODECS, *MATRICES, "partial"}
+    name = link.get("example", UNNAMED if asks else FIRST)
     if name not in EXAMPLES:
         notices.append(
             f"The link asks for an example “{_short(name)}” that does not exist; this is the first"
@@ -197,7 +207,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         name = FIRST
     base = EXAMPLES[name].build()
     changes, matrices, unknown = {}, dict(base.matrices), []
-    for parameter, text in link.items():
+    # the matrices last, as embeddings may follow from the tokens
+    for parameter, text in sorted(link.items(), key=lambda given: given[0] in MATRICES):
         try:
             if parameter in CODECS:
                 changes[parameter] = CODECS[parameter].read(_short_enough(text))
@@ -207,6 +218,7 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 matrices[parameter] = read_matrix_text(
                     text if text.startswith("*") else _short_enough(text, MAX_MATRIX_TEXT),
                     parameter,
+                    replace(base, **_words(changes)).rows_of(parameter),
                 )
             elif parameter == "partial":
                 notices.append(
@@ -226,6 +238,10 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         )
     settings = _applied(base, changes, matrices, notices)
     return settings, notices + _pulled_back(changes, settings)
+
+
+def _words(changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: changes[name] for name in ("tokens", "memory_tokens") if name in changes}
 
 
 def _pulled_back(changes: dict, settings: Settings) -> list[str]:
@@ -281,15 +297,15 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     return settings.cell if 0 <= i < rows and 0 <= j < columns else None
 
 
-def write_matrix(matrix: Matrix) -> str:
-    """A recipe as ``kind,seed,rows x columns[,low,high]``; typed values as text, compressed where
-    that is shorter.
+def write_matrix(matrix: Matrix, rows: Rows | None = None) -> str:
+    """A recipe as ``kind.stream,seed,rows x columns[,low,high]``; typed values as text, compressed
+    where that is shorter.
 
     A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one
     travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
     """
     made = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
-    if matrix.is_rolled:
+    if matrix.follows(rows):
         return made
     made = made and f"{made}="
     values = matrix.values
@@ -308,25 +324,24 @@ def write_matrix(matrix: Matrix) -> str:
 
 
 def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
-    text = f"{r.kind},{r.seed},{shape[-2]}x{shape[-1]}"
+    way = f".{r.stream}" if r.stream else ""  # without it, the seed alone decides
+    text = f"{r.kind}{way},{r.seed},{shape[-2]}x{shape[-1]}"
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
-def read_matrix_text(text: str, name: str) -> Matrix:
-    """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence."""
+def read_matrix_text(text: str, name: str, rows: Rows | None = None) -> Matrix:
+    """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence.
+
+    ``rows`` are the words of embeddings.
+    """
     made, both, rest = text.partition("=")
     if both and (len(made) > 100 or "=" in rest):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
+    recipe, shape = _read_recipe(made, name)
     if both:
-        return Matrix(read_matrix_text(rest, name).values, read_matrix_text(made, name).recipe)
-    recipe = re.fullmatch(r"([a-z]+),(\d{1,10}),(\d{1,4})x(\d{1,4})(?:,([^,]+),([^,]+))?", text)
+        return Matrix(read_matrix_text(rest, name).values, recipe)
     if recipe:
-        kind, seed, rows, columns, low, high = recipe.groups()
-        shape = int(rows), int(columns)
-        if not all(1 <= side <= MAX_SIDE for side in shape):
-            raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
-        ends = (read_number(low, name), read_number(high, name)) if low else (0, 3)
-        return Matrix.rolled(shape, Recipe(kind, int(seed), *ends))
+        return Matrix.rolled(shape, recipe, rows)
     if text.startswith("*"):
         return _raw(text, name)
     if text.startswith("~"):
@@ -338,6 +353,19 @@ def read_matrix_text(text: str, name: str) -> Matrix:
     if len({item.shape for item in items}) > 1:
         raise BadInput(f"the items of {name} have different shapes.")
     return Matrix(np.stack(items) if text.startswith("!") else items[0])
+
+
+def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
+    """The recipe that a text begins with, and the shape it is for; None where there is none."""
+    found = _RECIPE.fullmatch(text)
+    if not found:
+        return None, (0, 0)
+    kind, stream, seed, rows, columns, low, high = found.groups()
+    shape = int(rows), int(columns)
+    if not all(1 <= side <= MAX_SIDE for side in shape):
+        raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
+    ends = (read_number(low, name), read_number(high, name)) if low else (0.0, 3.0)
+    return Recipe(kind, int(seed), ends[0], ends[1], stream or ""), shape
 
 
 def _raw(text: str, name: str) -> Matrix:

@@ -3,55 +3,100 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from attention import words
 from attention.limits import LIMIT, MAX_SEED, BadInput
 from attention.readers.printouts import brief
-from attention.weights import INITIALISERS, initialise
+from attention.stages import STAGES
+from attention.weights import INITIALISERS, drawn, initialise
+
+WORDS = "words"  # the stream of embeddings whose rows are vectors of words
+
+
+class Rows(NamedTuple):
+    """The words behind the rows of embeddings."""
+
+    tokens: tuple[str, ...]
+    known: tuple[str, ...]  # all words there are, in the order of their one-hot columns
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a matrix was chosen or rolled: the same recipe and shape always give the same values."""
+    """How a matrix was chosen or rolled: the same recipe and shape always give the same values.
+
+    ``stream`` says which way of drawing is meant. With the name of a matrix, that matrix has random
+    numbers of its own, whatever the seed of the others; with WORDS, each word has. Without one, the
+    seed alone decides, as it did when links named no stream.
+    """
 
     kind: str
     seed: int = 0
     low: float = 0
     high: float = 3
+    stream: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in INITIALISERS:
             raise BadInput(
                 f"there is no initialiser {self.kind!r}; choose one of {', '.join(INITIALISERS)}."
             )
+        if self.stream not in ("", WORDS, *STAGES):
+            raise BadInput(f"there is no matrix {self.stream!r} to draw numbers for.")
+        if self.by_word and self.kind not in words.KINDS:
+            known = ", ".join(words.KINDS)
+            raise BadInput(f"words have no vectors of kind {self.kind!r}; choose one of {known}.")
         if not 0 <= self.seed <= MAX_SEED:
             raise BadInput(
                 f"the seed is {self.seed}; whole numbers from 0 to 4294967295 are allowed."
             )
+        if self.kind == "identity" and not self.by_word:  # draws nothing
+            object.__setattr__(self, "stream", "")
         if INITIALISERS[self.kind].ranged:
-            span = f"{brief(self.low)} … {brief(self.high)}"
-            if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
-                raise BadInput(f"the range {span} is out of bounds; ±{LIMIT:g} is allowed.")
-            ends = (
-                (math.ceil(self.low), math.ceil(self.high))
-                if self.kind == "integers"
-                else (self.low, self.high)
-            )
-            if not ends[0] < ends[1]:
-                raise BadInput(f"the range {span} is empty; the first number must be smaller.")
+            self._check_range()
         else:  # these kinds have no range; equal recipes are to compare equal
             object.__setattr__(self, "low", 0)
             object.__setattr__(self, "high", 3)
 
-    def fill(self, shape: tuple[int, ...], fresh: bool = False) -> np.ndarray:
-        """The values for a shape; ``fresh`` draws others, which share none with those of another
-        shape.
-        """
-        return initialise(
-            self.kind, shape, [self.seed, *shape] if fresh else self.seed, self.low, self.high
+    def _check_range(self) -> None:
+        span = f"{brief(self.low)} … {brief(self.high)}"
+        if not (abs(self.low) <= LIMIT and abs(self.high) <= LIMIT):
+            raise BadInput(f"the range {span} is out of bounds; ±{LIMIT:g} is allowed.")
+        ends = (self.low, self.high)
+        if self.kind == "integers":
+            ends = (math.ceil(self.low), math.ceil(self.high))
+        if not ends[0] < ends[1]:
+            raise BadInput(f"the range {span} is empty; the first number must be smaller.")
+
+    @property
+    def by_word(self) -> bool:
+        """Whether each row is the vector of its token's word."""
+        return self.stream == WORDS
+
+    def fill(self, shape: tuple[int, int], rows: Rows | None = None) -> np.ndarray:
+        """The values for a shape, and where they go by word, for the tokens of the rows."""
+        if self.by_word:
+            return self._vectors(shape, rows)
+        if not self.stream:
+            return initialise(self.kind, shape, self.seed, self.low, self.high)
+        return drawn(self.kind, shape, self.seed, self.stream, self.low, self.high)
+
+    def _vectors(self, shape: tuple[int, int], rows: Rows | None) -> np.ndarray:
+        if rows is None:
+            raise BadInput("only embeddings have vectors by word.")
+        if len(rows.tokens) != shape[0]:
+            raise BadInput(f"{len(rows.tokens)} words have no {shape[0]} rows.")
+        return words.word_vectors(
+            rows.tokens, shape[1], self.seed, self.kind, self.low, self.high, rows.known
         )
+
+    def of(self, name: str) -> Recipe:
+        """The same for the matrix of this name: with a stream of its own."""
+        return replace(self, stream=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +130,17 @@ class Matrix:
         return self.values.shape
 
     @classmethod
-    def rolled(cls, shape: tuple[int, ...], recipe: Recipe) -> Matrix:
-        return cls(recipe.fill(shape), recipe)
+    def rolled(cls, shape: tuple[int, int], recipe: Recipe, rows: Rows | None = None) -> Matrix:
+        return cls(recipe.fill(shape, rows), recipe)
 
-    def resized(self, rows: int, columns: int) -> Matrix:
-        """Keep what fits; new cells are drawn the way the others were, from a stream of their own,
-        or are 0.
+    def resized(self, rows: int, columns: int, name: str, of: Rows | None = None) -> Matrix:
+        """Keep what fits; new cells are drawn the way the others were, from the stream of the
+        matrix of this name or of the words ``of`` its rows, or are 0.
         """
         *lead, n, m = self.shape
         values = np.zeros((*lead, rows, columns))
         if self.recipe is not None:
-            values[...] = self.recipe.fill((rows, columns), fresh=True)
+            values[...] = self.recipe.of(self.recipe.stream or name).fill((rows, columns), of)
         values[..., :n, :m] = self.values[..., :rows, :columns]
         return Matrix(values, self.recipe, self.remark)
 
@@ -104,13 +149,22 @@ class Matrix:
         values[index] = value
         return Matrix(values, self.recipe, self.remark)
 
-    @property
+    @cached_property
     def is_rolled(self) -> bool:
         """Whether the recipe alone still gives these values, cell for cell."""
+        return self.recipe is not None and not self.recipe.by_word and self._is_given(None)
+
+    def follows(self, rows: Rows | None) -> bool:
+        """Whether the recipe still gives these values, for embeddings from the words alone."""
+        if self.recipe is None or not self.recipe.by_word:
+            return self.is_rolled
+        return rows is not None and len(rows.tokens) == self.shape[-2] and self._is_given(rows)
+
+    def _is_given(self, rows: Rows | None) -> bool:
         return (
             self.recipe is not None
             and len(self.shape) == 2
-            and self.recipe.fill(self.shape).tobytes() == self.values.tobytes()
+            and self.recipe.fill(self.shape[-2:], rows).tobytes() == self.values.tobytes()
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
-from attention.session.matrix import Matrix
+from attention.session.matrix import Matrix, Rows
 
 DRAWN = "drawn"
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
@@ -67,6 +67,11 @@ class Settings:
         """(rows, columns) of a matrix, without its batch axis."""
         rows, columns = self.matrices[name].shape[-2:]
         return rows, columns
+
+    def rows_of(self, name: str) -> Rows | None:
+        """The words behind the rows of embeddings; None for other matrices."""
+        tokens = {"X": self.tokens, "memory": self.memory_tokens}.get(name)
+        return Rows(tokens, self.tokens + self.memory_tokens) if tokens else None
 
     @property
     def typed_qkv(self) -> bool:

@@ -14,6 +14,7 @@ from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run
 from attention.session.settings import Settings
+from attention.weights import drawn
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
@@ -167,7 +168,7 @@ def test_changing_one_input_never_rolls_another():
     ran(at.selectbox(key="set_kind_W_K").set_value("normal"))
     ran(at.button(key="roll_W_K").click())
     rolled = settings(at).matrices["W_K"]
-    assert np.array_equal(rolled.values, np.random.default_rng(3).standard_normal((4, 4)))
+    assert np.array_equal(rolled.values, drawn("normal", (4, 4), 3, "W_K"))
     ran(at.button_group(key="set_editing").set_value("W_Q"))
     ran(at.button(key="roll_W_Q").click())
     ran(at.slider(key="set_d_v").set_value(3))
@@ -184,7 +185,7 @@ def test_pressing_roll_again_takes_the_next_seed():
     second = settings(at).matrices["W_V"]
     assert (first.recipe.seed, second.recipe.seed) == (4, 5)
     assert at.number_input(key="set_seed_W_V").value == 5
-    assert np.array_equal(second.values, np.random.default_rng(5).integers(0, 3, (4, 4)))
+    assert np.array_equal(second.values, drawn("integers", (4, 4), 5, "W_V"))
 
 
 def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from attention.limits import LIMIT, BadInput
 from attention.readers.printouts import read_matrices, read_matrix, read_number, write_matrix
 from attention.session.matrix import Matrix, Recipe, orient
-from attention.weights import INITIALISERS, initialise
+from attention.weights import INITIALISERS, drawn
 
 finite = st.floats(-LIMIT, LIMIT)
 
@@ -219,11 +219,9 @@ def test_resizing_keeps_the_overlap_and_fills_from_the_recipe_or_with_zeros(
     n, m, rows, columns, kind
 ):
     old = Matrix(np.arange(1.0, n * m + 1).reshape(n, m), kind and Recipe(kind, 3))
-    new = old.resized(rows, columns)
+    new = old.resized(rows, columns, "W_K")
     filling = (
-        np.zeros((rows, columns))
-        if kind is None
-        else initialise(kind, (rows, columns), [3, rows, columns])
+        np.zeros((rows, columns)) if kind is None else drawn(kind, (rows, columns), 3, "W_K")
     )
     for i in range(rows):
         for j in range(columns):
@@ -233,13 +231,17 @@ def test_resizing_keeps_the_overlap_and_fills_from_the_recipe_or_with_zeros(
 
 def test_cells_that_grow_repeat_none_that_are_there():
     old = Matrix.rolled((4, 4), Recipe("normal", 0))
-    for new in (old.resized(4, 6), old.resized(6, 4), old.resized(4, 5).resized(4, 6)):
+    for new in (
+        old.resized(4, 6, "X"),
+        old.resized(6, 4, "X"),
+        old.resized(4, 5, "X").resized(4, 6, "X"),
+    ):
         assert len(set(new.values.ravel().tolist())) == 24
 
 
 def test_resizing_a_batch_resizes_every_item():
     old = Matrix(np.arange(8.0).reshape(2, 2, 2), remark="as read")
-    new = old.resized(1, 3)
+    new = old.resized(1, 3, "X")
     assert new.values.tolist() == [[[0, 1, 0]], [[4, 5, 0]]]
     assert new.remark == "as read"
 

@@ -13,7 +13,7 @@ from oracle import attend, product
 
 from attention.arithmetic import walk
 from attention.session.changes import set_mask
-from attention.session.examples import EXAMPLES, FIRST
+from attention.session.examples import EXAMPLES, FIRST, OWN
 from attention.session.run import run, view
 from attention.session.validate import check
 from attention.statistics import variance
@@ -54,11 +54,79 @@ def test_every_example_equals_plain_loops(name):
 
 
 def test_the_titles_and_notices_are_sentences_of_their_own():
-    assert next(iter(EXAMPLES)) == FIRST == "four-words"
+    assert list(EXAMPLES)[:2] == [FIRST, "four-words"] == ["cat-sat", "four-words"]
+    assert list(EXAMPLES)[-1] == OWN
+    assert len({e.sentence for e in EXAMPLES.values()}) == len(EXAMPLES)
+    for e in EXAMPLES.values():
+        assert e.sentence.endswith(".") and "\n" not in e.sentence and len(e.sentence) <= 80
     assert len({e.title for e in EXAMPLES.values()}) == len(EXAMPLES)
     for e in EXAMPLES.values():
         assert e.notice.endswith(".")
         assert "  " not in e.notice
+
+
+# ---- the cat sat on the mat ---------------------------------------------------------------------
+
+CAT_SAT = {
+    "X": [[0, 0, -1, 2], [0, -2, -1, 2], [0, 0, 1, 1], [-1, 0, 0, -1], [0, 0, -1, 2], [0, 2, 1, 2]],
+    "W_Q": [[0, 0, 0, -1], [0, 1, 0, -1], [-1, -1, 0, -1], [0, 0, 1, 0]],
+    "W_K": [[-1, 1, -1, -1], [0, 1, -1, 0], [0, 0, 1, 1], [0, 0, 0, 1]],
+    "W_V": [[1, -1, -1], [1, 1, 1], [0, 0, -1], [1, -1, 1]],
+}
+
+
+def rows_of_cat_sat(**changes):
+    """Weights and output of the first example in plain loops, with one thing changed."""
+    m = {name: product(CAT_SAT["X"], CAT_SAT[f"W_{name}"]) for name in "QKV"}
+    see = [[j <= i or "mask" not in changes for j in range(6)] for i in range(6)]
+    found = attend(m["Q"], m["K"], m["V"], see, None, changes.get("scale"), True)
+    return np.array(found["weights"]), np.array(found["output"])
+
+
+def test_the_first_example_has_small_whole_numbers_that_stay_as_they_are():
+    s = EXAMPLES["cat-sat"].build()
+    assert s.tokens == ("the", "cat", "sat", "on", "the", "mat")
+    assert {name: m.values.tolist() for name, m in s.matrices.items()} == CAT_SAT
+    assert s.matrices["X"].follows(s.rows_of("X"))
+    trace = run(s)
+    for stage in (trace.Q, trace.K, trace.V, trace.scores):
+        assert np.abs(stage).max() < 10
+        assert (stage == stage.round()).all()
+
+
+def test_in_the_first_example_words_look_at_others_as_its_notice_says():
+    weights, _ = rows_of_cat_sat()
+    tokens = EXAMPLES["cat-sat"].build().tokens
+    looks = {token: tokens[int(weights[i].argmax())] for i, token in enumerate(tokens)}
+    assert looks == {"the": "sat", "cat": "sat", "sat": "cat", "on": "mat", "mat": "on"}
+
+
+def test_in_the_first_example_no_row_is_even_or_all_on_one_key():
+    weights, output = rows_of_cat_sat()
+    entropies = -(weights * np.log(weights)).sum(axis=1) / math.log(6)
+    assert entropies.min() > 0.6 and entropies.max() < 0.85
+    assert weights.max(axis=1).min() > 0.4 and weights.max() < 0.7
+    assert weights.min() > 0.005  # two digits show every one of them
+    distinct = np.delete(output, 4, axis=0)
+    apart = [np.abs(a - b).max() for k, a in enumerate(distinct) for b in distinct[:k]]
+    assert min(apart) > 0.9
+
+
+def test_in_the_first_example_the_mask_and_the_scale_matter_in_every_row():
+    weights, output = rows_of_cat_sat()
+    _, masked = rows_of_cat_sat(mask="causal")
+    assert np.abs(masked - output)[:5].max(axis=1).min() > 0.9
+    unscaled, _ = rows_of_cat_sat(scale=1.0)
+    assert (unscaled.max(axis=1) - weights.max(axis=1)).min() > 0.2
+
+
+def test_both_the_of_the_first_example_are_alike_until_a_mask_tells_them_apart():
+    s = EXAMPLES["cat-sat"].build()
+    for matrix in view(s, run(s)).stages.values():
+        if len(matrix) == 6:
+            assert matrix[0].tolist() == matrix[4].tolist()
+    trace = run(set_mask(s, "causal"))
+    assert np.abs(trace.output[0] - trace.output[4]).max() > 0.9
 
 
 # ---- four words ---------------------------------------------------------------------------------

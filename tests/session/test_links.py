@@ -3,10 +3,12 @@ error.
 """
 
 import base64
+import hashlib
 import json
 import tracemalloc
 import zlib
 from dataclasses import fields, replace
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -33,12 +35,13 @@ from attention.session.links import (
     write,
     write_matrix,
 )
-from attention.session.matrix import Matrix, Recipe
+from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings
 from attention.session.validate import check
 from attention.variance import DISTRIBUTIONS
 from attention.weights import INITIALISERS
+from attention.words import KINDS
 
 # ---- there and back -----------------------------------------------------------------------------
 
@@ -52,12 +55,14 @@ numbers = st.floats(-LIMIT, LIMIT)
 def matrices(draw, shape, batch=0):
     """Typed, rolled, or rolled and then edited; with as many items as the batch has."""
     kind = draw(st.sampled_from(["typed", "integers", *INITIALISERS]))
+    stream = draw(st.sampled_from(["", *MATRICES]))
     if batch or kind == "typed":
         some = draw(st.lists(numbers, min_size=1, max_size=6))
         return Matrix(np.resize(some, (batch, *shape) if batch else shape))
     low = draw(st.integers(-5, 5) | st.floats(-100, 100))
     rolled = Matrix.rolled(
-        shape, Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50)))
+        shape,
+        Recipe(kind, draw(st.integers(0, 2**32 - 1)), low, low + draw(st.floats(2, 50)), stream),
     )
     if draw(st.booleans()):
         rolled = Matrix(rolled.edited((0, -1), draw(numbers)).values)
@@ -87,6 +92,14 @@ def states(draw):
             "W_V": (d_model, width_v),
         }
         shapes |= {"memory": (n_k, d_model)} if crossed else {}
+    by_word = {}
+    for name, words_of in (("X", tokens), ("memory", memory_tokens)):
+        if name in shapes and not batch and draw(st.booleans()):
+            recipe = Recipe(draw(st.sampled_from(list(KINDS))), seed=4, stream=WORDS)
+            rows = Rows(words_of, tokens + memory_tokens)
+            by_word[name] = Matrix.rolled(shapes[name], recipe, rows)
+            if draw(st.booleans()):
+                by_word[name] = by_word[name].edited((0, 0), draw(numbers))
     if draw(st.booleans()):
         shapes["W_O"] = (width_v, draw(st.integers(1, 3)))
     mask = draw(st.sampled_from([*MASKS, DRAWN]))
@@ -99,7 +112,8 @@ def states(draw):
             matrices={
                 name: draw(matrices(shape, 0 if name[0] == "W" else batch))
                 for name, shape in shapes.items()
-            },
+            }
+            | by_word,
             heads=heads,
             scale=draw(st.none() | st.floats(1e-300, 1e6)),
             mask=mask,
@@ -268,6 +282,59 @@ def test_a_broken_large_matrix_is_one_sentence_and_little_memory(text, message):
     assert peak < 10_000_000
 
 
+# ---- links that were made before ----------------------------------------------------------------
+
+RECORDED = json.loads(Path(__file__).with_name("recorded_links.json").read_text("utf-8"))
+
+
+def digests(state):
+    """The shape and a digest of the numbers of each matrix."""
+    return {
+        name: "x".join(map(str, matrix.shape))
+        + " "
+        + hashlib.blake2b(matrix.values.astype("<f8").tobytes(), digest_size=8).hexdigest()
+        for name, matrix in state.matrices.items()
+    }
+
+
+@pytest.mark.parametrize("made", RECORDED, ids=lambda made: " ".join(made["link"]))
+def test_a_link_from_before_gives_its_numbers_bit_for_bit(made):
+    state, notices = read(made["link"])
+    assert notices == []
+    assert digests(state) == made["matrices"]
+    if "example" in made["link"]:
+        assert write(state) == made["link"]
+
+
+@pytest.mark.parametrize(
+    ("link", "opens"),
+    [
+        ({}, "cat-sat"),
+        ({"embed": "true"}, "cat-sat"),
+        ({"colour": "red"}, "cat-sat"),
+        ({"example": "four-words"}, "four-words"),
+        ({"digits": "2"}, "four-words"),
+        ({"mask": "causal", "embed": "true"}, "four-words"),
+        ({"partial": "0" * 24}, "four-words"),
+        ({"W_Q": "identity,0,4x4"}, "four-words"),
+    ],
+)
+def test_a_link_without_a_name_that_asks_for_something_still_means_the_four_words(link, opens):
+    assert read(link)[0].example == opens
+
+
+def test_a_recipe_says_which_way_of_drawing_it_means():
+    four = EXAMPLES["four-words"].build()
+    state = four.with_matrix("W_Q", Matrix.rolled((4, 4), Recipe("normal", 7, stream="W_Q")))
+    link = {"example": "four-words", "W_Q": "normal.W_Q,7,4x4"}
+    assert write(state) == link
+    assert read(link) == (state, [])
+    before = read({"example": "four-words", "W_Q": "normal,7,4x4"})[0]
+    plain = np.random.default_rng(7).standard_normal((4, 4))
+    assert before.matrices["W_Q"].values.tolist() == plain.tolist()
+    assert not (state.matrices["W_Q"].values == plain).any()
+
+
 # ---- broken links -------------------------------------------------------------------------------
 
 
@@ -347,6 +414,9 @@ HOSTILE = [
     "uniform,1,4x4,-1e12,1e12",
     "uniform,1,4x4,-1e308,1e308",
     "evil,1,4x4",
+    "normal.evil,1,4x4",
+    "normal.,1,4x4",
+    "normal.W_Q,1,4x4",
     "normal,1,4x4,nan,nan",
     "normal,1,64x1",
     FOUR_BY_FOUR,
@@ -443,7 +513,7 @@ def test_two_links_mixed_break_nothing(data):
 def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
     text = packed("0.123456789 2 3 4;5 6 7 8;9 10 11 12;13 14 15 16.123456789")[:-cut]
     state, notices = read({"X": text})
-    assert state == EXAMPLES[FIRST].build()
+    assert state == EXAMPLES["four-words"].build()
     assert notices == [
         "The link's parameter X was passed over: X is damaged; part of the link may be missing."
     ]
@@ -461,7 +531,7 @@ def test_a_packed_matrix_that_was_cut_off_is_damaged_not_another_matrix(cut):
 )
 def test_a_bomb_is_refused(text):
     state, notices = read({"X": text})
-    assert state == EXAMPLES[FIRST].build()
+    assert state == EXAMPLES["four-words"].build()
     assert len(notices) == 1
 
 
@@ -517,7 +587,9 @@ NOTICES = [
 
 @pytest.mark.parametrize(("link", "sentence"), NOTICES)
 def test_each_refusal_is_one_sentence_and_leaves_the_example(link, sentence):
-    assert read(link) == (EXAMPLES[FIRST].build(), [sentence])
+    names_nothing = link.keys() & {"example", "colour"}
+    there = EXAMPLES[FIRST if names_nothing else "four-words"].build()
+    assert read(link) == (there, [sentence])
 
 
 # Of 64 sequences of five tokens: what a link asks for, the nearest there is, what is said.
@@ -566,7 +638,7 @@ def test_what_can_be_used_is_used_beside_what_cannot():
 
 @pytest.mark.parametrize("cell", ["scores,4,0", "scores,0,-1", "W_O,0,0", "evil,0,0"])
 def test_a_cell_that_is_not_there_is_no_cell(cell):
-    assert read({"cell": cell}) == (EXAMPLES[FIRST].build(), [])
+    assert read({"cell": cell}) == (EXAMPLES["four-words"].build(), [])
 
 
 def test_streamlits_own_parameters_pass_in_silence():

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from attention.limits import BadInput
-from attention.session import changes
+from attention.session import changes, editing, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings, allowed
 from attention.session.validate import check
+from attention.words import word_vectors
 
 FOUR, SENTENCE, BATCH, LOOKUP, RANDOM = (
     EXAMPLES[name].build() for name in ("four-words", "sentence", "batch", "lookup", "random-qkv")
@@ -30,7 +31,7 @@ ROLLED = replace(
     heads=2,
 )
 CROSSED = changes.set_tokens(
-    changes.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 3], memory=True
+    changes.set_memory(ROLLED, True), ("a", "b", "c"), [0, 1, 2], memory=True
 )
 VIEWS = {"item", "head", "query", "cell"}
 
@@ -192,7 +193,9 @@ def test_new_tokens_change_the_rows_of_their_own_sequence_alone(settings, memory
     assert (some - VIEWS, others) == ({field}, touched)
     for name in touched:
         rows = after.matrices[name].values
-        assert (rows[..., 0, :] == 0).all()
+        recipe = settings.matrices[name].recipe
+        new = word_vectors(["first"], 6)[0] if recipe and recipe.by_word else 0
+        assert (rows[..., 0, :] == new).all()
         for place, source in enumerate(keep[1:], 1):
             assert (
                 rows[..., place, :].tobytes()
@@ -230,13 +233,29 @@ def test_no_tokens_and_too_many_are_refused(tokens, message):
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, CROSSED])
 def test_one_hot_sets_the_embeddings_and_keeps_every_weight_that_fits(settings):
     after = check(changes.one_hot(settings))
-    n = max(len(settings.tokens), len(settings.key_tokens))
+    words = list(dict.fromkeys(settings.tokens + settings.memory_tokens))
     some, others = changed(settings, after)
     assert not some
     assert others <= {"X", "memory", "W_Q", "W_K", "W_V"}
-    assert after.matrices["X"].values.tolist() == np.eye(len(settings.tokens), n).tolist()
+    for name, tokens in (("X", settings.tokens), ("memory", settings.memory_tokens)):
+        if tokens:
+            rows = [[int(word == token) for word in words] for token in tokens]
+            assert after.matrices[name].values.tolist() == rows
     assert all(overlap(settings.matrices[w], after.matrices[w]) for w in ("W_Q", "W_K", "W_V"))
     np.testing.assert_array_equal(run(after).joined.shape, run(settings).joined.shape)
+
+
+def test_one_hot_gives_a_word_one_column_wherever_it_stands():
+    s = changes.set_sentence(FOUR, "The cat saw the dog")
+    after = check(changes.one_hot(s))
+    assert after.d_model == 4
+    assert after.matrices["X"].values.tolist() == [
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+        [1, 0, 0, 0],
+        [0, 0, 0, 1],
+    ]
 
 
 def test_one_hot_queries_are_rows_of_the_weights():
@@ -245,18 +264,40 @@ def test_one_hot_queries_are_rows_of_the_weights():
 
 
 @pytest.mark.parametrize("settings", [FOUR, ROLLED, SENTENCE])
-def test_a_second_sequence_begins_as_a_copy_and_changes_no_number(settings):
+def test_a_second_sequence_begins_with_words_of_its_own_and_leaves_the_first(settings):
     crossed = check(changes.set_memory(settings, True))
     assert changed(settings, crossed) == ({"memory_tokens"}, {"memory"})
-    assert crossed.matrices["memory"] == settings.matrices["X"]
-    for name in ("Q", "K", "V", "scores", "weights", "output"):
-        assert getattr(run(crossed), name).tobytes() == getattr(run(settings), name).tobytes()
+    assert not set(crossed.memory_tokens) & set(settings.tokens)
+    assert len(set(map(tuple, crossed.matrices["memory"].values.tolist()))) > 1
+    assert run(crossed).Q.tobytes() == run(settings).Q.tobytes()
     assert changed(settings, check(changes.set_memory(crossed, False))) == (set(), set())
+
+
+def test_a_second_sequence_is_a_translation_while_the_words_of_the_example_are_there():
+    french = ("le", "chat", "ronronne", "parce", "qu’il", "a", "mangé")
+    assert changes.set_memory(SENTENCE, True).memory_tokens == french
+    other = replace(SENTENCE, tokens=("the", "dog", "purrs", "because", "it", "ate"))
+    assert changes.set_memory(other, True).memory_tokens == ("a", "dog", "barks")
+
+
+def test_what_hid_keys_of_the_first_sequence_hides_none_of_the_second():
+    s = changes.set_mask(replace(FOUR, padding=(0, 3)), DRAWN)
+    crossed = check(changes.set_memory(s, True))
+    assert (crossed.padding, crossed.mask, crossed.drawn) == ((), "none", ())
+    assert check(changes.set_memory(replace(FOUR, mask="causal"), True)).mask == "causal"
+
+
+def test_a_second_sequence_of_a_batch_is_the_same_for_each_item():
+    crossed = check(changes.set_memory(X_BATCH, True))
+    memory = crossed.matrices["memory"].values
+    assert memory.shape == (3, 3, 4)
+    assert memory[0].tolist() == memory[1].tolist() == memory[2].tolist()
 
 
 def test_typed_queries_keys_and_values_take_a_second_sequence_as_they_are():
     crossed = check(changes.set_memory(RANDOM, True))
     assert changed(RANDOM, crossed) == ({"memory_tokens"}, set())
+    assert crossed.memory_tokens == ("k1", "k2", "k3", "k4")
 
 
 def test_ending_cross_attention_leaves_one_key_for_each_token():
@@ -481,4 +522,195 @@ def test_more_scores_than_the_page_can_hold_are_refused():
         check(replace(FOUR, tokens=("t",) * n, matrices=m, heads=heads))
     assert (
         str(refused.value) == "16,777,216 scores are too many for this page; at most 2,097,152 fit."
+    )
+
+
+# ---- a sentence ---------------------------------------------------------------------------------
+
+SAT = check(changes.set_sentence(FOUR, "The cat sat on the mat"))
+
+
+def vector(word, s=SAT):
+    """What a word has on its own: whole numbers from −2 to 2, whatever the sentence."""
+    return word_vectors([word], s.d_model, 0).tolist()[0]
+
+
+def rows(s, name="X"):
+    return s.matrices[name].values.tolist()
+
+
+def test_a_sentence_makes_tokens_with_an_embedding_for_each_word():
+    assert SAT.tokens == ("The", "cat", "sat", "on", "the", "mat")
+    assert rows(SAT) == [vector(word) for word in ("the", "cat", "sat", "on", "the", "mat")]
+    assert changed(FOUR, SAT) == ({"tokens"}, {"X"})
+
+
+def test_the_same_word_has_the_same_embedding_in_the_next_sentence():
+    other = check(changes.set_sentence(SAT, "a mat, the cat!"))
+    assert other.tokens == ("a", "mat", ",", "the", "cat", "!")
+    assert rows(other) == [vector(word) for word in other.tokens]
+    assert rows(changes.set_sentence(other, "the cat sat on the mat")) == rows(SAT)
+
+
+def test_words_that_stay_keep_the_numbers_a_person_gave_them():
+    edited = SAT.with_matrix("X", SAT.matrices["X"].edited((4, 1), 7.5))  # the second "the"
+    given = [*vector("the")[:1], 7.5, *vector("the")[2:]]
+    after = check(changes.set_sentence(edited, "The dog and the mat and the end"))
+    assert rows(after) == [
+        vector("the"),
+        vector("dog"),
+        vector("and"),
+        given,
+        vector("mat"),
+        vector("and"),
+        vector("the"),
+        vector("end"),
+    ]
+    assert rows(changes.set_sentence(edited, "the dog")) == [vector("the"), vector("dog")]
+
+
+def test_words_of_an_example_keep_its_numbers_and_new_ones_get_theirs():
+    after = check(changes.set_sentence(SENTENCE, "because it barks"))
+    before = rows(SENTENCE)
+    assert rows(after) == [before[3], before[4], vector("barks", after)]
+    assert after.heads == SENTENCE.heads
+
+
+def test_padding_a_drawn_mask_and_the_query_go_with_their_tokens():
+    s = changes.set_mask(replace(SAT, mask="causal"), DRAWN)
+    s = check(replace(s, padding=(1, 5), query=2, cell=("X", 0, 0)))
+    after = check(changes.set_sentence(s, "now a cat sat"))
+    assert (after.padding, after.query, after.cell) == ((2,), 3, None)
+    assert after.drawn[3] == (True, True, True, True)
+    assert after.drawn[2] == (True, True, True, False)  # the cat did not see "sat"
+    assert check(changes.set_sentence(s, "no word")).query == 1
+
+
+def test_the_words_of_one_hot_embeddings_move_their_columns_and_bring_new_ones():
+    s = check(changes.set_memory(changes.one_hot(SAT), True))
+    assert (s.d_model, s.memory_tokens) == (8, ("a", "dog", "barks"))
+    after = check(changes.set_sentence(s, "sat a cat on the small green mat"))
+    words = ["sat", "a", "cat", "on", "the", "small", "green", "mat", "dog", "barks"]
+    assert after.d_model == 10
+    for name, tokens in (("X", after.tokens), ("memory", after.memory_tokens)):
+        assert rows(after, name) == [[int(w == token) for w in words] for token in tokens]
+        assert after.matrices[name].follows(after.rows_of(name))
+
+
+def test_a_second_sentence_changes_its_own_sequence_alone_and_begins_one_where_there_is_none():
+    for s in (SAT, changes.set_memory(SAT, True)):
+        after = check(changes.set_sentence(s, "le chat, the mat", memory=True))
+        assert after.memory_tokens == ("le", "chat", ",", "the", "mat")
+        assert after.tokens == SAT.tokens
+        assert after.matrices["X"] == SAT.matrices["X"]
+        assert rows(after, "memory") == [vector(word) for word in after.memory_tokens]
+
+
+def test_typed_queries_keys_and_values_give_way_to_embeddings_and_random_weights():
+    after = check(changes.set_sentence(replace(RANDOM, mask="causal"), "my cat is here"))
+    assert after.tokens == ("my", "cat", "is", "here")
+    assert set(after.matrices) == {"X", "W_Q", "W_K", "W_V"}
+    assert rows(after) == [vector(word, after) for word in after.tokens]
+    assert (after.d_k, after.d_v, after.mask) == (RANDOM.d_k, RANDOM.d_v, "causal")
+    assert not (after.matrices["W_Q"].values == after.matrices["W_K"].values).all()
+    crossed = check(changes.set_sentence(LOOKUP, "who barks?"))
+    assert (crossed.tokens, crossed.memory_tokens) == (("who", "barks", "?"), LOOKUP.memory_tokens)
+    assert crossed.names == {}
+
+
+def test_a_sentence_ends_a_batch_with_the_item_shown():
+    s = replace(X_BATCH, tokens=("a", "b", "c", "d"), item=2)
+    after = check(changes.set_sentence(s, "b d e"))
+    assert (after.batch, after.item) == (0, 0)
+    item = s.matrices["X"].values[2].tolist()
+    assert rows(after) == [item[1], item[3], vector("e")]
+    assert check(changes.set_sentence(BATCH, "two words")).batch == 0
+
+
+@pytest.mark.parametrize("settings", [FOUR, SAT, RANDOM, BATCH, LOOKUP, CROSSED])
+def test_a_sentence_with_the_same_tokens_changes_nothing(settings):
+    s = replace(settings, tokens=("a", "b", "c", "d", "e")[: len(settings.tokens)])
+    assert changes.set_sentence(s, changes.sentence_of(s)) is s
+
+
+def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
+    s = changes.set_sentence(FOUR, "Well,the cat(mine)  didn't sit.")
+    assert changes.sentence_of(s) == "Well, the cat (mine) didn't sit."
+    assert changes.sentence_of(LOOKUP) == "a c ?"
+    assert changes.sentence_of(LOOKUP, memory=True) == "a b a c b c d"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [
+        ("", "the sentence is empty; type at least one word."),
+        (" \n\u200b", "the sentence is empty; type at least one word."),
+        ("word " * 65, "the sentence has 65 tokens; at most 64 fit."),
+        ("猫" * 99, "the sentence has 99 tokens; at most 64 fit."),
+        ("a " + "b" * 41, "token 2 has 41 characters; at most 40 fit."),
+    ],
+)
+@pytest.mark.parametrize("settings", [FOUR, BATCH])
+def test_a_sentence_that_does_not_fit_is_refused(settings, sentence, message):
+    with pytest.raises(BadInput) as refused:
+        check(changes.set_sentence(settings, sentence))
+    assert str(refused.value) == message
+
+
+def test_64_tokens_fit():
+    assert len(check(changes.set_sentence(FOUR, "word, " * 32)).tokens) == 64
+
+
+@pytest.mark.parametrize("kind", ["integers", "normal", "uniform", "identity"])
+def test_embeddings_by_word_travel_as_a_recipe_in_a_link(kind):
+    s = check(changes.set_memory(changes.by_word(SAT, kind, 12, -3, 4), True))
+    link = links.write(s)
+    ends = ",-3,4" if kind in ("integers", "uniform") else ""
+    assert link["X"] == f"{kind}.words,12,6x{s.d_model}{ends}"
+    assert link["memory"] == f"{kind}.words,12,3x{s.d_model}{ends}"
+    assert links.read(link) == (s, [])
+    edited = s.with_matrix("X", s.matrices["X"].edited((0, 0), 0.25))
+    assert links.read(links.write(edited)) == (edited, [])
+    renamed = replace(s, tokens=("A", *s.tokens[1:]))  # its numbers stay
+    assert links.read(links.write(renamed)) == (renamed, [])
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"X": "normal.words,1,3x4"}, "4 words have no 3 rows."),
+        ({"W_Q": "normal.words,1,4x4"}, "only embeddings have vectors by word."),
+        (
+            {"X": "xavier.words,1,4x4"},
+            "words have no vectors of kind 'xavier'; choose one of integers, normal, uniform,"
+            " identity.",
+        ),
+        ({"X": "normal.scored,1,4x4"}, "there is no matrix 'scored' to draw numbers for."),
+    ],
+)
+def test_a_recipe_by_word_that_cannot_be_is_one_sentence(link, why):
+    s, notices = links.read({"example": "four-words"} | link)
+    assert s == FOUR
+    assert notices == [f"The link's parameter {next(iter(link))} was passed over: {why}"]
+
+
+def test_more_columns_leave_the_embeddings_of_words_as_they_are():
+    wide = check(changes.set_dimension(SAT, "d_model", 9))
+    assert wide.matrices["X"].follows(wide.rows_of("X"))
+    assert np.array_equal(wide.matrices["X"].values[:, :4], SAT.matrices["X"].values)
+    assert rows(wide)[0] == rows(wide)[4] == vector("the", wide)
+
+
+def test_a_token_added_to_words_is_the_vector_of_its_word():
+    after = check(editing.add_token(SAT, "X"))
+    assert rows(after)[6] == vector(after.tokens[6])
+
+
+def test_randomize_draws_the_embeddings_by_word_where_it_is_asked_to():
+    s = check(editing.randomize(SAT, 5, with_X=True))
+    assert rows(s) == word_vectors(s.tokens, 4, 5).tolist()
+    assert s.matrices["X"].follows(s.rows_of("X"))
+    kept = changes.by_word(SAT, "normal", 1)
+    assert rows(editing.randomize(kept, 5, with_X=True)) == (
+        word_vectors(s.tokens, 4, 5, "normal").tolist()
     )
