@@ -488,7 +488,8 @@ def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(visit):
 def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
     dashboard = visit(width=1920).open(**own(EIGHT))
     lines = """() => new Set(
-    [...document.querySelectorAll('[data-group=attention] .board-pane')].map(n => n.offsetTop)).size"""
+    [...document.querySelectorAll('[data-group=attention] .board-pane')]
+    .map(n => n.offsetTop)).size"""
     before = dashboard.page.evaluate(lines)
     dashboard.page.set_viewport_size({"width": 1100, "height": 900})
     dashboard.wait_for(f"before => ({lines})() > before", before)
