@@ -40,7 +40,8 @@ NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
             {"W_V": Part("out_in")},
         ),
         (
-            r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin|SelfAttention\.o|attention\.wo)\.weight$",
+            r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin"
+            r"|SelfAttention\.o|attention\.wo)\.weight$",
             {"W_O": Part("out_in")},
         ),
         (r"attn\.c_proj\.weight$", {"W_O": Part(None)}),
