@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from attention import scaled_dot_product_attention
+from attention.markdown import plain as plain
 from attention.pages import state
 
 
@@ -72,8 +73,3 @@ def _style() -> str:
 def code() -> str:
     """The one-screen formula, as it runs."""
     return inspect.getsource(scaled_dot_product_attention)
-
-
-def plain(text: str) -> str:
-    """What a person typed, for places that read Markdown: its characters as they are."""
-    return "".join("\\" + c if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)
