@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from attention.captions import TUTORIAL_FILL
@@ -20,24 +22,12 @@ def run(settings: Settings) -> AttentionTrace:
     visible = visible[None] if settings.batch else visible  # the same for every item
     mask = visible if hides else None
     bias = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
-    if settings.typed_qkv:
-        return multi_head_attention(
-            m["Q"],
-            m["K"],
-            m["V"],
-            heads=settings.heads,
-            W_O=m.get("W_O"),
-            allowed=mask,
-            bias=bias,
-            scale=settings.scale,
-            softmax=settings.softmax,
-        )
-    return self_attention(
-        m["X"],
-        m["W_Q"],
-        m["W_K"],
-        m["W_V"],
-        memory=m.get("memory"),
+    attend = (
+        partial(multi_head_attention, m["Q"], m["K"], m["V"])
+        if settings.typed_qkv
+        else partial(self_attention, m["X"], m["W_Q"], m["W_K"], m["W_V"], memory=m.get("memory"))
+    )
+    return attend(
         heads=settings.heads,
         W_O=m.get("W_O"),
         allowed=mask,
