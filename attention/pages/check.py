@@ -228,9 +228,9 @@ source = state.page_control(
 )
 try:
     bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
-    given = answers(bench)
-    if any(value.strip() for value in given.values()):
-        diagnosis = inputs.explain(bench, given)
+    boxes = answers(bench)
+    if any(typed.strip() for typed in boxes.values()):
+        diagnosis = inputs.explain(bench, boxes)
         verdict(diagnosis)
         heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
         head = min(state.page_value("check_head", 0), heads - 1)

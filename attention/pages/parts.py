@@ -14,9 +14,9 @@ from attention.markdown import plain as plain
 from attention.pages import state
 
 
-def opening(what: str, notice: str = "") -> None:
+def opening(introduction: str, notice: str = "") -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    st.html(f"{_style()}<p class='intro'>{what}</p><p class='notice'>{notice}</p>")
+    st.html(f"{_style()}<p class='intro'>{introduction}</p><p class='notice'>{notice}</p>")
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:

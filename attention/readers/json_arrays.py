@@ -124,11 +124,11 @@ def _nested(
 
     @cache
     def read() -> np.ndarray:
-        found = np.fromiter(
+        values = np.fromiter(
             _cells(held[0], shape, where, of_truth), bool if of_truth else np.float64
         ).reshape(shape)
         held.clear()
-        return found
+        return values
 
     labels = rows if len(rows) == shape[-2] else ()
     return ArrayEntry(
@@ -161,17 +161,19 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
 def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterator[float | bool]:
     """Every cell in order; a refusal names the block, row and column."""
     word = ("column", "row")[len(shape) - 1] if len(shape) < 3 else "block"
-    for k, inner in enumerate(level, 1):
-        here = f"{place}, {word} {k}"
+    for number, inner in enumerate(level, 1):
+        here = f"{place}, {word} {number}"
         if len(shape) == 1:
             yield _cell(inner, here, of_truth)
         elif isinstance(inner, list) and len(inner) == shape[1]:
             yield from _cells(inner, shape[1:], here, of_truth)
         else:
-            s = "entry" if isinstance(inner, list) and len(inner) == 1 else "entries"
-            found = f"{len(inner)} {s}" if isinstance(inner, list) else f"“{short(str(inner), 24)}”"
+            noun = "entry" if isinstance(inner, list) and len(inner) == 1 else "entries"
+            held = (
+                f"{len(inner)} {noun}" if isinstance(inner, list) else f"“{short(str(inner), 24)}”"
+            )
             raise BadInput(
-                f"{here} holds {found}, not {shape[1]} as at first; every {word} needs the same."
+                f"{here} holds {held}, not {shape[1]} as at first; every {word} needs the same."
             )
 
 

@@ -21,7 +21,7 @@ from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
 UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
-CORNERS = {
+CORNERS = {  # heads of a column of labels
     "",
     "word",
     "token",
@@ -34,7 +34,7 @@ CORNERS = {
     "id",
     "token_id",
     "unnamed: 0",
-}  # heads of a column of labels
+}
 COMMAS = {
     "decimal": "decimal: 0,5 is a half",
     "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand",
@@ -46,7 +46,6 @@ _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
 _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-
 
 NumberedLines = list[tuple[int, str]]  # each line with its number in the text
 
@@ -139,21 +138,21 @@ def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
         return {ALONE: _table(ALONE, text, 1, where, comma)}
     titles = [_title(block) for _, block in blocks]
     named = all(titles)
-    found = {}
-    for k, (start, block) in enumerate(blocks):
-        name = titles[k] if named else f"{ALONE} {k + 1}"
-        if name in found:
+    arrays = {}
+    for place, (start, block) in enumerate(blocks):
+        name = titles[place] if named else f"{ALONE} {place + 1}"
+        if name in arrays:
             raise BadInput(f"{where} holds {name} twice.")
-        found[name] = _table(name, block, start, where, comma, corner=named)
+        arrays[name] = _table(name, block, start, where, comma, corner=named)
     if named:
-        return found
-    first, *others = found.values()
+        return arrays
+    first, *others = arrays.values()
     if any(entry.rows != first.rows for entry in others):
         return {ALONE: _table(ALONE, text, 1, where, comma)}  # one table with an empty line in it
     return (
-        {ALONE: _stacked(list(found.values()))}
-        if len({e.shape for e in found.values()}) == 1
-        else found
+        {ALONE: _stacked(list(arrays.values()))}
+        if len({entry.shape for entry in arrays.values()}) == 1
+        else arrays
     )
 
 
@@ -226,7 +225,7 @@ def _table(
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
             raise BadInput(f"{size} at once.")
-        return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
+        return np.array([_values(lines, row, width, where) for row in chosen]).reshape(-1, width)
 
     read = cache(lambda: pick(range(count)))
     return ArrayEntry(name, (count, width), "text", read, rows, pick if labelled else None, remarks)
@@ -266,23 +265,32 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
 
 def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     """The lines, and what separates their cells: a tab, a semicolon, a comma or spaces."""
-    lines = [(k, line) for k, line in enumerate(text.split("\n"), start) if _FILLED.search(line)]
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.split("\n"), start)
+        if _FILLED.search(line)
+    ]
     if not lines:
         raise BadInput(f"{where} is empty; numbers are wanted.")
     for number, line in lines:
         if (
             len(line) > 2 * MAX_ELEMENTS
-            and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS
+            and (words := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS
         ):
             raise BadInput(
-                f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,}"
+                f"{where}, line {number} holds {words:,} words or numbers; at most {MAX_ELEMENTS:,}"
                 " are read."
             )
     separator = _separator(lines, text)
     if separator in (";", ",") and _in_words(lines):
         separator = None
     if separator == ";" and _ends_rows(lines, where, comma):
-        lines = [(k, part) for k, line in lines for part in line.split(";") if _FILLED.search(part)]
+        lines = [
+            (number, part)
+            for number, line in lines
+            for part in line.split(";")
+            if _FILLED.search(part)
+        ]
         separator = "," if "," in text else None
     if separator == ",":
         separator = _comma(lines, where, comma)
@@ -296,7 +304,7 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
         lines = _quoted(text, start, separator, where)
         return Lines(lines, UNQUOTED, decimal or _is_decimal(lines, UNQUOTED, where, comma))
     if separator in (";", ",") and all(line.rstrip().endswith(separator) for _, line in lines):
-        lines = [(k, line.rstrip()[:-1]) for k, line in lines]
+        lines = [(number, line.rstrip()[:-1]) for number, line in lines]
     return Lines(lines, separator, decimal)
 
 
@@ -346,20 +354,20 @@ def _ends_rows(lines: NumberedLines, where: str, comma: str | None) -> bool:
 
 def _quoted(text: str, start: int, separator: str, where: str) -> NumberedLines:
     """Lines with cells in quotation marks, as spreadsheets write them; these are taken off."""
-    found = []
+    rows = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
-                found.append((start + reader.line_num - 1, UNQUOTED.join(row)))
+                rows.append((start + reader.line_num - 1, UNQUOTED.join(row)))
     except csv.Error:
         line = start + reader.line_num - 1
         raise BadInput(
             f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell."
         ) from None
-    if not found:
+    if not rows:
         raise BadInput(f"{where} is empty; numbers are wanted.")
-    return found
+    return rows
 
 
 # ---- commas: between cells, or inside numbers ---------------------------------------------------
@@ -380,7 +388,7 @@ def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
         fields, numbers = fields[1:], numbers[1:]  # names of columns
     if 0 in numbers or len(set(numbers)) > 1:
         return LOOSE  # "0.5,1" is no number with a decimal comma
-    if all(found < len(row) for found, row in zip(numbers, fields, strict=True)):
+    if all(count < len(row) for count, row in zip(numbers, fields, strict=True)):
         return None  # words in front of each line: only spaces can separate
     if comma is None:
         raise Ambiguous(Question(where, *lines[0], "numbers"))
@@ -390,7 +398,11 @@ def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
 def _trailing(fields: list[str]) -> int:
     """How many fields at the end of a line are numbers, decimal commas allowed."""
     return next(
-        (k for k, f in enumerate(reversed(fields)) if not (is_number(f) or _DECIMAL.fullmatch(f))),
+        (
+            count
+            for count, field in enumerate(reversed(fields))
+            if not (is_number(field) or _DECIMAL.fullmatch(field))
+        ),
         len(fields),
     )
 
@@ -399,13 +411,13 @@ def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | N
     """Whether cells between tabs or semicolons hold decimal commas; "1,234" is asked about."""
 
     def cells() -> Iterator[tuple[int, str]]:
-        for k, line in lines:
+        for number, line in lines:
             if "," in line:
-                yield from ((k, cell.strip()) for cell in line.split(separator) if "," in cell)
+                yield from ((number, cell.strip()) for cell in line.split(separator) if "," in cell)
 
     if any(_DECIMAL.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for _, cell in cells()):
         return True
-    unsure = next(((k, cell) for k, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
+    unsure = next(((number, cell) for number, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
     if not unsure or any("." in cell for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
         return False
     if comma is None and all(
@@ -421,10 +433,10 @@ def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | N
 def _counts(lines: Lines) -> tuple[int, int] | None:
     """How many words and numbers the first line announces, as word2vec and fastText write it."""
     first, *rest = lines.numbered[:2]
-    found = re.fullmatch(r"\s*(\d{1,9})\s+(\d{1,6})\s*", first[1])
-    if not (found and rest and lines.separator is None):
+    announced = re.fullmatch(r"\s*(\d{1,9})\s+(\d{1,6})\s*", first[1])
+    if not (announced and rest and lines.separator is None):
         return None
-    words, width = map(int, found.groups())
+    words, width = map(int, announced.groups())
     label, values = _parted(lines.cells(rest[0][1]), width)
     fits = bool(label) and len(values) == width and all(map(lines.is_number, values))
     if len(label) == 1 and width == 1:
@@ -501,13 +513,13 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
     words_may_follow = labelled and lines.separator is None
     for number, line in lines.numbered:
         cells = lines.cells(line)
-        found = len(cells) - labelled
-        if words_may_follow and found > width and not lines.is_number(cells[-width - 1]):
+        count = len(cells) - labelled
+        if words_may_follow and count > width and not lines.is_number(cells[-width - 1]):
             continue
-        if found != width:
-            s = "" if found == 1 else "s"
+        if count != width:
+            plural = "" if count == 1 else "s"
             raise BadInput(
-                f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line"
+                f"{where}, line {number} has {count} number{plural}; {width} are wanted, as in line"
                 f" {first}."
             )
 
@@ -520,13 +532,13 @@ def _label(lines: Lines, line: str, width: int) -> str:
     return label if lines.separator is None else rearmed(label)
 
 
-def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
-    number, line = lines.numbered[k]
+def _values(lines: Lines, row: int, width: int, where: str) -> list[float]:
+    number, line = lines.numbered[row]
     label, cells = _parted(lines.cells(line), width)
     places = enumerate(cells, len(label) + 1)
     return [
-        read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False, cell)
-        for j, cell in places
+        read_number(lines.plain(cell), f"{where}, line {number}, column {column}", False, cell)
+        for column, cell in places
     ]
 
 

@@ -92,13 +92,13 @@ def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
     known = own.get(role.lower()) or own.get(ALIASES.get(role, role.lower().replace("_", "")))
     if known:
         return known
-    found = [name for name in names if role in recognised(name)]
+    candidates = [name for name in names if role in recognised(name)]
     if layer is not None:  # W_O stands a step higher than the others
-        found = [
-            name for name in found if f"{layer}.".startswith(f"{place(name)}") and place(name)
-        ] or [name for name in found if place(name) == layer]
-        found.sort(key=lambda name: -len(place(name)))
-    return found[0] if found else None
+        candidates = [
+            name for name in candidates if f"{layer}.".startswith(f"{place(name)}") and place(name)
+        ] or [name for name in candidates if place(name) == layer]
+        candidates.sort(key=lambda name: -len(place(name)))
+    return candidates[0] if candidates else None
 
 
 def left_out(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
