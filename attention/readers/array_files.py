@@ -1,5 +1,4 @@
-"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to
-the bit.
+"""Arrays out of .npy, .npz and .safetensors, checked before any is allocated, read to the bit.
 
 Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the
 place.
@@ -81,10 +80,10 @@ _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "t
 def npy(
     head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE
 ) -> ArrayEntry:
-    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it,
-    once it is read.
+    """The array of a .npy of ``size`` bytes that begins with ``head``.
 
-    What the header says is compared with the size before anything is made of it.
+    ``whole`` gets all its bytes, when the array is read. What the header says is compared with the
+    size before anything is made of it.
     """
     version = head[6:8]
     if version not in VERSIONS:
@@ -110,9 +109,7 @@ def npy(
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
-    """Where the numbers begin, and what stands before them; None where it is not what NumPy
-    writes.
-    """
+    """Where the numbers begin, and what stands before them; None unless NumPy wrote it."""
     start = 10 if content[6:8] == VERSIONS[0] else 12
     length = int.from_bytes(content[8:start], "little")
     return start + length, _HEADER.fullmatch(
@@ -261,9 +258,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place:
 
 
 def _words(content: bytes) -> tuple[str, ...]:
-    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for
-    anything else.
-    """
+    """The labels in a .npy of text, 4 bytes for each character; () for anything else."""
     start, header = _header(content)
     text = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
     if not header or not text or not re.fullmatch(r"\d{1,4},", header[3]):

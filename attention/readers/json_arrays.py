@@ -1,6 +1,4 @@
-"""Arrays out of JSON: lists of rows, objects of arrays or of a vector for each word, and what this
-page saves.
-"""
+"""Arrays out of JSON: rows, objects of arrays or of word vectors, and what this page saves."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ def _number(text: str) -> int | float | _Typed:
 
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
-    """The lists of rows among the members of an object, bare or as ``{"values": …, "rows":
-    labels}``.
-    """
+    """The lists of rows in an object, bare or as ``{"values": …, "rows": labels}``."""
     tokens = _words(value.get("tokens"))
     records = {
         name: inner if isinstance(inner, dict) else {"values": inner}
@@ -115,9 +111,7 @@ def _is_vector(value: object) -> bool:
 def _nested(
     name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
 ) -> ArrayEntry:
-    """Lists of lists as an array; its cells are looked at when it is read, and the lists then let
-    go.
-    """
+    """Lists of lists as an array; when it is read, its cells are checked and the lists let go."""
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
     held = [value]

@@ -1,6 +1,4 @@
-"""What the cells of a mask mean: True can say "may look" or "hide"; numbers to add say it
-themselves.
-"""
+"""What the cells of a mask mean: True is "may look" or "hide"; numbers to add need no word."""
 
 from __future__ import annotations
 

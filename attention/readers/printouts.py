@@ -27,11 +27,10 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
 
 
 def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> float:
-    """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only
-    where not ``finite``.
+    """One number within ±LIMIT, or a sentence that names the place.
 
-    It becomes the nearest float64, and none but 0 becomes 0. A sentence quotes ``typed``, where the
-    text was made of that.
+    NaN and inf are numbers only where not ``finite``. It becomes the nearest float64, and none but
+    0 becomes 0. A sentence quotes ``typed``, where the text was made of that.
 
     >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
     -0.0025
@@ -67,8 +66,9 @@ def is_number(text: str) -> bool:
 
 
 def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """Rows by line or semicolon, numbers by space, comma or tab; where rows stand in brackets,
-    these count, not the lines.
+    """Rows by line or semicolon, numbers by space, comma or tab.
+
+    Where rows stand in brackets, these count, not the lines.
 
     >>> read_matrix("[[1, 2], [3, 4.5]]", "W_Q")
     array([[1. , 2. ],
@@ -133,8 +133,9 @@ def _split(text: str, name: str) -> list[str]:
 
 
 def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """One matrix, or several of one shape: with an empty line or closing brackets between them, as
-    NumPy prints three axes.
+    """One matrix, or several of one shape, as NumPy prints three axes.
+
+    Between two of them stands an empty line, or brackets close.
 
     >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
     (2, 2, 1)

@@ -1,6 +1,4 @@
-"""One array on its way to be an input: the rows and the part that are wanted, checked, the right
-way round.
-"""
+"""An array on its way to be an input: the wanted rows and part, checked, the right way round."""
 
 from __future__ import annotations
 
@@ -77,9 +75,7 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
 
 
 def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
-    """How the tensor is stored: by its name, or, where three weights stand in one, by its longer
-    side.
-    """
+    """How the tensor is stored: by its name, or by its longer side where it holds three weights."""
     if part.count == 1 or values.ndim != 2:
         return part.stored
     rows, columns = values.shape
@@ -128,9 +124,7 @@ def _turned(selected: SelectedArray, name: str, role: str, how: tuple[str, str])
 def gather(
     arrays: dict[str, ArrayEntry], picks: dict[str, tuple[str, Selection]], where: str
 ) -> dict[str, SelectedArray]:
-    """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to
-    take it.
-    """
+    """The chosen arrays, each as its input: ``picks`` says which one, and how to take it."""
     selected = {
         role: select(arrays[name], role, where, asked) for role, (name, asked) in picks.items()
     }
@@ -169,11 +163,11 @@ def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[
 
 
 def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
-    """The rows with these labels, in the order typed, with spaces between them, or with commas
-    where labels have spaces.
+    """The rows with these labels, in the order typed.
 
-    A label that stands there several times is taken row by row, each time it is typed; a word that
-    is not there is answered with near ones.
+    Between labels stand spaces, or commas where labels have spaces. A label that stands there
+    several times is taken row by row, each time it is typed; a word that is not there is answered
+    with near ones.
     """
     places: dict[str, list[int]] = {}
     for row, label in enumerate(entry.rows):
@@ -206,9 +200,7 @@ def _labels(labels: tuple[str, ...], values: np.ndarray, text: str) -> tuple[str
 
 
 def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
-    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are
-    understood.
-    """
+    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and :."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     if len(parts) > values.ndim:
         raise BadInput(
@@ -235,9 +227,7 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
 
 
 def _finite(values: np.ndarray, place: str) -> np.ndarray:
-    """As float64, which holds every accepted number exactly; or where the first stands that is
-    none, or too large.
-    """
+    """As float64, which holds each accepted number exactly; any other is refused by its place."""
     original, values = values, values.astype(np.float64)
     odd = np.argwhere(~(np.abs(values) <= LIMIT))
     if len(odd):

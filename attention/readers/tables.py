@@ -1,6 +1,4 @@
-"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without names of columns
-and words in front.
-"""
+"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without labels."""
 
 from __future__ import annotations
 
@@ -116,9 +114,7 @@ class Lines(NamedTuple):
         return is_number(self.plain(cell))
 
     def plain(self, cell: str) -> str:
-        """A cell as numbers are written here: without a decimal comma, or commas between
-        thousands.
-        """
+        """A cell with a decimal point, and without commas between thousands."""
         if "," in cell and self.decimal and _DECIMAL.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
         return (
@@ -129,9 +125,7 @@ class Lines(NamedTuple):
 
 
 def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
-    """One table; or several, with an empty line between them: heads of one shape, or matrices by
-    name.
-    """
+    """One table; or several between empty lines: heads of one shape, or matrices by name."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)
     if len(blocks) == 1:
@@ -169,9 +163,7 @@ def _stacked(blocks: list[ArrayEntry]) -> ArrayEntry:
 
 
 def _title(block: str) -> str:
-    """The name of a matrix in its upper left corner, above and beside labels; "" where there is
-    none.
-    """
+    """The name of a matrix in its upper left corner, between labels; "" where there is none."""
     line = block.split("\n", 1)[0]
     corner, *names = (cell.strip().strip('"') for cell in re.split(r"[\t;,]", line))
     if not names or not re.fullmatch(r"[A-Za-z]\w{0,39}", corner) or corner.lower() in CORNERS:
@@ -180,9 +172,7 @@ def _title(block: str) -> str:
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:
-    """The parts between empty lines, each with the number of its first line; single lines far apart
-    are one part.
-    """
+    """The parts between empty lines, each with its first line's number; lone lines are one."""
     parts, start = [], 1
     for part in re.split(r"\n[ \t]*(?=\n)", text):
         inner = part.lstrip("\n")
@@ -309,9 +299,7 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
 
 
 def _separator(lines: NumberedLines, text: str) -> str | None:
-    """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation
-    marks, else in any.
-    """
+    """A tab, semicolon or comma: the first that stands unquoted in every line, else in any."""
     if _QUOTED.search(text):  # a quoted cell may go on over several lines
         outside = _QUOTED.sub('""', text).split("\n", 99)[:99]
         sample = [line.rstrip() for line in outside if _FILLED.search(line)]
@@ -328,9 +316,7 @@ def _separator(lines: NumberedLines, text: str) -> str | None:
 
 
 def _in_words(lines: NumberedLines) -> bool:
-    """Whether most lines begin with a word and a space, and commas and semicolons stand in these
-    words alone.
-    """
+    """Whether most lines begin with a word, and commas and semicolons stand in these alone."""
     words = ended = 0
     for _, line in lines:
         first, _, rest = line.strip().partition(" ")
@@ -374,9 +360,7 @@ def _quoted(text: str, start: int, separator: str, where: str) -> NumberedLines:
 
 
 def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
-    """What separates the cells of a text with commas and no tabs: the comma, commas and spaces, or
-    only spaces.
-    """
+    """What separates cells where there are commas: the comma, commas and spaces, or only spaces."""
     sample = [line.strip() for _, line in lines[:99]]
     if not any(_SPACED.search(line) for line in sample):
         return ","
@@ -451,9 +435,7 @@ def _parted(cells: list[str], width: int) -> tuple[list[str], list[str]]:
 
 
 def _is_head(lines: Lines) -> bool:
-    """Names of columns: words above numbers, or 0, 1, 2, … behind a word for the column of words,
-    or behind nothing.
-    """
+    """Names of columns: words above numbers, or 0, 1, 2, … behind "word", "token" or nothing."""
     names, *below = (lines.cells(line) for _, line in lines.numbered[:6])
     if names[0].lower() in CORNERS and _counting(names[1:]):
         return True
@@ -475,17 +457,13 @@ def _counting(cells: list[str]) -> bool:
 
 
 def _has_no_corner(lines: Lines) -> bool:
-    """Whether nothing stands above the first column, as in a table that pandas prints: it holds
-    labels.
-    """
+    """Whether nothing stands above the first column, as pandas prints labels."""
     first, second = (lines.cells(line) for _, line in lines.numbered[:2])
     return len(first) == len(second) - 1
 
 
 def _is_labelled(lines: Lines) -> bool:
-    """Whether most lines begin with a word, and go on after it. What begins with a digit was meant
-    as a number.
-    """
+    """Whether most lines begin with a word and go on; a digit in front means a number."""
     firsts = [lines.first(line) for _, line in lines.numbered]
     words = sum(not lines.is_number(cell) and not _DIGIT.match(cell) for cell in firsts)
     return 2 * words > len(firsts) and len(lines.cells(lines.numbered[0][1])) > 1
@@ -506,9 +484,7 @@ def _width(lines: Lines, labelled: bool, where: str) -> int:
 
 
 def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
-    """Refuse lines of other lengths. Between spaces a label may be several words, but no number is
-    taken for one.
-    """
+    """Refuse lines of other lengths; between spaces a label may be several words, but no number."""
     first = lines.numbered[0][0]
     words_may_follow = labelled and lines.separator is None
     for number, line in lines.numbered:
@@ -543,9 +519,7 @@ def _values(lines: Lines, row: int, width: int, where: str) -> list[float]:
 
 
 def disarmed(label: str) -> str:
-    """An apostrophe before what a spreadsheet would run, and before an apostrophe that could be
-    taken for it.
-    """
+    """With an apostrophe before what a spreadsheet would run, and before another apostrophe."""
     return "'" + label if label.startswith(_FORMULA) else label
 
 

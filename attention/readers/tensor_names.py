@@ -1,6 +1,4 @@
-"""Which tensor of a checkpoint is which weight, by the names that Hugging Face and PyTorch give
-them.
-"""
+"""Which tensor of a checkpoint is which weight, by Hugging Face's and PyTorch's names."""
 
 from __future__ import annotations
 
@@ -75,9 +73,7 @@ def place(name: str) -> str:
 
 
 def layers(names: Iterable[str]) -> list[str]:
-    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a
-    model.
-    """
+    """A model's attentions: the places with all of W_Q, W_K and W_V, in the file's order."""
     there: dict[str, set[str]] = {}
     for name in names:
         there.setdefault(place(name), set()).update(recognised(name))
@@ -85,9 +81,7 @@ def layers(names: Iterable[str]) -> list[str]:
 
 
 def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
-    """The array that is most likely this input: by its own name, or as a checkpoint calls it, in
-    this layer.
-    """
+    """The array that most likely is this input, by its own name or a checkpoint's in this layer."""
     own = {name.lower(): name for name in names}
     known = own.get(role.lower()) or own.get(ALIASES.get(role, role.lower().replace("_", "")))
     if known:

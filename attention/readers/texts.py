@@ -76,9 +76,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
 
 
 def _bounded(text: str, where: str) -> str:
-    """The text, if it is one and not larger than what it may become; counted before anything is
-    made of it.
-    """
+    """The text, if it is one and not too large; counted before anything is made of it."""
     if len(text) > MAX_FILE:
         raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
     if not text.strip():
@@ -103,9 +101,7 @@ def _counted(text: str) -> str:
 
 
 def _printout(text: str, where: str) -> np.ndarray:
-    """The numbers between brackets. What follows them must be what programs print there, not
-    something to compute.
-    """
+    """The numbers between brackets; only what programs print may follow, nothing to compute."""
     if _TUPLES.fullmatch(text):
         text = text.translate(_SQUARE)
     end = text.rfind("]") + 1

@@ -38,9 +38,7 @@ SOURCES = {
 
 
 def from_settings(s: Settings) -> dict[str, Any]:
-    """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is
-    looked at.
-    """
+    """Explore's inputs as :func:`attention.diagnose` takes them, of the item that is shown."""
     if not s.softmax:
         raise BadInput(
             "softmax is off on Explore; switch it on there to compare with other attention."
@@ -57,9 +55,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
 def pasted(
     source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers: Any
 ) -> dict[str, Any]:
-    """Inputs typed or pasted: a text for each matrix, and one for the mask where it is
-    ``PASTED``.
-    """
+    """Inputs typed or pasted: a text for each matrix, and for the mask where it is ``PASTED``."""
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
     asked = select.Selection(true_means=true_means)
@@ -89,9 +85,7 @@ def _array(text: str, name: str, where: str) -> ArrayEntry:
 
 
 def bench_of(given: dict[str, Any]) -> Bench:
-    """The attention of these inputs, right and with mistakes; or a sentence about what does not
-    fit.
-    """
+    """The attention of these inputs, right and with mistakes; or what does not fit."""
     try:
         return Bench(checked(Given(**given), MAX_CHECKED))
     except (ValueError, TypeError) as problem:
@@ -159,9 +153,7 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
 
 
 def _decimals(text: str) -> int | None:
-    """How many decimals the numbers are printed with; None where they are printed whole, in full,
-    or with powers of ten.
-    """
+    """How many decimals are printed; None where numbers are whole, in full or powers of ten."""
     most = max((len(decimals) for decimals in re.findall(r"\.(\d+)", text)), default=0)
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 

@@ -28,9 +28,7 @@ from attention.variance import DISTRIBUTIONS
 
 
 def check(settings: Settings) -> Settings:
-    """The settings, with views pulled back inside what is there; or a sentence on what does not
-    fit.
-    """
+    """The settings, with views pulled back inside what is there; or what does not fit."""
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     _check_tokens(settings)
     _check_choices(settings)
@@ -99,9 +97,7 @@ def _check_choices(settings: Settings) -> None:
 
 
 def _check_matrices(s: Settings) -> None:
-    """Refuse matrices that do not belong together: one too many or too few, other batches, numbers
-    out of bounds.
-    """
+    """Refuse one matrix too many or too few, other batches, and numbers out of bounds."""
     wanted = (
         {"Q", "K", "V"}
         if s.typed_qkv
