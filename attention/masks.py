@@ -124,3 +124,4 @@ MASKS: dict[str, Choice[[int, int], np.ndarray]] = {
     "causal": Choice("look-ahead (causal)", causal),
     "causal_lower_right": Choice("look-ahead, from the lower right", causal_lower_right),
 }
+MASK_LABELS = {name: mask.label for name, mask in MASKS.items()}
