@@ -173,19 +173,19 @@ def check_positive(name: str, given: Any) -> float:
     return value
 
 
-def check_count(name: str, given: Any) -> int:
-    """An argument such as the number of heads: a whole number from 1.
+def check_count(name: str, given: Any, least: int = 1) -> int:
+    """An argument such as the number of heads: a whole number from 1, or from ``least``.
 
     >>> check_count("heads", 2.0)
     Traceback (most recent call last):
     ValueError: heads is 2.0; a whole number from 1 is wanted.
     """
     try:
-        count = 0 if isinstance(given, (bool, np.bool_)) else operator.index(given)
+        count = -1 if isinstance(given, (bool, np.bool_)) else operator.index(given)
     except TypeError:
-        count = 0
-    if count < 1:
-        raise ValueError(f"{name} is {shown(given)}; a whole number from 1 is wanted.")
+        count = -1
+    if count < least:
+        raise ValueError(f"{name} is {shown(given)}; a whole number from {least} is wanted.")
     return count
 
 

@@ -50,6 +50,9 @@ def hinting(function: Callable[P, R]) -> Callable[P, R]:
     def hinted(*arguments: P.args, **named: P.kwargs) -> R:
         for name in named:
             if name in HINTS and name not in known:
+                hint, elsewhere, _ = HINTS[name].partition("= to ")
+                if hint.removeprefix("give ") in known:  # it can be given here
+                    raise TypeError(f"there is no argument {name}; {hint}=.")
                 raise TypeError(f"there is no argument {name}; {HINTS[name]}.")
         return function(*arguments, **named)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import refuse_counts, with_axes
+from attention.arrays import check_count, refuse_counts, with_axes
 from attention.choices import Choice
-from attention.conversion import as_array, as_numbers
+from attention.conversion import as_numbers
 
 
 def everything(n_q: int, n_k: int) -> np.ndarray:
@@ -37,6 +37,7 @@ def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
     array([[1, 1, 0],
            [1, 1, 1]])
     """
+    n_q, n_k = check_count("n_q", n_q, 0), check_count("n_k", n_k, 0)
     return causal(n_q, n_k, past=n_k - n_q)
 
 
@@ -87,7 +88,8 @@ def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
     array([[1, 0, 0],
            [1, 1, 1]])
     """
-    return np.arange(n_k) < as_array("lengths", lengths)[..., None]
+    known = as_numbers("lengths", lengths, "numbers of tokens are wanted")
+    return np.arange(check_count("n_k", n_k, 0)) < known[..., None]
 
 
 def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
@@ -115,8 +117,9 @@ def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
 
 def _lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
     """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
-    queries = as_array("past", past)[..., None, None] + np.arange(n_q)[:, None]
-    return queries - np.arange(n_k)
+    n_q, n_k = check_count("n_q", n_q, 0), check_count("n_k", n_k, 0)
+    cached = as_numbers("past", past, "numbers of cached keys are wanted")
+    return cached[..., None, None] + np.arange(n_q)[:, None] - np.arange(n_k)
 
 
 MASKS: dict[str, Choice[[int, int], np.ndarray]] = {
@@ -124,3 +127,4 @@ MASKS: dict[str, Choice[[int, int], np.ndarray]] = {
     "causal": Choice("look-ahead (causal)", causal),
     "causal_lower_right": Choice("look-ahead, from the lower right", causal_lower_right),
 }
+MASK_LABELS = {name: mask.label for name, mask in MASKS.items()}

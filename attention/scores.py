@@ -5,6 +5,7 @@ A soft cap, a softmax in another precision, somebody's own softmax, or none at a
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -62,7 +63,22 @@ def softmax_of(softmax: bool | Softmax) -> Callable[..., np.ndarray]:
             f"softmax is {shown(softmax)};"
             " True, False or a function (masked, allowed) → weights is wanted."
         )
+    _refuse_fewer_arguments(softmax)
     return lambda masked, allowed, out=None: _watched(softmax, masked, allowed)
+
+
+def _refuse_fewer_arguments(softmax: Softmax) -> None:
+    """Refuse a function that cannot be called with the masked scores and the mask."""
+    try:
+        taken = inspect.signature(softmax)
+    except (TypeError, ValueError):  # it does not tell
+        return
+    try:
+        taken.bind(None, None)
+    except TypeError:
+        raise TypeError(
+            f"softmax is a function of {taken}; one of (masked, allowed) → weights is wanted."
+        ) from None
 
 
 def _watched(softmax: Softmax, masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:

@@ -100,7 +100,7 @@ class AttentionTrace:
     def warnings(self) -> tuple[str, ...]:
         """Where numbers are not finite, and why: a few sentences, none where all is well.
 
-        Each begins with the index of its item, head and queries: ``[0, 1, [2, 5]]``.
+        Each begins with its item, head and queries, counted from 0.
         """
         return warnings_of(self)
 

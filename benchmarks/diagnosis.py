@@ -1,8 +1,8 @@
 """How long the search for a mistake takes: ``python benchmarks/diagnosis.py``.
 
-For each size: the heads side by side, a look-ahead mask and W_O, and three answers: a right one, one
-without the scale, and noise on the right one, so that nothing explains it and all that may be tried
-is. Prints the median and the slowest of some runs.
+For each size: the heads side by side, a look-ahead mask and W_O, and three answers: a right one,
+one without the scale, and noise on the right one, so that nothing explains it and all that may be
+tried is. Prints the median and the slowest of some runs.
 """
 
 import argparse
@@ -45,8 +45,8 @@ def main() -> None:
                 found = diagnose(X=X, **given, output=output, announce=told.append)
                 taken.append(time.perf_counter() - began)
             print(
-                f"{heads} × {tokens:,}, {name}: {found.tried} sets tried, {median(taken):.2f} s in the"
-                f" middle, {max(taken):.2f} s at most"
+                f"{heads} × {tokens:,}, {name}: {found.tried} sets tried,"
+                f" {median(taken):.2f} s in the middle, {max(taken):.2f} s at most"
             )
         print(told[0])
 

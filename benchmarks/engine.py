@@ -1,10 +1,11 @@
-"""How long and how much memory all stages take, beside torch's eager formula: ``python benchmarks/engine.py``.
+"""How long and how much memory all stages take, beside torch's eager formula.
 
-softmax(QKᵀ·s + M)V in torch keeps nothing; ours keeps scores, scaled, masked, weights and allowed.
-float32, 64 columns, a look-ahead mask, two threads on both sides, which take turns in one process,
-with a pause so that no idle thread of one spins while the other computes. Memory is measured in a
-process of its own for each size, by tracemalloc, to which NumPy reports what it allocates. Prints
-the table of README.md. Needs torch, which nothing else here does, and threadpoolctl.
+``python benchmarks/engine.py`` prints the table of README.md. softmax(QKᵀ·s + M)V in torch keeps
+nothing; ours keeps scores, scaled, masked, weights and allowed. float32, 64 columns, a look-ahead
+mask, two threads on both sides, which take turns in one process, with a pause so that no idle
+thread of one spins while the other computes. Memory is measured in a process of its own for each
+size, by tracemalloc, to which NumPy reports what it allocates. Needs torch, which nothing else here
+does, and threadpoolctl.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""One slider that changes every stage, and the nine panes drawn one way or another: ``?draw=board&tokens=16``.
+"""One slider that changes every stage, and the nine panes drawn one way or another.
 
-``draw`` is ``board`` (one component), ``charts`` (nine st.plotly_chart) or ``nothing`` (what a move takes anyway).
+The address says how, ``?draw=board&tokens=16``: ``draw`` is ``board`` (one component), ``charts``
+(nine st.plotly_chart) or ``nothing`` (what a move takes anyway).
 """
 
 import json
@@ -16,7 +17,7 @@ NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 
 
 def fitted(figure: dict, fit: dict) -> dict:
-    """The figure as the board fits it into its place: its size, its ticks, and numbers only where legible."""
+    """The figure as the board fits it into its place: size, ticks, numbers where legible."""
     layout = (
         figure["layout"]
         | fit["size"]

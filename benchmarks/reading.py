@@ -1,6 +1,7 @@
-"""What the worst inputs cost: time and memory of each reader, for good data as large as allowed and for hostile data.
+"""What the worst inputs cost: good data as large as allowed, and hostile data, in each reader.
 
-``python benchmarks/reading.py`` prints the table of README.md. Memory is what Python allocates beyond the file itself.
+``python benchmarks/reading.py`` prints the table of README.md: time, and memory, which is what
+Python allocates beyond the file itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The app's own server around any page, with a clock on each run: ``streamlit run benchmarks/server.py -- page.py``.
+"""The app's own server around any page, with a clock on each run.
 
-``GET /clock/runs`` returns what happened since it was last asked: the milliseconds of each script run, by the clock
-and of the processor, and the processor time of the whole process. ``GET /clock/profile`` returns the profile of all runs under ``--profile``.
+``streamlit run benchmarks/server.py -- page.py``. ``GET /clock/runs`` returns what happened since
+it was last asked: the milliseconds of each script run, by the clock and of the processor, and the
+processor time of the whole process. ``GET /clock/profile`` returns the profile of all runs under
+``--profile``.
 """
 
 import cProfile
@@ -28,7 +30,7 @@ untimed = ScriptRunner._run_script
 
 
 def timed(self, rerun_data) -> None:
-    """One whole run: the widgets' callbacks, the script, and Streamlit's cleaning up (its gc.collect included)."""
+    """One whole run: callbacks, the script, and Streamlit's cleaning up (gc.collect too)."""
     began, worked = time.perf_counter(), time.thread_time()
     if profile is None:
         untimed(self, rerun_data)

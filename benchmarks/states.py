@@ -11,7 +11,7 @@ D = 8
 
 
 def rolled(tokens: int, seed: int = 0) -> Settings:
-    """X (tokens × 8) and three weights (8 × 8), all rolled, so that they fit into a link; a look-ahead mask."""
+    """X (tokens × 8), three weights (8 × 8), rolled, to fit into a link; a look-ahead mask."""
     matrices = {"X": Matrix.rolled((tokens, D), Recipe("normal", seed))}
     matrices |= {
         name: Matrix.rolled((D, D), Recipe("xavier", k))

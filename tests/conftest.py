@@ -1,4 +1,4 @@
-"""One profile for the property tests: the same examples on every machine, and no clock; the wheel."""
+"""One profile for property tests: the same examples on every machine, no clock; the wheel."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ settings.load_profile("steady")
 
 @pytest.fixture(scope="session")
 def environments() -> Path:
-    """The folder of two environments into which ``.ci/run`` installed the wheel and nothing else."""
+    """The folder of two environments into which ``.ci/run`` installed the wheel, nothing else."""
     if "INSTALLED" not in os.environ:
         pytest.skip("only .ci/run makes the environments that this looks at")
     return Path(os.environ["INSTALLED"])

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+COMPUTED = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")  # in this order
+
 
 def dot(a, b) -> float:
     """The exactly rounded sum of the products."""

@@ -263,6 +263,11 @@ REFUSALS = {
         f"softmax={given!r}": (of(softmax=given), TypeError, f"softmax is {given!r}; {WRONG}")
         for given in ("none", None, 1, [True])
     },
+    "softmax of one argument": (
+        of(softmax=lambda scores: scores),
+        TypeError,
+        "softmax is a function of (scores); one of (masked, allowed) → weights is wanted.",
+    ),
     "softmax of one row": (
         of(softmax=lambda masked, allowed: masked[0]),
         ValueError,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from oracle import agree, attend, dot, share
+from oracle import COMPUTED, agree, attend, dot, share
 
 from attention import (
     causal,
@@ -26,7 +26,6 @@ from attention import (
     softmax_in,
 )
 
-STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 inf, nan = math.inf, math.nan
 GAP_OF_ONE = [[1 / (1 + math.exp(-1)), 1 / (1 + math.e)]]  # 0.7311, 0.2689
 
@@ -303,7 +302,7 @@ def test_nothing_to_do_is_done(lead, n_q, n_k, option, heads):
     for name in ("scores", "scaled", "masked", "weights", "allowed"):
         assert getattr(trace, name).shape == (*lead, n_q, n_k), name
     assert trace.output.shape == (*lead, n_q, 2)
-    assert {getattr(trace, name).dtype for name in STAGES} == {np.dtype("f4")}
+    assert {getattr(trace, name).dtype for name in COMPUTED} == {np.dtype("f4")}
     assert trace.hidden_rows.shape == (*lead, n_q)
     if n_k == 0:  # an empty sum
         assert trace.hidden_rows.all()
@@ -344,7 +343,7 @@ def test_a_float_type_comes_out_as_it_went_in_at_every_stage(dtype, option, pois
     expected = np.dtype(
         "f4" if dtype in ("f2", "bf16") else dtype
     )  # half precision is computed in float32
-    stages = (*STAGES, "capped") if "softcap" in option else STAGES
+    stages = (*COMPUTED, "capped") if "softcap" in option else COMPUTED
     assert {name: getattr(trace, name).dtype for name in stages} == dict.fromkeys(stages, expected)
     assert trace.context.dtype == expected
     assert trace.allowed.dtype == bool
@@ -367,7 +366,7 @@ def test_a_float_type_comes_out_as_it_went_in_at_every_stage(dtype, option, pois
 def test_of_mixed_types_the_widest_float_is_that_of_every_stage(Q, K, V, expected):
     matrices = [(M * 3).astype(half(dtype)) for M, dtype in zip(three(), (Q, K, V), strict=True)]
     trace = scaled_dot_product_attention(*matrices, softcap=2)
-    assert {getattr(trace, name).dtype for name in (*STAGES, "capped")} == {np.dtype(expected)}
+    assert {getattr(trace, name).dtype for name in (*COMPUTED, "capped")} == {np.dtype(expected)}
     wide = scaled_dot_product_attention(*(M.astype("f8") for M in matrices), softcap=2)
     np.testing.assert_allclose(
         trace.output, wide.output, rtol=1e-5 if expected == "f4" else 0, atol=1e-6
@@ -378,7 +377,7 @@ def test_of_mixed_types_the_widest_float_is_that_of_every_stage(Q, K, V, expecte
 def test_integers_and_booleans_become_float64(dtype):
     Q, K, V = (np.array(M).astype(dtype) for M in ([[1, 0], [1, 1]], [[1, 1], [0, 1]], [[1], [0]]))
     trace = scaled_dot_product_attention(Q, K, V)
-    assert {getattr(trace, name).dtype for name in STAGES} == {np.dtype("f8")}
+    assert {getattr(trace, name).dtype for name in COMPUTED} == {np.dtype("f8")}
     agree(trace, attend(Q.astype(int), K.astype(int), V.astype(int)))
 
 
@@ -433,7 +432,7 @@ def test_the_layout_in_memory_does_not_matter(layout):
     for name in ("scores", "scaled", "masked", "weights", "allowed"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes(), name
     np.testing.assert_allclose(one.output, two.output, rtol=1e-14, atol=1e-14)
-    assert {type(getattr(one, name)) for name in STAGES} == {np.ndarray}
+    assert {type(getattr(one, name)) for name in COMPUTED} == {np.ndarray}
 
 
 @pytest.mark.parametrize("options", [{}, {"softcap": 2}, {"softmax": False}, {"scale": 1}], ids=str)

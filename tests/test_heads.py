@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import agree, attend, product
+from oracle import COMPUTED, agree, attend, product
 
 from attention import join_heads, multi_head_attention, padding, self_attention, split_heads
 
@@ -135,19 +135,7 @@ def test_keys_and_values_without_the_batch_axis_serve_every_item_and_head():
 def test_float32_stays_float32_from_embeddings_to_projection(options):
     X, W = draw((3, 4), 1, "f4"), draw((4, 4), 2, "f4")
     trace = self_attention(X, W, W, W, memory=X, allowed=np.tri(3, dtype=bool), **options)
-    for name in (
-        "X",
-        "memory",
-        "Q",
-        "K",
-        "V",
-        "scores",
-        "scaled",
-        "masked",
-        "weights",
-        "output",
-        "joined",
-    ):
+    for name in ("X", "memory", *COMPUTED, "joined"):
         assert getattr(trace, name).dtype == "f4", name
     assert trace.projected is None or trace.projected.dtype == "f4"
 

@@ -15,6 +15,7 @@ CALLS = {
     ),
     "multi_head_attention": lambda **given: attention.multi_head_attention(*ARRAYS, **given),
     "self_attention": lambda **given: attention.self_attention(np.eye(2), *ARRAYS, **given),
+    "diagnose": lambda **given: attention.diagnose(*ARRAYS, output=np.eye(2), **given),
 }
 SEEN = "give allowed=, True where a query may look at a key, or bias= for numbers to add"
 TOLD = {
@@ -23,7 +24,11 @@ TOLD = {
     "is_causal": "give allowed=attention.causal(n_q, n_k)",
     "dropout_p": "leave it out, as no weight is dropped here",
     "key_padding_mask": "give allowed=attention.padding(real), True where a token is real",
-    "enable_gqa": "give kv_heads= to attention.multi_head_attention",
+    "softmax_scale": "give scale=",
+}
+ELSEWHERE = {
+    "enable_gqa": "kv_heads=",
+    "num_heads": "heads=",
 }
 
 
@@ -33,6 +38,16 @@ def test_the_word_of_another_library_is_answered_with_what_to_write_here(word, c
     with pytest.raises(TypeError) as refused:
         CALLS[call](**{word: None})
     assert str(refused.value) == f"there is no argument {word}; {TOLD[word]}."
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("word", ELSEWHERE)
+def test_a_hint_sends_to_another_function_only_where_this_one_does_not_take_it(word, call):
+    with pytest.raises(TypeError) as refused:
+        CALLS[call](**{word: None})
+    here = call != "scaled_dot_product_attention"
+    told = f"give {ELSEWHERE[word]}{'' if here else ' to attention.multi_head_attention'}"
+    assert str(refused.value) == f"there is no argument {word}; {told}."
 
 
 def test_an_argument_of_a_neighbouring_function_is_sent_there():

@@ -1,6 +1,10 @@
-"""The import rule of the house: launch → pages → exports → … → maths. Nothing points up."""
+"""The import rule of the house: launch → pages → exports → … → maths. Nothing points up.
+
+And the length of its lines.
+"""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -172,6 +176,42 @@ def test_app_is_a_page_list_and_computes_nothing():
     )
 
 
+COLUMNS = 100
+WRITTEN = {".py", ".js", ".css", ".md", ".toml"}
+LONGER = {
+    "attention/exports/images.py",
+    "attention/figures/sheet.py",
+    "attention/pages/sheet/",
+    "attention/pages/board/board.js",
+    "attention/pages/board/board.css",
+}
+UNBREAKABLE = re.compile(r"\||.*\]\(|.*https?://| {4}.*&& ")  # Markdown's rows, links, commands
+
+
+def long_lines(root: Path) -> list[str]:
+    """Where the tracked files of a checkout have lines beyond the last column."""
+    if not (root / ".git").exists():
+        pytest.skip("only a git checkout says which files belong to it")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, timeout=60, check=True
+    )
+    found = []
+    for name in listed.stdout.split("\0"):
+        written = name == ".ci/run" or Path(name).suffix in WRITTEN
+        if not written or name.startswith(tuple(LONGER)) or not (root / name).exists():
+            continue
+        lines = (root / name).read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            free = name.endswith(".md") and UNBREAKABLE.match(line)
+            if len(line) > COLUMNS and not free:
+                found.append(f"{name}:{number} has {len(line)} columns")
+    return found
+
+
+def test_no_line_is_longer_than_a_hundred_columns():
+    assert long_lines(HOUSE.parent) == []
+
+
 # ---- the tests above can fail --------------------------------------------------------------------
 
 
@@ -249,3 +289,22 @@ def test_a_planted_import_is_found_by_the_fresh_interpreter(other_house, line):
     (other_house / "trace.py").write_text(line + "\n")
     assert "pandas" in loads(import_all(other_house, "maths"), other_house.parent)
     assert "pandas" in loads(import_all(other_house, "session"), other_house.parent)
+
+
+def test_planted_long_lines_are_found_and_what_cannot_be_broken_is_left(tmp_path):
+    long = "x" * 101
+    (tmp_path / "a.py").write_text(f"# {'x' * 98}\n# {'x' * 99}\n")
+    (tmp_path / "a.md").write_text(
+        f"{long}\n| {long} |\n[{long}](docs/a.md)\n    {long} && {long}\n    {long}\n"
+    )
+    (tmp_path / "a.js").write_text(f"// {'“' * 97}\n// {'“' * 98}\n")
+    (tmp_path / "a.txt").write_text(long)
+    (tmp_path / "untracked.py").write_text(long)
+    for command in (["init", "-q"], ["add", "a.py", "a.md", "a.js", "a.txt"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    assert long_lines(tmp_path) == [
+        "a.js:2 has 101 columns",
+        "a.md:1 has 101 columns",
+        "a.md:5 has 105 columns",
+        "a.py:2 has 101 columns",
+    ]

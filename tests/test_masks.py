@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention import causal, causal_lower_right, padding
+from attention import causal, causal_lower_right, padding, real_tokens, sliding_window
 from attention.masks import MASKS, everything
 
 SIZES = [(4, 4), (2, 5), (5, 2), (1, 3), (3, 1), (0, 3), (3, 0)]
@@ -53,3 +53,21 @@ def test_the_four_token_look_ahead_mask_is_the_printed_one():
         [0, 0, 0, -np.inf],
         [0, 0, 0, 0],
     ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: causal(-1, 2), "n_q is -1; a whole number from 0 is wanted."),
+        (lambda: causal(2, 2.5), "n_k is 2.5; a whole number from 0 is wanted."),
+        (lambda: causal("4", 4), "n_q is '4'; a whole number from 0 is wanted."),
+        (lambda: causal_lower_right(None, 4), "n_q is None; a whole number from 0 is wanted."),
+        (lambda: causal_lower_right(4, True), "n_k is True; a whole number from 0 is wanted."),
+        (lambda: sliding_window(2.5, 4, 1), "n_q is 2.5; a whole number from 0 is wanted."),
+        (lambda: real_tokens([2], "4"), "n_k is '4'; a whole number from 0 is wanted."),
+    ],
+)
+def test_a_mask_of_no_whole_number_of_tokens_is_refused_by_its_argument(call, message):
+    with pytest.raises(ValueError) as refused:
+        call()
+    assert str(refused.value) == message

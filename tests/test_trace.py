@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import agree, attend
+from oracle import COMPUTED, agree, attend
 
 from attention import (
     AttentionTrace,
@@ -19,7 +19,6 @@ from attention import (
     self_attention,
 )
 
-STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 inf, nan = math.inf, math.nan
 
 
@@ -110,7 +109,7 @@ def test_float64_is_within_a_few_ulps_of_long_double():
 
 def test_every_stage_of_the_table_is_an_attribute_and_none_can_be_assigned():
     trace = self_attention(draw((3, 4)), *(draw((4, 4), k) for k in range(3)))
-    for name in ("X", *STAGES, "allowed", "scale", "joined"):
+    for name in ("X", *COMPUTED, "allowed", "scale", "joined"):
         assert getattr(trace, name) is not None
         with pytest.raises(FrozenInstanceError):
             setattr(trace, name, 0)
@@ -185,13 +184,13 @@ def test_a_later_change_of_what_was_given_changes_nothing_in_the_trace(layout, h
     given = {name: LAYOUTS[layout](M) for name, M in owned.items()}
     masks = {"allowed": np.tri(3, 5, 1, dtype=bool), "bias": draw((3, 5), 7)}
     trace = multi_head_attention(**given, **masks, heads=heads)
-    before = [getattr(trace, name).tobytes() for name in STAGES]
+    before = [getattr(trace, name).tobytes() for name in COMPUTED]
     for array in (*owned.values(), *masks.values(), *given.values()):
         while isinstance(array, np.ndarray):  # and whatever it is a view of
             if array.flags.writeable:
                 array[...] = 0
             array = array.base
-    assert [getattr(trace, name).tobytes() for name in STAGES] == before
+    assert [getattr(trace, name).tobytes() for name in COMPUTED] == before
 
 
 def test_embeddings_and_memory_changed_later_change_nothing_in_the_trace():

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from oracle import COMPUTED
 
 from attention import View, causal, multi_head_attention, scaled_dot_product_attention
 from attention import self_attention as attend
@@ -30,7 +31,7 @@ def test_every_item_and_head_of_a_layer_is_the_attention_of_its_own_slices():
             stages = View.of(trace, item=item, head=head).stages
             for name, M in zip(WEIGHTS, W, strict=True):
                 same(stages[name], M[:, 3 * head : 3 * head + 3])
-            for name in ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output"):
+            for name in COMPUTED:
                 same(stages[name], getattr(trace, name)[item, head])
             for name in ("X", "joined", "projected"):
                 same(stages[name], getattr(trace, name)[item])

@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from attention.captions import TUTORIAL_FILL
-from attention.exports.text import plain
+from attention.markdown import plain
 from attention.session.settings import Settings, allowed
 from attention.stages import COMPUTED
 from attention.trace import AttentionTrace

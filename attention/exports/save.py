@@ -92,7 +92,7 @@ def report(
     Parameters
     ----------
     trace : AttentionTrace
-    path : file to write
+    path : file to write, .html
     tokens, key_tokens, item, head :
         As in :meth:`attention.View.of`.
     digits : of the numbers in the figures and tables
@@ -101,11 +101,13 @@ def report(
     Raises
     ------
     ValueError, TypeError
-        One sentence, where the labels do not fit or no stage has a cell.
+        One sentence, where the ending is another, the labels do not fit or no stage has a cell.
     ModuleNotFoundError
         One sentence, where Plotly, which the extra ``[app]`` brings, is not installed.
     """
     need_plotly("report")
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{Path(path).name!r} does not end in '.html'; a report is HTML.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     digits = checked_digits(digits)
     items, heads = axes_of(trace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+from attention.markdown import plain
 from attention.numbers import exact, number
 from attention.readers.tables import disarmed
 from attention.stages import STAGES
@@ -38,7 +39,7 @@ def _cell(value: float) -> float | str:
 def to_matrices(shown: View | AttentionTrace) -> bytes:
     """One block for each stage: its name and columns, then a line for each row.
 
-    An empty line stands between blocks.     Labels stand in quotation marks, so that no semicolon
+    An empty line stands between blocks. Labels stand in quotation marks, so that no semicolon
     or tab in them is taken for a separator.
     """
     view = as_view(shown)
@@ -90,12 +91,3 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2) -> bytes:
         ]
         parts.append(f"### {plain(STAGES[name].heading)}\n\n{head}\n" + "\n".join(lines))
     return ("\n\n".join(parts) + "\n").encode()
-
-
-def plain(text: str) -> str:
-    """Text for Markdown, shown as typed: its marks are escaped, and so is HTML.
-
-    >>> plain("*a* <b>|")
-    '\\\\*a\\\\* \\\\<b\\\\>\\\\|'
-    """
-    return "".join("\\" + c if c in r"\`*_{}[]()#+-.!|~$:<>&" else c for c in text)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from attention.colours import LIGHT
+from attention.figures.heatmap import subscripts
 from attention.figures.theme import LINES, layout
 from attention.numbers import number
 from attention.variance import N_KEYS, Point, Prediction
@@ -21,7 +22,7 @@ SCALED, RAW, MATRIX = LINES[0], LINES[1], LINES[2]
 REFERENCE = "#868c98"  # lines to compare with; readable on both papers
 # The d_k axis always ends here, so that points stay in place while the ladder grows.
 FURTHEST = 1024
-_DIMENSION = "d<sub>k</sub>"
+_DIMENSION = subscripts("d_k")
 
 
 def spread_panes(points: tuple[Point, ...], counts: np.ndarray, edges: np.ndarray) -> list[dict]:
@@ -194,7 +195,7 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
 def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
     frame = figure["layout"]
     heading = {
-        "text": title.replace("d_k", _DIMENSION),
+        "text": subscripts(title),
         "font": {"size": 17},
         "x": 0,
         "xref": "paper",

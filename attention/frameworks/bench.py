@@ -250,6 +250,10 @@ class Bench:
             if W_option and W_option != "transposed":
                 used = W_option[-1]
             W, b = getattr(g, f"W_{used}"), getattr(g, f"b_{used}")
+            if W_option and W_option.startswith("only"):
+                other, b = b, getattr(g, f"b_{letter}")
+                if b is other or np.array_equal(b, other):
+                    raise NoRoom("whose bias it is makes no difference")
             if W_option == "transposed":
                 W = np.swapaxes(W, -1, -2)
             source = g.X if letter == "Q" or g.memory is None else g.memory

@@ -106,11 +106,19 @@ def _allowed(target: Target, size: np.ndarray) -> np.ndarray:
 
 
 def where(targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
-    """Which numbers differ from right attention, where few do."""
+    """Which numbers differ from right attention: those that are not finite, or where few do."""
     for target in targets:
         ours = right.get(target.name)
         if ours is None or ours.shape != target.values.shape:
             continue
+        lost = np.isfinite(ours) & ~np.isfinite(target.values)
+        if lost.any():
+            first = ", ".join(map(str, np.argwhere(lost)[0]))
+            hold = "is" if lost.sum() == 1 else "are"
+            return (
+                f"{lost.sum():,} of the {lost.size:,} numbers of the {target.name} {hold} NaN or"
+                f" infinite where right attention is finite, the first at [{first}]."
+            )
         wrong = distance(ours, target.values) > _allowed(target, target.size)
         count, size = int(wrong.sum()), wrong.size
         if not 0 < count <= size // 5:

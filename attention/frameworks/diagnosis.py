@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from attention.arrays import check_count
 from attention.blocks import one_blas_thread
+from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
 from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
 from attention.frameworks.distance import difference, distance, largest_finite
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.search import Found, Plan, Search
+from attention.hints import hinting
 
 LISTED = 6  # titles in one sentence
 
@@ -76,6 +79,7 @@ class Diagnosis:
         return page(self)
 
 
+@hinting
 def diagnose(
     Q: Any = None,
     K: Any = None,
@@ -191,6 +195,10 @@ def _explained(
     decimals: int | None,
     announce: Callable[[str], object] | None,
 ) -> Diagnosis:
+    if decimals is not None:
+        decimals = check_count("decimals", decimals, 0)
+    if announce is not None and not callable(announce):
+        raise TypeError(f"announce is {shown(announce)}; a function of a sentence is wanted.")
     search = Search(given, theirs, decimals)
     if announce is not None:
         announce(str(search.plan))
@@ -202,8 +210,7 @@ def _explained(
             verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
             return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
     found = search.run()
-    shown = {each: _explanation(found, each) for each in found.explaining}
-    explanations = tuple(shown.values())
+    explanations = tuple(_explanation(found, each) for each in found.explaining)
     near = None if explanations else _closest(found.verdicts)
     closest = (
         explanations[0] if explanations else None if near is None else _explanation(found, near)
@@ -414,6 +421,9 @@ class _Words:
 
 
 def _capital(text: str) -> str:
+    """With a capital letter, unless it begins with a name such as b_O."""
+    if text[1:2] == "_":
+        return text
     return f"{text[:1].upper()}{text[1:]}"
 
 

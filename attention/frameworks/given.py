@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from attention.arrays import as_floats, check_lead, check_mask, check_positive, check_shapes
+from attention.arrays import (
+    as_floats,
+    check_count,
+    check_lead,
+    check_mask,
+    check_positive,
+    check_shapes,
+)
+from attention.conversion import as_numbers
 from attention.heads import before_heads, project, split_heads
 from attention.layouts import repeat_heads
 
@@ -53,15 +61,13 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
     wanted = ("X", "W_Q", "W_K", "W_V") if g.X is not None else ("Q", "K", "V")
     missing = [name for name in wanted if getattr(g, name) is None]
     if missing:
-        raise ValueError(
-            f"{' and '.join(missing)} is missing; give Q, K and V, or X, W_Q, W_K and W_V."
-        )
+        raise ValueError(f"{_listed(missing)} missing; give Q, K and V, or X, W_Q, W_K and W_V.")
     if g.X is not None and any(M is not None for M in (g.Q, g.K, g.V)):
         raise ValueError("both X and Q, K or V are given; give one of the two.")
     _refuse_stray(g)
-    values: dict[str, Any] = {"heads": _count("heads", g.heads)}
+    values: dict[str, Any] = {"heads": check_count("heads", g.heads)}
     if g.kv_heads is not None:
-        values["kv_heads"] = _count("kv_heads", g.kv_heads)
+        values["kv_heads"] = check_count("kv_heads", g.kv_heads)
     for name in ("scale", "softcap"):
         if getattr(g, name) is not None:
             values[name] = check_positive(name, getattr(g, name))
@@ -74,6 +80,12 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
     return _check_fit(replace(g, **values), most_scores)
 
 
+def _listed(names: list[str]) -> str:
+    """The names and their verb: "K and V are"."""
+    *most, last = names
+    return f"{', '.join(most)} and {last} are" if most else f"{last} is"
+
+
 def _refuse_stray(g: Given) -> None:
     """Refuse what belongs to a matrix that is not given."""
     for name, matrix in (("memory", "X"), ("b_Q", "X"), ("b_K", "X"), ("b_V", "X"), ("b_O", "W_O")):
@@ -81,18 +93,12 @@ def _refuse_stray(g: Given) -> None:
             raise ValueError(f"{name} is given without {matrix}; it belongs to it.")
 
 
-def _count(name: str, given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
-        raise ValueError(f"{name} is {given!r}; a whole number from 1 is wanted.")
-    return int(given)
-
-
 def _vector(name: str, given: Any) -> np.ndarray:
     """A bias as a row of numbers."""
-    shape = np.shape(given)
-    if len(shape) != 1:
-        raise ValueError(f"{name} has shape {shape}; one number for each column is wanted.")
-    return as_floats(**{name: np.asarray(given)[None]})[0][0].astype(np.float64)
+    row = as_numbers(name, given)
+    if row.ndim != 1:
+        raise ValueError(f"{name} has shape {row.shape}; one number for each column is wanted.")
+    return row.astype(np.float64)
 
 
 def _check_fit(g: Given, most_scores: int | None) -> Given:

@@ -66,6 +66,11 @@ def _used_for(wrong: str, right: str) -> tuple[Choices, str, str]:
     return ((right, wrong),), title, NAMES
 
 
+def _matrix_used_for(wrong: str, right: str) -> tuple[Choices, str, str]:
+    title = f"{wrong} is used where {right} belongs, with the bias that belongs there"
+    return ((right, f"only {wrong}"),), title, NAMES
+
+
 def _table(*rows: tuple) -> tuple[Mistake, ...]:
     return tuple(
         Mistake((row[0],) if isinstance(row[0][0], str) else row[0], *row[1:]) for row in rows
@@ -86,6 +91,10 @@ MISTAKES: tuple[Mistake, ...] = _table(
     _used_for("W_V", "W_K"),
     _used_for("W_Q", "W_V"),
     _used_for("W_K", "W_V"),
+    _matrix_used_for("W_K", "W_Q"),  # with the bias of K it is the same: no softmax sees that one
+    _matrix_used_for("W_V", "W_Q"),
+    _matrix_used_for("W_Q", "W_V"),
+    _matrix_used_for("W_K", "W_V"),
     (_all("b_Q b_K b_V b_O", "left out"), "all biases are left out", BIAS, COMMON),
     (_all("b_Q b_K b_V", "left out"), "the biases of Q, K and V are left out", BIAS),
     (("b_Q", "left out"), "b_Q is left out", BIAS),
@@ -97,6 +106,11 @@ MISTAKES: tuple[Mistake, ...] = _table(
         ("split", "interleaved"),
         "the heads are split interleaved: head h takes columns h, h + heads, …",
         "Let head h take the columns h · d to (h + 1) · d.",
+    ),
+    (
+        (("split", "interleaved"), ("join", "interleaved")),
+        "the heads are split interleaved, and joined so: head h holds columns h, h + heads, …",
+        "Let head h take the columns h · d to (h + 1) · d, and join the heads side by side.",
     ),
     (
         ("groups", "tiled"),

@@ -63,8 +63,8 @@ def _decimal_unit(values: np.ndarray) -> tuple[np.ndarray, int | None]:
         1 if values.size >= 12 else 3
     )  # a few numbers such as 0.5 are rather exact than rounded
     places = np.floor(np.log10(np.where(size == 0, 1, size)))
-    fixed = [(k, np.full(values.shape, 10.0**-k)) for k in range(fewest, 7)]  # as 0.0012
-    powers = [(None, 10.0 ** (places - k + 1)) for k in range(3, 8)]  # as 1.2e-03
+    fixed = ((k, np.float64(10.0**-k)) for k in range(fewest, 7))  # as 0.0012
+    powers = ((None, 10.0 ** (places - k + 1)) for k in range(3, 8))  # as 1.2e-03
     coarsest = [
         next(((k, unit) for k, unit in kind if _multiples(values, unit, loss)), None)
         for kind in (fixed, powers)
@@ -72,10 +72,11 @@ def _decimal_unit(values: np.ndarray) -> tuple[np.ndarray, int | None]:
     units = [np.where((size == 0) & (k is None), 0, unit) for k, unit in filter(None, coarsest)]
     if not units:
         return loss, None
-    return 0.5000001 * np.max(units, axis=0) + loss, coarsest[0][0] if coarsest[0] else None
+    half_unit = 0.5000001 * np.maximum(units[0], units[-1]) + loss
+    return half_unit, coarsest[0][0] if coarsest[0] else None
 
 
-def _multiples(values: np.ndarray, unit: np.ndarray, loss: np.ndarray) -> bool:
+def _multiples(values: np.ndarray, unit: np.ndarray | float, loss: np.ndarray) -> bool:
     """Whether every number is a multiple of its unit, as nearly as its float type can say."""
     apart = np.abs(np.round(values / unit) * unit - values)
     return bool((apart <= 1.01 * loss + 1e-12 * np.maximum(np.abs(values), unit)).all())
@@ -87,18 +88,15 @@ def _half(values: np.ndarray, half_unit: np.ndarray) -> str | None:
     Each number lies near enough to one of the type with the chance of what its rounding covers of
     the distance between two. Numbers such as 0.5 and 1.25, which any type holds, tell nothing.
     """
-    size = np.abs(values)
-    room = np.maximum(half_unit, np.spacing(size))
-    exponent = np.floor(np.log2(np.where(size == 0, 1, size)))
-    telling = (size != 0) & (size * 8 / 2.0**exponent % 1 != 0)
-    spacing = 2.0 ** exponent[telling]
+    room = np.maximum(half_unit, np.spacing(np.abs(values)))
     for name, nearest in (("bfloat16", _to_bfloat16), ("float16", _to_float16)):
-        chance = np.minimum(1, 2 * room[telling] / (2 * UNIT_ROUNDOFF[name] * spacing))
-        if (
-            np.log(chance).sum() < np.log(CHANCE)
-            and (np.abs(values - nearest(values)) <= room).all()
-        ):
-            return name
+        if (np.abs(values - nearest(values)) <= room).all():
+            size = np.abs(values)
+            exponent = np.floor(np.log2(np.where(size == 0, 1, size)))
+            telling = (size != 0) & (size * 8 / 2.0**exponent % 1 != 0)
+            spacing = 2 * UNIT_ROUNDOFF[name] * 2.0 ** exponent[telling]
+            if np.log(np.minimum(1, 2 * room[telling] / spacing)).sum() < np.log(CHANCE):
+                return name
     return None
 
 

@@ -11,7 +11,7 @@ from attention.figures.panes import Pane
 from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import BadInput
-from attention.masks import MASKS
+from attention.masks import MASK_LABELS
 from attention.pages import board, parts, sheet, state
 from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
@@ -21,9 +21,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.settings import Settings
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
-MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {
-    inputs.PASTED: "pasted, as 0 and 1"
-}
+MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
 OTHERS = "Go on with the other arrays"
 
@@ -79,8 +77,8 @@ def pasted(source: str) -> dict[str, Any]:
             "Mask",
             "check_mask_kind",
             "none",
-            options=list(MASK_LABELS),
-            format_func=MASK_LABELS.__getitem__,
+            options=list(MASKS),
+            format_func=MASKS.__getitem__,
         )
     parts.note("The scale is 1/√d_k.")
     true_means = "may look"
@@ -230,9 +228,9 @@ source = state.page_control(
 )
 try:
     bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
-    given = answers(bench)
-    if any(value.strip() for value in given.values()):
-        diagnosis = inputs.explain(bench, given)
+    boxes = answers(bench)
+    if any(typed.strip() for typed in boxes.values()):
+        diagnosis = inputs.explain(bench, boxes)
         verdict(diagnosis)
         heads = bench.right["weights"].shape[0] if bench.right["weights"].ndim == 3 else 1
         head = min(state.page_value("check_head", 0), heads - 1)

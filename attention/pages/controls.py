@@ -72,10 +72,11 @@ SIZES = {
 }
 
 
-def rail(s: Settings) -> None:
-    """All controls, in the sidebar, under their headings."""
+def rail(s: Settings, notice: str) -> None:
+    """All controls, in the sidebar, under their headings; ``notice`` is HTML on the example."""
     with st.sidebar:
         _example(s)
+        st.html(f"<p class='notice'>{notice}</p>")
         for heading, controls in GROUPS.items():
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)

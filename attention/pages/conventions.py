@@ -53,7 +53,7 @@ chosen = state.page_control(
 )
 if len(chosen) > MOST_SHOWN:
     parts.message_box("flag", f"The first {MOST_SHOWN} chosen are shown.")
-given = []
+beside = []
 for row in compared:
     if row.name not in chosen[:MOST_SHOWN]:
         continue
@@ -61,8 +61,8 @@ for row in compared:
     if row.answer.refused:
         parts.message_box("flag", f"{title} gives no answer: {row.answer.refused}")
     else:
-        given.append((row.name, title, row.answer))
-panes = comparison.beside_ours(ours, given, labels(s), s.digits)
+        beside.append((row.name, title, row.answer))
+panes = comparison.beside_ours(ours, beside, labels(s), s.digits)
 for pane in panes:
     pane["filename"] = f"attention_conventions_{pane['name']}"
 board.show("conventions_board", panes)

@@ -30,12 +30,12 @@ def editable(s: Settings) -> list[str]:
     return [name for name in STAGES if name in s.matrices] + [MASK, DATA]
 
 
-def panel(s: Settings) -> None:
-    """The row of names to choose from, and the editor of the chosen one."""
+def choice(s: Settings) -> str | None:
+    """The row of names to choose from, and which is chosen."""
     options = editable(s)
     if state.page_value("editing", None) not in options:
         state.set_page_value("editing", None)
-    chosen = state.page_control(
+    return state.page_control(
         st.pills,
         "Edit the numbers of",
         "editing",
@@ -43,6 +43,10 @@ def panel(s: Settings) -> None:
         options=options,
         format_func=lambda name: NAMES.get(name, name.replace("_", "\\_")),
     )
+
+
+def editor(s: Settings, chosen: str | None) -> None:
+    """The editor of what is chosen."""
     if chosen is None:
         return
     with st.container(border=True, key="editor"):

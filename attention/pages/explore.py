@@ -26,7 +26,6 @@ FORGET = (
 CELL, WALK = "The chosen cell", "One query, step by step"
 
 s = state.begin("explore")
-controls.rail(s)
 trace = run(s)
 shown = view(s, trace)
 
@@ -88,16 +87,16 @@ def notice() -> str:
 
 
 parts.opening(
-    "<b>Attention, stage by stage.</b> Type word embeddings and weights;"
-    " see every number of scaled dot-product attention on its way to the output.",
-    notice(),
+    "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
+    " every number of scaled dot-product attention, on its way to the output.",
+    "",
 )
+controls.rail(s, notice())
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
 sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
-editors.panel(s)
 parts.sentences(*state.sentences())
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
@@ -227,15 +226,18 @@ below = {
     "The code": the_code,
 }
 with st.bottom, st.container(key="dock"):
-    panel = state.page_control(
-        st.segmented_control,
-        "Below the board",
-        "below",
-        CELL,
-        options=list(below),
-        required=True,
-        label_visibility="collapsed",
-    )
+    with st.container(horizontal=True, vertical_alignment="center", key="dock_head"):
+        panel = state.page_control(
+            st.segmented_control,
+            "Below the board",
+            "below",
+            CELL,
+            options=list(below),
+            required=True,
+            label_visibility="collapsed",
+        )
+        editing = editors.choice(s)
     with st.container(key="dock_content"):
+        editors.editor(s, editing)
         below[panel]()
 state.end()

@@ -10,12 +10,13 @@ from pathlib import Path
 import streamlit as st
 
 from attention import scaled_dot_product_attention
+from attention.markdown import plain as plain
 from attention.pages import state
 
 
-def opening(what: str, notice: str = "") -> None:
+def opening(introduction: str, notice: str = "") -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    st.html(f"{_style()}<p class='intro'>{what}</p><p class='notice'>{notice}</p>")
+    st.html(f"{_style()}<p class='intro'>{introduction}</p><p class='notice'>{notice}</p>")
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:
@@ -72,8 +73,3 @@ def _style() -> str:
 def code() -> str:
     """The one-screen formula, as it runs."""
     return inspect.getsource(scaled_dot_product_attention)
-
-
-def plain(text: str) -> str:
-    """What a person typed, for places that read Markdown: its characters as they are."""
-    return "".join("\\" + c if c in r"\`*_{}[]()#+-.!|~$:<>" else c for c in text)

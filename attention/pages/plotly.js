@@ -3,7 +3,10 @@ const plotly = url => (window.__attentionPlotly ??= new Promise((done, failed) =
   const script = document.createElement('script')
   script.src = new URL(url, document.baseURI)
   script.onload = () => done(window.Plotly)
-  script.onerror = () => { delete window.__attentionPlotly; failed(new Error('plotly.js could not be loaded; reload the page')) }
+  script.onerror = () => {
+    delete window.__attentionPlotly
+    failed(new Error('plotly.js could not be loaded; reload the page'))
+  }
   document.head.appendChild(script)
 }))
 

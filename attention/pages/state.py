@@ -66,12 +66,10 @@ class Visit:
     controls_in_browser: set[str] = field(default_factory=set)
 
     # hurried moves
-    shown: dict[str, list[Any]] = field(
-        default_factory=dict
-    )  # what each may show; the last is told
-    doubtful: list[Doubtful] = field(
-        default_factory=list
-    )  # to a value that it may have shown before
+    # what each control may show; the last is told
+    shown: dict[str, list[Any]] = field(default_factory=dict)
+    # moves to a value that the control may have shown before
+    doubtful: list[Doubtful] = field(default_factory=list)
     ended: bool = False  # whether the last run reached its end
 
 
@@ -111,11 +109,8 @@ def end() -> None:
     comes here, and the browser then keeps all that stands.
     """
     visit = _visit()
-    visit.controls_in_browser, visit.finished_a_run, visit.ended = (
-        set(visit.controls_drawn),
-        True,
-        True,
-    )
+    visit.controls_in_browser = set(visit.controls_drawn)
+    visit.finished_a_run, visit.ended = True, True
     _awake()
 
 
@@ -194,7 +189,11 @@ def _reason(why: object) -> str:
 def _keep(visit: Visit, mark: str) -> None:
     """Have the browser keep the state; matrices that it has are not sent again."""
     link, matrices = in_browser.pack(visit.settings)
-    new = {digest: m for digest, m in matrices.items() if digest not in visit.matrices_in_browser}
+    new = {
+        digest: matrix
+        for digest, matrix in matrices.items()
+        if digest not in visit.matrices_in_browser
+    }
     parts = {digest: links.write_matrix(matrix) for digest, matrix in new.items()}
     visit.matrices_in_browser |= set(parts)
     store.keep(visit.store_turn, mark, link, parts, lacks=_lacks, failed=_failed)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
+from attention.markdown import plain
 from attention.pages import parts, state
 from attention.readers import array_files, opening
 from attention.readers.entry import ArrayEntry
@@ -205,7 +206,7 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
         with left:
             name = state.page_control(
                 st.selectbox,
-                ROLES[role].replace("_", "\\_"),
+                plain(ROLES[role]),
                 f"load_pick_{role}",
                 None,
                 options=list(arrays),

@@ -1,5 +1,4 @@
-"""Arrays out of files: .npy, .npz and .safetensors, checked before anything is allocated, read to
-the bit.
+"""Arrays out of .npy, .npz and .safetensors, checked before any is allocated, read to the bit.
 
 Nothing here unpickles, evaluates or opens a path; what is refused is one sentence that names the
 place.
@@ -34,11 +33,7 @@ from attention.readers.entry import ALONE, ArrayEntry, shown
 from attention.readers.printouts import sides
 
 HEAD = 12_000  # bytes of a .npy that hold its header
-
-
 VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
-
-
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
 
 
@@ -79,18 +74,16 @@ _HEADER = re.compile(
     r"\s*'fortran_order':\s*(True|False),"
     r"\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
 )
-
-
 _OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
 
 
 def npy(
     head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE
 ) -> ArrayEntry:
-    """The array of a .npy of ``size`` bytes that begins with ``head``; ``whole`` gets all of it,
-    once it is read.
+    """The array of a .npy of ``size`` bytes that begins with ``head``.
 
-    What the header says is compared with the size before anything is made of it.
+    ``whole`` gets all its bytes, when the array is read. What the header says is compared with the
+    size before anything is made of it.
     """
     version = head[6:8]
     if version not in VERSIONS:
@@ -116,9 +109,7 @@ def npy(
 
 
 def _header(content: bytes) -> tuple[int, re.Match | None]:
-    """Where the numbers begin, and what stands before them; None where it is not what NumPy
-    writes.
-    """
+    """Where the numbers begin, and what stands before them; None unless NumPy wrote it."""
     start = 10 if content[6:8] == VERSIONS[0] else 12
     length = int.from_bytes(content[8:start], "little")
     return start + length, _HEADER.fullmatch(
@@ -191,21 +182,21 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
     ):
         raise BadInput(f"{where} is a damaged zip file.") from None
     small = sum(member.file_size for member in members) <= MAX_INFLATED
-    found = {}
+    listed = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
         place = f"{where}, {shown(name)}"
-        if name in found:
+        if name in listed:
             raise BadInput(f"{where} holds {shown(name)} twice.")
         try:
-            found[name] = _member(archive, member, name, place)
+            listed[name] = _member(archive, member, name, place)
             if small:
-                found[name].read()
+                listed[name].read()
         except BadInput as problem:
-            found[name] = _refused(name, problem)
-    words = {name: entry.rows for name, entry in found.items() if entry.dtype == WORDS}
+            listed[name] = _refused(name, problem)
+    words = {name: entry.rows for name, entry in listed.items() if entry.dtype == WORDS}
     arrays = {
-        name: _labelled(entry, words) for name, entry in found.items() if entry.dtype != WORDS
+        name: _labelled(entry, words) for name, entry in listed.items() if entry.dtype != WORDS
     }
     if not arrays:
         raise BadInput(f"{where} holds no array.")
@@ -228,14 +219,14 @@ def _refused(name: str, problem: BadInput) -> ArrayEntry:
     return ArrayEntry(name, (), REFUSED, read, remark=str(problem))
 
 
-def readable(found: dict[str, ArrayEntry]) -> tuple[dict[str, ArrayEntry], str]:
+def readable(arrays: dict[str, ArrayEntry]) -> tuple[dict[str, ArrayEntry], str]:
     """The arrays that can be read, and what to ask about the others; "" where there are none."""
-    why = [entry.remark for entry in found.values() if entry.dtype == REFUSED]
+    why = [entry.remark for entry in arrays.values() if entry.dtype == REFUSED]
     if not why:
-        return found, ""
+        return arrays, ""
     more = f" The same holds for {len(why) - 3:,} more." if len(why) > 3 else ""
-    told = f"{len(why):,} of {len(found):,} arrays cannot be read. {' '.join(why[:3])}{more}"
-    return {name: entry for name, entry in found.items() if entry.dtype != REFUSED}, told
+    question = f"{len(why):,} of {len(arrays):,} arrays cannot be read. {' '.join(why[:3])}{more}"
+    return {name: entry for name, entry in arrays.items() if entry.dtype != REFUSED}, question
 
 
 def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntry:
@@ -267,9 +258,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place:
 
 
 def _words(content: bytes) -> tuple[str, ...]:
-    """The labels in a .npy of text, as NumPy keeps them: 4 bytes for each character; () for
-    anything else.
-    """
+    """The labels in a .npy of text, 4 bytes for each character; () for anything else."""
     start, header = _header(content)
     text = header and re.fullmatch(r"'<U(\d{1,3})'", header[1])
     if not header or not text or not re.fullmatch(r"\d{1,4},", header[3]):
@@ -277,9 +266,9 @@ def _words(content: bytes) -> tuple[str, ...]:
     width, count = 4 * int(text[1]), int(header[3][:-1])
     if len(content) - start != width * count or not width:
         return ()
-    cells = [content[start + k * width : start + (k + 1) * width] for k in range(count)]
+    labels = [content[start + k * width : start + (k + 1) * width] for k in range(count)]
     try:
-        return tuple(cell.decode("utf-32-le").rstrip("\0") for cell in cells)
+        return tuple(cell.decode("utf-32-le").rstrip("\0") for cell in labels)
     except UnicodeDecodeError:
         return ()
 
@@ -347,13 +336,13 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
     places = {name: f"{where}, {shown(name)}" for name in tensors}
     spans = ((*_span(tensor, places[name]), places[name]) for name, tensor in tensors.items())
     _check_cover(sorted(spans), len(body))
-    found = {}
+    arrays = {}
     for name, tensor in tensors.items():
         try:
-            found[name] = _tensor(name, tensor, body, places[name])
+            arrays[name] = _tensor(name, tensor, body, places[name])
         except UnknownType as problem:
-            found[name] = _refused(name, problem)
-    return _some(found)
+            arrays[name] = _refused(name, problem)
+    return _some(arrays)
 
 
 def _span(tensor: dict, place: str) -> tuple[int, int]:
@@ -438,14 +427,14 @@ def is_arrays(filename: str, content: bytes) -> bool:
     )
 
 
-def the_one(found: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
+def the_one(arrays: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
     """The array of that name, or the only one; the names that are there, where it is neither."""
-    if name in found:
-        return found[name]
-    if len(found) == 1:
-        return next(iter(found.values()))
-    names = ", ".join(shown(each, 20) for each in list(found)[:6])
+    if name in arrays:
+        return arrays[name]
+    if len(arrays) == 1:
+        return next(iter(arrays.values()))
+    names = ", ".join(shown(each, 20) for each in list(arrays)[:6])
     raise BadInput(
-        f"{where} holds {len(found)} arrays, and none named {name}:"
-        f" {names}{', …' if len(found) > 6 else ''}."
+        f"{where} holds {len(arrays)} arrays, and none named {name}:"
+        f" {names}{', …' if len(arrays) > 6 else ''}."
     )

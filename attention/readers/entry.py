@@ -13,9 +13,7 @@ ALONE = "numbers"  # the name of an array that has none
 
 @dataclass(frozen=True)
 class ArrayEntry:
-    """One array of a file or a text: what is known of it before its numbers are read, and functions
-    that read them.
-    """
+    """What is known of an array before its numbers are read, and functions that read them."""
 
     name: str
     shape: tuple[int, ...]

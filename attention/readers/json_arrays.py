@@ -1,6 +1,4 @@
-"""Arrays out of JSON: lists of rows, objects of arrays or of a vector for each word, and what this
-page saves.
-"""
+"""Arrays out of JSON: rows, objects of arrays or of word vectors, and what this page saves."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ def _number(text: str) -> int | float | _Typed:
 
 
 def _members(value: dict, where: str) -> dict[str, ArrayEntry]:
-    """The lists of rows among the members of an object, bare or as ``{"values": …, "rows":
-    labels}``.
-    """
+    """The lists of rows in an object, bare or as ``{"values": …, "rows": labels}``."""
     tokens = _words(value.get("tokens"))
     records = {
         name: inner if isinstance(inner, dict) else {"values": inner}
@@ -115,20 +111,18 @@ def _is_vector(value: object) -> bool:
 def _nested(
     name: str, value: list, where: str, rows: tuple[str, ...] = (), remark: str = ""
 ) -> ArrayEntry:
-    """Lists of lists as an array; its cells are looked at when it is read, and the lists then let
-    go.
-    """
+    """Lists of lists as an array; when it is read, its cells are checked and the lists let go."""
     value, shape, first = _shaped(value, where)
     of_truth = isinstance(first, bool)
     held = [value]
 
     @cache
     def read() -> np.ndarray:
-        found = np.fromiter(
+        values = np.fromiter(
             _cells(held[0], shape, where, of_truth), bool if of_truth else np.float64
         ).reshape(shape)
         held.clear()
-        return found
+        return values
 
     labels = rows if len(rows) == shape[-2] else ()
     return ArrayEntry(
@@ -161,17 +155,19 @@ def _shaped(value: list, where: str) -> tuple[list, list[int], object]:
 def _cells(level: list, shape: list[int], place: str, of_truth: bool) -> Iterator[float | bool]:
     """Every cell in order; a refusal names the block, row and column."""
     word = ("column", "row")[len(shape) - 1] if len(shape) < 3 else "block"
-    for k, inner in enumerate(level, 1):
-        here = f"{place}, {word} {k}"
+    for number, inner in enumerate(level, 1):
+        here = f"{place}, {word} {number}"
         if len(shape) == 1:
             yield _cell(inner, here, of_truth)
         elif isinstance(inner, list) and len(inner) == shape[1]:
             yield from _cells(inner, shape[1:], here, of_truth)
         else:
-            s = "entry" if isinstance(inner, list) and len(inner) == 1 else "entries"
-            found = f"{len(inner)} {s}" if isinstance(inner, list) else f"“{short(str(inner), 24)}”"
+            noun = "entry" if isinstance(inner, list) and len(inner) == 1 else "entries"
+            held = (
+                f"{len(inner)} {noun}" if isinstance(inner, list) else f"“{short(str(inner), 24)}”"
+            )
             raise BadInput(
-                f"{here} holds {found}, not {shape[1]} as at first; every {word} needs the same."
+                f"{here} holds {held}, not {shape[1]} as at first; every {word} needs the same."
             )
 
 

@@ -1,6 +1,4 @@
-"""What the cells of a mask mean: True can say "may look" or "hide"; numbers to add say it
-themselves.
-"""
+"""What the cells of a mask mean: True is "may look" or "hide"; numbers to add need no word."""
 
 from __future__ import annotations
 
@@ -28,9 +26,9 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
     odd = np.argwhere((mask != 0) & (mask != 1))
     if len(odd):
         row, column = odd[0][-2:]
-        found = number(mask[tuple(odd[0])])
+        value = number(mask[tuple(odd[0])])
         raise BadInput(
-            f"{where}, row {row + 1}, column {column + 1} holds {found}; 0 and 1, or True and"
+            f"{where}, row {row + 1}, column {column + 1} holds {value}; 0 and 1, or True and"
             " False, are allowed."
         )
     return POLARITIES[true_means](mask)

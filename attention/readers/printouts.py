@@ -17,33 +17,20 @@ _PRINTED = re.compile(
     r"(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?"
     r"(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
 )
-
-
-_BETWEEN = re.compile(
-    r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n"
-)  # two matrices
-
-
-_GAP = re.compile(r"\s*,\s*|\s+")  # two numbers
-
-
+# Between two matrices, and between two numbers.
+_BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")
+_GAP = re.compile(r"\s*,\s*|\s+")
 _ROW = re.compile(r"\[[^\[\]]*\]")
-
-
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
-
-
-_NUMBER = re.compile(
-    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?"
-)  # one way to match: no backtracking
+# There is one way to match it: no backtracking.
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
 
 
 def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> float:
-    """One number within ±LIMIT, or a sentence that names the place. NaN and inf are numbers only
-    where not ``finite``.
+    """One number within ±LIMIT, or a sentence that names the place.
 
-    It becomes the nearest float64, and none but 0 becomes 0. A sentence quotes ``typed``, where the
-    text was made of that.
+    NaN and inf are numbers only where not ``finite``. It becomes the nearest float64, and none but
+    0 becomes 0. A sentence quotes ``typed``, where the text was made of that.
 
     >>> read_number(" -2.5e-3 ", "X, row 1, column 2")
     -0.0025
@@ -79,8 +66,9 @@ def is_number(text: str) -> bool:
 
 
 def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """Rows by line or semicolon, numbers by space, comma or tab; where rows stand in brackets,
-    these count, not the lines.
+    """Rows by line or semicolon, numbers by space, comma or tab.
+
+    Where rows stand in brackets, these count, not the lines.
 
     >>> read_matrix("[[1, 2], [3, 4.5]]", "W_Q")
     array([[1. , 2. ],
@@ -109,16 +97,16 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
         )
     for r, width in enumerate(widths, 1):
         if width != widths[0]:
-            s = "" if width == 1 else "s"
+            plural = "" if width == 1 else "s"
             raise BadInput(
-                f"{name}, row {r} has {width} number{s} and row 1 has {widths[0]}; every row needs"
-                " the same."
+                f"{name}, row {r} has {width} number{plural} and row 1 has {widths[0]};"
+                " every row needs the same."
             )
     return np.array(
         [
             [
-                read_number(c, f"{name}, row {r}, column {k}", finite)
-                for k, c in enumerate(_GAP.split(row), 1)
+                read_number(cell, f"{name}, row {r}, column {column}", finite)
+                for column, cell in enumerate(_GAP.split(row), 1)
             ]
             for r, row in enumerate(rows, 1)
         ]
@@ -132,12 +120,12 @@ def _split(text: str, name: str) -> list[str]:
         lines, between = _ROW.findall(text), _ROW.sub("", text)
         odd = re.sub(r"[\[\]\s,]+", " ", between).strip()
         if odd or between.count("[") != between.count("]"):
-            what = (
+            trouble = (
                 f"“{odd[:20]}” stands between its rows"
                 if odd
                 else "a bracket is missing; part of it may be cut off"
             )
-            raise BadInput(f"{name}: {what}; every number has to be there.")
+            raise BadInput(f"{name}: {trouble}; every number has to be there.")
     else:
         lines = re.split(r"[\n;]|\][\s,]*\[", text)
     lines = [line.strip(" \t\r\n,[](){}") for line in lines]
@@ -145,8 +133,9 @@ def _split(text: str, name: str) -> list[str]:
 
 
 def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
-    """One matrix, or several of one shape: with an empty line or closing brackets between them, as
-    NumPy prints three axes.
+    """One matrix, or several of one shape, as NumPy prints three axes.
+
+    Between two of them stands an empty line, or brackets close.
 
     >>> read_matrices("[[[1], [2]], [[3], [4]]]", "weights").shape
     (2, 2, 1)
@@ -162,17 +151,17 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
         return read_matrix(text, name, finite)
     if len(blocks) > MAX_BLOCKS:
         raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")
-    found = [
-        read_matrix(_closed(block), f"{name}, head {k}", finite)
-        for k, block in enumerate(blocks, 1)
+    matrices = [
+        read_matrix(_closed(block), f"{name}, head {head}", finite)
+        for head, block in enumerate(blocks, 1)
     ]
-    for k, matrix in enumerate(found, 1):
-        if matrix.shape != found[0].shape:
+    for head, matrix in enumerate(matrices, 1):
+        if matrix.shape != matrices[0].shape:
             raise BadInput(
-                f"{name}, head {k} is {sides(matrix.shape)} and head 1 is {sides(found[0].shape)};"
-                " all need the same shape."
+                f"{name}, head {head} is {sides(matrix.shape)} and head 1 is"
+                f" {sides(matrices[0].shape)}; all need the same shape."
             )
-    return np.stack(found)
+    return np.stack(matrices)
 
 
 def _closed(block: str) -> str:

@@ -1,6 +1,4 @@
-"""One array on its way to be an input: the rows and the part that are wanted, checked, the right
-way round.
-"""
+"""An array on its way to be an input: the wanted rows and part, checked, the right way round."""
 
 from __future__ import annotations
 
@@ -18,10 +16,8 @@ from attention.readers.tensor_names import Part, left_out, recognised
 from attention.stages import WEIGHTS
 
 MASK = "mask"
-AXES = {
-    "batch": "items of a batch",
-    "heads": "heads",
-}  # what the axis before the rows of Q, K and V counts
+# What the axis before the rows of Q, K and V counts.
+AXES = {"batch": "items of a batch", "heads": "heads"}
 
 
 @dataclass(frozen=True)
@@ -45,9 +41,8 @@ class SelectedArray:
     values: np.ndarray
     tokens: tuple[str, ...] = ()
     stored: str = "in_out"
-    name: str = (
-        ""  # of the tensor, where it says which weight this is; the values are (in, out) then
-    )
+    # of the tensor, where it says which weight this is; the values are (in, out) then
+    name: str = ""
     heads: int | None = None  # where they stood beside each other in an axis of their own
     remarks: tuple[str, ...] = ()
 
@@ -66,21 +61,21 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
         values = part.of(values, stored)
     tokens = _labels(tokens, values, asked.cut)
     values = _cut(values, asked.cut, place)
-    found = SelectedArray(values, tokens, stored, remarks=(entry.remark,) if entry.remark else ())
-    found = _ranked(found, role, place, asked.axis)
+    selected = SelectedArray(
+        values, tokens, stored, remarks=(entry.remark,) if entry.remark else ()
+    )
+    selected = _ranked(selected, role, place, asked.axis)
     if role == MASK:
-        return _mask(found, asked.true_means, place)
+        return _mask(selected, asked.true_means, place)
     if values.dtype == bool:
         raise BadInput(f"{place} holds bool; that is a mask, and {role} needs numbers.")
-    found = replace(found, values=_finite(found.values, place))
+    selected = replace(selected, values=_finite(selected.values, place))
     by = "by its name" if part and (part.stored or part.count > 1) else "as you say"
-    return _turned(found, entry.name, role, (by, asked.cut)) if part else found
+    return _turned(selected, entry.name, role, (by, asked.cut)) if part else selected
 
 
 def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
-    """How the tensor is stored: by its name, or, where three weights stand in one, by its longer
-    side.
-    """
+    """How the tensor is stored: by its name, or by its longer side where it holds three weights."""
     if part.count == 1 or values.ndim != 2:
         return part.stored
     rows, columns = values.shape
@@ -90,16 +85,16 @@ def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
     return stored
 
 
-def _ranked(found: SelectedArray, role: str, place: str, axis: str) -> SelectedArray:
+def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> SelectedArray:
     """With as many axes as the input has: two, or a batch in front; heads beside each other."""
-    values = found.values
+    values = selected.values
     if (
         role == MASK
         and values.ndim > 2
         and (values == values.reshape(-1, *values.shape[-2:])[0]).all()
     ):
         values = values.reshape(-1, *values.shape[-2:])[0]  # the same for every item and head
-    most, remarks, heads = 2 if role in (*WEIGHTS, MASK) else 3, found.remarks, None
+    most, remarks, heads = 2 if role in (*WEIGHTS, MASK) else 3, selected.remarks, None
     if role in "QKV" and axis == "heads" and values.ndim > 2:
         heads, values = values.shape[-3], join_heads(values)
     elif values.ndim == 3 == most:
@@ -109,49 +104,47 @@ def _ranked(found: SelectedArray, role: str, place: str, axis: str) -> SelectedA
         raise BadInput(
             f"{place} is {size(values)}; {wanted_axes} wanted for {role}. Cut it to that."
         )
-    return replace(found, values=values, heads=heads, remarks=remarks)
+    return replace(selected, values=values, heads=heads, remarks=remarks)
 
 
-def _turned(found: SelectedArray, name: str, role: str, how: tuple[str, str]) -> SelectedArray:
+def _turned(selected: SelectedArray, name: str, role: str, how: tuple[str, str]) -> SelectedArray:
     """A weight whose name says what it is, as (in, out)."""
-    turn, (by, cut) = found.stored == "out_in", how
+    turn, (by, cut) = selected.stored == "out_in", how
     way = "(out, in), and transposed" if turn else "(in, out)"
     part = f", of which {cut.strip('[] ')} was cut" if cut.strip() else ""
     told = f"{role} is {shown(name, 60)}{part}, {by} stored as {way}."
     return replace(
-        found,
-        values=found.values.T if turn else found.values,
+        selected,
+        values=selected.values.T if turn else selected.values,
         name=name,
-        remarks=(*found.remarks, told),
+        remarks=(*selected.remarks, told),
     )
 
 
 def gather(
-    found: dict[str, ArrayEntry], picks: dict[str, tuple[str, Selection]], where: str
+    arrays: dict[str, ArrayEntry], picks: dict[str, tuple[str, Selection]], where: str
 ) -> dict[str, SelectedArray]:
-    """The chosen arrays, each as the input it is chosen for: ``picks`` says which name, and how to
-    take it.
-    """
-    brought = {
-        role: select(found[name], role, where, asked) for role, (name, asked) in picks.items()
+    """The chosen arrays, each as its input: ``picks`` says which one, and how to take it."""
+    selected = {
+        role: select(arrays[name], role, where, asked) for role, (name, asked) in picks.items()
     }
-    biases = left_out(found, [name for name, _ in picks.values()])
+    biases = left_out(arrays, [name for name, _ in picks.values()])
     if biases:
-        role = next(iter(brought))
+        role = next(iter(selected))
         names = f"{shown(biases[0], 50)}{' and others' if len(biases) > 1 else ''}"
         told = (
             f"The formula here has no bias: {names} stayed behind, so the numbers differ from the"
             " model's."
         )
-        brought[role] = replace(brought[role], remarks=(*brought[role].remarks, told))
-    return brought
+        selected[role] = replace(selected[role], remarks=(*selected[role].remarks, told))
+    return selected
 
 
-def _mask(found: SelectedArray, true_means: str, place: str) -> SelectedArray:
-    values = found.values.astype(np.float64)
+def _mask(selected: SelectedArray, true_means: str, place: str) -> SelectedArray:
+    values = selected.values.astype(np.float64)
     said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
     return SelectedArray(
-        as_allowed(values, true_means, place), remarks=(*found.remarks, f"The mask: {said}.")
+        as_allowed(values, true_means, place), remarks=(*selected.remarks, f"The mask: {said}.")
     )
 
 
@@ -160,7 +153,7 @@ def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[
     if words.strip():
         chosen = wanted(entry, words, place)
         return entry.pick(chosen) if entry.pick else entry.read()[..., chosen, :], tuple(
-            entry.rows[k] for k in chosen
+            entry.rows[row] for row in chosen
         )
     if entry.pick and entry.shape[0] > MAX_TOKENS:
         raise BadInput(
@@ -170,21 +163,21 @@ def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[
 
 
 def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
-    """The rows with these labels, in the order typed, with spaces between them, or with commas
-    where labels have spaces.
+    """The rows with these labels, in the order typed.
 
-    A label that stands there several times is taken row by row, each time it is typed; a word that
-    is not there is answered with near ones.
+    Between labels stand spaces, or commas where labels have spaces. A label that stands there
+    several times is taken row by row, each time it is typed; a word that is not there is answered
+    with near ones.
     """
     places: dict[str, list[int]] = {}
-    for k, label in enumerate(entry.rows):
-        places.setdefault(label, []).append(k)
+    for row, label in enumerate(entry.rows):
+        places.setdefault(label, []).append(row)
     for label in entry.rows:  # " the" may be typed without its space
         places.setdefault(label.strip(), places[label])
     typed = [words.strip()] if words.strip() in places else words.split()
     if "," in words and not all(word in places for word in typed):
         typed = [word.strip() for word in words.split(",") if word.strip()]
-    found = []
+    chosen = []
     for word in typed:
         if word not in places:
             labels = dict.fromkeys(label.strip() for label in places)
@@ -192,8 +185,8 @@ def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
             hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
             raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
         rows = places[word]
-        found.append(rows.pop(0) if len(rows) > 1 else rows[0])
-    return found
+        chosen.append(rows.pop(0) if len(rows) > 1 else rows[0])
+    return chosen
 
 
 def _labels(labels: tuple[str, ...], values: np.ndarray, text: str) -> tuple[str, ...]:
@@ -202,14 +195,12 @@ def _labels(labels: tuple[str, ...], values: np.ndarray, text: str) -> tuple[str
     row = values.ndim - 2
     if not labels or len(parts) <= row or parts[row] == ":":
         return labels
-    found = re.fullmatch(r"(\d{0,6}):(\d{0,6})", parts[row])
-    return labels[int(found[1] or 0) : int(found[2]) if found[2] else None] if found else ()
+    bounds = re.fullmatch(r"(\d{0,6}):(\d{0,6})", parts[row])
+    return labels[int(bounds[1] or 0) : int(bounds[2]) if bounds[2] else None] if bounds else ()
 
 
 def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
-    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and : are
-    understood.
-    """
+    """A part of an array, as NumPy writes it, counted from 0: whole numbers, a:b and :."""
     parts = [part.strip() for part in text.strip("[] ").split(",") if part.strip()]
     if len(parts) > values.ndim:
         raise BadInput(
@@ -217,13 +208,13 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
         )
     index: list[int | slice] = []
     for axis, part in enumerate(parts):
-        found = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
-        if not found:
+        match = re.fullmatch(r"(\d{1,6})|(\d{0,6}):(\d{0,6})", part)
+        if not match:
             raise BadInput(
                 f"“{short(part, 24)}” is no slice; a number such as 0, a range such as 0:64, or :"
                 " is wanted."
             )
-        one, start, end = found.groups()
+        one, start, end = match.groups()
         first = int(one or start or 0)
         stop = first + 1 if one else int(end) if end else values.shape[axis]
         if not first < stop <= values.shape[axis]:
@@ -236,13 +227,11 @@ def _cut(values: np.ndarray, text: str, place: str) -> np.ndarray:
 
 
 def _finite(values: np.ndarray, place: str) -> np.ndarray:
-    """As float64, which holds every accepted number exactly; or where the first stands that is
-    none, or too large.
-    """
-    given, values = values, values.astype(np.float64)
+    """As float64, which holds each accepted number exactly; any other is refused by its place."""
+    original, values = values, values.astype(np.float64)
     odd = np.argwhere(~(np.abs(values) <= LIMIT))
     if len(odd):
-        value, words = given[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
+        value, words = original[tuple(odd[0])], ["block"] * (values.ndim - 2) + ["row", "column"]
         at = ", ".join(f"{word} {k + 1}" for word, k in zip(words, odd[0], strict=True))
         raise BadInput(
             f"{place}, {at} holds {brief(value)}; numbers from -1e12 to 1e12 are allowed."

@@ -1,6 +1,4 @@
-"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without names of columns
-and words in front.
-"""
+"""Tables out of text: spreadsheet ranges, CSV and word vectors, with or without labels."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
 UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
-CORNERS = {
+CORNERS = {  # heads of a column of labels
     "",
     "word",
     "token",
@@ -34,7 +32,7 @@ CORNERS = {
     "id",
     "token_id",
     "unnamed: 0",
-}  # heads of a column of labels
+}
 COMMAS = {
     "decimal": "decimal: 0,5 is a half",
     "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand",
@@ -46,7 +44,6 @@ _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
 _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-
 
 NumberedLines = list[tuple[int, str]]  # each line with its number in the text
 
@@ -117,9 +114,7 @@ class Lines(NamedTuple):
         return is_number(self.plain(cell))
 
     def plain(self, cell: str) -> str:
-        """A cell as numbers are written here: without a decimal comma, or commas between
-        thousands.
-        """
+        """A cell with a decimal point, and without commas between thousands."""
         if "," in cell and self.decimal and _DECIMAL.fullmatch(cell):
             return cell.replace(".", "").replace(",", ".")
         return (
@@ -130,30 +125,28 @@ class Lines(NamedTuple):
 
 
 def tables(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
-    """One table; or several, with an empty line between them: heads of one shape, or matrices by
-    name.
-    """
+    """One table; or several between empty lines: heads of one shape, or matrices by name."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)
     if len(blocks) == 1:
         return {ALONE: _table(ALONE, text, 1, where, comma)}
     titles = [_title(block) for _, block in blocks]
     named = all(titles)
-    found = {}
-    for k, (start, block) in enumerate(blocks):
-        name = titles[k] if named else f"{ALONE} {k + 1}"
-        if name in found:
+    arrays = {}
+    for place, (start, block) in enumerate(blocks):
+        name = titles[place] if named else f"{ALONE} {place + 1}"
+        if name in arrays:
             raise BadInput(f"{where} holds {name} twice.")
-        found[name] = _table(name, block, start, where, comma, corner=named)
+        arrays[name] = _table(name, block, start, where, comma, corner=named)
     if named:
-        return found
-    first, *others = found.values()
+        return arrays
+    first, *others = arrays.values()
     if any(entry.rows != first.rows for entry in others):
         return {ALONE: _table(ALONE, text, 1, where, comma)}  # one table with an empty line in it
     return (
-        {ALONE: _stacked(list(found.values()))}
-        if len({e.shape for e in found.values()}) == 1
-        else found
+        {ALONE: _stacked(list(arrays.values()))}
+        if len({entry.shape for entry in arrays.values()}) == 1
+        else arrays
     )
 
 
@@ -170,9 +163,7 @@ def _stacked(blocks: list[ArrayEntry]) -> ArrayEntry:
 
 
 def _title(block: str) -> str:
-    """The name of a matrix in its upper left corner, above and beside labels; "" where there is
-    none.
-    """
+    """The name of a matrix in its upper left corner, between labels; "" where there is none."""
     line = block.split("\n", 1)[0]
     corner, *names = (cell.strip().strip('"') for cell in re.split(r"[\t;,]", line))
     if not names or not re.fullmatch(r"[A-Za-z]\w{0,39}", corner) or corner.lower() in CORNERS:
@@ -181,9 +172,7 @@ def _title(block: str) -> str:
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:
-    """The parts between empty lines, each with the number of its first line; single lines far apart
-    are one part.
-    """
+    """The parts between empty lines, each with its first line's number; lone lines are one."""
     parts, start = [], 1
     for part in re.split(r"\n[ \t]*(?=\n)", text):
         inner = part.lstrip("\n")
@@ -226,7 +215,7 @@ def _table(
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
             raise BadInput(f"{size} at once.")
-        return np.array([_values(lines, k, width, where) for k in chosen]).reshape(-1, width)
+        return np.array([_values(lines, row, width, where) for row in chosen]).reshape(-1, width)
 
     read = cache(lambda: pick(range(count)))
     return ArrayEntry(name, (count, width), "text", read, rows, pick if labelled else None, remarks)
@@ -266,23 +255,32 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
 
 def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
     """The lines, and what separates their cells: a tab, a semicolon, a comma or spaces."""
-    lines = [(k, line) for k, line in enumerate(text.split("\n"), start) if _FILLED.search(line)]
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.split("\n"), start)
+        if _FILLED.search(line)
+    ]
     if not lines:
         raise BadInput(f"{where} is empty; numbers are wanted.")
     for number, line in lines:
         if (
             len(line) > 2 * MAX_ELEMENTS
-            and (found := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS
+            and (words := sum(1 for _ in re.finditer(r"\S+", line))) > MAX_ELEMENTS
         ):
             raise BadInput(
-                f"{where}, line {number} holds {found:,} words or numbers; at most {MAX_ELEMENTS:,}"
+                f"{where}, line {number} holds {words:,} words or numbers; at most {MAX_ELEMENTS:,}"
                 " are read."
             )
     separator = _separator(lines, text)
     if separator in (";", ",") and _in_words(lines):
         separator = None
     if separator == ";" and _ends_rows(lines, where, comma):
-        lines = [(k, part) for k, line in lines for part in line.split(";") if _FILLED.search(part)]
+        lines = [
+            (number, part)
+            for number, line in lines
+            for part in line.split(";")
+            if _FILLED.search(part)
+        ]
         separator = "," if "," in text else None
     if separator == ",":
         separator = _comma(lines, where, comma)
@@ -296,14 +294,12 @@ def _lines(text: str, start: int, where: str, comma: str | None) -> Lines:
         lines = _quoted(text, start, separator, where)
         return Lines(lines, UNQUOTED, decimal or _is_decimal(lines, UNQUOTED, where, comma))
     if separator in (";", ",") and all(line.rstrip().endswith(separator) for _, line in lines):
-        lines = [(k, line.rstrip()[:-1]) for k, line in lines]
+        lines = [(number, line.rstrip()[:-1]) for number, line in lines]
     return Lines(lines, separator, decimal)
 
 
 def _separator(lines: NumberedLines, text: str) -> str | None:
-    """A tab, a semicolon or a comma: the first that stands in every line, outside of quotation
-    marks, else in any.
-    """
+    """A tab, semicolon or comma: the first that stands unquoted in every line, else in any."""
     if _QUOTED.search(text):  # a quoted cell may go on over several lines
         outside = _QUOTED.sub('""', text).split("\n", 99)[:99]
         sample = [line.rstrip() for line in outside if _FILLED.search(line)]
@@ -320,9 +316,7 @@ def _separator(lines: NumberedLines, text: str) -> str | None:
 
 
 def _in_words(lines: NumberedLines) -> bool:
-    """Whether most lines begin with a word and a space, and commas and semicolons stand in these
-    words alone.
-    """
+    """Whether most lines begin with a word, and commas and semicolons stand in these alone."""
     words = ended = 0
     for _, line in lines:
         first, _, rest = line.strip().partition(" ")
@@ -346,29 +340,27 @@ def _ends_rows(lines: NumberedLines, where: str, comma: str | None) -> bool:
 
 def _quoted(text: str, start: int, separator: str, where: str) -> NumberedLines:
     """Lines with cells in quotation marks, as spreadsheets write them; these are taken off."""
-    found = []
+    rows = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
-                found.append((start + reader.line_num - 1, UNQUOTED.join(row)))
+                rows.append((start + reader.line_num - 1, UNQUOTED.join(row)))
     except csv.Error:
         line = start + reader.line_num - 1
         raise BadInput(
             f"{where}, line {line}: a quotation mark is not closed, or stands inside a cell."
         ) from None
-    if not found:
+    if not rows:
         raise BadInput(f"{where} is empty; numbers are wanted.")
-    return found
+    return rows
 
 
 # ---- commas: between cells, or inside numbers ---------------------------------------------------
 
 
 def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
-    """What separates the cells of a text with commas and no tabs: the comma, commas and spaces, or
-    only spaces.
-    """
+    """What separates cells where there are commas: the comma, commas and spaces, or only spaces."""
     sample = [line.strip() for _, line in lines[:99]]
     if not any(_SPACED.search(line) for line in sample):
         return ","
@@ -380,7 +372,7 @@ def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
         fields, numbers = fields[1:], numbers[1:]  # names of columns
     if 0 in numbers or len(set(numbers)) > 1:
         return LOOSE  # "0.5,1" is no number with a decimal comma
-    if all(found < len(row) for found, row in zip(numbers, fields, strict=True)):
+    if all(count < len(row) for count, row in zip(numbers, fields, strict=True)):
         return None  # words in front of each line: only spaces can separate
     if comma is None:
         raise Ambiguous(Question(where, *lines[0], "numbers"))
@@ -390,7 +382,11 @@ def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
 def _trailing(fields: list[str]) -> int:
     """How many fields at the end of a line are numbers, decimal commas allowed."""
     return next(
-        (k for k, f in enumerate(reversed(fields)) if not (is_number(f) or _DECIMAL.fullmatch(f))),
+        (
+            count
+            for count, field in enumerate(reversed(fields))
+            if not (is_number(field) or _DECIMAL.fullmatch(field))
+        ),
         len(fields),
     )
 
@@ -399,13 +395,13 @@ def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | N
     """Whether cells between tabs or semicolons hold decimal commas; "1,234" is asked about."""
 
     def cells() -> Iterator[tuple[int, str]]:
-        for k, line in lines:
+        for number, line in lines:
             if "," in line:
-                yield from ((k, cell.strip()) for cell in line.split(separator) if "," in cell)
+                yield from ((number, cell.strip()) for cell in line.split(separator) if "," in cell)
 
     if any(_DECIMAL.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for _, cell in cells()):
         return True
-    unsure = next(((k, cell) for k, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
+    unsure = next(((number, cell) for number, cell in cells() if _THOUSANDS.fullmatch(cell)), None)
     if not unsure or any("." in cell for _, cell in cells() if _THOUSANDS.fullmatch(cell)):
         return False
     if comma is None and all(
@@ -421,10 +417,10 @@ def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | N
 def _counts(lines: Lines) -> tuple[int, int] | None:
     """How many words and numbers the first line announces, as word2vec and fastText write it."""
     first, *rest = lines.numbered[:2]
-    found = re.fullmatch(r"\s*(\d{1,9})\s+(\d{1,6})\s*", first[1])
-    if not (found and rest and lines.separator is None):
+    announced = re.fullmatch(r"\s*(\d{1,9})\s+(\d{1,6})\s*", first[1])
+    if not (announced and rest and lines.separator is None):
         return None
-    words, width = map(int, found.groups())
+    words, width = map(int, announced.groups())
     label, values = _parted(lines.cells(rest[0][1]), width)
     fits = bool(label) and len(values) == width and all(map(lines.is_number, values))
     if len(label) == 1 and width == 1:
@@ -439,9 +435,7 @@ def _parted(cells: list[str], width: int) -> tuple[list[str], list[str]]:
 
 
 def _is_head(lines: Lines) -> bool:
-    """Names of columns: words above numbers, or 0, 1, 2, … behind a word for the column of words,
-    or behind nothing.
-    """
+    """Names of columns: words above numbers, or 0, 1, 2, … behind "word", "token" or nothing."""
     names, *below = (lines.cells(line) for _, line in lines.numbered[:6])
     if names[0].lower() in CORNERS and _counting(names[1:]):
         return True
@@ -463,17 +457,13 @@ def _counting(cells: list[str]) -> bool:
 
 
 def _has_no_corner(lines: Lines) -> bool:
-    """Whether nothing stands above the first column, as in a table that pandas prints: it holds
-    labels.
-    """
+    """Whether nothing stands above the first column, as pandas prints labels."""
     first, second = (lines.cells(line) for _, line in lines.numbered[:2])
     return len(first) == len(second) - 1
 
 
 def _is_labelled(lines: Lines) -> bool:
-    """Whether most lines begin with a word, and go on after it. What begins with a digit was meant
-    as a number.
-    """
+    """Whether most lines begin with a word and go on; a digit in front means a number."""
     firsts = [lines.first(line) for _, line in lines.numbered]
     words = sum(not lines.is_number(cell) and not _DIGIT.match(cell) for cell in firsts)
     return 2 * words > len(firsts) and len(lines.cells(lines.numbered[0][1])) > 1
@@ -494,20 +484,18 @@ def _width(lines: Lines, labelled: bool, where: str) -> int:
 
 
 def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
-    """Refuse lines of other lengths. Between spaces a label may be several words, but no number is
-    taken for one.
-    """
+    """Refuse lines of other lengths; between spaces a label may be several words, but no number."""
     first = lines.numbered[0][0]
     words_may_follow = labelled and lines.separator is None
     for number, line in lines.numbered:
         cells = lines.cells(line)
-        found = len(cells) - labelled
-        if words_may_follow and found > width and not lines.is_number(cells[-width - 1]):
+        count = len(cells) - labelled
+        if words_may_follow and count > width and not lines.is_number(cells[-width - 1]):
             continue
-        if found != width:
-            s = "" if found == 1 else "s"
+        if count != width:
+            plural = "" if count == 1 else "s"
             raise BadInput(
-                f"{where}, line {number} has {found} number{s}; {width} are wanted, as in line"
+                f"{where}, line {number} has {count} number{plural}; {width} are wanted, as in line"
                 f" {first}."
             )
 
@@ -520,20 +508,18 @@ def _label(lines: Lines, line: str, width: int) -> str:
     return label if lines.separator is None else rearmed(label)
 
 
-def _values(lines: Lines, k: int, width: int, where: str) -> list[float]:
-    number, line = lines.numbered[k]
+def _values(lines: Lines, row: int, width: int, where: str) -> list[float]:
+    number, line = lines.numbered[row]
     label, cells = _parted(lines.cells(line), width)
     places = enumerate(cells, len(label) + 1)
     return [
-        read_number(lines.plain(cell), f"{where}, line {number}, column {j}", False, cell)
-        for j, cell in places
+        read_number(lines.plain(cell), f"{where}, line {number}, column {column}", False, cell)
+        for column, cell in places
     ]
 
 
 def disarmed(label: str) -> str:
-    """An apostrophe before what a spreadsheet would run, and before an apostrophe that could be
-    taken for it.
-    """
+    """With an apostrophe before what a spreadsheet would run, and before another apostrophe."""
     return "'" + label if label.startswith(_FORMULA) else label
 
 

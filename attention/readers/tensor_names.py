@@ -1,6 +1,4 @@
-"""Which tensor of a checkpoint is which weight, by the names that Hugging Face and PyTorch give
-them.
-"""
+"""Which tensor of a checkpoint is which weight, by Hugging Face's and PyTorch's names."""
 
 from __future__ import annotations
 
@@ -40,7 +38,8 @@ NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
             {"W_V": Part("out_in")},
         ),
         (
-            r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin|SelfAttention\.o|attention\.wo)\.weight$",
+            r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin"
+            r"|SelfAttention\.o|attention\.wo)\.weight$",
             {"W_O": Part("out_in")},
         ),
         (r"attn\.c_proj\.weight$", {"W_O": Part(None)}),
@@ -74,9 +73,7 @@ def place(name: str) -> str:
 
 
 def layers(names: Iterable[str]) -> list[str]:
-    """The places that have all of W_Q, W_K and W_V, in the file's order: the attentions of a
-    model.
-    """
+    """A model's attentions: the places with all of W_Q, W_K and W_V, in the file's order."""
     there: dict[str, set[str]] = {}
     for name in names:
         there.setdefault(place(name), set()).update(recognised(name))
@@ -84,20 +81,18 @@ def layers(names: Iterable[str]) -> list[str]:
 
 
 def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
-    """The array that is most likely this input: by its own name, or as a checkpoint calls it, in
-    this layer.
-    """
+    """The array that most likely is this input, by its own name or a checkpoint's in this layer."""
     own = {name.lower(): name for name in names}
     known = own.get(role.lower()) or own.get(ALIASES.get(role, role.lower().replace("_", "")))
     if known:
         return known
-    found = [name for name in names if role in recognised(name)]
+    candidates = [name for name in names if role in recognised(name)]
     if layer is not None:  # W_O stands a step higher than the others
-        found = [
-            name for name in found if f"{layer}.".startswith(f"{place(name)}") and place(name)
-        ] or [name for name in found if place(name) == layer]
-        found.sort(key=lambda name: -len(place(name)))
-    return found[0] if found else None
+        candidates = [
+            name for name in candidates if f"{layer}.".startswith(f"{place(name)}") and place(name)
+        ] or [name for name in candidates if place(name) == layer]
+        candidates.sort(key=lambda name: -len(place(name)))
+    return candidates[0] if candidates else None
 
 
 def left_out(names: Iterable[str], chosen: Iterable[str]) -> list[str]:

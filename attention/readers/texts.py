@@ -1,7 +1,7 @@
 """Arrays out of text: what programs print, JSON, tables and word vectors.
 
-What is read is an :class:`Entry` for each array, as out of a file; what is refused is one sentence
-that names the line.
+What is read is an :class:`ArrayEntry` for each array, as out of a file; what is refused is one
+sentence that names the line.
 """
 
 from __future__ import annotations
@@ -37,18 +37,16 @@ _BRACKETS = re.compile(
 )
 _TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"#[^\n]*")
-_CODE = re.compile(
-    r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$"
-)  # lines that hold no numbers
+# Lines that hold no numbers.
+_CODE = re.compile(r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$")
 _TAIL = re.compile(
     r"(?:[\s,;)>]"
     r"|(?:dtype|device|grad_fn|requires_grad|shape|name|weak_type)\s?=\s?"
     r"(?:'[^'\n]*'|<[^>\n]*>|\([^)\n]*\)|[\w.:]+))*"
 )
 _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
-_TUPLES = re.compile(
-    r"[\d\s.,eE+\-()\[\]{}]*"
-)  # rows in other brackets: Python's tuples, C's initialisers
+# Rows in other brackets: Python's tuples, C's initialisers.
+_TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]{}]*")
 _SQUARE = str.maketrans("(){}", "[][]")
 
 
@@ -66,9 +64,9 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
     text = _counted(text)
     first = text.lstrip()[0]
     if first in "[{":
-        found = nested(text, where, must=first == "{" and '"' in text)
-        if found is not None:
-            return found
+        arrays = nested(text, where, must=first == "{" and '"' in text)
+        if arrays is not None:
+            return arrays
     named = _NAMED.split(text)
     if len(named) > 1:
         return _printed(named, where)
@@ -78,9 +76,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
 
 
 def _bounded(text: str, where: str) -> str:
-    """The text, if it is one and not larger than what it may become; counted before anything is
-    made of it.
-    """
+    """The text, if it is one and not too large; counted before anything is made of it."""
     if len(text) > MAX_FILE:
         raise BadInput(f"{where} has {len(text):,} characters; at most {MAX_FILE:,} are read.")
     if not text.strip():
@@ -105,9 +101,7 @@ def _counted(text: str) -> str:
 
 
 def _printout(text: str, where: str) -> np.ndarray:
-    """The numbers between brackets. What follows them must be what programs print there, not
-    something to compute.
-    """
+    """The numbers between brackets; only what programs print may follow, nothing to compute."""
     if _TUPLES.fullmatch(text):
         text = text.translate(_SQUARE)
     end = text.rfind("]") + 1
@@ -130,27 +124,29 @@ def _printout(text: str, where: str) -> np.ndarray:
 
 def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
     """Several printouts with their names in front: ``X = [[1, 2], …``, as in code."""
-    before, found, words = parts[0], {}, ()
+    before, arrays, words = parts[0], {}, ()
     if left := _CODE.sub("", before).strip():
         raise BadInput(
             f"{where}: “{short(left, 24)}” stands before the first name; only named arrays are read"
             " beside each other."
         )
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
-        if name in found:
+        if name in arrays:
             raise BadInput(f"{where} holds {name} twice.")
         text = _CODE.sub("", text)
         if re.fullmatch(r"\s*\[\s*[\"'][^\[\]]*\]\s*", text):
             words = words or tuple(word[1:-1] for word in re.findall(r"\"[^\"]*\"|'[^']*'", text))
             continue
-        found[name] = ArrayEntry.of(name, _printout(text, f"{where}, {name}"))
-        if len(found) > MAX_ARRAYS:
+        arrays[name] = ArrayEntry.of(name, _printout(text, f"{where}, {name}"))
+        if len(arrays) > MAX_ARRAYS:
             raise BadInput(
                 f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read."
             )
-    if not found:
+    if not arrays:
         raise BadInput(f"{where} holds words and no numbers.")
     return {
-        name: replace(e, rows=words) if name in ("X", "Q") and len(words) == e.shape[-2] else e
-        for name, e in found.items()
+        name: replace(entry, rows=words)
+        if name in ("X", "Q") and len(words) == entry.shape[-2]
+        else entry
+        for name, entry in arrays.items()
     }

@@ -38,17 +38,15 @@ SOURCES = {
 
 
 def from_settings(s: Settings) -> dict[str, Any]:
-    """Explore's inputs as :func:`attention.diagnose` takes them: the item of the batch that is
-    looked at.
-    """
+    """Explore's inputs as :func:`attention.diagnose` takes them, of the item that is shown."""
     if not s.softmax:
         raise BadInput(
             "softmax is off on Explore; switch it on there to compare with other attention."
         )
     item = s.item if s.batch else ...
     given = {
-        name: m.values if STAGES[name].is_weight else m.values[item]
-        for name, m in s.matrices.items()
+        name: matrix.values if STAGES[name].is_weight else matrix.values[item]
+        for name, matrix in s.matrices.items()
     }
     seen = allowed(s)
     return given | {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
@@ -57,9 +55,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
 def pasted(
     source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers: Any
 ) -> dict[str, Any]:
-    """Inputs typed or pasted: a text for each matrix, and one for the mask where it is
-    ``PASTED``.
-    """
+    """Inputs typed or pasted: a text for each matrix, and for the mask where it is ``PASTED``."""
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
     asked = select.Selection(true_means=true_means)
@@ -72,10 +68,10 @@ def pasted(
 
 
 def _matrix(text: str, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
-    found = select.select(_array(text, role, role), role, role, asked).values
-    if found.ndim != 2:
-        raise BadInput(f"{role} has {found.ndim} axes; one matrix is wanted here.")
-    return found
+    values = select.select(_array(text, role, role), role, role, asked).values
+    if values.ndim != 2:
+        raise BadInput(f"{role} has {values.ndim} axes; one matrix is wanted here.")
+    return values
 
 
 def _array(text: str, name: str, where: str) -> ArrayEntry:
@@ -89,9 +85,7 @@ def _array(text: str, name: str, where: str) -> ArrayEntry:
 
 
 def bench_of(given: dict[str, Any]) -> Bench:
-    """The attention of these inputs, right and with mistakes; or a sentence about what does not
-    fit.
-    """
+    """The attention of these inputs, right and with mistakes; or what does not fit."""
     try:
         return Bench(checked(Given(**given), MAX_CHECKED))
     except (ValueError, TypeError) as problem:
@@ -134,13 +128,13 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
     """
     where = entry.shown(filename)
     try:
-        found = opening.opened(filename, content)
-        if name in found:
-            found[name].read()  # what is wrong with the wanted one comes first
-        found, unreadable = array_files.readable(found)
+        arrays = opening.opened(filename, content)
+        if name in arrays:
+            arrays[name].read()  # what is wrong with the wanted one comes first
+        arrays, unreadable = array_files.readable(arrays)
         if unreadable and not others:
             raise array_files.Unreadable(unreadable)
-        array = array_files.the_one(found, name, where).read()
+        array = array_files.the_one(arrays, name, where).read()
     except Ambiguous as problem:
         raise BadInput(
             f"{problem} Save it with points, or put spaces after commas that separate."
@@ -159,10 +153,8 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
 
 
 def _decimals(text: str) -> int | None:
-    """How many decimals the numbers are printed with; None where they are printed whole, in full,
-    or with powers of ten.
-    """
-    most = max((len(found) for found in re.findall(r"\.(\d+)", text)), default=0)
+    """How many decimals are printed; None where numbers are whole, in full or powers of ten."""
+    most = max((len(decimals) for decimals in re.findall(r"\.(\d+)", text)), default=0)
     return most if 0 < most <= 6 and not re.search(r"\d[eE]", text) else None
 
 

@@ -36,11 +36,11 @@ def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
     ours = one(s, run(s))
     options = _mask(s, handed)
     rows = tuple(f"“{token}”" for token in distinct(s.tokens))
-    found = []
+    compared = []
     for name in CONVENTIONS:
         theirs = answer(name, ours.Q, ours.K, ours.V, **options)
-        found.append(Compared(name, theirs, differs(name, ours, theirs, rows=rows, **options)))
-    return ours, found
+        compared.append(Compared(name, theirs, differs(name, ours, theirs, rows=rows, **options)))
+    return ours, compared
 
 
 def _mask(s: Settings, handed: str) -> dict:

@@ -19,7 +19,7 @@ Build = Callable[[str], Settings]  # from the name of an example to its settings
 
 @dataclass(frozen=True)
 class Example:
-    """A menu entry: its title and a line for the list, what to notice, and the settings it opens."""
+    """A menu entry: its title and a line for the list, what to notice, its settings."""
 
     title: str
     sentence: str
@@ -90,8 +90,8 @@ def _settings(
     "cat-sat",
     "The cat sat on the mat",
     "Six words, small whole numbers: every word looks at another one most.",
-    "“the” and “cat” look most at “sat”, “sat” at “cat”, “on” at “mat”. Both “the” have the same row"
-    " in every stage, until a look-ahead mask hides what comes after them. Without √d_k the largest"
+    "“the” and “cat” look most at “sat”, “sat” at “cat”, “on” at “mat”. Both “the” have the same"
+    " row in every stage, until a look-ahead mask hides what comes after them. Without √d_k the largest"
     " weight of each row grows.",
 )
 def cat_sat(name: str) -> Settings:

@@ -19,8 +19,7 @@ OTHER = (
 
 
 def pack(settings: Settings) -> tuple[dict[str, str], dict[str, Matrix]]:
-    """The link of the settings with ``@digest`` for each typed matrix, and these matrices by
-    digest.
+    """The link, with ``@digest`` for each typed matrix, and these matrices by digest.
 
     >>> import numpy as np
     >>> from attention.session.examples import EXAMPLES

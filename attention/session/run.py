@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from attention.captions import TUTORIAL_FILL
@@ -14,32 +16,27 @@ from attention.view import View, dimension, distinct
 
 def run(settings: Settings) -> AttentionTrace:
     """Every stage of the settings' attention, with batch and head axes."""
-    m = {name: matrix.values for name, matrix in settings.matrices.items()}
+    matrices = {name: matrix.values for name, matrix in settings.matrices.items()}
     hides = settings.fill == "-inf"
     visible = allowed(settings)
     visible = visible[None] if settings.batch else visible  # the same for every item
     mask = visible if hides else None
     bias = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
-    if settings.typed_qkv:
-        return multi_head_attention(
-            m["Q"],
-            m["K"],
-            m["V"],
-            heads=settings.heads,
-            W_O=m.get("W_O"),
-            allowed=mask,
-            bias=bias,
-            scale=settings.scale,
-            softmax=settings.softmax,
+    attend = (
+        partial(multi_head_attention, matrices["Q"], matrices["K"], matrices["V"])
+        if settings.typed_qkv
+        else partial(
+            self_attention,
+            matrices["X"],
+            matrices["W_Q"],
+            matrices["W_K"],
+            matrices["W_V"],
+            memory=matrices.get("memory"),
         )
-    return self_attention(
-        m["X"],
-        m["W_Q"],
-        m["W_K"],
-        m["W_V"],
-        memory=m.get("memory"),
+    )
+    return attend(
         heads=settings.heads,
-        W_O=m.get("W_O"),
+        W_O=matrices.get("W_O"),
         allowed=mask,
         bias=bias,
         scale=settings.scale,

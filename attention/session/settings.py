@@ -15,8 +15,6 @@ from attention.session.matrix import Matrix, Rows
 
 DRAWN = "drawn"
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
-
-
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -36,15 +34,13 @@ class Settings:
     scale: float | None = None  # what scores are multiplied by; None is 1/√d_k
     mask: str = "none"  # a name in MASKS, or DRAWN
     padding: tuple[int, ...] = ()  # keys hidden from every query
-    drawn: tuple[
-        tuple[bool, ...], ...
-    ] = ()  # (n_q, n_k), True = may look; used where mask is DRAWN
+    # (n_q, n_k), True = may look; used where mask is DRAWN
+    drawn: tuple[tuple[bool, ...], ...] = ()
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool = True
     context: bool = False  # also show the sum of the outputs
-    names: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict, compare=False
-    )  # of the dimensions
+    # of the dimensions
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     item: int = 0
     head: int = 0

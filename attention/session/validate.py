@@ -28,10 +28,27 @@ from attention.variance import DISTRIBUTIONS
 
 
 def check(settings: Settings) -> Settings:
-    """The settings, with views pulled back inside what is there; or a sentence on what does not
-    fit.
-    """
+    """The settings, with views pulled back inside what is there; or what does not fit."""
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
+    _check_tokens(settings)
+    _check_choices(settings)
+    _check_shapes(settings, n_q, n_k)
+    if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
+        rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
+        raise BadInput(
+            f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
+        )
+    if any(not 0 <= key < n_k for key in settings.padding):
+        raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
+    inside = {
+        name: min(max(getattr(settings, name), least), most)
+        for name, (least, most) in bounds(settings).items()
+    }
+    return replace(settings, **inside)
+
+
+def _check_tokens(settings: Settings) -> None:
+    """Refuse tokens without a name, too long or too many, and a table without any."""
     for word, tokens in (
         ("token", settings.tokens),
         ("token of the second sequence", settings.memory_tokens),
@@ -51,8 +68,12 @@ def check(settings: Settings) -> Settings:
                 raise BadInput(
                     f"{word} {i} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit."
                 )
-    if not n_q:
+    if not settings.tokens:
         raise BadInput("the table is empty; at least one token is needed.")
+
+
+def _check_choices(settings: Settings) -> None:
+    """Refuse a name that no table has, and a number out of its bounds."""
     if settings.mask != DRAWN and settings.mask not in MASKS:
         raise BadInput(
             f"there is no mask “{settings.mask}”; choose one of {', '.join([*MASKS, DRAWN])}."
@@ -73,34 +94,20 @@ def check(settings: Settings) -> Settings:
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
             " allowed."
         )
-    _check_shapes(settings, n_q, n_k)
-    if settings.mask == DRAWN and np.shape(settings.drawn) != (n_q, n_k):
-        rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
-        raise BadInput(
-            f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
-        )
-    if any(not 0 <= k < n_k for k in settings.padding):
-        raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
-    inside = {
-        name: min(max(getattr(settings, name), least), most)
-        for name, (least, most) in bounds(settings).items()
-    }
-    return replace(settings, **inside)
 
 
 def _check_matrices(s: Settings) -> None:
-    """Refuse matrices that do not belong together: one too many or too few, other batches, numbers
-    out of bounds.
-    """
+    """Refuse one matrix too many or too few, other batches, and numbers out of bounds."""
     wanted = (
         {"Q", "K", "V"}
         if s.typed_qkv
         else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
     )
-    given = set(s.matrices) - {"W_O"}
-    if given != wanted:
+    present = set(s.matrices) - {"W_O"}
+    if present != wanted:
         raise BadInput(
-            f"the matrices {', '.join(sorted(wanted))} are wanted; {', '.join(sorted(given))} came."
+            f"the matrices {', '.join(sorted(wanted))} are wanted;"
+            f" {', '.join(sorted(present))} came."
         )
     numbers = sum(matrix.values.size for matrix in s.matrices.values())
     if numbers > MAX_NUMBERS:
@@ -127,14 +134,14 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             "V": (n_k, s.shape("V")[1]),
         }
     else:
-        d = s.shape("X")[1]
+        d_model = s.shape("X")[1]
         wanted = {
-            "X": (n_q, d),
-            "memory": (n_k, d),
-            "W_Q": (d, s.shape("W_K")[1]),
-            "W_K": (d, s.shape("W_K")[1]),
+            "X": (n_q, d_model),
+            "memory": (n_k, d_model),
+            "W_Q": (d_model, s.shape("W_K")[1]),
+            "W_K": (d_model, s.shape("W_K")[1]),
+            "W_V": (d_model, s.shape("W_V")[1]),
         }
-        wanted["W_V"] = (d, s.shape("W_V")[1])
     width = wanted["V" if s.typed_qkv else "W_V"][1]
     for name, matrix in s.matrices.items():
         shape = wanted.get(name, (width, matrix.shape[-1]))

@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items):
 
 @contextmanager
 def _serving(command: list[str], where: Path):
-    """The address of a dashboard that runs until the end; the command takes the port as its last word."""
+    """The address of a dashboard that runs until the end; its command ends with the port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -147,7 +147,8 @@ class Dashboard:
     def numbers(self, stage: str) -> np.ndarray:
         """What Plotly holds for a stage, in the browser. Hidden cells are NaN."""
         found = self.page.evaluate(
-            "s => document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`).data[0].z.map(r => [...r].map(String))",
+            """s => document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`)
+            .data[0].z.map(row => [...row].map(String))""",
             stage,
         )
         return np.array([[float(value) for value in row] for row in found])
@@ -155,15 +156,19 @@ class Dashboard:
     def printed(self, stage: str) -> list[list[str]]:
         """The texts in the cells of a stage, as they were handed to Plotly."""
         return self.page.evaluate(
-            """s => { const traces = document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`).data
-            return traces[0].text.map((row, i) => row.map((t, j) => traces.map(trace => trace.text[i][j]).join(''))) }""",
+            """s => {
+            const traces = document.querySelector(
+              `.board-pane[data-stage=${s}] .js-plotly-plot`).data
+            return traces[0].text.map((row, i) =>
+              row.map((t, j) => traces.map(trace => trace.text[i][j]).join(''))) }""",
             stage,
         )
 
     def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
         self.page.locator(f".board-pane[data-stage={stage}]").scroll_into_view_if_needed()
         return self.page.evaluate(
-            """([s, i, j]) => { const plot = document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`)
+            """([s, i, j]) => {
+            const plot = document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`)
             const box = plot.getBoundingClientRect(), {xaxis: X, yaxis: Y} = plot._fullLayout
             return [box.left + X._offset + X.d2p(j), box.top + Y._offset + Y.d2p(i)] }""",
             [stage, i, j],

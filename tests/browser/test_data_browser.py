@@ -28,7 +28,12 @@ cat 0.45281 -0.50108 -0.53714 -0.015697 0.22191 0.54602
 sat -0.23853 -0.36463 0.3121 0.085264 0.36981 -0.11262
 . 0.15164 0.30177 -0.16763 0.17684 0.31719 0.33973
 """
-RANGE = "word\td 1\td 2\td 3\td 4\r\nder\t0,5\t-1,25\t0\t3\r\nHund\t2,75\t1e-3\t-0,125\t1\r\n=SUMME(A1)\t1\t2\t3\t4\r\n"
+RANGE = (
+    "word\td 1\td 2\td 3\td 4\r\n"
+    "der\t0,5\t-1,25\t0\t3\r\n"
+    "Hund\t2,75\t1e-3\t-0,125\t1\r\n"
+    "=SUMME(A1)\t1\t2\t3\t4\r\n"
+)
 
 
 def safetensors(**tensors) -> bytes:
@@ -158,8 +163,8 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     )
     said = dashboard.notice()
     assert (
-        "W_Q is bert.encoder.layer.1.attention.self.query.weight, by its name stored as (out, in), and transposed."
-        in said
+        "W_Q is bert.encoder.layer.1.attention.self.query.weight, "
+        "by its name stored as (out, in), and transposed." in said
     )
 
 
@@ -236,7 +241,7 @@ def test_beside_an_array_that_cannot_be_read_the_others_wait_for_a_yes(visit):
     agrees(dashboard, X=X, W_Q=W_Q, W_K=four("W_K"), W_V=four("W_V"))
 
 
-# ---- out ----------------------------------------------------------------------------------------------
+# ---- out -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -330,7 +335,8 @@ def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
     page.wait_for_selector("#plot-output .hm image", state="attached")
     for stage, matrix in view(settings, run(settings)).stages.items():
         rows = page.evaluate(
-            "s => { const traces = document.getElementById('plot-' + s).calcdata; return traces[0][0].z.map(r => [...r].map(v => String(v ?? NaN))) }",
+            """s => document.getElementById('plot-' + s).calcdata[0][0]
+            .z.map(row => [...row].map(value => String(value ?? NaN)))""",
             stage,
         )
         shown = np.array(rows, float)

@@ -33,7 +33,8 @@ def drawn(dashboard, stage: str) -> list[float]:
     """The sizes of the numbers that stand in the cells of a pane, in the drawing itself."""
     return dashboard.page.eval_on_selector_all(
         f".board-pane[data-stage={stage}] .heatmap-label text",
-        "nodes => nodes.filter(n => n.textContent.trim()).map(n => parseFloat(getComputedStyle(n).fontSize))",
+        """nodes => nodes.filter(n => n.textContent.trim())
+        .map(n => parseFloat(getComputedStyle(n).fontSize))""",
     )
 
 
@@ -298,7 +299,8 @@ def test_nothing_on_the_board_is_wider_than_the_page(visit, scheme, width):
     assert dashboard.page.locator(".board").get_attribute("data-mode") == scheme
     assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
     assert dashboard.page.evaluate(
-        "() => [...document.querySelectorAll('.board-head')].every(n => n.scrollWidth <= n.clientWidth + 1)"
+        """() => [...document.querySelectorAll('.board-head')]
+        .every(n => n.scrollWidth <= n.clientWidth + 1)"""
     )
 
 
@@ -485,7 +487,9 @@ def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(visit):
 
 def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
     dashboard = visit(width=1920).open(**own(EIGHT))
-    lines = "() => new Set([...document.querySelectorAll('[data-group=attention] .board-pane')].map(n => n.offsetTop)).size"
+    lines = """() => new Set(
+    [...document.querySelectorAll('[data-group=attention] .board-pane')]
+    .map(n => n.offsetTop)).size"""
     before = dashboard.page.evaluate(lines)
     dashboard.page.set_viewport_size({"width": 1100, "height": 900})
     dashboard.wait_for(f"before => ({lines})() > before", before)

@@ -21,15 +21,19 @@ from attention.session.settings import Settings
 ROOT = Path(__file__).parents[2]
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
-NONE_KEPT = "This address stands for matrices too large for it, kept by the browser that made it, and this one has none under it"
+NONE_KEPT = (
+    "This address stands for matrices too large for it, kept by the browser that made it, "
+    "and this one has none under it"
+)
 OPEN_SAVED = "; open a saved state under “your data” on Explore, or bring them again."
 DAMAGED = (
-    "What this browser keeps under this address is damaged, or is another state; open a saved state under “your data” on"
-    " Explore, or bring the numbers again."
+    "What this browser keeps under this address is damaged, or is another state; "
+    "open a saved state under “your data” on Explore, or bring the numbers again."
 )
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
-  request.onupgradeneeded = () => { for (const name of ['states', 'parts']) request.result.createObjectStore(name) }
+  request.onupgradeneeded = () => {
+    for (const name of ['states', 'parts']) request.result.createObjectStore(name) }
   await new Promise(done => { request.onsuccess = done })
   const transaction = request.result.transaction(['states', 'parts'], mode)
   return [transaction.objectStore('states'), transaction.objectStore('parts'), new Promise(done => {
@@ -38,8 +42,10 @@ TABLES = """const tables = async mode => {
 const answer = request => new Promise(done => { request.onsuccess = () => done(request.result) })
 """
 SOCKETS = """const Plain = WebSocket
-window.WebSocket = class extends Plain { constructor (...asked) { super(...asked); window.socket = this } }"""
-DENIED = "Object.defineProperty(window, 'indexedDB', { get () { throw new DOMException('it is denied', 'SecurityError') } })"
+window.WebSocket = class extends Plain {
+  constructor (...asked) { super(...asked); window.socket = this } }"""
+DENIED = """Object.defineProperty(window, 'indexedDB', {
+  get () { throw new DOMException('it is denied', 'SecurityError') } })"""
 
 
 class Server:
@@ -118,7 +124,8 @@ def bring(dashboard, settings: Settings) -> str:
     return dashboard.tag()
 
 
-MARKS = f"async () => {{ {TABLES} const [states] = await tables('readonly'); return answer(states.getAllKeys()) }}"
+MARKS = f"""async () => {{ {TABLES} const [states] = await tables('readonly')
+  return answer(states.getAllKeys()) }}"""
 
 
 def until_kept(dashboard, settings: Settings | None) -> set[str]:
@@ -221,7 +228,8 @@ def test_a_move_does_not_send_the_matrices_again_unless_the_browser_lost_them(vi
     slider(dashboard)
     until_kept(dashboard, replace(state, digits=3))
     assert frames.count(True) == 1
-    lose = f"async () => {{ {TABLES} const [, parts, over] = await tables('readwrite'); parts.clear(); await over }}"
+    lose = f"""async () => {{ {TABLES} const [, parts, over] = await tables('readwrite')
+      parts.clear(); await over }}"""
     dashboard.page.evaluate(lose)
     slider(dashboard)
     until_kept(dashboard, replace(state, digits=4))
@@ -273,7 +281,8 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     dashboard, state = visit().open(), large(5)
     tag = bring(dashboard, state)
     fill = f"""async () => {{ {TABLES} const [states, , over] = await tables('readwrite')
-      for (let k = 1; k <= 60; k++) states.put({{ link: {{ example: 'own' }}, at: k, sizes: {{}} }}, `old${{k}}`)
+      for (let k = 1; k <= 60; k++)
+        states.put({{ link: {{ example: 'own' }}, at: k, sizes: {{}} }}, `old${{k}}`)
       await over }}"""
     dashboard.page.evaluate(fill)
     slider(dashboard)
@@ -297,7 +306,7 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     shows(dashboard, tag)
 
 
-# ---- the first move after a restart -------------------------------------------------------------------
+# ---- the first move after a restart --------------------------------------------------------------
 
 
 def pill(d):
@@ -331,7 +340,7 @@ def button(name: str):
     return lambda d: d.page.get_by_role("button", name=name, exact=True).evaluate(pressed)
 
 
-FIRST_MOVES = [  # each as the first in its session, one after the other; what it does to the address
+FIRST_MOVES = [  # each the first in its session, one after the other; what it does to the address
     (slider, "digits=3"),
     (chosen("set_mask", "look-ahead (causal)"), "mask=causal"),
     (choice("set_parts", "Σ output"), "context=1"),
@@ -382,8 +391,8 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     said = dashboard.page.locator(".board [role=status]")
     said.wait_for()
     assert (
-        said.inner_text()
-        == "The server cannot be reached just now, so this was not taken. Try again when it is back."
+        said.inner_text() == "The server cannot be reached just now, so this was not taken. "
+        "Try again when it is back."
     )
     server.start()
     connected(dashboard)

@@ -1,4 +1,4 @@
-"""What strangers typed stays text: on every page, in every figure and file, nothing of it comes alive."""
+"""What strangers typed stays text: on no page, in no figure and no file does it come alive."""
 
 import io
 import json
@@ -24,8 +24,10 @@ HOSTILE = (
     "' onmouseover='alert(4)",
 )
 ALIVE = """() => [...document.querySelectorAll(
-    '[onerror], [onload], [onmouseover], [src="x"], [href*="evil"], [data*="evil"], iframe, object, embed, math, .katex')]
-    .map(node => node.outerHTML.slice(0, 200)).concat([...document.querySelectorAll('b, strong, em, code')]
+    '[onerror], [onload], [onmouseover], [src="x"], [href*="evil"], [data*="evil"], ' +
+    'iframe, object, embed, math, .katex')]
+    .map(node => node.outerHTML.slice(0, 200))
+    .concat([...document.querySelectorAll('b, strong, em, code')]
     .filter(node => ['b', 'm', 'c'].includes(node.textContent)).map(node => node.outerHTML))"""
 TABS = {  # the parts below the board, and what is on each
     "The chosen cell": "pre.cell",
@@ -48,7 +50,7 @@ def assert_ticks(page, stage: str) -> None:
 
 @pytest.fixture
 def stranger(visit, address):
-    """A page with hostile tokens; at the end nothing may have come alive, asked for anything or opened a dialog."""
+    """A page of hostile tokens: none may come alive, ask for anything or open a dialog."""
     dashboard = visit()
     happened = []
     dashboard.page.on("dialog", lambda dialog: (happened.append(dialog.message), dialog.dismiss()))

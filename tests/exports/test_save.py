@@ -114,3 +114,10 @@ def test_what_cannot_be_saved_is_refused_in_a_sentence_and_writes_nothing(
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         save(trace, tmp_path / name, **given)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_under_the_name_of_another_kind_of_file_is_refused(trace, tmp_path):
+    with pytest.raises(ValueError) as refused:
+        report(trace, tmp_path / "a.pdf")
+    assert str(refused.value) == "'a.pdf' does not end in '.html'; a report is HTML."
+    assert not (tmp_path / "a.pdf").exists()

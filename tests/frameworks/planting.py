@@ -53,11 +53,12 @@ def projections(given, wrong):
     found = []
     for letter in "QKV":
         source = given["X"] if letter == "Q" else given.get("memory", given["X"])
-        layer = letter
+        W, b = given[f"W_{letter}"], given.get(f"b_{letter}")
         for other in "QKV":
             if f"W_{letter}: W_{other}" in wrong:
-                layer = other
-        W, b = given[f"W_{layer}"], given.get(f"b_{layer}")
+                W, b = given[f"W_{other}"], given.get(f"b_{other}")
+            if f"W_{letter}: only W_{other}" in wrong:
+                W = given[f"W_{other}"]
         turned = {
             f"W_{letter}: transposed",
             "W_Q, W_K, W_V: transposed",
@@ -80,7 +81,7 @@ def cut(M, heads, wrong):
     d = M.shape[1] // heads
     if "split: reshaped" in wrong:
         return M.reshape(heads, M.shape[0], d)
-    if "split: interleaved" in wrong:
+    if {"split: interleaved", "split, join: interleaved"} & wrong:
         return np.stack([M[:, k::heads] for k in range(heads)])
     return np.stack([M[:, k * d : (k + 1) * d] for k in range(heads)])
 
@@ -90,7 +91,7 @@ def joined(outputs, wrong):
         return np.array(outputs).reshape(outputs[0].shape[0], -1)
     if "join: averaged" in wrong:
         return sum(outputs) / len(outputs)
-    if "join: interleaved" in wrong:
+    if {"join: interleaved", "split, join: interleaved"} & wrong:
         return np.stack([out[:, k] for k in range(outputs[0].shape[1]) for out in outputs], axis=1)
     return np.concatenate(outputs, axis=1)
 

@@ -26,6 +26,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME as NAMES
 from attention.frameworks.mistakes import COMMONEST, MISTAKES
+from attention.frameworks.precision import written as how_written
 from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
@@ -627,6 +628,55 @@ def test_few_wrong_numbers_are_counted_and_the_first_is_named():
     )
 
 
+def test_numbers_lost_to_nan_or_infinity_are_counted_and_the_first_is_named():
+    given = inputs("one head")
+    output = scaled_dot_product_attention(**given).output.copy()
+    output[1, :2], output[4] = nan, inf
+    found = diagnose(**given, output=output)
+    assert (
+        "8 of the 36 numbers of the output are NaN or infinite where right attention is finite,"
+        " the first at [1, 0]."
+    ) in found.notes
+
+
+def test_the_name_of_a_bias_keeps_its_small_letter_at_the_head_of_a_sentence():
+    given = inputs("a whole layer, look-ahead and padding")
+    output, _ = theirs(SYSTEMS["a whole layer, look-ahead and padding"], {"b_O: left out"})
+    assert diagnose(**given, output=output).verdict.startswith("b_O is left out. With that,")
+
+
+class HalfWithGradient:
+    """What a parameter of torch in bfloat16 is to NumPy: it is read as float32, and detached."""
+
+    def __init__(self, values, dtype="bfloat16"):
+        self.values, self.dtype, self.shape = values, dtype, values.shape
+
+    def detach(self):
+        return self
+
+    def is_floating_point(self):
+        return True
+
+    def float(self):
+        return HalfWithGradient(self.values, "float32")
+
+    def numpy(self, *, force=False):
+        if self.dtype == "bfloat16" or not force:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.values.astype(np.float32)
+
+    def __array__(self, *_, **__):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+def test_the_biases_of_a_layer_may_be_tensors_of_half_precision_with_gradients():
+    given = inputs("a whole layer, look-ahead and padding")
+    biases = {name: np.round(given[name] * 8) / 8 for name in ("b_Q", "b_K", "b_V", "b_O")}
+    output, _ = theirs(SYSTEMS["a whole layer, look-ahead and padding"] | biases, frozenset())
+    tensors = {name: HalfWithGradient(b) for name, b in biases.items()}
+    assert diagnose(**(given | tensors), output=output).correct
+
+
 def test_what_was_not_searched_is_said():
     found = diagnose(**SYSTEMS["one head"], output=np.ones((6, 6)) / 3)
     assert (
@@ -754,7 +804,22 @@ ONE = {"Q": np.ones((2, 3)), "K": np.ones((4, 3)), "V": np.ones((4, 5))}
         (
             {"Q": ONE["Q"], "output": [[1.0]]},
             ValueError,
-            "K and V is missing; give Q, K and V, or X, W_Q, W_K and W_V.",
+            "K and V are missing; give Q, K and V, or X, W_Q, W_K and W_V.",
+        ),
+        (
+            ONE | {"output": np.ones((2, 5)), "decimals": -1},
+            ValueError,
+            "decimals is -1; a whole number from 0 is wanted.",
+        ),
+        (
+            ONE | {"output": np.ones((2, 5)), "announce": 3},
+            TypeError,
+            "announce is 3; a function of a sentence is wanted.",
+        ),
+        (
+            {"X": ONE["Q"], "output": [[1.0]]},
+            ValueError,
+            "W_Q, W_K and W_V are missing; give Q, K and V, or X, W_Q, W_K and W_V.",
         ),
         (
             ONE | {"output": np.ones((2, 4))},
@@ -842,3 +907,14 @@ def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(given, kind, 
     with pytest.raises(kind) as caught:
         diagnose(**given)
     assert str(caught.value) == message
+
+
+def test_how_numbers_were_written_is_seen_in_the_memory_of_a_few_copies():
+    values = np.random.default_rng(0).random((64, 512))
+    tracemalloc.start()
+    try:
+        how_written(values, values)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 12 * values.nbytes

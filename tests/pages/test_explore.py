@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from oracle import COMPUTED
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
@@ -47,8 +48,7 @@ def link_of(at: AppTest) -> dict[str, str]:
 
 def stages(at: AppTest) -> dict[str, bytes]:
     trace = run(settings(at))
-    names = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
-    return {name: getattr(trace, name).tobytes() for name in names}
+    return {name: getattr(trace, name).tobytes() for name in COMPUTED}
 
 
 def said(at: AppTest, kind: str) -> list[str]:

@@ -5,12 +5,12 @@ before it is checked.
 import io
 import json
 import pickle
-import struct
 import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
+from files import stored, torn
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -358,21 +358,6 @@ def test_a_tensor_of_another_type_stands_beside_others_until_it_is_chosen():
     assert found["W"].read().tolist() == [0, 0]
     with pytest.raises(BadInput, match="^m.safetensors, S holds F8_E4M3; F64, F32, F16, BF16, "):
         found["S"].read()
-
-
-def torn(content: bytes, name: str) -> bytes:
-    """A .npz with the last byte of an array changed: its checksum is wrong."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        member = archive.getinfo(f"{name}.npy")
-    start = member.header_offset + 30
-    last = start + sum(struct.unpack("<HH", content[start - 4 : start])) + member.compress_size - 1
-    return content[:last] + bytes([content[last] ^ 1]) + content[last + 1 :]
-
-
-def stored(**arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
 
 
 def test_every_array_that_cannot_be_read_is_told_with_why():
