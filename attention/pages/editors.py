@@ -37,7 +37,7 @@ def choice(s: Settings) -> str | None:
         state.set_page_value("editing", None)
     return state.page_control(
         st.pills,
-        "Edit the numbers of",
+        "Edit",
         "editing",
         None,
         options=options,

@@ -23,7 +23,7 @@ FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
 )
-CELL, WALK = "The chosen cell", "One query, step by step"
+CELL, WALK = "This cell", "Step by step"
 
 s = state.begin("explore")
 trace = run(s)
@@ -221,9 +221,9 @@ parts.address()
 below = {
     CELL: the_cell,
     WALK: the_walk,
-    "Spread and sharpness": the_figures,
+    "Spread": the_figures,
     "Take it away": the_exports,
-    "The code": the_code,
+    "Code": the_code,
 }
 with st.bottom, st.container(key="dock"):
     with st.container(horizontal=True, vertical_alignment="center", key="dock_head"):

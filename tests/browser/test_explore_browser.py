@@ -169,7 +169,7 @@ def test_view_only_controls_change_no_number(visit):
     same()
     dashboard.click("weights", 1, 2)
     same()
-    dashboard.tab("One query, step by step")
+    dashboard.tab("Step by step")
     dashboard.page.get_by_role("radio", name="3 mask").click()
     dashboard.page.locator("ol.walk li.next").nth(2).wait_for()
     same()
@@ -312,7 +312,7 @@ def test_hostile_tokens_stay_text(visit):
     dashboard.open(example="four-words", tokens=hostile)
     dashboard.hover("weights", 0, 1)
     dashboard.tool("weights", "Show as table")
-    dashboard.tab("One query, step by step")
+    dashboard.tab("Step by step")
     dashboard.page.locator("table.walk").wait_for()
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0

@@ -30,11 +30,11 @@ ALIVE = """() => [...document.querySelectorAll(
     .concat([...document.querySelectorAll('b, strong, em, code')]
     .filter(node => ['b', 'm', 'c'].includes(node.textContent)).map(node => node.outerHTML))"""
 TABS = {  # the parts below the board, and what is on each
-    "The chosen cell": "pre.cell",
-    "One query, step by step": "table.walk",
-    "Spread and sharpness": "div.beside",
+    "This cell": "pre.cell",
+    "Step by step": "table.walk",
+    "Spread": "div.beside",
     "Take it away": ".sheet[data-tag]",
-    "The code": "[data-testid=stCode]",
+    "Code": "[data-testid=stCode]",
 }
 
 
@@ -85,7 +85,7 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
         stranger.tab(tab)
         page.locator(part).first.wait_for()
         assert stranger.idle().calm() == []
-    stranger.tab("One query, step by step")
+    stranger.tab("Step by step")
     page.locator("table.walk").wait_for()
     shown = page.locator("table.walk tbody th").all_text_contents()
     assert shown[: len(HOSTILE)] == list(HOSTILE)

@@ -372,7 +372,7 @@ def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
     at.session_state["visit"].page_values[name] = value
     ran(at)
     kept = at.session_state["visit"].page_values
-    wanted = {"below": "The chosen cell", "load_family": "weights", "load_pick_Q": None}
+    wanted = {"below": "This cell", "load_family": "weights", "load_pick_Q": None}
     wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
     assert kept[name] == wanted[name]
 

@@ -77,7 +77,7 @@ def test_what_an_overtaken_run_told_a_control_is_told_again(at, monkeypatch):
 def test_a_control_drawn_anew_by_an_overtaken_run_is_told_its_value_again(at, monkeypatch):
     with monkeypatch.context() as overtaken:
         overtaken.setattr(state, "end", lambda: None)
-        at.button_group(key="set_below").set_value("One query, step by step").run()
+        at.button_group(key="set_below").set_value("Step by step").run()
         assert at.button_group(key="set_steps").proto.set_value
     at.run()
     assert at.button_group(key="set_steps").proto.set_value

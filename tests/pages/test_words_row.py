@@ -1,0 +1,120 @@
+"""The first row of Explore: a sentence, d_model beside it, Randomize, and the link."""
+
+import json
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from oracle import COMPUTED
+from pages.test_explore import link_of, opened, ran, said, settings
+
+from attention.pages import share
+from attention.session import links
+from attention.session.run import run
+
+
+def typed(at, sentence, key="set_sentence"):
+    return ran(at.text_input(key=key).set_value(sentence))
+
+
+def test_a_sentence_typed_is_its_tokens_with_one_vector_for_each_word():
+    at = typed(opened(example="four-words"), "The dog saw the cat.")
+    s = settings(at)
+    X = s.matrices["X"].values
+    assert s.tokens == ("The", "dog", "saw", "the", "cat", ".")
+    np.testing.assert_array_equal(X[0], X[3])
+    assert len({row.tobytes() for row in X}) == 5
+    again = typed(opened(example="four-words"), "A cat, the dog")
+    np.testing.assert_array_equal(settings(again).matrices["X"].values[[1, 3, 4]], X[[4, 3, 1]])
+    assert settings(opened(**link_of(at))) == s
+
+
+def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
+    at = opened()
+    before, long = settings(at), "word " * 65
+    typed(at, long)
+    assert settings(at) == before
+    assert said(at, "refused") == ["The sentence has 65 tokens; at most 64 fit."]
+    assert at.text_input(key="set_sentence").value == long
+    typed(at, "two words")
+    assert settings(at).tokens == ("two", "words")
+    assert not said(at, "refused")
+
+
+def test_after_another_move_the_box_of_a_refused_sentence_says_what_the_board_shows():
+    at = typed(opened(), "word " * 65)
+    ran(at.slider(key="set_digits").set_value(3))
+    assert at.text_input(key="set_sentence").value == "the cat sat on the mat"
+
+
+def test_randomize_draws_the_three_weights_anew_each_for_itself_and_takes_the_next_seed():
+    at = opened()
+    before = settings(at)
+    ran(at.number_input(key="set_randomize_seed").set_value(7))
+    ran(at.selectbox(key="set_randomize_kind").set_value("normal"))
+    ran(at.button(key="randomize").click())
+    s = settings(at)
+    drawn = [s.matrices[name].values for name in ("W_Q", "W_K", "W_V")]
+    assert all(old != s.matrices[name] for name, old in before.matrices.items() if name != "X")
+    assert s.matrices["X"] == before.matrices["X"]
+    assert not np.array_equal(drawn[0], drawn[1])
+    assert at.number_input(key="set_randomize_seed").value == 8
+    ran(at.button(key="randomize").click())
+    assert not np.array_equal(settings(at).matrices["W_Q"].values, drawn[0])
+    ran(at.number_input(key="set_randomize_seed").set_value(7))
+    ran(at.button(key="randomize").click())
+    np.testing.assert_array_equal(settings(at).matrices["W_Q"].values, drawn[0])
+
+
+@pytest.mark.parametrize("key", ["set_d_model_of_words", "set_d_model_number"])
+def test_every_field_for_a_size_is_the_same_size(key):
+    at = opened()
+    ran(at.number_input(key=key).set_value(6))
+    assert settings(at).d_model == 6
+    fields = [at.number_input(key=k).value for k in ("set_d_model_of_words", "set_d_model_number")]
+    assert [*fields, at.slider(key="set_d_model").value] == [6, 6, 6]
+    ran(at.slider(key="set_d_model").set_value(3))
+    assert at.number_input(key=key).value == settings(at).d_model == 3
+
+
+def test_a_second_sentence_has_a_box_of_its_own():
+    at = opened()
+    ran(at.button_group(key="set_parts").set_value(["softmax", "cross"]))
+    assert settings(at).memory_tokens != settings(at).tokens
+    typed(at, "die Katze", "set_second_sentence")
+    assert settings(at).memory_tokens == ("die", "Katze")
+    assert settings(at).tokens == ("the", "cat", "sat", "on", "the", "mat")
+
+
+def test_the_walk_begins_at_its_first_step_and_goes_on_and_back():
+    at = opened()
+    ran(at.button_group(key="set_below").set_value("Step by step"))
+    assert at.button(key="previous_step").disabled
+    for step in (2, 3):
+        ran(at.button(key="next_step").click())
+        assert at.button_group(key="set_steps").value == step
+    ran(at.button(key="previous_step").click())
+    assert at.button_group(key="set_steps").value == 2
+
+
+def shared(at) -> dict[str, str]:
+    """What the button that copies the link is told."""
+    [told] = [
+        json.loads(node.proto.bytes)
+        for node in at.get("bidi_component")
+        if node.proto.component_name == "attention_share"
+    ]
+    return told
+
+
+@pytest.mark.parametrize("example", ["", "batch"])
+def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(example):
+    at = opened(**({"example": example} if example else {}))
+    ran(at.slider(key="set_digits").set_value(4))
+    told = shared(at)
+    assert told["says"] == share.WHOLE
+    again, refused = links.read(dict(parse_qsl(told["query"])))
+    assert again == settings(at) and not refused
+    ours, theirs = run(again), run(settings(at))
+    for name in COMPUTED:
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
