@@ -17,9 +17,10 @@ from attention.readers.printouts import sides
 from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, SelectedArray, Selection, gather
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
-from attention.session import adopt, links
+from attention.session import adopt, changes, links
 from attention.session.adopt import ROLES
 from attention.session.settings import Settings
+from attention.session.validate import check
 
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
@@ -39,7 +40,7 @@ def panel(s: Settings) -> None:
     with left:
         text = state.page_control(
             st.text_area,
-            "Paste numbers",
+            "Paste numbers or a sentence",
             "load_text",
             "",
             height=170,
@@ -83,6 +84,10 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         parts.note("This is a saved state of this page.")
         state.button("Open it", "open_file", state.open_file, (content,), type="primary")
         return
+    sentence = opening.sentence_in(content)
+    if sentence is not None:
+        _sentence(s, sentence)
+        return
     mark = hashlib.blake2b(content, digest_size=8).digest()
     if state.page_value("load_mark", None) != mark:
         _start(mark)
@@ -111,6 +116,25 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         type="primary",
         disabled=not selected,
     )
+
+
+def _sentence(s: Settings, sentence: str) -> None:
+    """Words without numbers: a sentence, for the tokens or for the second sequence."""
+    tokens = check(changes.set_sentence(s, sentence)).tokens
+    count = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
+    parts.note(f"This is a sentence of {count}: {' · '.join(tokens)}")
+    if said := changes.sentence_ends(s):
+        parts.note(said)
+    with st.container(horizontal=True):
+        for memory in (False, True)[: 1 + bool(s.memory_tokens)]:
+            label = "Use it as the second sequence" if memory else "Use this sentence"
+            key = f"load_sentence_{memory}"
+            kind = "secondary" if memory else "primary"
+            state.button(label, key, _use_sentence, (sentence, memory), type=kind)
+
+
+def _use_sentence(sentence: str, memory: bool) -> None:
+    state.change(lambda s: changes.set_sentence(s, sentence, memory))
 
 
 def _start(mark: bytes) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from attention.limits import BadInput
+import re
+
+from attention.limits import MAX_FIELD, BadInput
 from attention.readers import array_files, texts
 from attention.readers.entry import ArrayEntry, shown
+from attention.readers.printouts import is_number
 
 SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
 
@@ -16,6 +19,26 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
         return array_files.entries(filename, content)
     array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
+
+
+_NO_PROSE = re.compile(r"[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)
+
+
+def sentence_in(content: bytes) -> str | None:
+    """The text of words alone; None where it holds a number, or is written like code or a table.
+
+    >>> sentence_in(b"the cat sat\\n"), sentence_in(b"cat 1 2"), sentence_in(b"a,b,c")
+    ('the cat sat', None, None)
+    """
+    if len(content) > MAX_FIELD:
+        return None
+    try:
+        text = content.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        return None
+    if _NO_PROSE.search(text) or not any(character.isalpha() for character in text):
+        return None
+    return None if any(is_number(word.strip(".,;:!?()")) for word in text.split()) else text
 
 
 def decoded(content: bytes, where: str) -> str:

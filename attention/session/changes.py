@@ -165,6 +165,18 @@ def sentence_of(s: Settings, memory: bool = False) -> str:
     return sentence_from(s.memory_tokens if memory else s.tokens)
 
 
+def sentence_ends(s: Settings) -> str:
+    """What a person should know before a sentence takes the place of these numbers; mostly "".
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> sentence_ends(EXAMPLES["random-qkv"].build())
+    'Q, K and V were typed themselves; embeddings and random weights take their place.'
+    """
+    if s.typed_qkv:
+        return "Q, K and V were typed themselves; embeddings and random weights take their place."
+    return f"The batch ends: a sentence takes the place of item {s.item + 1}." if s.batch else ""
+
+
 def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
     """Let the sequence, or the second one, be the tokens of a sentence, with embeddings by word.
 

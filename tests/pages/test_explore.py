@@ -12,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
 from attention.session import links
+from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES
 from attention.session.run import run
 from attention.session.settings import Settings
+from attention.session.validate import check
 from attention.weights import drawn
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -23,7 +25,7 @@ EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
 
 def opened(**link) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=30)
-    for name, value in link.items():
+    for name, value in (link or {"example": "four-words"}).items():
         at.query_params[name] = value
     return ran(at)
 
@@ -232,6 +234,36 @@ def test_nothing_changes_before_the_numbers_are_used():
     assert said(at, "understood") == ["Now on the board: X (2 × 4)."]
     ran(at.button(key="reset").click())
     assert settings(at) == EXAMPLES["own"].build()
+
+
+def test_a_sentence_in_the_box_becomes_tokens_with_embeddings_by_word():
+    at = opened()
+    before = settings(at)
+    pasted(at, "the cat sat on the mat")
+    assert "This is a sentence of 6 tokens: the · cat · sat · on · the · mat" in page_text(at)
+    assert settings(at) == before
+    ran(at.button(key="load_sentence_False").click())
+    assert settings(at) == check(set_sentence(before, "the cat sat on the mat"))
+
+
+def test_a_sentence_can_be_the_second_sequence_where_there_is_one():
+    at = opened()
+    pasted(at, "a mat")
+    assert "load_sentence_True" not in [button.key for button in at.button]
+    ran(at.button_group(key="set_parts").set_value(["softmax", "cross"]))
+    ran(at.button(key="load_sentence_True").click())
+    assert settings(at).memory_tokens == ("a", "mat")
+    assert settings(at).tokens == ("w1", "w2", "w3", "w4")
+
+
+def test_a_sentence_that_is_too_long_is_refused_before_it_can_be_used():
+    at = pasted(opened(), "word " * 65)
+    assert warned(at) == "The sentence has 65 tokens; at most 64 fit."
+    assert not [button for button in at.button if button.key.startswith("load_sentence")]
+
+
+def page_text(at: AppTest) -> str:
+    return " ".join(html.unescape(element.proto.body) for element in at.get("html"))
 
 
 def test_what_does_not_fit_is_refused_before_it_can_be_used():

@@ -864,3 +864,44 @@ def test_a_question_about_commas_says_what_it_asks_about():
         "it, line 1: “1,5 2,5” can be read in two ways; is the comma decimal, or does it separate"
         " numbers?"
     )
+
+
+# ---- a sentence ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("the cat sat on the mat", "the cat sat on the mat"),
+        ("\ufeff  Well, who's there?\r\n", "Well, who's there?"),
+        ("two lines\nof words", "two lines\nof words"),
+        ("猫坐在垫子上。", "猫坐在垫子上。"),
+        ("cat", "cat"),
+        ("cat 1 2", None),
+        ("I have 2, or 3.", None),
+        ("3.14", None),
+        ("nan inf", None),
+        ("cat true false", None),
+        ("a,b,c\nd,e,f", None),
+        ("a\tb", None),
+        ("X = [[", None),
+        ('{"a": "b"}', None),
+        ("", None),
+        ("?!", None),
+        ("a\x00b", None),
+        ("word " * 5000, None),
+    ],
+)
+def test_a_text_of_words_alone_is_a_sentence(text, sentence):
+    assert opening.sentence_in(text.encode()) == sentence
+
+
+def test_what_is_no_utf8_text_is_no_sentence():
+    assert opening.sentence_in("café".encode("latin-1")) is None
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ",", ";", ", ", " | "])
+@pytest.mark.parametrize("label", ["", "cat", "the cat"])
+def test_no_table_of_numbers_is_taken_for_a_sentence(separator, label):
+    text = "\n".join(f"{label}{separator}{row}" for row in lines(VALUES, separator).split("\n"))
+    assert opening.sentence_in(text.encode()) is None
