@@ -91,8 +91,8 @@ def _settings(
     "The cat sat on the mat",
     "Six words, small whole numbers: every word looks at another one most.",
     "“the” and “cat” look most at “sat”, “sat” at “cat”, “on” at “mat”. Both “the” have the same"
-    " row in every stage, until a look-ahead mask hides what comes after them. Without √d_k the largest"
-    " weight of each row grows.",
+    " row in every stage, until a look-ahead mask hides what comes after them. Without √d_k the"
+    " largest weight of each row grows.",
 )
 def cat_sat(name: str) -> Settings:
     tokens = ("the", "cat", "sat", "on", "the", "mat")

@@ -10,6 +10,7 @@ from pages.test_explore import link_of, opened, ran, said, settings
 
 from attention.pages import share
 from attention.session import links
+from attention.session.examples import FIRST
 from attention.session.run import run
 
 
@@ -30,7 +31,7 @@ def test_a_sentence_typed_is_its_tokens_with_one_vector_for_each_word():
 
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
-    at = opened()
+    at = opened(example=FIRST)
     before, long = settings(at), "word " * 65
     typed(at, long)
     assert settings(at) == before
@@ -42,13 +43,13 @@ def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
 
 
 def test_after_another_move_the_box_of_a_refused_sentence_says_what_the_board_shows():
-    at = typed(opened(), "word " * 65)
+    at = typed(opened(example=FIRST), "word " * 65)
     ran(at.slider(key="set_digits").set_value(3))
     assert at.text_input(key="set_sentence").value == "the cat sat on the mat"
 
 
 def test_randomize_draws_the_three_weights_anew_each_for_itself_and_takes_the_next_seed():
-    at = opened()
+    at = opened(example=FIRST)
     before = settings(at)
     ran(at.number_input(key="set_randomize_seed").set_value(7))
     ran(at.selectbox(key="set_randomize_kind").set_value("normal"))
@@ -68,7 +69,7 @@ def test_randomize_draws_the_three_weights_anew_each_for_itself_and_takes_the_ne
 
 @pytest.mark.parametrize("key", ["set_d_model_of_words", "set_d_model_number"])
 def test_every_field_for_a_size_is_the_same_size(key):
-    at = opened()
+    at = opened(example=FIRST)
     ran(at.number_input(key=key).set_value(6))
     assert settings(at).d_model == 6
     fields = [at.number_input(key=k).value for k in ("set_d_model_of_words", "set_d_model_number")]
@@ -78,7 +79,7 @@ def test_every_field_for_a_size_is_the_same_size(key):
 
 
 def test_a_second_sentence_has_a_box_of_its_own():
-    at = opened()
+    at = opened(example=FIRST)
     ran(at.button_group(key="set_parts").set_value(["softmax", "cross"]))
     assert settings(at).memory_tokens != settings(at).tokens
     typed(at, "die Katze", "set_second_sentence")
@@ -87,7 +88,7 @@ def test_a_second_sentence_has_a_box_of_its_own():
 
 
 def test_the_walk_begins_at_its_first_step_and_goes_on_and_back():
-    at = opened()
+    at = opened(example=FIRST)
     ran(at.button_group(key="set_below").set_value("Step by step"))
     assert at.button(key="previous_step").disabled
     for step in (2, 3):
