@@ -1,15 +1,16 @@
 // The board: Plotly panes that stay where they are. Python sends figures; this file draws them with
 // Plotly.react (zoom and panes survive), links their hovers, and tells Python what was clicked.
 
-const NARROW = 8           // px: numbers smaller than this are left out of the cells
-const LETTER = 0.5         // of the font size: a digit's width
-const LINE = 13            // px: a row that holds a number that can just be read
-const MOST = 440           // px: a pane that wants more gets no numbers and is drawn in PLAIN
+const NARROW = 8 // px: numbers smaller than this are left out of the cells
+const LETTER = 0.5 // of the font size: a digit's width
+const LINE = 13 // px: a row that holds a number that can just be read
+const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 220
-const ROWS = 26            // more rows than this get no numbers either
-const CELLS = 196          // nor does a pane grow for more numbers than these: each is SVG text, and slow to draw
-const LABELS = 0.35        // of a pane: row labels take no more
-const BAR = 38             // px: a colour bar with its numbers
+const ROWS = 26 // more rows than this get no numbers either
+// nor does a pane grow for more numbers than these: each is SVG text, and slow to draw
+const CELLS = 196
+const LABELS = 0.35 // of a pane: row labels take no more
+const BAR = 38 // px: a colour bar with its numbers
 const boards = new WeakMap()
 
 const make = (tag, className, parent, text) => {
@@ -24,7 +25,10 @@ const make = (tag, className, parent, text) => {
 const mathText = (node, text) => {
   node.replaceChildren()
   for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
-    if (/^[A-Za-z]_[A-Za-z]$/.test(part)) { node.append(part[0]); make('sub', '', node, part[2]) } else node.append(part)
+    if (/^[A-Za-z]_[A-Za-z]$/.test(part)) {
+      node.append(part[0])
+      make('sub', '', node, part[2])
+    } else node.append(part)
   }
 }
 
@@ -36,17 +40,32 @@ const decode = z => {
 }
 
 const ruler = document.createElement('canvas').getContext('2d')
-const widthOf = (text, size = 11) => { ruler.font = `${size}px Source Sans, sans-serif`; return ruler.measureText(text).width }
-const plain = html => { const t = document.createElement('textarea'); t.innerHTML = html; return t.value }
+const widthOf = (text, size = 11) => {
+  ruler.font = `${size}px Source Sans, sans-serif`
+  return ruler.measureText(text).width
+}
+const plain = html => {
+  const t = document.createElement('textarea')
+  t.innerHTML = html
+  return t.value
+}
 const longest = texts => texts.reduce((most, t) => Math.max(most, widthOf(plain(t))), 0)
-const letters = texts => Math.max(...texts.map(text => text ? Math.max(...text.map(row => Math.max(...row.map(t => t.length)))) : 99))
+const letters = texts =>
+  Math.max(
+    ...texts.map(text =>
+      text ? Math.max(...text.map(row => Math.max(...row.map(t => t.length)))) : 99
+    )
+  )
 
 // A label cut to a width; Plotly reads entities, so what was typed goes in as entities again.
 const shortened = (html, room) => {
   let text = plain(html)
   if (widthOf(text) <= room) return html
   const points = Array.from(text)
-  do { points.pop(); text = points.join('') + '…' } while (points.length > 1 && widthOf(text) > room)
+  do {
+    points.pop()
+    text = points.join('') + '…'
+  } while (points.length > 1 && widthOf(text) > room)
   return text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)
 }
 
@@ -59,7 +78,7 @@ const thin = (axis, cells) => {
 }
 
 class Board {
-  constructor (root) {
+  constructor(root) {
     this.root = root
     this.panes = new Map()
     this.formula = make('div', 'board-formula', root)
@@ -76,44 +95,66 @@ class Board {
     this.resize = new ResizeObserver(() => {
       if (!this.head || Math.abs(root.clientWidth - this.width) < 2) return
       cancelAnimationFrame(this.pending)
-      this.pending = requestAnimationFrame(() => this.draw(false)) // draws where the width is another
+      // draws where the width is another
+      this.pending = requestAnimationFrame(() => this.draw(false))
     })
     this.resize.observe(root)
-    this.themes = new MutationObserver(() => { if (this.head && this.mode() !== this.drawn) this.draw(true) })
-    for (const node of [document.documentElement, document.body, document.querySelector('.stApp')]) {
-      if (node) this.themes.observe(node, { attributes: true, attributeFilter: ['class', 'style', 'data-theme'] })
+    this.themes = new MutationObserver(() => {
+      if (this.head && this.mode() !== this.drawn) this.draw(true)
+    })
+    for (const node of [
+      document.documentElement,
+      document.body,
+      document.querySelector('.stApp')
+    ]) {
+      if (node)
+        this.themes.observe(node, {
+          attributes: true,
+          attributeFilter: ['class', 'style', 'data-theme']
+        })
     }
   }
 
-  mode () {
-    const found = getComputedStyle(this.root.closest('.stApp') ?? document.body).backgroundColor.match(/\d+/g)
+  mode() {
+    const found = getComputedStyle(
+      this.root.closest('.stApp') ?? document.body
+    ).backgroundColor.match(/\d+/g)
     return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
   }
 
-  show (head, emit) {
-    if (head.tag !== this.head?.tag) this.untaken.hidden = true // something else is shown: that is answer enough
+  show(head, emit) {
+    // something else is shown: that is answer enough
+    if (head.tag !== this.head?.tag) this.untaken.hidden = true
     this.head = head
     this.send = emit
     this.turn = (this.turn ?? 0) + 1
     const turn = this.turn
-    plotly(head.plotly).then(Plotly => {
-      if (turn !== this.turn || !this.root.isConnected) return
-      this.Plotly = Plotly
-      this.writeFormula()
-      this.arrange()
-      this.draw(false)
-    }).catch(error => { this.root.dataset.error = String(error); this.live.textContent = String(error) })
+    plotly(head.plotly)
+      .then(Plotly => {
+        if (turn !== this.turn || !this.root.isConnected) return
+        this.Plotly = Plotly
+        this.writeFormula()
+        this.arrange()
+        this.draw(false)
+      })
+      .catch(error => {
+        this.root.dataset.error = String(error)
+        this.live.textContent = String(error)
+      })
   }
 
-  // Tell Python. Streamlit drops what a component sends while the connection is down, so then the person is told.
-  emit (name, value) {
-    const connection = document.querySelector('[data-testid=stApp]')?.dataset.testConnectionState ?? 'CONNECTED'
+  // Tell Python. Streamlit drops what a component sends while the connection is down, so then the
+  // person is told.
+  emit(name, value) {
+    const connection =
+      document.querySelector('[data-testid=stApp]')?.dataset.testConnectionState ?? 'CONNECTED'
     this.untaken.hidden = connection === 'CONNECTED'
     if (this.untaken.hidden) return this.send(name, value)
-    this.untaken.textContent = 'The server cannot be reached just now, so this was not taken. Try again when it is back.'
+    this.untaken.textContent =
+      'The server cannot be reached just now, so this was not taken. Try again when it is back.'
   }
 
-  writeFormula () {
+  writeFormula() {
     const text = JSON.stringify([this.head.formula ?? [], this.head.remark])
     if (text === this.formulaText) return
     this.formulaText = text
@@ -138,12 +179,13 @@ class Board {
     }
   }
 
-  light (stage) {
+  light(stage) {
     for (const [name, pane] of this.panes) pane.element.classList.toggle('lit', name === stage)
-    for (const part of this.formula.children) part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
+    for (const part of this.formula.children)
+      part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
   }
 
-  arrange () {
+  arrange() {
     this.tag = this.head.tag ?? ''
     const wanted = new Set(this.head.panes.map(p => p.name))
     for (const [name, pane] of this.panes) {
@@ -168,16 +210,23 @@ class Board {
     const order = this.head.panes.map(p => p.name)
     for (const group of groups.values()) {
       const inside = order.filter(name => this.panes.get(name).element.parentElement === group)
-      inside.forEach((name, k) => { const node = this.panes.get(name).element; if (group.children[k] !== node) group.insertBefore(node, group.children[k] ?? null) })
+      inside.forEach((name, k) => {
+        const node = this.panes.get(name).element
+        if (group.children[k] !== node) group.insertBefore(node, group.children[k] ?? null)
+      })
       group.style.setProperty('--panes', inside.length)
       if (!inside.length) group.remove()
     }
     const place = name => this.head.panes.findIndex(p => p.group === name)
-    const sorted = [...this.groups.children].sort((a, b) => place(a.dataset.group) - place(b.dataset.group))
-    sorted.forEach((node, k) => { if (this.groups.children[k] !== node) this.groups.insertBefore(node, this.groups.children[k]) })
+    const sorted = [...this.groups.children].sort(
+      (a, b) => place(a.dataset.group) - place(b.dataset.group)
+    )
+    sorted.forEach((node, k) => {
+      if (this.groups.children[k] !== node) this.groups.insertBefore(node, this.groups.children[k])
+    })
   }
 
-  create (spec) {
+  create(spec) {
     const element = make('section', 'board-pane')
     element.dataset.stage = spec.name
     element.tabIndex = -1
@@ -206,7 +255,7 @@ class Board {
   }
 
   // The toolbar: Edit where the pane is an input, and a menu for the rest.
-  addTools (pane, header) {
+  addTools(pane, header) {
     const tools = make('div', 'board-tools', header)
     const button = (parent, text, act) => {
       const node = make('button', 'board-tool', parent, text)
@@ -221,16 +270,29 @@ class Board {
     open.setAttribute('aria-expanded', 'false')
     const menu = make('div', 'board-menu', pane.element)
     menu.hidden = true
-    menu.onmousedown = open.onmousedown = event => event.preventDefault() // keep the focus, or the menu closes before the click
+    // keep the focus, or the menu closes before the click
+    menu.onmousedown = open.onmousedown = event => event.preventDefault()
     const toggle = on => {
       menu.hidden = !on
       open.setAttribute('aria-expanded', String(on))
       if (on) menu.firstElementChild.focus()
     }
-    const away = event => { if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false) }
+    const away = event => {
+      if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false)
+    }
     menu.addEventListener('focusout', away)
-    menu.onkeydown = event => { if (event.key === 'Escape') { toggle(false); open.focus() } }
-    const item = (text, act) => button(menu, text, () => { act(); toggle(false); open.focus({ preventScroll: true }) })
+    menu.onkeydown = event => {
+      if (event.key === 'Escape') {
+        toggle(false)
+        open.focus()
+      }
+    }
+    const item = (text, act) =>
+      button(menu, text, () => {
+        act()
+        toggle(false)
+        open.focus({ preventScroll: true })
+      })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
     pane.bigButton = item('Enlarge', () => {
       pane.big = pane.element.classList.toggle('big')
@@ -243,9 +305,16 @@ class Board {
     item('Download SVG', () => this.download(pane, 'svg'))
   }
 
-  describe (pane) {
+  describe(pane) {
     const { spec } = pane
-    const words = JSON.stringify([spec.symbol, spec.formula, spec.shape, spec.sentence, spec.alt, spec.edit])
+    const words = JSON.stringify([
+      spec.symbol,
+      spec.formula,
+      spec.shape,
+      spec.sentence,
+      spec.alt,
+      spec.edit
+    ])
     if (words === pane.words) return
     pane.words = words
     mathText(pane.symbol, spec.symbol ?? '')
@@ -253,79 +322,121 @@ class Board {
     pane.shape.textContent = spec.shape ?? ''
     mathText(pane.sentence, spec.sentence ?? '')
     pane.edit.hidden = !spec.edit
-    pane.element.setAttribute('aria-label', `${spec.symbol} ${spec.formula ? '= ' + spec.formula : ''} ${spec.shape ?? ''}`)
-    pane.frame.setAttribute('aria-label', spec.alt + (spec.rows ? ' Arrow keys move from cell to cell' + (spec.picks ? ', Enter picks one.' : '.') : ''))
+    pane.element.setAttribute(
+      'aria-label',
+      `${spec.symbol} ${spec.formula ? '= ' + spec.formula : ''} ${spec.shape ?? ''}`
+    )
+    pane.frame.setAttribute(
+      'aria-label',
+      spec.alt +
+        (spec.rows
+          ? ' Arrow keys move from cell to cell' + (spec.picks ? ', Enter picks one.' : '.')
+          : '')
+    )
   }
 
   // ---- drawing --------------------------------------------------------------------------------
 
-  draw (all) {
+  draw(all) {
     const mode = this.mode()
-    if (mode !== this.drawn) { all = true; this.drawn = mode; this.root.dataset.mode = mode }
+    if (mode !== this.drawn) {
+      all = true
+      this.drawn = mode
+      this.root.dataset.mode = mode
+    }
     this.width = this.root.clientWidth
     const work = []
     const changed = [...this.panes.values()].filter(pane => pane.digest !== pane.spec.digest)
     for (const pane of changed) {
       pane.digest = pane.spec.digest
       pane.z = pane.spec.rows && decode(pane.spec.figure.data[0].z)
-      pane.traces = pane.spec.figure.data.map(t => t.z ? { ...t, z: decode(t.z) } : t)
+      pane.traces = pane.spec.figure.data.map(t => (t.z ? { ...t, z: decode(t.z) } : t))
       pane.need = pane.spec.rows && this.need(pane)
       if (pane.table) this.fillTable(pane)
     }
     this.settle()
     for (const pane of this.panes.values()) {
-      if (!all && !changed.includes(pane) && pane.width === pane.frame.clientWidth) continue // a neighbour may have come or gone
+      // a neighbour may have come or gone
+      if (!all && !changed.includes(pane) && pane.width === pane.frame.clientWidth) continue
       pane.width = pane.frame.clientWidth
       const { data, layout } = this.fit(pane, pane.width, pane.big ? 0.72 * window.innerHeight : 0)
-      work.push(this.Plotly.react(pane.plot, data, layout, { displayModeBar: false, responsive: false, doubleClick: 'reset' }))
+      work.push(
+        this.Plotly.react(pane.plot, data, layout, {
+          displayModeBar: false,
+          responsive: false,
+          doubleClick: 'reset'
+        })
+      )
       if (!pane.wired) this.wire(pane)
     }
     this.unmark()
     const { tag } = this // of what is painted now; by the end another state may have come
-    Promise.all(work).then(() => { if (tag === this.tag) this.root.dataset.tag = tag })
+    Promise.all(work).then(() => {
+      if (tag === this.tag) this.root.dataset.tag = tag
+    })
   }
 
-  // The width at which the numbers of a pane can be read; half a pixel more than NARROW, so that rounding takes none away.
-  need (pane) {
+  // The width at which the numbers of a pane can be read; half a pixel more than NARROW, so that
+  // rounding takes none away.
+  need(pane) {
     const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
-    const cells = m * (letters(pane.traces.map(trace => trace.text)) * LETTER * (NARROW + 0.5) + 4) + 6
-    const need = Math.min(longest(pane.spec.figure.layout.yaxis.ticktext) + 10 + cells, cells / (1 - LABELS))
+    const cells =
+      m * (letters(pane.traces.map(trace => trace.text)) * LETTER * (NARROW + 0.5) + 4) + 6
+    const need = Math.min(
+      longest(pane.spec.figure.layout.yaxis.ticktext) + 10 + cells,
+      cells / (1 - LABELS)
+    )
     return need > MOST || n > ROWS || n * m > CELLS ? PLAIN : need
   }
 
-  // Give each pane the width it needs: a group that does not fit takes more lines, as even as can be.
+  // Give each pane the width it needs: a group that does not fit takes more lines, as even as can
+  // be.
   // Only the board's width is asked, not the groups', so that no layout follows from another.
-  settle () {
+  settle() {
     const whole = this.root.clientWidth
     for (const group of this.groups.children) {
       const inside = [...group.children].map(node => this.panes.get(node.dataset.stage))
       const needs = inside.map(pane => pane.need)
       if (!needs.every(Boolean)) continue // charts
-      if (inside.some(pane => pane.big)) needs.fill(Math.max(...needs)) // it moves those after it to other columns
-      let lines = 0, columns, tracks, dense, total
+      // it moves those after it to other columns
+      if (inside.some(pane => pane.big)) needs.fill(Math.max(...needs))
+      let lines = 0,
+        columns,
+        tracks,
+        dense,
+        total
       do {
         columns = Math.ceil(inside.length / ++lines)
         dense = columns > 5
         tracks = Array(columns).fill(168)
-        needs.forEach((need, k) => { tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8))) })
-        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2) // as in board.css
+        needs.forEach((need, k) => {
+          tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8)))
+        })
+        // as in board.css
+        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2)
       } while (columns > 1 && total > whole)
       group.classList.toggle('dense', dense)
       group.classList.toggle('narrow', columns > 3)
-      group.style.gridTemplateColumns = tracks.map(track => `minmax(min(100%, ${track}px), 1fr)`).join(' ')
-      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px` // two groups may share a line
+      group.style.gridTemplateColumns = tracks
+        .map(track => `minmax(min(100%, ${track}px), 1fr)`)
+        .join(' ')
+      // two groups may share a line
+      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px`
       inside.forEach((pane, k) => pane.element.classList.toggle('last', (k + 1) % columns === 0))
     }
   }
 
   // The figure for a place of this size: room for labels, numbers only where they can be read.
-  fit (pane, width, tallest, forExport = false) {
+  fit(pane, width, tallest, forExport = false) {
     const palette = this.head.palettes[forExport ? 'light' : this.mode()]
     const { figure, rows } = pane.spec
     const layout = structuredClone(figure.layout)
     layout.width = width
     layout.font = { ...layout.font, color: palette.ink }
-    if (!forExport) { delete layout.title; layout.uirevision = `${pane.spec.shape}` }
+    if (!forExport) {
+      delete layout.title
+      layout.uirevision = `${pane.spec.shape}`
+    }
     if (!rows) return this.fitChart(pane, layout, palette, tallest)
     const { xaxis, yaxis } = layout
     const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
@@ -335,24 +446,44 @@ class Board {
     let right = 6
     const cell = () => (width - left - right) / m
     const fitting = shown => Math.min(forExport ? 14 : 13, (cell() - 4) / (letters(shown) * LETTER))
-    const brief = fitting(texts) < NARROW && texts[0] ? texts.map(text => text.map(row => row.map(t => t.includes('e\u2212') ? '≈0' : t))) : texts
+    const brief =
+      fitting(texts) < NARROW && texts[0]
+        ? texts.map(text => text.map(row => row.map(t => (t.includes('e\u2212') ? '≈0' : t))))
+        : texts
     const printed = fitting(brief) >= NARROW
-    const room = tallest ? tallest - 120 : forExport ? 620 : printed ? Math.max(250, Math.min(n, ROWS) * LINE) : 250
-    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, Math.min(n * 5, 340))), 26)
-    const size = Math.min(fitting(brief), 0.62 * height / n)
+    const room = tallest
+      ? tallest - 120
+      : forExport
+        ? 620
+        : printed
+          ? Math.max(250, Math.min(n, ROWS) * LINE)
+          : 250
+    const height = Math.max(
+      Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, Math.min(n * 5, 340))),
+      26
+    )
+    const size = Math.min(fitting(brief), (0.62 * height) / n)
     const legible = size >= NARROW
-    const bar = pane.traces[0].showscale && (forExport || (!legible && height > 60)) // a lower one has no room for its numbers
+    // a lower one has no room for its numbers
+    const bar = pane.traces[0].showscale && (forExport || (!legible && height > 60))
     if (bar) right = BAR
     const wide = longest(xaxis.ticktext)
-    const slanted = !xaxis.ticktext.every(t => /^\d+$/.test(t)) && wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
+    const slanted =
+      !xaxis.ticktext.every(t => /^\d+$/.test(t)) &&
+      wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
     thin(xaxis, (slanted ? 13 : wide + 5) / cell())
     const top = (slanted ? Math.min(wide, 110) + 10 : 20) + (forExport ? 44 : 0)
     layout.height = height + top + 4
-    layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known: Plotly need not look for it
+    // the room is known: Plotly need not look for it
+    layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false }
     xaxis.tickangle = slanted ? -90 : 0
-    for (const axis of [xaxis, yaxis]) Object.assign(axis, { ticklabeloverflow: 'allow', tickfont: { ...axis.tickfont, color: palette.ink } })
+    for (const axis of [xaxis, yaxis])
+      Object.assign(axis, {
+        ticklabeloverflow: 'allow',
+        tickfont: { ...axis.tickfont, color: palette.ink }
+      })
     for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-    thin(yaxis, 12 * n / height)
+    thin(yaxis, (12 * n) / height)
     const tight = Math.min(cell(), height / n) < 6
     const data = pane.traces.map((trace, k) => ({
       ...trace,
@@ -363,44 +494,64 @@ class Board {
       texttemplate: legible ? '%{text}' : '',
       textfont: { size: Math.max(size, 1), color: palette.ink },
       showscale: trace.showscale && bar,
-      colorbar: trace.colorbar && { ...trace.colorbar, tickfont: { ...trace.colorbar.tickfont, color: palette.ink } },
+      colorbar: trace.colorbar && {
+        ...trace.colorbar,
+        tickfont: { ...trace.colorbar.tickfont, color: palette.ink }
+      },
       ...(forExport ? {} : { hovertemplate: '', hoverinfo: 'none' })
     }))
     return { data, layout }
   }
 
   // A chart: larger letters where there is room, and the colours of the page's palette.
-  fitChart (pane, layout, palette, tallest) {
+  fitChart(pane, layout, palette, tallest) {
     layout.height = tallest || layout.height || 320
     layout.font.size = layout.width > 420 ? 14 : 13
     if (!layout.title) layout.margin.t = 12
-    else layout.font.family = 'Arial, Helvetica, sans-serif' // a download has no web fonts, and a legend measured in one is cut off
-    for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.grid, zerolinecolor: palette.grid })
+    // a download has no web fonts, and a legend measured in one is cut off
+    else layout.font.family = 'Arial, Helvetica, sans-serif'
+    for (const axis of [layout.xaxis, layout.yaxis])
+      Object.assign(axis, {
+        gridcolor: palette.grid,
+        linecolor: palette.grid,
+        zerolinecolor: palette.grid
+      })
     for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
     return { data: pane.traces, layout }
   }
 
   // ---- hover, click, keys -----------------------------------------------------------------------
 
-  wire (pane) {
+  wire(pane) {
     pane.wired = true
     if (!pane.spec.rows) return
-    const at = event => { const p = event.points?.[0]; return p && (p.pointIndex ?? p.pointNumber) }
-    pane.plot.on('plotly_hover', event => { const c = at(event); if (c) this.mark(pane, c[0], c[1], event.event) })
+    const at = event => {
+      const p = event.points?.[0]
+      return p && (p.pointIndex ?? p.pointNumber)
+    }
+    pane.plot.on('plotly_hover', event => {
+      const c = at(event)
+      if (c) this.mark(pane, c[0], c[1], event.event)
+    })
     pane.plot.on('plotly_unhover', () => this.unmark())
-    pane.plot.on('plotly_click', event => { const c = at(event); if (c) this.pick(pane, ...c) })
+    pane.plot.on('plotly_click', event => {
+      const c = at(event)
+      if (c) this.pick(pane, ...c)
+    })
   }
 
-  key (pane, event) {
+  key(pane, event) {
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
     const [n, m] = [pane.z.length, pane.z[0].length]
     if (moves[event.key]) {
-      const [i, j] = pane.at ?? [-moves[event.key][0], -moves[event.key][1]].map(v => Math.min(v, 0))
+      const [i, j] =
+        pane.at ?? [-moves[event.key][0], -moves[event.key][1]].map(v => Math.min(v, 0))
       const [di, dj] = pane.at ? moves[event.key] : [0, 0]
       pane.at = [Math.min(Math.max(i + di, 0), n - 1), Math.min(Math.max(j + dj, 0), m - 1)]
       this.mark(pane, ...pane.at)
       const [row, column] = pane.at
-      this.live.textContent = `${pane.spec.symbol}, ${pane.spec.rows[row]}, ${pane.spec.columns[column]}: ${this.text(pane, row, column)}`
+      const place = `${pane.spec.rows[row]}, ${pane.spec.columns[column]}`
+      this.live.textContent = `${pane.spec.symbol}, ${place}: ${this.text(pane, row, column)}`
     } else if (event.key === 'Enter' && pane.at) {
       this.pick(pane, ...pane.at)
     } else if (event.key === 'Escape') {
@@ -411,15 +562,19 @@ class Board {
     event.stopPropagation()
   }
 
-  pick (pane, i, j) { if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i, j }) }
-
-  text (pane, i, j) {
-    for (const trace of pane.spec.figure.data) if (trace.text?.[i][j]) return trace.text[i][j]
-    const value = pane.z[i][j]
-    return Number.isNaN(value) ? 'hidden' : String(Number(value.toPrecision(6))).replace('-', '\u2212')
+  pick(pane, i, j) {
+    if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i, j })
   }
 
-  mark (pane, i, j, mouse) {
+  text(pane, i, j) {
+    for (const trace of pane.spec.figure.data) if (trace.text?.[i][j]) return trace.text[i][j]
+    const value = pane.z[i][j]
+    return Number.isNaN(value)
+      ? 'hidden'
+      : String(Number(value.toPrecision(6))).replace('-', '\u2212')
+  }
+
+  mark(pane, i, j, mouse) {
     this.unmark()
     this.box(pane, pane.cursor, i, i, j, j)
     this.follow(pane, i, j, new Map())
@@ -429,13 +584,17 @@ class Board {
     const area = this.root.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()
     this.tip.style.display = 'block'
-    const x = Math.min(Math.max(box.left - area.left + box.width / 2 - this.tip.offsetWidth / 2, 0), area.width - this.tip.offsetWidth)
+    const x = Math.min(
+      Math.max(box.left - area.left + box.width / 2 - this.tip.offsetWidth / 2, 0),
+      area.width - this.tip.offsetWidth
+    )
     this.tip.style.left = `${x}px`
     this.tip.style.top = `${box.top - area.top - this.tip.offsetHeight - 6}px`
   }
 
-  // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is followed further back.
-  follow (pane, i, j, used) {
+  // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is
+  // followed further back.
+  follow(pane, i, j, used) {
     for (const [stage, what] of pane.spec.sources ?? []) {
       const source = this.panes.get(stage)
       if (!source?.z) continue
@@ -443,39 +602,62 @@ class Board {
       const k = used.get(stage) ?? 0
       const box = source.marks[Math.min(k, 2)]
       used.set(stage, k + 1)
-      if (what === 'cell') { this.box(source, box, i, i, j, j); this.follow(source, i, j, used) }
+      if (what === 'cell') {
+        this.box(source, box, i, i, j, j)
+        this.follow(source, i, j, used)
+      }
       if (what === 'row i') this.box(source, box, i, i, 0, m - 1)
       if (what === 'row j') this.box(source, box, j, j, 0, m - 1)
       if (what === 'column j') this.box(source, box, 0, n - 1, j, j)
     }
   }
 
-  box (pane, node, i0, i1, j0, j1) {
+  box(pane, node, i0, i1, j0, j1) {
     const layout = pane.plot._fullLayout
     if (!layout || i1 >= pane.z.length || j1 >= (pane.z[0]?.length ?? 0)) return
     const { xaxis: X, yaxis: Y } = layout
     const clampX = v => Math.min(Math.max(X.d2p(v), 0), X._length)
     const clampY = v => Math.min(Math.max(Y.d2p(v), 0), Y._length)
-    const [x0, x1, y0, y1] = [clampX(j0 - 0.5), clampX(j1 + 0.5), clampY(i0 - 0.5), clampY(i1 + 0.5)]
+    const [x0, x1, y0, y1] = [
+      clampX(j0 - 0.5),
+      clampX(j1 + 0.5),
+      clampY(i0 - 0.5),
+      clampY(i1 + 0.5)
+    ]
     if (x1 - x0 < 1 || Math.abs(y1 - y0) < 1) return
-    Object.assign(node.style, { display: 'block', left: `${X._offset + x0}px`, top: `${Y._offset + Math.min(y0, y1)}px`, width: `${x1 - x0}px`, height: `${Math.abs(y1 - y0)}px` })
+    Object.assign(node.style, {
+      display: 'block',
+      left: `${X._offset + x0}px`,
+      top: `${Y._offset + Math.min(y0, y1)}px`,
+      width: `${x1 - x0}px`,
+      height: `${Math.abs(y1 - y0)}px`
+    })
   }
 
-  unmark () {
+  unmark() {
     this.tip.style.display = 'none'
-    for (const pane of this.panes.values()) for (const node of [...(pane.marks ?? []), pane.cursor]) if (node) node.style.display = 'none'
+    for (const pane of this.panes.values())
+      for (const node of [...(pane.marks ?? []), pane.cursor]) if (node) node.style.display = 'none'
   }
 
   // ---- tables and downloads ---------------------------------------------------------------------
 
-  toggleTable (pane) {
+  toggleTable(pane) {
     const on = !pane.table
     pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
     pane.frame.hidden = on
-    if (on) { pane.table = make('div', 'board-table', pane.element); pane.table.tabIndex = 0; this.fillTable(pane) } else { pane.table.remove(); pane.table = null; this.draw(true) }
+    if (on) {
+      pane.table = make('div', 'board-table', pane.element)
+      pane.table.tabIndex = 0
+      this.fillTable(pane)
+    } else {
+      pane.table.remove()
+      pane.table = null
+      this.draw(true)
+    }
   }
 
-  fillTable (pane) {
+  fillTable(pane) {
     const { rows, columns, symbol } = pane.spec
     pane.table.replaceChildren()
     const table = make('table', '', pane.table)
@@ -495,15 +677,22 @@ class Board {
     })
   }
 
-  // To the clipboard, as a spreadsheet takes it and as "your data" reads it: labels and exact numbers between tabs.
-  copy (pane) {
+  // To the clipboard, as a spreadsheet takes it and as "your data" reads it: labels and exact
+  // numbers between tabs.
+  copy(pane) {
     const { rows, columns, symbol } = pane.spec
-    const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label).replace(/[\t\r\n]/g, ' ')
-    const quoted = label => label.includes('"') ? `"${label.replaceAll('"', '""')}"` : label
-    const lines = [['', ...columns.map(c => quoted(safe(c)))]].concat(rows.map((row, i) => [quoted(safe(row)), ...columns.map((_, j) => this.exact(pane, i, j))]))
+    const safe = label =>
+      (/^[=+\-@\t\r']/.test(label) ? "'" + label : label).replace(/[\t\r\n]/g, ' ')
+    const quoted = label => (label.includes('"') ? `"${label.replaceAll('"', '""')}"` : label)
+    const lines = [['', ...columns.map(c => quoted(safe(c)))]].concat(
+      rows.map((row, i) => [quoted(safe(row)), ...columns.map((_, j) => this.exact(pane, i, j))])
+    )
     const text = lines.map(line => line.join('\t')).join('\n')
-    const done = () => { this.live.textContent = `The numbers of ${symbol} were copied.` }
-    const byHand = () => { // where the address is not https, browsers give no clipboard
+    const done = () => {
+      this.live.textContent = `The numbers of ${symbol} were copied.`
+    }
+    const byHand = () => {
+      // where the address is not https, browsers give no clipboard
       const box = make('textarea', '', document.body)
       box.value = text
       box.select()
@@ -514,25 +703,35 @@ class Board {
     navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()
   }
 
-  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only as text.
-  exact (pane, i, j) {
+  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only
+  // as text.
+  exact(pane, i, j) {
     const value = pane.z[i][j]
     if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
     const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
     const text = trace?.text?.[i][j] ?? ''
-    return /^[\u2212-]?∞$|^NaN$/.test(text) ? text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase() : String(trace?.z[i][j] ?? 'nan')
+    return /^[\u2212-]?∞$|^NaN$/.test(text)
+      ? text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
+      : String(trace?.z[i][j] ?? 'nan')
   }
 
-  download (pane, format) {
+  download(pane, format) {
     const { data, layout } = this.fit(pane, 900, 0, true)
     if (!pane.spec.rows) Object.assign(layout, { width: 900, height: 520 })
     layout.paper_bgcolor = this.head.palettes.light.paper
-    const size = { format, width: layout.width, height: layout.height, scale: format === 'png' ? 3 : 1 }
+    const size = {
+      format,
+      width: layout.width,
+      height: layout.height,
+      scale: format === 'png' ? 3 : 1
+    }
     const spec = { data, layout, config: { staticPlot: true } }
-    this.Plotly.downloadImage(spec, { ...size, filename: pane.spec.filename }).then(() => { this.live.textContent = `${pane.spec.filename}.${format} was saved.` })
+    this.Plotly.downloadImage(spec, { ...size, filename: pane.spec.filename }).then(() => {
+      this.live.textContent = `${pane.spec.filename}.${format} was saved.`
+    })
   }
 
-  close () {
+  close() {
     this.resize.disconnect()
     this.themes.disconnect()
     cancelAnimationFrame(this.pending)
@@ -550,5 +749,8 @@ export default function (component) {
   const board = boards.get(root)
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
   board.show(JSON.parse(new TextDecoder().decode(bytes)), setTriggerValue)
-  return () => { board.close(); boards.delete(root) }
+  return () => {
+    board.close()
+    boards.delete(root)
+  }
 }
