@@ -15,7 +15,8 @@ class Edits {
     this.number = 0
     this.queue = [] // not acknowledged yet
     this.flying = 0 // the last number of the message in the air
-    this.stroke = false // a scrub or a stroke of paint goes on: one step of Back together
+    this.stroke = false // a scrub goes on: one step of Back together
+    this.held = false // a paste or a stroke of paint goes on: one message together
   }
 
   add(kind, stage, row = 0, column = 0, text = '') {
@@ -29,18 +30,20 @@ class Edits {
     }
     this.queue.push(operation)
     this.changed(stage)
-    if (!this.together) this.pump()
-  }
-
-  // Several operations in one message.
-  block(act) {
-    this.together = true
-    act()
-    this.together = false
     this.pump()
   }
 
-  // A scrub or a stroke: the address, and with it Back, moves on when it has ended.
+  // What is added until the release goes in one message, and is one step of Back.
+  hold() {
+    this.held = true
+  }
+
+  release() {
+    this.held = false
+    this.pump()
+  }
+
+  // A scrub is sent as it goes; the address, and with it Back, moves on when it has ended.
   begin() {
     this.stroke = true
   }
@@ -52,7 +55,7 @@ class Edits {
   }
 
   pump() {
-    if (this.flying || !this.queue.length) return
+    if (this.held || this.flying || !this.queue.length) return
     clearTimeout(this.watch)
     this.watch = setTimeout(() => {
       this.flying = 0

@@ -181,13 +181,13 @@ class Grid {
     const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '')
     const rows = text.split(/\r?\n/).map(line => line.split('\t'))
     const columns = Math.max(...rows.map(row => row.length))
-    this.edits.block(() => {
-      rows.slice(0, n - i).forEach((row, r) => {
-        row.slice(0, m - j).forEach((typed, c) => {
-          this.edits.add('cell', spec.name, i + r, j + c, typed.trim())
-        })
+    this.edits.hold()
+    rows.slice(0, n - i).forEach((row, r) => {
+      row.slice(0, m - j).forEach((typed, c) => {
+        this.edits.add('cell', spec.name, i + r, j + c, typed.trim())
       })
     })
+    this.edits.release()
     if (rows.length > n - i || columns > m - j) {
       const fits = `${Math.min(rows.length, n - i)} × ${Math.min(columns, m - j)}`
       this.board.say(
@@ -314,20 +314,23 @@ class Grid {
     follow(move, over)
   }
 
-  // A click turns a cell, a drag gives all that it meets the same.
+  // A click turns a cell, a drag gives all that it meets the same. It is sent when it has ended: a
+  // pane that came with the first cell would move the others under the hand.
   paintMask(event, cell) {
     const show = this.hidden(...cell)
+    const met = [cell]
     this.choose(...cell)
     this.pane.frame.focus({ preventScroll: true })
-    this.edits.begin()
+    this.edits.hold()
     this.turn(...cell, show)
     const move = now => {
-      const [before, met] = [this.at, this.under(now)]
-      if (!met || met[1] < 0 || (before && same(before, met))) return
-      for (const each of line(before ?? met, met)) this.turn(...each, show)
-      this.choose(...met)
+      const next = this.under(now)
+      if (!next || next[1] < 0 || same(met.at(-1), next)) return
+      for (const each of line(met.at(-1), next)) this.turn(...each, show)
+      met.push(next)
+      this.choose(...next)
     }
-    follow(move, () => this.edits.end())
+    follow(move, () => this.edits.release())
   }
 }
 
