@@ -174,7 +174,7 @@ class Grid {
 
   // A block from a spreadsheet, from the chosen cell on; what does not fit is said.
   paste(event) {
-    if (event.target !== this.pane.frame || !this.editable || !this.at || this.at[1] < 0) return
+    if (this.board.editor.open || !this.editable || !this.at || this.at[1] < 0) return
     event.preventDefault()
     const { n, m, spec } = this.pane
     const [i, j] = this.at
@@ -197,7 +197,7 @@ class Grid {
   }
 
   copy(event) {
-    if (event.target !== this.pane.frame || !this.at) return
+    if (this.board.editor.open || !this.at) return
     const [i, j] = this.at
     event.clipboardData.setData('text/plain', j < 0 ? this.pane.spec.rows[i] : this.newest(i, j))
     event.preventDefault()
