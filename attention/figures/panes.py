@@ -36,7 +36,8 @@ class Pane(Words):
     columns: tuple[str, ...]
     sources: list[tuple[str, str]]  # where a cell comes from: (stage, "row i" …)
     figure: dict  # Plotly's JSON
-    edit: NotRequired[bool]  # whether a page lets one edit its numbers
+    edit: NotRequired[str]  # what a page lets one change in it: "cells", "mask" or nothing
+    tokens: NotRequired[tuple[str, ...]]  # of its rows, where they can be renamed
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
     filename: NotRequired[str]  # of its image
 

@@ -15,8 +15,12 @@ from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
 from attention.pages import board, controls, editors, parts, sheet, state, words
+from attention.session import board_edits
+from attention.session.board_edits import Operation, Refusal
+from attention.session.editing import token_sequence
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import one, run, view
+from attention.session.settings import Settings
 from attention.stages import STAGES
 
 FORGET = (
@@ -55,9 +59,17 @@ def existing(clicked: object) -> tuple[str, int, int] | None:
     return (stage, i, j) if 0 <= i < rows and 0 <= j < columns else None
 
 
-def edit(name: object) -> None:
-    if name in editors.editable(s):
-        state.set_page_value("editing", name)
+def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
+    """What was typed on the board; returns what was refused."""
+    refused: list[Refusal] = []
+
+    def act(settings: Settings) -> Settings:
+        settings, found = board_edits.apply(settings, operations)
+        refused.extend(found)
+        return settings
+
+    state.change(act, goes_on)
+    return refused
 
 
 def flags() -> list[str]:
@@ -108,7 +120,12 @@ if s.fill == "-1e9":
         view(exact, run(exact)), digits=s.digits, query=s.query, title=title
     )
 for pane in panes:
-    pane["edit"] = pane["name"] in s.matrices
+    pane["edit"] = "mask" if pane["name"] == "masked" else ""
+    if pane["name"] in s.matrices:
+        pane["edit"] = "cells"
+        sequence = token_sequence(s, pane["name"])
+        if sequence:
+            pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
     if head:
@@ -119,7 +136,7 @@ board.show(
     formula=formula(shown),
     remark=" · ".join(sizes),
     on_picked=show_cell,
-    on_edit=edit,
+    on_edited=edit,
 )
 for sentence in flags():
     parts.message_box("flag", sentence)

@@ -44,6 +44,9 @@ class Visit:
     address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
     browser_has_address: bool = True  # whether it has taken over the address this page wrote
     control_began_run: bool = False
+    # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
+    stroke_goes_on: bool = False
+    written: tuple[bool, str] = (True, "")  # what write_address said last
     # values of the page alone, such as which panel is open
     page_values: dict[str, Any] = field(default_factory=dict)
     # the labels each menu showed last
@@ -128,6 +131,7 @@ def _awake() -> None:
 def _open(visit: Visit, address: dict[str, str]) -> None:
     """Take what an address stands for: by itself, or by a mark that only the browser knows."""
     visit.address, visit.remarks, visit.waiting_changes = address, [], []
+    visit.stroke_goes_on = False
     visit.awaited_mark, visit.store_turn = address.get("partial", ""), secrets.token_hex(8)
     if not visit.awaited_mark:
         visit.settings, visit.notices = start.read(address)
@@ -233,11 +237,14 @@ def control_moved() -> None:
     visit.control_began_run, visit.notices, visit.remarks = True, [], []
 
 
-def change(act: Change) -> bool:
-    """Let ``act`` make new settings; where it refuses, a notice says why and all stays as is."""
+def change(act: Change, goes_on: bool = False) -> bool:
+    """Let ``act`` make new settings; where it refuses, a notice says why and all stays as is.
+
+    Where more of the same ``goes_on``, such as a number that is dragged, Back takes it together.
+    """
     control_moved()
     visit = _visit()
-    visit.told_to_forget = False
+    visit.told_to_forget, visit.stroke_goes_on = False, goes_on
     if visit.awaited_mark:  # it is meant for the state on its way here
         visit.waiting_changes.append(act)
         return True
@@ -536,6 +543,8 @@ def write_address() -> tuple[bool, str]:
     does.
     """
     visit, address = _visit(), st.query_params.to_dict()
+    if visit.stroke_goes_on:
+        return visit.written
     link, whole = links.address(visit.settings)
     mark = link.get("partial", "")
     with visit.store_place:
@@ -549,4 +558,5 @@ def write_address() -> tuple[bool, str]:
     not_kept, why = visit.not_kept
     if not mark or mark != not_kept:
         why = "it was told to forget" if visit.told_to_forget else ""
-    return whole, why
+    visit.written = whole, why
+    return visit.written

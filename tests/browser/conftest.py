@@ -145,22 +145,28 @@ class Dashboard:
         )
 
     def numbers(self, stage: str) -> np.ndarray:
-        """What Plotly holds for a stage, in the browser. Hidden cells are NaN."""
-        found = self.page.evaluate(
-            """s => document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`)
-            .data[0].z.map(row => [...row].map(String))""",
-            stage,
-        )
+        """What was painted of a stage, in the browser. Hidden cells are NaN."""
+        found = self.painted(stage, "painted.z.map(row => [...row].map(String))")
         return np.array([[float(value) for value in row] for row in found])
 
     def printed(self, stage: str) -> list[list[str]]:
-        """The texts in the cells of a stage, as they were handed to Plotly."""
+        """The texts that were painted in the cells of a stage."""
+        return self.painted(stage, "painted.texts")
+
+    def sizes(self, stage: str) -> list[float]:
+        """The sizes of the numbers that were painted in the cells of a stage, in pixels."""
+        texts, size = self.painted(stage, "[painted.texts ?? [], painted.size]")
+        return [size for row in texts for text in row if text]
+
+    def labels(self, stage: str, side: str = "rows") -> list[str]:
+        """The labels that were painted beside the "rows" or over the "columns" of a stage."""
+        return self.painted(stage, f"painted.{side}")
+
+    def painted(self, stage: str, what: str):
+        """Something of what the canvas of a stage says that it has painted."""
         return self.page.evaluate(
-            """s => {
-            const traces = document.querySelector(
-              `.board-pane[data-stage=${s}] .js-plotly-plot`).data
-            return traces[0].text.map((row, i) =>
-              row.map((t, j) => traces.map(trace => trace.text[i][j]).join(''))) }""",
+            f"""s => {{ const {{ painted }} = document.querySelector(
+            `.board-pane[data-stage=${{s}}] .board-canvas`); return {what} }}""",
             stage,
         )
 
@@ -168,9 +174,9 @@ class Dashboard:
         self.page.locator(f".board-pane[data-stage={stage}]").scroll_into_view_if_needed()
         return self.page.evaluate(
             """([s, i, j]) => {
-            const plot = document.querySelector(`.board-pane[data-stage=${s}] .js-plotly-plot`)
-            const box = plot.getBoundingClientRect(), {xaxis: X, yaxis: Y} = plot._fullLayout
-            return [box.left + X._offset + X.d2p(j), box.top + Y._offset + Y.d2p(i)] }""",
+            const canvas = document.querySelector(`.board-pane[data-stage=${s}] .board-canvas`)
+            const box = canvas.getBoundingClientRect(), { x, y } = canvas.painted.axes
+            return [box.left + x(j), box.top + y(i)] }""",
             [stage, i, j],
         )
 

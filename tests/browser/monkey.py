@@ -229,7 +229,7 @@ class Wire:
 LOOK = """() => {
   const panes = {}
   for (const pane of document.querySelectorAll('.st-key-board .board-pane')) {
-    const z = pane.querySelector('.js-plotly-plot')?.data?.[0]?.z
+    const z = pane.querySelector('.board-canvas')?.painted?.z
     if (!z) continue
     let sum = 0, k = 0
     for (const row of z) for (const word of new Uint32Array(Float64Array.from(row).buffer))
@@ -465,8 +465,6 @@ class Hands:
             pane.locator(".board-plot").focus()
             for press in ("ArrowRight", "ArrowDown", "ArrowRight", "Enter")[int(chance * 3) :]:
                 self.page.keyboard.press(press)
-        elif kind == 6 and pane.locator(".board-tool", has_text="edit").first.is_visible():
-            pane.locator(".board-tool", has_text="edit").first.click()
         else:
             pane.locator(".board-tool", has_text="⋯").click()
             tools = pane.locator(

@@ -94,8 +94,7 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
     assert dashboard.numbers("X").tolist() == [
         rows[word] for word in ("the", "cat", "sat", "the", ".")
     ]
-    ticks = dashboard.page.locator(".board-pane[data-stage=scores] .ytick text").all_text_contents()
-    assert ticks == ["the (1)", "cat", "sat", "the (2)", "."]
+    assert dashboard.labels("scores") == ["the (1)", "cat", "sat", "the (2)", "."]
     assert "W_Q, W_K and W_V were rolled anew, because d_model is 6 now." in dashboard.notice()
     agrees(
         dashboard,
@@ -111,7 +110,7 @@ def test_a_pasted_spreadsheet_range_becomes_the_example(visit):
     dashboard.use()
     expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
     agrees(dashboard, X=np.array(expected), **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
-    assert dashboard.page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents() == [
+    assert dashboard.labels("X") == [
         "der",
         "Hund",
         "=SUMME(A1)",
@@ -362,10 +361,7 @@ def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, 
             )
         for stage in ("X", "W_Q", "W_K", "W_V", "scores"):
             assert np.array_equal(other.numbers(stage), dashboard.numbers(stage)), (name, stage)
-        ticks = [
-            d.page.locator(".board-pane[data-stage=X] .ytick text").all_text_contents()
-            for d in (other, dashboard)
-        ]
+        ticks = [d.labels("X") for d in (other, dashboard)]
         assert ticks[0] == ticks[1] == ["the", "cat", "sat", "."]
 
 

@@ -150,7 +150,7 @@ def shows(dashboard, tag: str) -> None:
 
 def holds(dashboard, settings: Settings) -> None:
     for name, matrix in settings.matrices.items():
-        dashboard.page.wait_for_selector(f".board-pane[data-stage={name}] .js-plotly-plot")
+        dashboard.page.wait_for_selector(f".board-pane[data-stage={name}] .board-canvas")
         assert np.array_equal(dashboard.numbers(name), matrix.values), name
 
 
@@ -322,8 +322,7 @@ def typed(d, key: str, text: str):
 def cell(d):
     board = d.page.locator(".board-pane[data-stage=weights] .board-plot")
     board.focus()
-    for key in ("ArrowRight", "Enter"):
-        d.page.keyboard.press(key)
+    d.page.keyboard.press("Enter")
 
 
 def chosen(key: str, label: str):

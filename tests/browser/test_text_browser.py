@@ -38,9 +38,9 @@ TABS = {  # the parts below the board, and what is on each
 }
 
 
-def assert_ticks(page, stage: str) -> None:
+def assert_ticks(dashboard, stage: str) -> None:
     """The labels of the rows are the tokens as typed, as far as there is room."""
-    ticks = page.locator(f".board-pane[data-stage={stage}] .ytick text").all_text_contents()
+    ticks = dashboard.labels(stage)
     assert len(ticks) == len(HOSTILE)
     for tick, token in zip(ticks, HOSTILE, strict=True):
         assert tick == token or (
@@ -92,7 +92,7 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
     stranger.tool("weights", "Show as table")
     heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
     assert heads == list(HOSTILE)
-    assert_ticks(page, "scores")
+    assert_ticks(stranger, "scores")
     for editor, part in (
         ("X", ".dvn-scroller"),
         ("mask", ".dvn-scroller"),
@@ -172,7 +172,7 @@ def test_files_hold_them_as_text_and_the_report_stays_calm(stranger):
     other = stranger.open()  # and in again
     other.upload("matrices.csv", matrices)
     other.use()
-    assert_ticks(page, "X")
+    assert_ticks(stranger, "X")
 
 
 def test_names_of_files_and_arrays_are_text(stranger):

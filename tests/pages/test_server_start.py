@@ -38,3 +38,32 @@ def test_a_server_without_a_screen_asks_no_one_for_its_address_and_says_where_it
     asked = {line.split()[1] for line in run.stdout.splitlines() if line.startswith("ASKED ")}
     assert asked <= {"None", "localhost", "127.0.0.1"}
     assert "http://localhost:" in run.stdout
+
+
+# Begins the dashboard's life with a socket that listens as Streamlit's does, and says what a
+# connection to it does with small answers.
+LIFE = """
+import asyncio, socket
+from attention.pages.server import lifespan
+
+async def life():
+    listening = socket.create_server(("127.0.0.1", 0))
+    print("before:", connection(listening))
+    async with lifespan(None):
+        print("after:", connection(listening))
+
+def connection(listening):
+    with socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            return accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) > 0
+
+asyncio.run(life())
+"""
+
+
+def test_connections_of_the_server_send_small_answers_at_once():
+    run = subprocess.run(
+        [sys.executable, "-c", LIFE], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert run.stdout == "before: False\nafter: True\n", run.stderr

@@ -220,9 +220,7 @@ def test_resizing_keeps_the_overlap_and_fills_from_the_recipe_or_with_zeros(
 ):
     old = Matrix(np.arange(1.0, n * m + 1).reshape(n, m), kind and Recipe(kind, 3))
     new = old.resized(rows, columns, "W_K")
-    filling = (
-        np.zeros((rows, columns)) if kind is None else drawn(kind, (rows, columns), 3, "W_K")
-    )
+    filling = np.zeros((rows, columns)) if kind is None else drawn(kind, (rows, columns), 3, "W_K")
     for i in range(rows):
         for j in range(columns):
             assert new.values[i, j] == (old.values[i, j] if i < n and j < m else filling[i, j])

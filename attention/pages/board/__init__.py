@@ -1,4 +1,6 @@
-"""The board: one component that holds every pane, draws in place and reports what was clicked."""
+"""The board: one component that holds every pane, draws in place, and reports what was clicked and
+typed.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,13 @@ import streamlit as st
 
 from attention.colours import PALETTES
 from attention.pages import state
+from attention.session import board_edits
+from attention.session.board_edits import Operation, Refusal
 
 _HERE = Path(__file__).parent
 # Goes before the script of every component that draws.
 LOADER = (_HERE.parent / "plotly.js").read_text()
+SCRIPTS = ("text", "fit", "paint", "edits", "grid", "tables", "board")  # in this order, as one
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -24,7 +29,7 @@ _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css=(_HERE / "board.css").read_text(),
-    js=LOADER + (_HERE / "board.js").read_text(),
+    js="\n".join([LOADER, *((_HERE / f"{name}.js").read_text() for name in SCRIPTS)]),
     isolate_styles=False,
 )
 
@@ -37,13 +42,20 @@ def show(
     remark: str = "",
     tag: str = "",
     on_picked: Callable[[object], None] | None = None,
-    on_edit: Callable[[object], None] | None = None,
+    on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
-    """Draw the panes in place. ``on_picked`` and ``on_edit`` get what the browser sent, unchecked.
+    """Draw the panes in place.
 
-    Each pane carries a digest of its figure, and only those that changed are drawn anew. When all
-    are painted, the board's ``data-tag`` is ``tag``, by default a digest of them all.
+    ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
+    not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
+    refuses. Each pane carries a digest of its figure, and only those that changed are drawn anew.
+    When all are painted, the board's ``data-tag`` is ``tag``, by default a digest of them all.
     """
+    moves: dict[str, Any] = {}
+    if on_picked:
+        moves["picked"] = partial(_picked, key, on_picked)
+    if on_edited:
+        moves["edited"] = partial(_edited, key, on_edited)
     figures = [_json(pane["figure"]) for pane in panes]
     digests = [_digest(figure) for figure in figures]
     head = {
@@ -51,6 +63,7 @@ def show(
         "palettes": PALETTES,
         "formula": formula,
         "remark": remark,
+        "edits": _counted(key),
         "tag": tag or _digest("".join(digests)),
     }
     written = [
@@ -58,10 +71,6 @@ def show(
         for pane, digest, figure in zip(panes, digests, figures, strict=True)
     ]
     data = _with(head, "panes", f"[{','.join(written)}]").encode()
-    handlers = {"picked": on_picked, "edit": on_edit}
-    moves: dict[str, Any] = {
-        name: partial(_forward, key, name, handler) for name, handler in handlers.items() if handler
-    }
     _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
     for name, move in moves.items():
         if state.missed(key, name):
@@ -86,7 +95,28 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _forward(key: str, name: str, handler: Callable[[object], None]) -> None:
-    value = state.trigger(key, name)
+def _picked(key: str, handler: Callable[[object], None]) -> None:
+    value = state.trigger(key, "picked")
     if value is not None:
         handler(value)
+
+
+def _counted(key: str) -> dict[str, Any]:
+    """The last operation that was counted, of which browser, and what was refused with it."""
+    empty: dict[str, Any] = {"client": "", "last": 0, "refused": []}
+    return state.page_value(f"{key}_edits", empty)
+
+
+def _edited(key: str, handler: Callable[[list[Operation], bool], list[Refusal]]) -> None:
+    """Hand on the operations that are new: each counts once, however often it is sent."""
+    message = board_edits.read(state.trigger(key, "edited"))
+    if message is None:
+        return
+    before = _counted(key)
+    last = before["last"] if before["client"] == message.client else 0
+    new = [operation for operation in message.operations if operation.number > last]
+    if not new:
+        return
+    refused = handler(new, message.more)
+    counted = {"client": message.client, "last": new[-1].number, "refused": refused}
+    state.set_page_value(f"{key}_edits", counted)

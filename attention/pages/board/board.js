@@ -1,65 +1,16 @@
-// The board: Plotly panes that stay where they are. Python sends figures; this file draws them with
-// Plotly.react (zoom and panes survive), links their hovers, and tells Python what was clicked.
+// The board: panes that stay where they are. Python sends figures; heatmaps are painted on canvases
+// at once, charts are drawn by Plotly, which also zooms both. Hovers are linked, and Python is told
+// what was clicked, typed, dragged and turned.
 
-const NARROW = 8           // px: numbers smaller than this are left out of the cells
-const LETTER = 0.5         // of the font size: a digit's width
-const LINE = 13            // px: a row that holds a number that can just be read
-const MOST = 440           // px: a pane that wants more gets no numbers and is drawn in PLAIN
-const PLAIN = 220
-const ROWS = 26            // more rows than this get no numbers either
-const CELLS = 196          // nor does a pane grow for more numbers than these: each is SVG text, and slow to draw
-const LABELS = 0.35        // of a pane: row labels take no more
-const BAR = 38             // px: a colour bar with its numbers
+const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
+const STAYS = 4000 // ms that a sentence stays at least
 const boards = new WeakMap()
 
-const make = (tag, className, parent, text) => {
-  const node = document.createElement(tag)
-  if (className) node.className = className
-  if (text !== undefined) node.textContent = text
-  parent?.append(node)
-  return node
-}
-
-// W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
-const mathText = (node, text) => {
-  node.replaceChildren()
-  for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
-    if (/^[A-Za-z]_[A-Za-z]$/.test(part)) { node.append(part[0]); make('sub', '', node, part[2]) } else node.append(part)
-  }
-}
-
-const decode = z => {
-  const bytes = Uint8Array.from(atob(z.bdata), c => c.charCodeAt(0))
-  const [rows, columns] = z.shape.split(',').map(Number)
-  const flat = new Float64Array(bytes.buffer)
-  return Array.from({ length: rows }, (_, r) => flat.subarray(r * columns, (r + 1) * columns))
-}
-
-const ruler = document.createElement('canvas').getContext('2d')
-const widthOf = (text, size = 11) => { ruler.font = `${size}px Source Sans, sans-serif`; return ruler.measureText(text).width }
-const plain = html => { const t = document.createElement('textarea'); t.innerHTML = html; return t.value }
-const longest = texts => texts.reduce((most, t) => Math.max(most, widthOf(plain(t))), 0)
-const letters = texts => Math.max(...texts.map(text => text ? Math.max(...text.map(row => Math.max(...row.map(t => t.length)))) : 99))
-
-// A label cut to a width; Plotly reads entities, so what was typed goes in as entities again.
-const shortened = (html, room) => {
-  let text = plain(html)
-  if (widthOf(text) <= room) return html
-  const points = Array.from(text)
-  do { points.pop(); text = points.join('') + '…' } while (points.length > 1 && widthOf(text) > room)
-  return text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)
-}
-
-// Keep only so many tick labels that each has `cells` cells of room.
-const thin = (axis, cells) => {
-  const step = Math.ceil(cells / ((axis.tickvals[1] ?? 1) - axis.tickvals[0]))
-  if (step < 2) return
-  axis.ticktext = axis.ticktext.filter((_, k) => k % step === 0)
-  axis.tickvals = axis.tickvals.filter((_, k) => k % step === 0)
-}
+// Where this page was opened in the browser's history: what was changed is not undone past it.
+window.__attentionOpened ??= window.navigation?.currentEntry?.index ?? 0
 
 class Board {
-  constructor (root) {
+  constructor(root) {
     this.root = root
     this.panes = new Map()
     this.formula = make('div', 'board-formula', root)
@@ -72,48 +23,122 @@ class Board {
     this.untaken.setAttribute('role', 'status')
     this.untaken.hidden = true
     this.tip = make('div', 'board-tip', root)
+    this.editor = new Editor()
+    this.edits = new Edits(
+      message => this.send('edited', message),
+      stage => this.touched(stage),
+      sentence => this.say(sentence)
+    )
     this.width = 0
-    this.resize = new ResizeObserver(() => {
-      if (!this.head || Math.abs(root.clientWidth - this.width) < 2) return
-      cancelAnimationFrame(this.pending)
-      this.pending = requestAnimationFrame(() => this.draw(false)) // draws where the width is another
-    })
-    this.resize.observe(root)
-    this.themes = new MutationObserver(() => { if (this.head && this.mode() !== this.drawn) this.draw(true) })
-    for (const node of [document.documentElement, document.body, document.querySelector('.stApp')]) {
-      if (node) this.themes.observe(node, { attributes: true, attributeFilter: ['class', 'style', 'data-theme'] })
-    }
+    this.watch()
   }
 
-  mode () {
-    const found = getComputedStyle(this.root.closest('.stApp') ?? document.body).backgroundColor.match(/\d+/g)
+  // Draw anew where the width, the theme or the screen is another.
+  watch() {
+    // Streamlit listens for its shortcuts on the document: keys of the board are the board's own
+    for (const type of ['keydown', 'keyup', 'keypress']) {
+      this.root.addEventListener(type, event => event.stopPropagation())
+    }
+    this.resize = new ResizeObserver(() => {
+      if (!this.head || Math.abs(this.root.clientWidth - this.width) < 2) return
+      this.soon(false)
+    })
+    this.resize.observe(this.root)
+    this.themes = new MutationObserver(() => {
+      if (this.head && this.mode() !== this.drawn) this.draw(true)
+    })
+    const attributeFilter = ['class', 'style', 'data-theme']
+    for (const node of [document.documentElement, document.body, this.page()]) {
+      this.themes.observe(node, { attributes: true, attributeFilter })
+    }
+    this.ended = new AbortController()
+    const { signal } = this.ended
+    document.fonts?.addEventListener('loadingdone', () => this.head && this.soon(true), { signal })
+    this.sharpen()
+  }
+
+  soon(all) {
+    cancelAnimationFrame(this.pending)
+    this.pending = requestAnimationFrame(() => this.draw(all))
+  }
+
+  // Another screen may have other pixels; each is asked about once.
+  sharpen() {
+    const query = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`)
+    const other = () => {
+      this.sharpen()
+      if (this.head) this.soon(true)
+    }
+    query.addEventListener('change', other, { once: true, signal: this.ended.signal })
+  }
+
+  page() {
+    return this.root.closest('.stApp') ?? document.body
+  }
+
+  mode() {
+    const found = getComputedStyle(this.page()).backgroundColor.match(/\d+/g)
     return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
   }
 
-  show (head, emit) {
-    if (head.tag !== this.head?.tag) this.untaken.hidden = true // something else is shown: that is answer enough
+  show(head, emit) {
     this.head = head
     this.send = emit
-    this.turn = (this.turn ?? 0) + 1
-    const turn = this.turn
-    plotly(head.plotly).then(Plotly => {
-      if (turn !== this.turn || !this.root.isConnected) return
-      this.Plotly = Plotly
-      this.writeFormula()
-      this.arrange()
-      this.draw(false)
-    }).catch(error => { this.root.dataset.error = String(error); this.live.textContent = String(error) })
+    this.edits.heard(head.edits)
+    this.writeFormula()
+    this.arrange()
+    this.draw(false)
+    if (this.Plotly) return
+    plotly(head.plotly)
+      .then(Plotly => {
+        if (!this.root.isConnected || this.Plotly) return
+        this.Plotly = Plotly
+        this.draw(false)
+      })
+      .catch(error => {
+        this.root.dataset.error = String(error)
+        this.live.textContent = String(error)
+      })
   }
 
-  // Tell Python. Streamlit drops what a component sends while the connection is down, so then the person is told.
-  emit (name, value) {
-    const connection = document.querySelector('[data-testid=stApp]')?.dataset.testConnectionState ?? 'CONNECTED'
-    this.untaken.hidden = connection === 'CONNECTED'
-    if (this.untaken.hidden) return this.send(name, value)
-    this.untaken.textContent = 'The server cannot be reached just now, so this was not taken. Try again when it is back.'
+  // Tell Python. Streamlit drops what a component sends while the connection is down, so then the
+  // person is told.
+  emit(name, value) {
+    this.untaken.hidden = true
+    if (connected()) return this.send(name, value)
+    this.say(
+      'The server cannot be reached just now, so this was not taken. Try again when it is back.'
+    )
   }
 
-  writeFormula () {
+  say(sentence) {
+    this.untaken.textContent = sentence
+    this.untaken.hidden = false
+    this.saidAt = performance.now()
+  }
+
+  // Something was typed: what was said before is over, unless it was said just now.
+  touched(stage) {
+    if (performance.now() - (this.saidAt ?? 0) > STAYS) this.untaken.hidden = true
+    const pane = this.panes.get(stage)
+    if (pane) this.paint(pane)
+  }
+
+  // Back and forward through what was changed, once all of it has arrived; never past the opening.
+  undo(step, tries = 60) {
+    const running = this.page().dataset.testScriptState !== 'notRunning'
+    if ((!this.edits.idle || running) && tries) {
+      setTimeout(() => this.undo(step, tries - 1), 50)
+      return
+    }
+    const { navigation } = window
+    const index = (navigation?.currentEntry?.index ?? 0) + step
+    const url = navigation?.entries()[index]?.url
+    if (!url || index < window.__attentionOpened) return
+    if (new URL(url).pathname === location.pathname) history.go(step)
+  }
+
+  writeFormula() {
     const text = JSON.stringify([this.head.formula ?? [], this.head.remark])
     if (text === this.formulaText) return
     this.formulaText = text
@@ -138,17 +163,18 @@ class Board {
     }
   }
 
-  light (stage) {
+  light(stage) {
     for (const [name, pane] of this.panes) pane.element.classList.toggle('lit', name === stage)
-    for (const part of this.formula.children) part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
+    for (const part of this.formula.children)
+      part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
   }
 
-  arrange () {
+  arrange() {
     this.tag = this.head.tag ?? ''
     const wanted = new Set(this.head.panes.map(p => p.name))
     for (const [name, pane] of this.panes) {
       if (wanted.has(name)) continue
-      this.Plotly.purge(pane.plot)
+      this.Plotly?.purge(pane.plot)
       pane.element.remove()
       this.panes.delete(name)
     }
@@ -168,36 +194,48 @@ class Board {
     const order = this.head.panes.map(p => p.name)
     for (const group of groups.values()) {
       const inside = order.filter(name => this.panes.get(name).element.parentElement === group)
-      inside.forEach((name, k) => { const node = this.panes.get(name).element; if (group.children[k] !== node) group.insertBefore(node, group.children[k] ?? null) })
+      inside.forEach((name, k) => {
+        const node = this.panes.get(name).element
+        if (group.children[k] !== node) group.insertBefore(node, group.children[k] ?? null)
+      })
       group.style.setProperty('--panes', inside.length)
       if (!inside.length) group.remove()
     }
     const place = name => this.head.panes.findIndex(p => p.group === name)
-    const sorted = [...this.groups.children].sort((a, b) => place(a.dataset.group) - place(b.dataset.group))
-    sorted.forEach((node, k) => { if (this.groups.children[k] !== node) this.groups.insertBefore(node, this.groups.children[k]) })
+    const sorted = [...this.groups.children].sort(
+      (a, b) => place(a.dataset.group) - place(b.dataset.group)
+    )
+    sorted.forEach((node, k) => {
+      if (this.groups.children[k] !== node) this.groups.insertBefore(node, this.groups.children[k])
+    })
   }
 
-  create (spec) {
+  create(spec) {
     const element = make('section', 'board-pane')
     element.dataset.stage = spec.name
     element.tabIndex = -1
-    const pane = { element, spec }
-    const header = make('header', 'board-head', element)
+    const body = make('div', 'board-body', element)
+    const pane = { element, body, spec }
+    const header = make('header', 'board-head', body)
     pane.symbol = make('strong', 'board-symbol', header)
     pane.equals = make('span', 'board-equals', header)
     this.addTools(pane, header)
-    const line = make('p', 'board-sentence', element)
+    const line = make('p', 'board-sentence', body)
     pane.shape = make('span', 'board-shape', line)
     pane.sentence = make('span', '', line)
-    pane.frame = make('div', 'board-plot', element)
-    pane.plot = make('div', '', pane.frame)
+    pane.frame = make('div', 'board-plot', body)
     pane.frame.tabIndex = 0
-    pane.frame.setAttribute('role', 'img')
     if (spec.rows) {
+      pane.canvas = make('canvas', 'board-canvas', pane.frame)
+      pane.plot = make('div', '', pane.frame)
+      pane.glow = make('canvas', 'board-glow', pane.frame)
       pane.marks = [0, 1, 2].map(() => make('div', 'board-mark', pane.frame))
       pane.cursor = make('div', 'board-cursor', pane.frame)
-      pane.frame.onkeydown = event => this.key(pane, event)
-      pane.frame.onblur = () => this.unmark()
+      pane.grid = new Grid(this, pane)
+      this.addBelow(pane)
+    } else {
+      pane.plot = make('div', '', pane.frame)
+      pane.frame.setAttribute('role', 'img')
     }
     element.onmouseenter = () => this.light(spec.name)
     element.onmouseleave = () => this.light(null)
@@ -205,8 +243,26 @@ class Board {
     return pane
   }
 
-  // The toolbar: Edit where the pane is an input, and a menu for the rest.
-  addTools (pane, header) {
+  // Below the cells: one more token, or the switch to draw a mask.
+  addBelow(pane) {
+    pane.draw = make('button', 'board-below', pane.frame, 'Draw mask')
+    Object.assign(pane.draw, { type: 'button', title: 'Clicks hide or show cells, drags paint' })
+    pane.draw.setAttribute('aria-pressed', 'false')
+    pane.draw.onclick = () => {
+      this.drawing = !this.drawing
+      pane.draw.setAttribute('aria-pressed', String(this.drawing))
+      pane.frame.classList.toggle('drawing', this.drawing)
+    }
+    pane.more = make('button', 'board-below', pane.frame, '+ token')
+    Object.assign(pane.more, { type: 'button', title: 'Add a token' })
+    pane.more.onclick = () => {
+      pane.wanted = pane.n // the row to name once it is there
+      this.edits.add('add', pane.spec.name, 0, pane.n)
+    }
+  }
+
+  // The menu of a pane.
+  addTools(pane, header) {
     const tools = make('div', 'board-tools', header)
     const button = (parent, text, act) => {
       const node = make('button', 'board-tool', parent, text)
@@ -214,334 +270,424 @@ class Board {
       node.onclick = act
       return node
     }
-    pane.edit = button(tools, 'edit', () => this.emit('edit', pane.spec.name))
-    pane.edit.setAttribute('aria-label', `edit ${pane.spec.symbol}`)
     const open = button(tools, '⋯', () => toggle(menu.hidden))
     open.setAttribute('aria-label', `tools of ${pane.spec.symbol}`)
     open.setAttribute('aria-expanded', 'false')
-    const menu = make('div', 'board-menu', pane.element)
+    const menu = make('div', 'board-menu', pane.body)
     menu.hidden = true
-    menu.onmousedown = open.onmousedown = event => event.preventDefault() // keep the focus, or the menu closes before the click
+    // keep the focus, or the menu closes before the click
+    menu.onmousedown = open.onmousedown = event => event.preventDefault()
     const toggle = on => {
       menu.hidden = !on
       open.setAttribute('aria-expanded', String(on))
+      if (pane.whole) pane.whole.hidden = !pane.view
       if (on) menu.firstElementChild.focus()
     }
-    const away = event => { if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false) }
+    const away = event => {
+      if (!menu.contains(event.relatedTarget) && event.relatedTarget !== open) toggle(false)
+    }
     menu.addEventListener('focusout', away)
-    menu.onkeydown = event => { if (event.key === 'Escape') { toggle(false); open.focus() } }
-    const item = (text, act) => button(menu, text, () => { act(); toggle(false); open.focus({ preventScroll: true }) })
+    menu.onkeydown = event => {
+      if (event.key !== 'Escape') return
+      toggle(false)
+      open.focus()
+    }
+    const item = (text, act) =>
+      button(menu, text, () => {
+        act()
+        toggle(false)
+        open.focus({ preventScroll: true })
+      })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
-    pane.bigButton = item('Enlarge', () => {
-      pane.big = pane.element.classList.toggle('big')
-      pane.bigButton.textContent = pane.big ? 'Shrink' : 'Enlarge'
-      this.draw(true)
-      pane.element.scrollIntoView({ block: 'nearest', behavior: 'smooth' })
-    })
-    if (pane.spec.rows) item('Copy numbers', () => this.copy(pane))
+    pane.bigButton = item('Enlarge', () => this.enlarge(pane))
+    if (pane.spec.rows) {
+      pane.whole = item('Zoom out', () => this.zoomOut(pane))
+      item('Copy numbers', () =>
+        copy(asText(this, pane), () => {
+          this.live.textContent = `The numbers of ${pane.spec.symbol} were copied.`
+        })
+      )
+    }
     item('Download PNG', () => this.download(pane, 'png'))
     item('Download SVG', () => this.download(pane, 'svg'))
   }
 
-  describe (pane) {
+  describe(pane) {
     const { spec } = pane
-    const words = JSON.stringify([spec.symbol, spec.formula, spec.shape, spec.sentence, spec.alt, spec.edit])
+    const { symbol, formula, shape, sentence, alt, edit, tokens, picks } = spec
+    const words = JSON.stringify([symbol, formula, shape, sentence, alt, edit, !tokens, picks])
     if (words === pane.words) return
     pane.words = words
-    mathText(pane.symbol, spec.symbol ?? '')
-    mathText(pane.equals, spec.formula ? `=\u00a0${spec.formula}` : '')
-    pane.shape.textContent = spec.shape ?? ''
-    mathText(pane.sentence, spec.sentence ?? '')
-    pane.edit.hidden = !spec.edit
-    pane.element.setAttribute('aria-label', `${spec.symbol} ${spec.formula ? '= ' + spec.formula : ''} ${spec.shape ?? ''}`)
-    pane.frame.setAttribute('aria-label', spec.alt + (spec.rows ? ' Arrow keys move from cell to cell' + (spec.picks ? ', Enter picks one.' : '.') : ''))
+    mathText(pane.symbol, symbol ?? '')
+    mathText(pane.equals, formula ? `=\u00a0${formula}` : '')
+    pane.equals.title = formula ?? ''
+    pane.shape.textContent = shape ?? ''
+    mathText(pane.sentence, sentence ?? '')
+    pane.sentence.parentElement.title = sentence ?? ''
+    const name = `${symbol} ${formula ? '= ' + formula : ''} ${shape ?? ''}`
+    pane.element.setAttribute('aria-label', name)
+    if (!spec.rows) return pane.frame.setAttribute('aria-label', alt)
+    pane.more.hidden = !tokens
+    pane.draw.hidden = edit !== 'mask'
+    pane.more.setAttribute('aria-label', `Add a token to ${symbol}`)
+    pane.frame.setAttribute('aria-label', name)
+    pane.frame.setAttribute('aria-description', `${alt} ${this.keysOf(spec)}`)
+    pane.frame.setAttribute('aria-readonly', String(!edit))
+  }
+
+  // What keys do in a pane, for those who do not see it.
+  keysOf({ edit, picks }) {
+    const keys = ['Arrow keys move from cell to cell']
+    if (edit === 'cells') keys.push('type to change a number, Enter keeps it, Esc gives it back')
+    if (edit === 'mask') keys.push('Space hides or shows one')
+    if (picks && edit !== 'cells') keys.push('Enter shows where its number comes from')
+    return keys.join('; ') + '.'
   }
 
   // ---- drawing --------------------------------------------------------------------------------
 
-  draw (all) {
+  get palette() {
+    return this.head.palettes[this.drawn]
+  }
+
+  // Paint what has other numbers, another size or another theme, and nothing else.
+  draw(all) {
     const mode = this.mode()
-    if (mode !== this.drawn) { all = true; this.drawn = mode; this.root.dataset.mode = mode }
+    if (mode !== this.drawn) {
+      all = true
+      this.drawn = mode
+      this.root.dataset.mode = mode
+    }
     this.width = this.root.clientWidth
-    const work = []
-    const changed = [...this.panes.values()].filter(pane => pane.digest !== pane.spec.digest)
-    for (const pane of changed) {
+    this.font = getComputedStyle(this.root).fontFamily
+    const before = new Map()
+    for (const [name, pane] of this.panes) {
+      if (pane.digest === pane.spec.digest) continue
       pane.digest = pane.spec.digest
-      pane.z = pane.spec.rows && decode(pane.spec.figure.data[0].z)
-      pane.traces = pane.spec.figure.data.map(t => t.z ? { ...t, z: decode(t.z) } : t)
-      pane.need = pane.spec.rows && this.need(pane)
-      if (pane.table) this.fillTable(pane)
+      before.set(name, pane.z)
+      const shape = `${pane.n} × ${pane.m}`
+      read(pane)
+      if (shape !== `${pane.n} × ${pane.m}`) pane.view = null
+      if (pane.table) fillTable(this, pane)
     }
     this.settle()
-    for (const pane of this.panes.values()) {
-      if (!all && !changed.includes(pane) && pane.width === pane.frame.clientWidth) continue // a neighbour may have come or gone
-      pane.width = pane.frame.clientWidth
-      const { data, layout } = this.fit(pane, pane.width, pane.big ? 0.72 * window.innerHeight : 0)
-      work.push(this.Plotly.react(pane.plot, data, layout, { displayModeBar: false, responsive: false, doubleClick: 'reset' }))
-      if (!pane.wired) this.wire(pane)
+    this.place()
+    const charts = []
+    for (const [name, pane] of this.panes) {
+      if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
+      else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
-    this.unmark()
+    this.remark()
+    if (this.Plotly) this.follows()
     const { tag } = this // of what is painted now; by the end another state may have come
-    Promise.all(work).then(() => { if (tag === this.tag) this.root.dataset.tag = tag })
+    const done = () => {
+      if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
+    }
+    if (charts.length) this.Plotly && Promise.all(charts).then(done)
+    else done()
   }
 
-  // The width at which the numbers of a pane can be read; half a pixel more than NARROW, so that rounding takes none away.
-  need (pane) {
-    const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
-    const cells = m * (letters(pane.traces.map(trace => trace.text)) * LETTER * (NARROW + 0.5) + 4) + 6
-    const need = Math.min(longest(pane.spec.figure.layout.yaxis.ticktext) + 10 + cells, cells / (1 - LABELS))
-    return need > MOST || n > ROWS || n * m > CELLS ? PLAIN : need
+  // Where each heatmap stands: all of one line begin their cells at one level.
+  place() {
+    const heatmaps = [...this.panes.values()].filter(pane => pane.spec.rows && !pane.table)
+    const [widths, tops] = [new Map(), new Map()]
+    for (const pane of heatmaps) {
+      widths.set(pane, pane.frame.clientWidth)
+      const top = pane === this.enlarged ? -1 : Math.round(pane.element.getBoundingClientRect().top)
+      tops.set(top, [...(tops.get(top) ?? []), pane])
+    }
+    const groups = [...this.groups.children]
+    for (const group of groups) {
+      const beside = other => other !== group && other.offsetTop === group.offsetTop
+      group.classList.toggle('paired', groups.some(beside))
+    }
+    const row = this.rowHeight([...tops.values()])
+    for (const line of tops.values()) {
+      for (const pane of line) {
+        const tallest = pane === this.enlarged ? window.innerHeight - 60 : 0
+        pane.next = fitted(pane, widths.get(pane), { row, tallest })
+      }
+      const top = Math.max(...line.map(pane => pane.next.top))
+      for (const pane of line) pane.next.top = top
+    }
   }
 
-  // Give each pane the width it needs: a group that does not fit takes more lines, as even as can be.
-  // Only the board's width is asked, not the groups', so that no layout follows from another.
-  settle () {
+  // Rows as high as lets the lines of short heatmaps, and what stands around them, fit the window.
+  rowHeight(lines) {
+    const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
+    const short = rows.filter(n => n <= SHORT)
+    const around = 400 + 62 * lines.length + 250 * (rows.length - short.length)
+    const each =
+      (window.innerHeight - around) /
+      Math.max(
+        short.reduce((a, b) => a + b, 0),
+        1
+      )
+    return Math.min(Math.max(Math.floor(each), this.width < 700 ? 28 : 21), 40)
+  }
+
+  drawHeatmap(pane, all, changed, before) {
+    const waiting = this.edits.of(pane.spec.name).length
+    const moved = JSON.stringify(pane.next) !== JSON.stringify(pane.places)
+    if (!all && !changed && !moved && !waiting && !pane.waited) return
+    pane.places = pane.next
+    const { top, height, bottom } = pane.places
+    pane.frame.style.height = `${top + height + bottom}px`
+    this.paint(pane)
+    if (before) glow(pane, before, this.palette.query)
+    pane.grid.place()
+    if (this.editor.open?.grid === pane.grid) this.editor.place()
+    if (pane.wanted === undefined || pane.n <= pane.wanted) return
+    pane.frame.focus({ preventScroll: true })
+    pane.grid.choose(pane.wanted, -1)
+    pane.grid.write(true)
+    pane.wanted = undefined
+  }
+
+  paint(pane) {
+    if (!pane.places) return
+    const waiting = this.edits.of(pane.spec.name)
+    pane.waited = waiting.length > 0
+    paint(pane, this.palette, this.font, waiting)
+  }
+
+  drawChart(pane, changed) {
+    const width = pane.frame.clientWidth
+    if (!this.Plotly || (!changed && pane.width === width && pane.drawn)) return null
+    Object.assign(pane, { width, drawn: true })
+    const layout = structuredClone(pane.spec.figure.layout)
+    layout.font = { ...layout.font, color: this.palette.ink }
+    delete layout.title
+    Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
+    const tallest = pane === this.enlarged ? window.innerHeight - 120 : 0
+    const figure = chart(pane, layout, this.palette, tallest)
+    return this.Plotly.react(pane.plot, figure.data, figure.layout, CONFIG)
+  }
+
+  // Let Plotly follow, where a heatmap has another size, once no answer has come for a while.
+  follows() {
+    clearTimeout(this.later)
+    this.later = setTimeout(() => {
+      for (const pane of this.panes.values()) {
+        const { places } = pane
+        if (!places || pane.table) continue
+        const size = JSON.stringify([places, pane.n, pane.m])
+        if (size === pane.followed) continue
+        pane.followed = size
+        const { data, layout } = brick(pane, places)
+        this.Plotly.react(pane.plot, data, layout, CONFIG)
+        if (pane.wired) continue
+        pane.wired = true
+        for (const event of ['plotly_relayout', 'plotly_relayouting']) {
+          pane.plot.on(event, () => this.zoomed(pane))
+        }
+      }
+    }, SOON)
+  }
+
+  // Plotly has zoomed: paint that part.
+  zoomed(pane) {
+    const { xaxis, yaxis } = pane.plot._fullLayout
+    const view = [...xaxis.range, ...[...yaxis.range].reverse()]
+    const whole = [-0.5, pane.m - 0.5, -0.5, pane.n - 0.5]
+    pane.view = view.some((at, k) => Math.abs(at - whole[k]) > 1e-6) ? view : null
+    this.unmark()
+    this.paint(pane)
+    pane.grid.place()
+    if (this.editor.open?.grid === pane.grid) this.editor.place()
+  }
+
+  zoomOut(pane) {
+    this.Plotly?.relayout(pane.plot, { 'xaxis.autorange': true, 'yaxis.autorange': 'reversed' })
+  }
+
+  // Give each pane the width it needs: a group that does not fit takes more lines, as even as can
+  // be. Only the board's width is asked, not the groups', so that no layout follows from another.
+  settle() {
     const whole = this.root.clientWidth
     for (const group of this.groups.children) {
       const inside = [...group.children].map(node => this.panes.get(node.dataset.stage))
       const needs = inside.map(pane => pane.need)
       if (!needs.every(Boolean)) continue // charts
-      if (inside.some(pane => pane.big)) needs.fill(Math.max(...needs)) // it moves those after it to other columns
-      let lines = 0, columns, tracks, dense, total
+      let [lines, columns, tracks, dense, total] = [0]
       do {
         columns = Math.ceil(inside.length / ++lines)
         dense = columns > 5
         tracks = Array(columns).fill(168)
-        needs.forEach((need, k) => { tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8))) })
-        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2) // as in board.css
+        needs.forEach((need, k) => {
+          tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8)))
+        })
+        // as in board.css
+        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2)
       } while (columns > 1 && total > whole)
       group.classList.toggle('dense', dense)
       group.classList.toggle('narrow', columns > 3)
-      group.style.gridTemplateColumns = tracks.map(track => `minmax(min(100%, ${track}px), 1fr)`).join(' ')
-      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px` // two groups may share a line
+      group.style.gridTemplateColumns = tracks
+        .map(track => `minmax(min(100%, ${track}px), 1fr)`)
+        .join(' ')
+      // two groups may share a line
+      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px`
       inside.forEach((pane, k) => pane.element.classList.toggle('last', (k + 1) % columns === 0))
     }
   }
 
-  // The figure for a place of this size: room for labels, numbers only where they can be read.
-  fit (pane, width, tallest, forExport = false) {
-    const palette = this.head.palettes[forExport ? 'light' : this.mode()]
-    const { figure, rows } = pane.spec
-    const layout = structuredClone(figure.layout)
-    layout.width = width
-    layout.font = { ...layout.font, color: palette.ink }
-    if (!forExport) { delete layout.title; layout.uirevision = `${pane.spec.shape}` }
-    if (!rows) return this.fitChart(pane, layout, palette, tallest)
-    const { xaxis, yaxis } = layout
-    const [n, m] = [pane.z.length, pane.z[0]?.length ?? 0]
-    const left = Math.min(longest(yaxis.ticktext) + 10, 120, LABELS * width)
-    yaxis.ticktext = yaxis.ticktext.map(text => shortened(text, left - 10))
-    const texts = pane.traces.map(trace => trace.text)
-    let right = 6
-    const cell = () => (width - left - right) / m
-    const fitting = shown => Math.min(forExport ? 14 : 13, (cell() - 4) / (letters(shown) * LETTER))
-    const brief = fitting(texts) < NARROW && texts[0] ? texts.map(text => text.map(row => row.map(t => t.includes('e\u2212') ? '≈0' : t))) : texts
-    const printed = fitting(brief) >= NARROW
-    const room = tallest ? tallest - 120 : forExport ? 620 : printed ? Math.max(250, Math.min(n, ROWS) * LINE) : 250
-    const height = Math.max(Math.min(n * (tallest || forExport ? 64 : 28), Math.max(room, Math.min(n * 5, 340))), 26)
-    const size = Math.min(fitting(brief), 0.62 * height / n)
-    const legible = size >= NARROW
-    const bar = pane.traces[0].showscale && (forExport || (!legible && height > 60)) // a lower one has no room for its numbers
-    if (bar) right = BAR
-    const wide = longest(xaxis.ticktext)
-    const slanted = !xaxis.ticktext.every(t => /^\d+$/.test(t)) && wide > cell() * ((xaxis.tickvals[1] ?? 1) - xaxis.tickvals[0]) - 2
-    thin(xaxis, (slanted ? 13 : wide + 5) / cell())
-    const top = (slanted ? Math.min(wide, 110) + 10 : 20) + (forExport ? 44 : 0)
-    layout.height = height + top + 4
-    layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known: Plotly need not look for it
-    xaxis.tickangle = slanted ? -90 : 0
-    for (const axis of [xaxis, yaxis]) Object.assign(axis, { ticklabeloverflow: 'allow', tickfont: { ...axis.tickfont, color: palette.ink } })
-    for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-    thin(yaxis, 12 * n / height)
-    const tight = Math.min(cell(), height / n) < 6
-    const data = pane.traces.map((trace, k) => ({
-      ...trace,
-      text: brief[k],
-      colorscale: palette[trace.meta],
-      xgap: tight ? 0 : 1,
-      ygap: tight ? 0 : 1,
-      texttemplate: legible ? '%{text}' : '',
-      textfont: { size: Math.max(size, 1), color: palette.ink },
-      showscale: trace.showscale && bar,
-      colorbar: trace.colorbar && { ...trace.colorbar, tickfont: { ...trace.colorbar.tickfont, color: palette.ink } },
-      ...(forExport ? {} : { hovertemplate: '', hoverinfo: 'none' })
-    }))
-    return { data, layout }
+  // ---- hover and clicks -----------------------------------------------------------------------
+
+  pick(pane, i, j) {
+    if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i, j })
   }
 
-  // A chart: larger letters where there is room, and the colours of the page's palette.
-  fitChart (pane, layout, palette, tallest) {
-    layout.height = tallest || layout.height || 320
-    layout.font.size = layout.width > 420 ? 14 : 13
-    if (!layout.title) layout.margin.t = 12
-    else layout.font.family = 'Arial, Helvetica, sans-serif' // a download has no web fonts, and a legend measured in one is cut off
-    for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.grid, zerolinecolor: palette.grid })
-    for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-    return { data: pane.traces, layout }
-  }
-
-  // ---- hover, click, keys -----------------------------------------------------------------------
-
-  wire (pane) {
-    pane.wired = true
-    if (!pane.spec.rows) return
-    const at = event => { const p = event.points?.[0]; return p && (p.pointIndex ?? p.pointNumber) }
-    pane.plot.on('plotly_hover', event => { const c = at(event); if (c) this.mark(pane, c[0], c[1], event.event) })
-    pane.plot.on('plotly_unhover', () => this.unmark())
-    pane.plot.on('plotly_click', event => { const c = at(event); if (c) this.pick(pane, ...c) })
-  }
-
-  key (pane, event) {
-    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
-    const [n, m] = [pane.z.length, pane.z[0].length]
-    if (moves[event.key]) {
-      const [i, j] = pane.at ?? [-moves[event.key][0], -moves[event.key][1]].map(v => Math.min(v, 0))
-      const [di, dj] = pane.at ? moves[event.key] : [0, 0]
-      pane.at = [Math.min(Math.max(i + di, 0), n - 1), Math.min(Math.max(j + dj, 0), m - 1)]
-      this.mark(pane, ...pane.at)
-      const [row, column] = pane.at
-      this.live.textContent = `${pane.spec.symbol}, ${pane.spec.rows[row]}, ${pane.spec.columns[column]}: ${this.text(pane, row, column)}`
-    } else if (event.key === 'Enter' && pane.at) {
-      this.pick(pane, ...pane.at)
-    } else if (event.key === 'Escape') {
-      pane.at = null
-      this.unmark()
-    } else return
-    event.preventDefault()
-    event.stopPropagation()
-  }
-
-  pick (pane, i, j) { if (pane.spec.picks) this.emit('picked', { stage: pane.spec.name, i, j }) }
-
-  text (pane, i, j) {
-    for (const trace of pane.spec.figure.data) if (trace.text?.[i][j]) return trace.text[i][j]
+  text(pane, i, j) {
+    const written = pane.texts?.[i][j]
+    if (written) return written
     const value = pane.z[i][j]
-    return Number.isNaN(value) ? 'hidden' : String(Number(value.toPrecision(6))).replace('-', '\u2212')
+    if (Number.isNaN(value)) return 'hidden'
+    return String(Number(value.toPrecision(6))).replace('-', '\u2212')
   }
 
-  mark (pane, i, j, mouse) {
+  mark(pane, i, j) {
     this.unmark()
+    this.marked = [pane, i, j]
     this.box(pane, pane.cursor, i, i, j, j)
     this.follow(pane, i, j, new Map())
     const { rows, columns } = pane.spec
-    const words = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
-    this.tip.textContent = words
-    const area = this.root.getBoundingClientRect()
+    this.tip.textContent = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
+    const home = pane === this.enlarged ? pane.body : this.root
+    if (this.tip.parentElement !== home) home.append(this.tip)
+    const area = home.getBoundingClientRect()
     const box = pane.cursor.getBoundingClientRect()
     this.tip.style.display = 'block'
-    const x = Math.min(Math.max(box.left - area.left + box.width / 2 - this.tip.offsetWidth / 2, 0), area.width - this.tip.offsetWidth)
-    this.tip.style.left = `${x}px`
-    this.tip.style.top = `${box.top - area.top - this.tip.offsetHeight - 6}px`
+    const middle = box.left - area.left + box.width / 2 - this.tip.offsetWidth / 2
+    const left = Math.min(Math.max(middle, 0), area.width - this.tip.offsetWidth)
+    const top = box.top - area.top - this.tip.offsetHeight - 6
+    Object.assign(this.tip.style, px({ left, top }))
   }
 
-  // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is followed further back.
-  follow (pane, i, j, used) {
+  // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is followed
+  // further back.
+  follow(pane, i, j, used) {
     for (const [stage, what] of pane.spec.sources ?? []) {
       const source = this.panes.get(stage)
       if (!source?.z) continue
-      const [n, m] = [source.z.length, source.z[0].length]
+      const { n, m } = source
       const k = used.get(stage) ?? 0
       const box = source.marks[Math.min(k, 2)]
       used.set(stage, k + 1)
-      if (what === 'cell') { this.box(source, box, i, i, j, j); this.follow(source, i, j, used) }
+      if (what === 'cell') {
+        this.box(source, box, i, i, j, j)
+        this.follow(source, i, j, used)
+      }
       if (what === 'row i') this.box(source, box, i, i, 0, m - 1)
       if (what === 'row j') this.box(source, box, j, j, 0, m - 1)
       if (what === 'column j') this.box(source, box, 0, n - 1, j, j)
     }
   }
 
-  box (pane, node, i0, i1, j0, j1) {
-    const layout = pane.plot._fullLayout
-    if (!layout || i1 >= pane.z.length || j1 >= (pane.z[0]?.length ?? 0)) return
-    const { xaxis: X, yaxis: Y } = layout
-    const clampX = v => Math.min(Math.max(X.d2p(v), 0), X._length)
-    const clampY = v => Math.min(Math.max(Y.d2p(v), 0), Y._length)
-    const [x0, x1, y0, y1] = [clampX(j0 - 0.5), clampX(j1 + 0.5), clampY(i0 - 0.5), clampY(i1 + 0.5)]
-    if (x1 - x0 < 1 || Math.abs(y1 - y0) < 1) return
-    Object.assign(node.style, { display: 'block', left: `${X._offset + x0}px`, top: `${Y._offset + Math.min(y0, y1)}px`, width: `${x1 - x0}px`, height: `${Math.abs(y1 - y0)}px` })
+  box(pane, node, i0, i1, j0, j1) {
+    if (!pane.places || pane.table || i1 >= pane.n || j1 >= pane.m) return
+    const { x, y } = axesOf(pane)
+    const { left, right, top, width, height } = pane.places
+    const across = v => Math.min(Math.max(x(v), left), width - right)
+    const down = v => Math.min(Math.max(y(v), top), top + height)
+    const [x0, x1, y0, y1] = [across(j0 - 0.5), across(j1 + 0.5), down(i0 - 0.5), down(i1 + 0.5)]
+    if (x1 - x0 < 1 || y1 - y0 < 1) return
+    Object.assign(node.style, px({ left: x0, top: y0, width: x1 - x0, height: y1 - y0 }))
+    node.style.display = 'block'
   }
 
-  unmark () {
+  // What is pointed at stays marked while it is drawn anew, where it is still there.
+  remark() {
+    const [pane, i, j] = this.marked ?? []
+    if (pane?.element.isConnected && i < pane.n && j < pane.m) this.mark(pane, i, j)
+    else this.unmark()
+  }
+
+  unmark() {
+    this.marked = null
     this.tip.style.display = 'none'
-    for (const pane of this.panes.values()) for (const node of [...(pane.marks ?? []), pane.cursor]) if (node) node.style.display = 'none'
+    for (const pane of this.panes.values()) {
+      for (const node of [...(pane.marks ?? []), pane.cursor]) if (node) node.style.display = 'none'
+    }
   }
 
-  // ---- tables and downloads ---------------------------------------------------------------------
+  // ---- a pane alone, tables and downloads -------------------------------------------------------
 
-  toggleTable (pane) {
+  // Fill the window with a pane, or put it back.
+  enlarge(pane) {
+    const on = this.enlarged !== pane
+    if (on && this.enlarged) this.enlarge(this.enlarged)
+    this.enlarged = on ? pane : null
+    pane.bigButton.textContent = on ? 'Shrink' : 'Enlarge'
+    pane.element.style.minHeight = on ? `${pane.element.offsetHeight}px` : ''
+    pane.body.classList.toggle('big', on)
+    if (on) {
+      pane.body.popover = 'manual'
+      pane.body.showPopover()
+      pane.body.onkeydown = event => {
+        if (event.key === 'Escape' && !event.defaultPrevented) this.enlarge(pane)
+      }
+    } else {
+      pane.body.hidePopover()
+      pane.body.removeAttribute('popover')
+      pane.body.onkeydown = null
+    }
+    this.draw(true)
+    pane.frame.focus({ preventScroll: true })
+  }
+
+  toggleTable(pane) {
     const on = !pane.table
     pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
     pane.frame.hidden = on
-    if (on) { pane.table = make('div', 'board-table', pane.element); pane.table.tabIndex = 0; this.fillTable(pane) } else { pane.table.remove(); pane.table = null; this.draw(true) }
-  }
-
-  fillTable (pane) {
-    const { rows, columns, symbol } = pane.spec
-    pane.table.replaceChildren()
-    const table = make('table', '', pane.table)
-    make('caption', 'board-live', table, symbol)
-    const head = make('tr', '', make('thead', '', table))
-    make('td', '', head)
-    for (const column of columns) make('th', '', head, column).scope = 'col'
-    const body = make('tbody', '', table)
-    rows.forEach((row, i) => {
-      const line = make('tr', '', body)
-      make('th', '', line, row).scope = 'row'
-      columns.forEach((_, j) => {
-        const button = make('button', '', make('td', '', line), this.text(pane, i, j))
-        button.type = 'button'
-        button.onclick = () => this.pick(pane, i, j)
-      })
-    })
-  }
-
-  // To the clipboard, as a spreadsheet takes it and as "your data" reads it: labels and exact numbers between tabs.
-  copy (pane) {
-    const { rows, columns, symbol } = pane.spec
-    const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label).replace(/[\t\r\n]/g, ' ')
-    const quoted = label => label.includes('"') ? `"${label.replaceAll('"', '""')}"` : label
-    const lines = [['', ...columns.map(c => quoted(safe(c)))]].concat(rows.map((row, i) => [quoted(safe(row)), ...columns.map((_, j) => this.exact(pane, i, j))]))
-    const text = lines.map(line => line.join('\t')).join('\n')
-    const done = () => { this.live.textContent = `The numbers of ${symbol} were copied.` }
-    const byHand = () => { // where the address is not https, browsers give no clipboard
-      const box = make('textarea', '', document.body)
-      box.value = text
-      box.select()
-      document.execCommand('copy')
-      box.remove()
-      done()
+    if (on) {
+      pane.table = make('div', 'board-table', pane.body)
+      pane.table.tabIndex = 0
+      fillTable(this, pane)
+      return
     }
-    navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()
+    pane.table.remove()
+    pane.table = null
+    this.draw(true)
   }
 
-  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only as text.
-  exact (pane, i, j) {
+  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only as
+  // text.
+  exact(pane, i, j) {
     const value = pane.z[i][j]
     if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
     const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
     const text = trace?.text?.[i][j] ?? ''
-    return /^[\u2212-]?∞$|^NaN$/.test(text) ? text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase() : String(trace?.z[i][j] ?? 'nan')
+    if (!/^[\u2212-]?∞$|^NaN$/.test(text)) return String(trace?.z[i][j] ?? 'nan')
+    return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
   }
 
-  download (pane, format) {
-    const { data, layout } = this.fit(pane, 900, 0, true)
+  download(pane, format) {
+    const { data, layout } = composed(pane, this.head.palettes.light)
     if (!pane.spec.rows) Object.assign(layout, { width: 900, height: 520 })
-    layout.paper_bgcolor = this.head.palettes.light.paper
-    const size = { format, width: layout.width, height: layout.height, scale: format === 'png' ? 3 : 1 }
+    const scale = format === 'png' ? 3 : 1
+    const size = { format, width: layout.width, height: layout.height, scale }
     const spec = { data, layout, config: { staticPlot: true } }
-    this.Plotly.downloadImage(spec, { ...size, filename: pane.spec.filename }).then(() => { this.live.textContent = `${pane.spec.filename}.${format} was saved.` })
+    const { filename } = pane.spec
+    this.Plotly.downloadImage(spec, { ...size, filename }).then(() => {
+      this.live.textContent = `${filename}.${format} was saved.`
+    })
   }
 
-  close () {
+  close() {
     this.resize.disconnect()
     this.themes.disconnect()
+    this.ended.abort()
+    this.edits.close()
     cancelAnimationFrame(this.pending)
+    clearTimeout(this.later)
     for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
     this.root.replaceChildren()
     this.tag = null
     delete this.root.dataset.tag // nothing is painted any more
   }
 }
+
+const CONFIG = { displayModeBar: false, responsive: false, doubleClick: 'reset', showTips: false }
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
@@ -550,5 +696,8 @@ export default function (component) {
   const board = boards.get(root)
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
   board.show(JSON.parse(new TextDecoder().decode(bytes)), setTriggerValue)
-  return () => { board.close(); boards.delete(root) }
+  return () => {
+    board.close()
+    boards.delete(root)
+  }
 }

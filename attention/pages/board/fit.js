@@ -1,0 +1,182 @@
+// How large a heatmap is drawn: room for its labels, and numbers only where they can be read.
+
+const NARROW = 8 // px: numbers smaller than this are left out of the cells
+const READABLE = 11 // px: numbers of up to FEW rows and columns get the room for this
+const FEW = 8
+const LINE = 13 // px: a row that holds a number that can just be read
+const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
+const PLAIN = 220
+const ROWS = 26 // more rows than this get no numbers either
+const SHORT = 12 // as many rows grow with the window
+const LABELS = 0.35 // of a pane: row labels take no more
+const BAR = 38 // px: a colour bar with its numbers
+const BELOW = 20 // px: below the cells, for a button
+
+const decode = z => {
+  const bytes = Uint8Array.from(atob(z.bdata), c => c.charCodeAt(0))
+  const [rows, columns] = z.shape.split(',').map(Number)
+  const flat = new Float64Array(bytes.buffer)
+  return Array.from({ length: rows }, (_, r) => flat.subarray(r * columns, (r + 1) * columns))
+}
+
+// What a figure says, as the board uses it: the numbers of each layer, and one text for each cell.
+const read = pane => {
+  const { figure, rows } = pane.spec
+  pane.traces = figure.data.map(trace => (trace.z ? { ...trace, z: decode(trace.z) } : trace))
+  if (!rows) return
+  pane.z = pane.traces[0].z
+  pane.n = pane.z.length
+  pane.m = pane.z[0]?.length ?? 0
+  const written = pane.traces.map(trace => trace.text)
+  pane.texts =
+    written[0] &&
+    written[0].map((row, i) => row.map((text, j) => written.map(t => t[i][j]).find(Boolean) ?? ''))
+  pane.ems = pane.texts ? widest(pane.texts) : 99
+  pane.brief = pane.texts?.map(row => row.map(t => (t.includes('e\u2212') ? '≈0' : t)))
+  pane.briefEms = pane.brief ? widest(pane.brief) : 99
+  pane.need = needed(pane)
+}
+
+// The width at which the numbers of a pane can be read; half a pixel more than they take, so that
+// rounding takes none away.
+const needed = ({ n, m, ems, spec }) => {
+  const size = Math.max(n, m) <= FEW ? READABLE : NARROW
+  const cells = m * (ems * (size + 0.5) + 5) + 6
+  const need = Math.min(Math.min(longest(spec.rows), 110) + 10 + cells, cells / (1 - LABELS))
+  return need > MOST || n > ROWS ? PLAIN : need
+}
+
+// The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
+// of an enlarged pane. The room above the cells, `top`, is what its own labels need.
+const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) => {
+  const { n, m, spec } = pane
+  const labelSize = tallest ? 16 : row >= 30 && width > 300 ? 13 : 11
+  const most = tallest ? 30 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
+  const left = Math.min(longest(spec.rows, labelSize) + 10, 120, LABELS * width)
+  let right = 6
+  const cell = () => (width - left - right) / m
+  const fitting = ems => Math.min(most, (cell() - 5) / ems)
+  const brief = fitting(pane.ems) < NARROW
+  const printed = fitting(brief ? pane.briefEms : pane.ems) >= NARROW
+  const short = n <= SHORT ? n * row : 0
+  const usual = printed ? Math.max(250, Math.min(n, ROWS) * LINE, short) : Math.max(250, short)
+  const room = tallest ? tallest - 120 : download ? 620 : usual
+  const whole = Math.max(room, Math.min(n * 5, 340))
+  const height = Math.max(Math.min(n * (tallest || download ? 64 : row), whole), 26)
+  const size = Math.min(fitting(brief ? pane.briefEms : pane.ems), (0.62 * height) / n)
+  const legible = size >= NARROW
+  // a lower one has no room for the numbers of its bar
+  const bar = pane.traces[0].showscale && (download || (!legible && height > 60))
+  if (bar) right = BAR
+  const wide = longest(spec.columns, labelSize)
+  const step = Math.ceil((labelSize + 2) / cell())
+  const slanted = wide > cell() * step - 2 && !spec.columns.every(t => /^\d+$/.test(t))
+  const top = slanted ? Math.min(wide, 110) + 10 : labelSize + 9
+  const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
+  const places = { width, left, right, top, bottom, height, cell: cell(), slanted, bar }
+  return { ...places, labelSize, most, legible, brief }
+}
+
+// Every how manieth label is written, so that each has its room.
+const every = (room, cell) => Math.max(1, Math.ceil(room / cell))
+
+// The whole figure for a download, with texts, labels and bar, in the colours of a light page.
+const composed = (pane, palette, width = 900) => {
+  const layout = structuredClone(pane.spec.figure.layout)
+  layout.width = width
+  layout.font = { ...layout.font, color: palette.ink }
+  layout.paper_bgcolor = palette.paper
+  if (!pane.spec.rows) return chart(pane, layout, palette, 0)
+  const places = fitted(pane, width, { download: true })
+  const { left, right, height, slanted, cell, bar, legible, brief } = places
+  const top = places.top + 44
+  Object.assign(layout, { height: height + top + 4 })
+  layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known
+  const { xaxis, yaxis } = layout
+  yaxis.ticktext = yaxis.ticktext.map(text => {
+    const words = plain(text)
+    const cut = shortened(words, left - 10)
+    return cut === words ? text : escaped(cut)
+  })
+  thin(xaxis, (slanted ? 13 : longest(pane.spec.columns) + 5) / cell)
+  thin(yaxis, (12 * pane.n) / height)
+  xaxis.tickangle = slanted ? -90 : 0
+  for (const axis of [xaxis, yaxis]) {
+    const tickfont = { ...axis.tickfont, color: palette.ink }
+    Object.assign(axis, { ticklabeloverflow: 'allow', tickfont })
+  }
+  for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
+  const size = Math.min(
+    14,
+    (cell - 4) / (brief ? pane.briefEms : pane.ems),
+    (0.62 * height) / pane.n
+  )
+  const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
+  const shorter = row => row.map(text => (text.includes('e\u2212') ? '≈0' : text))
+  const data = pane.traces.map(trace => ({
+    ...trace,
+    text: brief ? trace.text?.map(shorter) : trace.text,
+    colorscale: palette[trace.meta],
+    xgap: gap,
+    ygap: gap,
+    texttemplate: legible ? '%{text}' : '',
+    textfont: { size: Math.max(size, 1), color: palette.ink },
+    showscale: trace.showscale && bar,
+    colorbar: trace.colorbar && {
+      ...trace.colorbar,
+      tickfont: { ...trace.colorbar.tickfont, color: palette.ink }
+    }
+  }))
+  return { data, layout }
+}
+
+// Keep only so many tick labels that each has `cells` cells of room.
+const thin = (axis, cells) => {
+  const step = Math.ceil(cells / ((axis.tickvals[1] ?? 1) - axis.tickvals[0]))
+  if (step < 2) return
+  axis.ticktext = axis.ticktext.filter((_, k) => k % step === 0)
+  axis.tickvals = axis.tickvals.filter((_, k) => k % step === 0)
+}
+
+// A chart: larger letters where there is room, and the colours of the page's palette.
+const chart = (pane, layout, palette, tallest) => {
+  layout.height = tallest || layout.height || 320
+  layout.font.size = layout.width > 420 ? 14 : 13
+  if (!layout.title) layout.margin.t = 12
+  // a download has no web fonts, and a legend measured in one is cut off
+  else layout.font.family = 'Arial, Helvetica, sans-serif'
+  for (const axis of [layout.xaxis, layout.yaxis]) {
+    const { grid } = palette
+    Object.assign(axis, { gridcolor: grid, linecolor: grid, zerolinecolor: grid })
+  }
+  for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
+  return { data: pane.traces, layout }
+}
+
+// What Plotly holds of a heatmap on the page: one brick of its size. Plotly zooms, and the canvas
+// takes its axes; what is seen is painted there.
+const brick = (pane, { width, left, right, top, bottom, height }) => ({
+  data: [
+    {
+      type: 'heatmap',
+      x: [-0.5, pane.m - 0.5],
+      y: [-0.5, pane.n - 0.5],
+      z: [[0]],
+      opacity: 0,
+      showscale: false,
+      hoverinfo: 'skip'
+    }
+  ],
+  layout: {
+    width,
+    height: top + height + bottom,
+    margin: { l: left, r: right, t: top, b: bottom, autoexpand: false },
+    xaxis: { visible: false },
+    yaxis: { visible: false, autorange: 'reversed' },
+    paper_bgcolor: 'rgba(0,0,0,0)',
+    plot_bgcolor: 'rgba(0,0,0,0)',
+    hovermode: false,
+    showlegend: false,
+    uirevision: `${pane.n} × ${pane.m}`
+  }
+})

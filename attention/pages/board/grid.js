@@ -1,0 +1,426 @@
+// A pane as a grid: the chosen cell, keys, clicks, and numbers typed, pasted, dragged or turned in
+// place. Column -1 is the label of a row, where it is a token that can be renamed.
+
+const MOVES = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1]
+}
+const CLICK = 8 // px: what moves less is a click; Plotly zooms by what moves more
+const TWICE = 400 // ms between the clicks of a double click
+const STRIDE = 4 // px of a scrub for each step
+let grids = 0
+
+class Grid {
+  constructor(board, pane) {
+    Object.assign(this, { board, pane, at: null, between: false, last: null })
+    const { frame } = pane
+    frame.setAttribute('role', 'grid')
+    this.line = make('div', '', frame)
+    this.line.setAttribute('role', 'row')
+    this.cell = make('div', 'board-active', this.line)
+    this.cell.id = `board-cell-${++grids}`
+    frame.onkeydown = event => this.key(event)
+    frame.onfocus = () => this.at || this.choose(0, 0)
+    frame.onblur = () => this.left()
+    frame.addEventListener('paste', event => this.paste(event))
+    frame.addEventListener('copy', event => this.copy(event))
+    frame.addEventListener('pointerdown', event => this.down(event), true)
+    frame.addEventListener('pointermove', event => this.hover(event))
+    frame.addEventListener('pointerleave', () => this.board.unmark())
+    // a finger scrolls the page; Plotly would take it for a drag
+    frame.addEventListener('touchstart', event => event.stopPropagation(), true)
+  }
+
+  get edits() {
+    return this.board.edits
+  }
+
+  get editable() {
+    return this.pane.spec.edit === 'cells'
+  }
+
+  get maskable() {
+    return this.pane.spec.edit === 'mask'
+  }
+
+  // ---- the chosen cell ------------------------------------------------------------------------
+
+  choose(i, j) {
+    const { n, m, spec } = this.pane
+    const inside = (value, least, most) => Math.min(Math.max(value, least), most)
+    this.at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
+    this.place()
+    if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at)
+    else this.board.unmark()
+  }
+
+  // Lay the active cell, whose name a screen reader says, over the chosen one.
+  place() {
+    const { frame, spec, n, m } = this.pane
+    frame.setAttribute('aria-rowcount', n)
+    frame.setAttribute('aria-colcount', m)
+    if (this.at && (this.at[0] >= n || this.at[1] >= m)) this.at = null
+    this.cell.hidden = !this.at
+    if (!this.at) return frame.removeAttribute('aria-activedescendant')
+    const [i, j] = this.at
+    this.line.setAttribute('aria-rowindex', i + 1)
+    this.cell.setAttribute('role', j < 0 ? 'rowheader' : 'gridcell')
+    this.cell.setAttribute('aria-colindex', Math.max(j + 1, 1))
+    this.cell.setAttribute('aria-selected', 'true')
+    const value = j < 0 ? '' : this.board.text(this.pane, i, j)
+    this.cell.textContent = j < 0 ? spec.rows[i] : `${spec.rows[i]}, ${spec.columns[j]}: ${value}`
+    Object.assign(this.cell.style, this.box(i, j))
+    frame.setAttribute('aria-activedescendant', this.cell.id)
+  }
+
+  box(i, j) {
+    const { x, y, across, down } = axesOf(this.pane)
+    const [left, width] = j < 0 ? [0, this.pane.places.left] : [x(j - 0.5), across]
+    return px({ left, top: y(i - 0.5), width, height: down })
+  }
+
+  step(di, dj, wrap = false) {
+    const { n, m } = this.pane
+    let [i, j] = [this.at[0] + di, this.at[1] + dj]
+    if (wrap && j >= m && i < n - 1) [i, j] = [i + 1, 0]
+    if (wrap && j < 0 && i > 0) [i, j] = [i - 1, m - 1]
+    this.choose(i, j)
+  }
+
+  left() {
+    if (!this.board.editor.open) this.board.unmark()
+  }
+
+  // ---- keys -----------------------------------------------------------------------------------
+
+  key(event) {
+    if (event.target !== this.pane.frame) return
+    const { key, shiftKey } = event
+    const command = event.ctrlKey || event.metaKey
+    if (command && ['z', 'y', 'Z'].includes(key)) this.board.undo(key === 'z' ? -1 : 1)
+    else if (command || event.altKey) return
+    else if (key === 'Escape') {
+      if (!this.leave()) return
+    } else if (key === 'Tab') {
+      if (!this.between || shiftKey || !this.at) return
+      this.step(0, 1, true)
+    } else if (!this.at) {
+      if (!MOVES[key]) return
+      this.choose(0, 0)
+    } else if (MOVES[key]) this.step(...MOVES[key])
+    else if (key === 'Home' || key === 'End') this.choose(this.at[0], key === 'Home' ? 0 : 1e9)
+    else if (!this.act(key)) return
+    event.preventDefault()
+  }
+
+  // What a key does to the chosen cell; false where the browser should have it.
+  act(key) {
+    const [i, j] = this.at
+    const { spec } = this.pane
+    const types = j < 0 || this.editable
+    if (types && key.length === 1 && key !== ' ') {
+      this.write(false) // the key itself goes into the box: it has the focus by then
+      return false
+    }
+    if (types && (key === 'Enter' || key === 'F2')) this.write(true)
+    else if (types && (key === 'Delete' || key === 'Backspace')) {
+      if (j < 0) this.edits.add('delete', spec.name, i, this.pane.n)
+      else this.edits.add('cell', spec.name, i, j, '0')
+    } else if (this.maskable && key === ' ') this.turn(i, j, this.hidden(i, j))
+    else if (key === 'Enter') this.board.pick(this.pane, i, j)
+    else return false
+    return true
+  }
+
+  // The first Esc gives up the row of edits, and Tab goes on through the page.
+  leave() {
+    if (this.board.enlarged === this.pane) {
+      this.board.enlarge(this.pane)
+      return true
+    }
+    if (!this.at) return false
+    this.between = false
+    this.at = null
+    this.place()
+    this.board.unmark()
+    return true
+  }
+
+  // ---- typing ---------------------------------------------------------------------------------
+
+  write(whole) {
+    const [i, j] = this.at
+    const { spec } = this.pane
+    const before = j < 0 ? spec.tokens[i] : this.newest(i, j)
+    this.board.editor.begin(this, i, j, whole ? before : '', before)
+  }
+
+  // The number of a cell to the last digit, or what was typed there and is on its way.
+  newest(i, j) {
+    const typed = this.edits.of(this.pane.spec.name)
+    const own = typed.filter(op => op.kind === 'cell' && op.row === i && op.column === j).at(-1)
+    return own?.text ?? this.board.exact(this.pane, i, j)
+  }
+
+  // What was typed counts; only where it is another text than before.
+  typed(i, j, text) {
+    const { spec } = this.pane
+    if (j < 0) this.edits.add('token', spec.name, i, 0, text)
+    else this.edits.add('cell', spec.name, i, j, text)
+    this.between = true
+  }
+
+  // A block from a spreadsheet, from the chosen cell on; what does not fit is said.
+  paste(event) {
+    if (this.board.editor.open || !this.editable || !this.at || this.at[1] < 0) return
+    event.preventDefault()
+    const { n, m, spec } = this.pane
+    const [i, j] = this.at
+    const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '')
+    const rows = text.split(/\r?\n/).map(line => line.split('\t'))
+    const columns = Math.max(...rows.map(row => row.length))
+    this.edits.hold()
+    rows.slice(0, n - i).forEach((row, r) => {
+      row.slice(0, m - j).forEach((typed, c) => {
+        this.edits.add('cell', spec.name, i + r, j + c, typed.trim())
+      })
+    })
+    this.edits.release()
+    if (rows.length > n - i || columns > m - j) {
+      const fits = `${Math.min(rows.length, n - i)} × ${Math.min(columns, m - j)}`
+      this.board.say(
+        `The block is ${rows.length} × ${columns}; ${fits} of it fit from this cell on.`
+      )
+    }
+  }
+
+  copy(event) {
+    if (this.board.editor.open || !this.at) return
+    const [i, j] = this.at
+    event.clipboardData.setData('text/plain', j < 0 ? this.pane.spec.rows[i] : this.newest(i, j))
+    event.preventDefault()
+  }
+
+  // ---- the mask -------------------------------------------------------------------------------
+
+  hidden(i, j) {
+    const turned = this.edits.of(this.pane.spec.name)
+    const own = turned.filter(op => op.kind === 'mask' && op.row === i && op.column === j).at(-1)
+    if (own) return own.text === '0'
+    return this.pane.traces.some(({ meta, z }) => meta === 'hidden' && !Number.isNaN(z[i][j]))
+  }
+
+  turn(i, j, show) {
+    if (this.hidden(i, j) === show)
+      this.edits.add('mask', this.pane.spec.name, i, j, show ? '1' : '0')
+  }
+
+  // ---- the mouse ------------------------------------------------------------------------------
+
+  // The cell under the mouse, [row, -1] on a label that is a token, or null.
+  under(event) {
+    const { frame, n, m, spec, places } = this.pane
+    if (!places) return null
+    const box = frame.getBoundingClientRect()
+    const { column, row, columns, rows } = axesOf(this.pane)
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top]
+    const i = row(y)
+    if (y < places.top || i < rows[0] || i > rows[1] || i >= n) return null
+    if (spec.tokens && x >= 0 && x < places.left) return [i, -1]
+    const j = column(x)
+    return x >= places.left && j >= columns[0] && j <= columns[1] && j < m ? [i, j] : null
+  }
+
+  hover(event) {
+    if (event.buttons || event.pointerType === 'touch' || this.board.editor.open) return
+    const cell = this.under(event)
+    if (cell && cell[1] >= 0) this.board.mark(this.pane, ...cell)
+    else this.board.unmark()
+  }
+
+  down(event) {
+    if (event.button || event.target.closest('button, input')) return
+    const cell = this.under(event)
+    if (!cell) return
+    const take = () => {
+      event.preventDefault() // Plotly sees no mousedown, and the focus is given by hand
+      event.stopPropagation()
+      this.pane.frame.setPointerCapture(event.pointerId)
+    }
+    const again = this.last && same(this.last.cell, cell) && event.timeStamp - this.last.at < TWICE
+    if (this.maskable && this.board.drawing && cell[1] >= 0) {
+      take()
+      this.paintMask(event, cell)
+    } else if (this.editable && event.pointerType === 'mouse' && this.onNumber(event, cell)) {
+      take()
+      this.scrub(event, cell, again)
+    } else {
+      if (again && (this.editable || cell[1] < 0)) take()
+      const over = up => {
+        const moved = Math.hypot(up.clientX - event.clientX, up.clientY - event.clientY)
+        if (up.type === 'pointerup' && moved < CLICK) this.click(up, cell, again)
+      }
+      follow(null, over)
+    }
+  }
+
+  click(event, cell, again) {
+    this.board.editor.keep()
+    this.between = false
+    this.choose(...cell)
+    this.pane.frame.focus({ preventScroll: true })
+    this.last = { cell, at: event.timeStamp }
+    if (again && (this.editable || cell[1] < 0)) this.write(true)
+    else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
+  }
+
+  // Whether the mouse is on the number of the chosen cell.
+  onNumber(event, cell) {
+    const { frame, texts, canvas } = this.pane
+    if (!this.at || !same(this.at, cell) || cell[1] < 0 || document.activeElement !== frame)
+      return false
+    const middle = frame.getBoundingClientRect().left + axesOf(this.pane).x(cell[1])
+    const size = canvas.painted?.size || 12
+    const half = (widest([[texts?.[cell[0]][cell[1]] ?? '0.00']]) * size) / 2 + 6
+    return Math.abs(event.clientX - middle) <= half
+  }
+
+  // A drag changes the number by steps fit to its size; with Shift, by tenths of them.
+  scrub(event, [i, j], again) {
+    const begun = Number(this.newest(i, j))
+    const place = Math.floor(Math.log10(Math.max(Math.abs(begun), 0.1)))
+    let [last, value, steps, moved] = [event.clientX, begun, 0, false]
+    const move = now => {
+      if (!moved && Math.abs(now.clientX - event.clientX) < STRIDE) return
+      if (!moved) this.edits.begin()
+      moved = true
+      steps += ((now.clientX - last) / STRIDE) * (now.shiftKey ? 0.1 : 1)
+      last = now.clientX
+      const fine = now.shiftKey ? 10 : 1
+      const step = 10 ** (place - 1)
+      const text = String(
+        Number((begun + (Math.round(steps * fine) / fine) * step).toPrecision(12))
+      )
+      if (Number(text) === value) return
+      value = Number(text)
+      this.edits.add('cell', this.pane.spec.name, i, j, text)
+    }
+    const over = up => {
+      if (moved) this.edits.end()
+      else if (up.type === 'pointerup') this.click(up, [i, j], again)
+    }
+    follow(move, over)
+  }
+
+  // A click turns a cell, a drag gives all that it meets the same. It is sent when it has ended: a
+  // pane that came with the first cell would move the others under the hand.
+  paintMask(event, cell) {
+    const show = this.hidden(...cell)
+    const met = [cell]
+    this.choose(...cell)
+    this.pane.frame.focus({ preventScroll: true })
+    this.edits.hold()
+    this.turn(...cell, show)
+    const move = now => {
+      const next = this.under(now)
+      if (!next || next[1] < 0 || same(met.at(-1), next)) return
+      for (const each of line(met.at(-1), next)) this.turn(...each, show)
+      met.push(next)
+      this.choose(...next)
+    }
+    follow(move, () => this.edits.release())
+  }
+}
+
+const px = places => Object.fromEntries(Object.entries(places).map(([key, v]) => [key, `${v}px`]))
+const same = (a, b) => a[0] === b[0] && a[1] === b[1]
+
+// The cells on the straight way from one to another: a quick hand leaves none out.
+const line = ([i, j], [k, l]) => {
+  const steps = Math.max(Math.abs(k - i), Math.abs(l - j), 1)
+  return Array.from({ length: steps }, (_, s) => {
+    const share = (s + 1) / steps
+    return [Math.round(i + (k - i) * share), Math.round(j + (l - j) * share)]
+  })
+}
+
+// Follow the pointer until it is let go.
+const follow = (move, over) => {
+  const end = event => {
+    if (move) window.removeEventListener('pointermove', move, true)
+    for (const type of ['pointerup', 'pointercancel']) window.removeEventListener(type, end, true)
+    over(event)
+  }
+  if (move) window.addEventListener('pointermove', move, true)
+  for (const type of ['pointerup', 'pointercancel']) window.addEventListener(type, end, true)
+}
+
+// The box that a number or a token is typed into, over its cell.
+class Editor {
+  constructor() {
+    this.box = make('input', 'board-input')
+    Object.assign(this.box, { autocomplete: 'off', spellcheck: false })
+    this.box.onkeydown = event => this.key(event)
+    this.box.onblur = () => this.keep()
+    this.open = null
+  }
+
+  begin(grid, i, j, text, before) {
+    this.keep()
+    this.open = { grid, i, j, before, whole: text !== '' }
+    grid.pane.frame.append(this.box)
+    this.box.value = text
+    this.box.setAttribute('aria-label', grid.cell.textContent)
+    this.place()
+    this.box.focus({ preventScroll: true })
+    this.box.select()
+  }
+
+  place() {
+    if (!this.open) return
+    const { grid, i, j } = this.open
+    if (i >= grid.pane.n || j >= grid.pane.m) return this.giveUp()
+    const { left, top, width, height } = grid.box(i, j)
+    const [x, y, w, h] = [left, top, width, height].map(parseFloat)
+    const [wide, high] = [Math.max(w, 64), Math.max(h, 22)]
+    const most = grid.pane.places.width - wide
+    const corner = { left: Math.max(0, Math.min(x, most)), top: y + (h - high) / 2 }
+    Object.assign(this.box.style, px({ ...corner, width: wide, height: high }))
+  }
+
+  // Close it; what was typed is kept where it is another text than before.
+  keep() {
+    const { open } = this
+    if (!open) return null
+    const text = this.box.value.trim()
+    this.giveUp()
+    if (text !== open.before && (open.whole || text)) open.grid.typed(open.i, open.j, text)
+    return open.grid
+  }
+
+  giveUp() {
+    const { grid } = this.open
+    const focused = document.activeElement === this.box
+    this.open = null
+    if (focused) grid.pane.frame.focus({ preventScroll: true })
+    this.box.remove()
+  }
+
+  key(event) {
+    if (!this.open || event.isComposing) return
+    const { key, shiftKey } = event
+    const back = shiftKey ? -1 : 1
+    const typed = !this.open.whole
+    const ways = { Enter: [back, 0], Tab: [0, back], ...(typed ? MOVES : {}) }
+    if (key === 'Escape') this.giveUp()
+    else if (ways[key]) {
+      const grid = this.keep()
+      grid.between = true
+      grid.step(...ways[key], key === 'Tab')
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+}

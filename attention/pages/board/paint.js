@@ -1,0 +1,234 @@
+// Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places` says
+// where, and `pane.view` which rows and columns, once Plotly has zoomed in.
+
+const STEPS = 256 // of a colour scale
+const GLOW = 900 // ms: what changed is marked that long
+const MANY = 4096 // cells: more than this are not marked one by one
+
+const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
+const scales = new Map() // the colours of a scale, in STEPS
+
+const colours = scale => {
+  const key = scale.join()
+  if (!scales.has(key)) {
+    const table = Array.from({ length: STEPS + 1 }, (_, k) => {
+      const share = k / STEPS
+      const after = Math.max(
+        1,
+        scale.findIndex(([at]) => at >= share)
+      )
+      const [[from, first], [to, second]] = [scale[after - 1], scale[after]]
+      const [a, b] = [rgb(first), rgb(second)]
+      return a.map((value, c) => value + ((b[c] - value) * (share - from)) / (to - from))
+    })
+    scales.set(key, table)
+  }
+  return scales.get(key)
+}
+
+// The cells, one pixel each, to be drawn larger.
+const pixels = (pane, palette) => {
+  const canvas = (pane.pixels ??= document.createElement('canvas'))
+  canvas.width = pane.m
+  canvas.height = pane.n
+  const context = canvas.getContext('2d')
+  const image = context.createImageData(pane.m, pane.n)
+  for (const { z, zmin = 0, zmax = 1, meta } of pane.traces) {
+    const table = colours(palette[meta])
+    const span = zmax - zmin || 1
+    z.forEach((row, i) => {
+      for (let j = 0; j < pane.m; j++) {
+        if (Number.isNaN(row[j])) continue
+        const share = Math.min(Math.max((row[j] - zmin) / span, 0), 1)
+        image.data.set(table[Math.round(share * STEPS)], 4 * (i * pane.m + j))
+        image.data[4 * (i * pane.m + j) + 3] = 255
+      }
+    })
+  }
+  context.putImageData(image, 0, 0)
+  return canvas
+}
+
+// A canvas of this size in CSS pixels, sharp on this screen, and empty.
+const sized = (canvas, width, height) => {
+  const ratio = window.devicePixelRatio || 1
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
+  if (canvas.width !== w || canvas.height !== h) {
+    Object.assign(canvas, { width: w, height: h })
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })
+  }
+  const context = canvas.getContext('2d')
+  context.setTransform(ratio, 0, 0, ratio, 0, 0)
+  context.clearRect(0, 0, width, height)
+  return context
+}
+
+// Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
+const axesOf = pane => {
+  const { left, right, top, width, height } = pane.places
+  const [x0, x1, y0, y1] = pane.view ?? [-0.5, pane.m - 0.5, -0.5, pane.n - 0.5]
+  const [across, down] = [(width - left - right) / (x1 - x0), height / (y1 - y0)]
+  const inside = (value, count) => Math.min(Math.max(value, 0), count - 1)
+  return {
+    x: j => left + (j - x0) * across,
+    y: i => top + (i - y0) * down,
+    column: px => Math.round((px - left) / across + x0),
+    row: px => Math.round((px - top) / down + y0),
+    across,
+    down,
+    columns: [inside(Math.round(x0 + 1e-9), pane.m), inside(Math.round(x1 - 1e-9), pane.m)],
+    rows: [inside(Math.round(y0 + 1e-9), pane.n), inside(Math.round(y1 - 1e-9), pane.n)]
+  }
+}
+
+// Paint all of a pane. What was painted is kept on the canvas as `painted`, for whoever asks.
+const paint = (pane, palette, font, waiting) => {
+  const { places } = pane
+  const { left, right, top, bottom, width, height } = places
+  const context = sized(pane.canvas, width, top + height + bottom)
+  const axes = axesOf(pane)
+  context.save()
+  context.beginPath()
+  context.rect(left - 1, top - 1, width - left - right + 2, height + 2)
+  context.clip()
+  paintCells(context, pane, palette, axes)
+  Object.assign(context, { textAlign: 'center', textBaseline: 'middle' })
+  const numbers = paintNumbers(context, pane, palette, font, axes, waiting)
+  paintFrames(context, pane, palette, axes)
+  context.restore()
+  Object.assign(context, { textBaseline: 'middle' })
+  const labels = paintLabels(context, pane, palette, font, axes, waiting)
+  if (places.bar) paintBar(context, pane, palette, font)
+  pane.canvas.painted = { z: pane.z, ...numbers, ...labels, bar: !!places.bar, axes }
+}
+
+const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
+  context.imageSmoothingEnabled = false
+  const image = pixels(pane, palette)
+  context.drawImage(image, x(-0.5), y(-0.5), across * pane.m, down * pane.n)
+  if (Math.min(across, down) < 6) return
+  const [right, bottom] = [x(columns[1] + 0.5), y(rows[1] + 0.5)]
+  for (let j = columns[0]; j <= columns[1] + 1; j++) {
+    context.clearRect(Math.round(x(j - 0.5)) - 0.5, y(rows[0] - 0.5) - 1, 1, bottom)
+  }
+  for (let i = rows[0]; i <= rows[1] + 1; i++) {
+    context.clearRect(x(columns[0] - 0.5) - 1, Math.round(y(i - 0.5)) - 0.5, right, 1)
+  }
+}
+
+// The largest size at which every number fits its cell; then with tiny ones as ≈0; 0 for none.
+const numberSize = (pane, { across, down }) => {
+  const size = ems => Math.min(pane.places.most, 0.62 * down, (across - 5) / ems)
+  if (size(pane.ems) >= NARROW) return [pane.texts, size(pane.ems)]
+  return size(pane.briefEms) >= NARROW ? [pane.brief, size(pane.briefEms)] : [null, 0]
+}
+
+const paintNumbers = (context, pane, palette, font, axes, waiting) => {
+  const { x, y, across, down, columns, rows } = axes
+  const [texts, size] = numberSize(pane, axes)
+  context.font = `${size}px ${font}`
+  context.fillStyle = palette.ink
+  const own = new Set(
+    waiting.filter(({ kind }) => kind === 'cell').map(op => `${op.row} ${op.column}`)
+  )
+  if (texts) {
+    for (let i = rows[0]; i <= rows[1]; i++) {
+      for (let j = columns[0]; j <= columns[1]; j++) {
+        if (!own.size || !own.has(`${i} ${j}`)) context.fillText(texts[i][j], x(j), y(i))
+      }
+    }
+  }
+  for (const { kind, row, column, text } of waiting) {
+    if (!['cell', 'mask'].includes(kind)) continue
+    context.fillStyle = palette.paper + 'cc'
+    if (kind === 'mask')
+      context.fillStyle = text === '1' ? palette.paper + 'cc' : palette.hidden[0][1]
+    context.fillRect(x(column - 0.5) + 1, y(row - 0.5) + 1, across - 2, down - 2)
+    if (kind !== 'cell' || across < 14) continue
+    const room = (across - 3) / (LETTER * Math.max(text.length, 1))
+    context.font = `italic ${Math.min(size || 13, room)}px ${font}`
+    context.fillStyle = palette.ink
+    context.fillText(text.replace('-', '\u2212'), x(column), y(row))
+  }
+  return { texts, size }
+}
+
+// The row of the query and the chosen cell, as the figure has them.
+const paintFrames = (context, pane, palette, { x, y, across, down }) => {
+  for (const { name, x0, x1, y0, y1, line } of pane.spec.figure.layout.shapes ?? []) {
+    context.strokeStyle = palette[name]
+    context.lineWidth = line.width
+    context.strokeRect(x(x0), y(y0), (x1 - x0) * across, (y1 - y0) * down)
+  }
+}
+
+const paintLabels = (context, pane, palette, font, axes, waiting) => {
+  const { left, top, labelSize, slanted } = pane.places
+  const { x, y, across, down, columns, rows } = axes
+  const names = new Map(waiting.filter(op => op.kind === 'token').map(op => [op.row, op.text]))
+  const written = { rows: [], columns: [] }
+  context.font = `${labelSize}px ${font}`
+  context.fillStyle = palette.ink
+  context.textAlign = 'right'
+  const down1 = every(labelSize + 1, down)
+  for (let i = rows[0]; i <= rows[1]; i++) {
+    if (i % down1) continue
+    const text = shortened(names.get(i) ?? pane.spec.rows[i], left - 10, labelSize)
+    context.fillText(text, left - 5, y(i))
+    written.rows.push(text)
+  }
+  const wide = longest(pane.spec.columns, labelSize)
+  const across1 = every(slanted ? labelSize + 2 : wide + 5, across)
+  context.textAlign = slanted ? 'left' : 'center'
+  for (let j = columns[0]; j <= columns[1]; j++) {
+    if (j % across1) continue
+    const text = shortened(pane.spec.columns[j], slanted ? 110 : 1e3, labelSize)
+    context.save()
+    context.translate(x(j), slanted ? top - 5 : top - 4 - labelSize / 2)
+    if (slanted) context.rotate(-Math.PI / 2)
+    context.fillText(text, 0, 0)
+    context.restore()
+    written.columns.push(text)
+  }
+  return written
+}
+
+const paintBar = (context, pane, palette, font) => {
+  const { width, top, height, right } = pane.places
+  const [{ zmin, zmax, meta }] = pane.traces
+  const x = width - right + 5
+  const table = colours(palette[meta])
+  for (let k = 0; k < height; k++) {
+    const share = 1 - k / Math.max(height - 1, 1)
+    context.fillStyle = `rgb(${table[Math.round(share * STEPS)].map(Math.round).join()})`
+    context.fillRect(x, top + k, 5, 1.5)
+  }
+  context.font = `9px ${font}`
+  context.fillStyle = palette.ink
+  context.textAlign = 'left'
+  for (const share of [0, 0.5, 1]) {
+    const value = Number((zmin + share * (zmax - zmin)).toPrecision(2))
+    const y = Math.min(Math.max(top + (1 - share) * height, top + 5), top + height - 5)
+    context.fillText(String(value).replace('-', '\u2212'), x + 8, y)
+  }
+}
+
+// Outline for a moment the cells whose number is another than before.
+const glow = (pane, before, colour) => {
+  if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  if (before?.length !== pane.n || before[0].length !== pane.m || pane.n * pane.m > MANY) return
+  const changed = []
+  pane.z.forEach((row, i) => {
+    row.forEach((value, j) => Object.is(value, before[i][j]) || changed.push([i, j]))
+  })
+  pane.frame.dataset.changed = changed.length
+  if (!changed.length) return
+  const { width, top, height, bottom } = pane.places
+  const context = sized(pane.glow, width, top + height + bottom)
+  const { x, y, across, down } = axesOf(pane)
+  Object.assign(context, { strokeStyle: colour, lineWidth: 2 })
+  for (const [i, j] of changed) {
+    context.strokeRect(x(j - 0.5) + 1, y(i - 0.5) + 1, across - 2, down - 2)
+  }
+  pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: 'ease-in' })
+}

@@ -1,0 +1,48 @@
+// A pane's numbers as a table, in the clipboard, and as a file.
+
+const fillTable = (board, pane) => {
+  const { rows, columns, symbol } = pane.spec
+  pane.table.replaceChildren()
+  const table = make('table', '', pane.table)
+  make('caption', 'board-live', table, symbol)
+  const head = make('tr', '', make('thead', '', table))
+  make('td', '', head)
+  for (const column of columns) make('th', '', head, column).scope = 'col'
+  const body = make('tbody', '', table)
+  rows.forEach((row, i) => {
+    const line = make('tr', '', body)
+    make('th', '', line, row).scope = 'row'
+    columns.forEach((_, j) => {
+      const button = make('button', '', make('td', '', line), board.text(pane, i, j))
+      button.type = 'button'
+      button.onclick = () => board.pick(pane, i, j)
+    })
+  })
+}
+
+// As a spreadsheet takes it and as "your data" reads it: labels and exact numbers between tabs.
+const asText = (board, pane) => {
+  const { rows, columns } = pane.spec
+  const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)
+  const quoted = label => {
+    const flat = safe(label).replace(/[\t\r\n]/g, ' ')
+    return flat.includes('"') ? `"${flat.replaceAll('"', '""')}"` : flat
+  }
+  const numbers = i => columns.map((_, j) => board.exact(pane, i, j))
+  const lines = [['', ...columns.map(quoted)]]
+  rows.forEach((row, i) => lines.push([quoted(row), ...numbers(i)]))
+  return lines.map(line => line.join('\t')).join('\n')
+}
+
+const copy = (text, done) => {
+  const byHand = () => {
+    // where the address is not https, browsers give no clipboard
+    const box = make('textarea', '', document.body)
+    box.value = text
+    box.select()
+    document.execCommand('copy')
+    box.remove()
+    done()
+  }
+  navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()
+}

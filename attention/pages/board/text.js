@@ -1,0 +1,60 @@
+// Words and their widths.
+
+const LETTER = 0.5 // of the font size: a digit's width
+const POINT = 0.25 // and a decimal point's
+
+const make = (tag, className, parent, text) => {
+  const node = document.createElement(tag)
+  if (className) node.className = className
+  if (text !== undefined) node.textContent = text
+  parent?.append(node)
+  return node
+}
+
+// W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
+const mathText = (node, text) => {
+  node.replaceChildren()
+  for (const part of text.split(/(\b[A-Za-z]_[A-Za-z]\b)/)) {
+    if (/^[A-Za-z]_[A-Za-z]$/.test(part)) {
+      node.append(part[0])
+      make('sub', '', node, part[2])
+    } else node.append(part)
+  }
+}
+
+const ruler = document.createElement('canvas').getContext('2d')
+const widthOf = (text, size = 11) => {
+  ruler.font = `${size}px "Source Sans", sans-serif`
+  return ruler.measureText(text).width
+}
+const longest = (texts, size) =>
+  texts.reduce((most, text) => Math.max(most, widthOf(text, size)), 0)
+
+// The width of the widest number, in font sizes.
+const widest = texts => {
+  let most = 0
+  for (const row of texts) {
+    for (const text of row) {
+      const width = text.length * LETTER - (text.includes('.') ? LETTER - POINT : 0)
+      if (width > most) most = width
+    }
+  }
+  return most
+}
+
+// A text cut to a width.
+const shortened = (text, room, size) => {
+  if (widthOf(text, size) <= room) return text
+  const points = Array.from(text)
+  do points.pop()
+  while (points.length > 1 && widthOf(points.join('') + '…', size) > room)
+  return points.join('') + '…'
+}
+
+// The same for Plotly, which reads entities: what was typed goes in as entities again.
+const plain = html => {
+  const box = document.createElement('textarea')
+  box.innerHTML = html
+  return box.value
+}
+const escaped = text => text.replace(/[&<>$%]/g, c => `&#${c.charCodeAt(0)};`)

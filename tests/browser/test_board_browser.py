@@ -1,0 +1,264 @@
+"""The board as a spreadsheet, with real keys and a real mouse."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+
+from attention.session import links
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+
+LENGTH = "() => history.length"
+
+
+def own(n: int, d: int = 4) -> dict[str, str]:
+    """The link of a system of one's own: n tokens, d wide, all numbers small and whole."""
+    return {
+        "example": "own",
+        "tokens": ",".join(f'"t{k}"' for k in range(n)),
+        "X": ";".join(["1 0 2 1"[: 2 * d - 1]] * n),
+        **{f"W_{name}": f"integers,{k},{d}x{d},0,3" for k, name in enumerate("QKV")},
+    }
+
+
+def choose(dashboard, stage: str, i: int, j: int) -> None:
+    """Click a cell of the board, and wait until the server has heard of it."""
+    dashboard.click(stage, i, j).idle()
+
+
+def holds(dashboard, stage: str, matrix) -> None:
+    """Wait until a stage shows these numbers, and all that was typed has arrived."""
+    dashboard.wait_for(
+        """([stage, matrix]) => JSON.stringify(document.querySelector(
+        `.board-pane[data-stage=${stage}] .board-canvas`).painted.z.map(row => [...row]))
+        === JSON.stringify(matrix)""",
+        [stage, np.asarray(matrix, float).tolist()],
+    )
+    dashboard.idle()
+
+
+def settings(dashboard):
+    """What the address of the page says, which holds all that the server has taken."""
+    found, notices = links.read(dict(parse_qsl(urlsplit(dashboard.page.url).query)))
+    assert notices == []
+    return found
+
+
+def clipboard(dashboard, text: str) -> None:
+    dashboard.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    dashboard.page.keyboard.press("Control+v")
+
+
+def test_forty_numbers_typed_without_a_pause_all_arrive(visit):
+    dashboard = visit().open(**own(10))
+    choose(dashboard, "X", 0, 0)
+    numbers = np.round(np.linspace(-9.75, 9.75, 40), 3)
+    for number in numbers:
+        dashboard.page.keyboard.type(repr(float(number)))
+        dashboard.page.keyboard.press("Tab")
+    holds(dashboard, "X", numbers.reshape(10, 4))
+    expected = settings(dashboard)
+    assert np.array_equal(expected.matrices["X"].values, numbers.reshape(10, 4))
+    now = view(expected, run(expected))
+    for stage in ("Q", "K", "V", "scores", "weights", "output"):
+        assert np.array_equal(dashboard.numbers(stage), now.stages[stage]), stage
+
+
+def test_enter_goes_down_and_esc_gives_back_then_leaves(visit):
+    dashboard = visit().open()
+    X = EXAMPLES["four-words"].build().matrices["X"].values.copy()
+    choose(dashboard, "X", 0, 1)
+    press = dashboard.page.keyboard.press
+    dashboard.page.keyboard.type("7")
+    press("Enter")
+    dashboard.page.keyboard.type("8")
+    press("Enter")
+    press("Delete")
+    X[0:3, 1] = 7, 8, 0
+    holds(dashboard, "X", X)
+    dashboard.page.keyboard.type("9")
+    press("Escape")
+    assert dashboard.page.locator(".board-input").count() == 0
+    press("Escape")
+    press("Tab")
+    stage = (
+        "document.activeElement.closest('.board-plot')?.parentElement.parentElement.dataset.stage"
+    )
+    assert dashboard.page.evaluate(f"{stage} ?? ''") != "X" or dashboard.page.evaluate(
+        "document.activeElement.tagName === 'BUTTON'"
+    )
+    assert dashboard.numbers("X").tolist() == X.tolist()
+
+
+def test_an_untouched_number_keeps_every_digit_and_sends_nothing(visit):
+    link = own(2, 2) | {"X": "0.1 0.30000000000000004;1e-7 123456.789012345"}
+    dashboard = visit().open(**link)
+    choose(dashboard, "X", 0, 1)
+    tag = dashboard.tag()
+    for key in ("F2", "Enter", "F2"):
+        dashboard.page.keyboard.press(key)
+    box = dashboard.page.locator(".board-input")
+    assert box.input_value() == "123456.789012345"
+    dashboard.page.keyboard.press("Enter")
+    choose(dashboard, "X", 0, 1)
+    dashboard.page.keyboard.press("Enter")
+    assert box.input_value() == "0.30000000000000004"
+    dashboard.page.keyboard.press("Escape")
+    dashboard.idle()
+    assert dashboard.tag() == tag
+
+
+def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_back(visit):
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+    W = EXAMPLES["four-words"].build().matrices["W_V"].values.copy()
+    choose(dashboard, "W_V", 1, 2)
+    before = dashboard.page.evaluate(LENGTH)
+    clipboard(dashboard, "0.5\t-1\n2e-3\tabc\n1\t1\n7\t7\n")
+    changed = W.copy()
+    changed[1:4, 2:4] = [[0.5, -1], [0.002, W[2, 3]], [1, 1]]
+    holds(dashboard, "W_V", changed)
+    said = dashboard.page.locator(".board [role=status]")
+    assert said.inner_text() == (
+        "W_V, row 3, column 4 holds “abc”; a number such as 3, -0.5 or 2e-3 is wanted."
+    )
+    dashboard.wait_for("before => history.length === before + 1", before)
+    dashboard.page.go_back()
+    holds(dashboard, "W_V", W)
+
+
+def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
+    dashboard = visit().open()
+    W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
+    choose(dashboard, "W_Q", 1, 2)
+    before = dashboard.page.evaluate(LENGTH)
+    x, y = dashboard.place("W_Q", 1, 2)
+    dashboard.page.mouse.move(x, y)
+    dashboard.page.mouse.down()
+    dashboard.page.mouse.move(x + 40, y, steps=20)
+    dashboard.page.mouse.up()
+    W[1, 2] = 3  # ten steps of a tenth more than 2
+    holds(dashboard, "W_Q", W)
+    dashboard.wait_for("before => history.length === before + 1", before)
+    W[1, 2] = 2
+    dashboard.page.keyboard.press("Control+z")
+    holds(dashboard, "W_Q", W)
+    W[1, 2] = 3
+    dashboard.page.keyboard.press("Control+y")
+    holds(dashboard, "W_Q", W)
+    for _ in range(6):  # past the state that the page was opened with
+        dashboard.page.keyboard.press("Control+z")
+    W[1, 2] = 2
+    holds(dashboard, "W_Q", W)
+    dashboard.page.locator(".st-key-set_digits input").wait_for()
+    assert "127.0.0.1" in dashboard.page.url
+
+
+def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
+    dashboard = visit().open()
+    before = dashboard.page.evaluate(LENGTH)
+    dashboard.page.get_by_role("button", name="Draw mask").click()
+    (x0, y), (x1, _) = dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3)
+    dashboard.page.mouse.move(x0, y)
+    dashboard.page.mouse.down()
+    dashboard.page.mouse.move(x1, y, steps=3)
+    dashboard.page.mouse.up()
+    hidden = "() => location.search.includes('drawn=1000.1111.1111.1111')"
+    dashboard.wait_for(hidden)
+    dashboard.idle()
+    assert dashboard.page.evaluate(LENGTH) == before + 1
+    assert np.argwhere(np.isnan(dashboard.numbers("weights"))).tolist() == [[0, 1], [0, 2], [0, 3]]
+    dashboard.page.get_by_role("button", name="Draw mask").click()
+    choose(dashboard, "masked", 2, 0)
+    dashboard.page.keyboard.press("Space")
+    dashboard.wait_for("() => location.search.includes('drawn=1000.1111.0111.1111')")
+    dashboard.page.keyboard.press("Space")
+    dashboard.wait_for(hidden)
+
+
+@pytest.mark.parametrize("key", ["Enter", "r", "c"])
+def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, key):
+    dashboard = visit().open()
+    dashboard.edit("W_K").after(
+        lambda: dashboard.page.get_by_role("button", name="Roll", exact=True).click()
+    )
+    rolled = dashboard.numbers("W_K")
+    choose(dashboard, "weights", 1, 2)
+    dashboard.page.keyboard.press("ArrowLeft")
+    dashboard.page.keyboard.press(key)
+    dashboard.page.keyboard.press("Enter")
+    dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
+    dashboard.idle()
+    assert np.array_equal(dashboard.numbers("W_K"), rolled)
+    assert dashboard.page.locator("[role=dialog]").count() == 0
+
+
+def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
+    dashboard = visit().open()
+    x, y = dashboard.place("X", 1, 0)
+    left = dashboard.page.locator(".board-pane[data-stage=X] .board-plot").bounding_box()["x"]
+    dashboard.page.mouse.dblclick(left + 12, y)
+    dashboard.page.keyboard.type("cat")
+    dashboard.page.keyboard.press("Enter")
+    labels = """labels => document.querySelector('.board-pane[data-stage=weights] .board-canvas')
+        .painted.columns.join() === labels"""
+    dashboard.wait_for(labels, "w1,cat,w3,w4")
+    dashboard.page.get_by_role("button", name="Add a token to X").click()
+    dashboard.page.locator(".board-input").wait_for()
+    dashboard.page.keyboard.type("dog")
+    dashboard.page.keyboard.press("Enter")
+    dashboard.wait_for(labels, "w1,cat,w3,w4,dog")
+    for key in ("ArrowUp", "ArrowUp", "Delete"):
+        dashboard.page.keyboard.press(key)
+    dashboard.wait_for(labels, "w1,cat,w4,dog")
+    assert settings(dashboard.idle()).tokens == ("w1", "cat", "w4", "dog")
+
+
+def test_a_pane_is_a_grid_that_says_its_active_cell(visit):
+    dashboard = visit().open()
+    choose(dashboard, "X", 2, 3)
+    grid = dashboard.page.locator(".board-pane[data-stage=X] [role=grid]")
+    names = ("aria-rowcount", "aria-colcount", "aria-readonly")
+    assert [grid.get_attribute(name) for name in names] == ["4", "4", "false"]
+    active = dashboard.page.locator(f"[id={grid.get_attribute('aria-activedescendant')}]")
+    assert (active.get_attribute("role"), active.text_content()) == ("gridcell", "w3, 4: 2")
+    assert active.locator("..").get_attribute("aria-rowindex") == "3"
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_cells_of_one_line_begin_on_one_level(visit, width):
+    dashboard = visit(width=width).open(example="sentence")
+    lines: dict[int, set[int]] = {}
+    for stage in dashboard.stages():
+        top = dashboard.page.locator(f".board-pane[data-stage={stage}]").bounding_box()["y"]
+        scrolled = dashboard.page.evaluate(
+            "document.querySelector('.board').getBoundingClientRect().top"
+        )
+        y = dashboard.painted(stage, "painted.axes.y(-0.5)")
+        box = dashboard.page.locator(
+            f".board-pane[data-stage={stage}] .board-canvas"
+        ).bounding_box()
+        lines.setdefault(round(top - scrolled), set()).add(round(box["y"] + y - scrolled))
+    assert all(len(levels) == 1 for levels in lines.values()), lines
+
+
+def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
+    dashboard = visit().open()
+    small = dashboard.sizes("weights")[0]
+    dashboard.tool("weights", "Enlarge")
+    box = dashboard.page.locator(".board-body.big").bounding_box()
+    assert (box["width"], box["height"]) == (1440, 900)
+    assert dashboard.sizes("weights")[0] > 1.3 * small
+    dashboard.page.keyboard.press("Escape")
+    dashboard.page.locator(".board-body.big").wait_for(state="detached")
+    assert dashboard.sizes("weights")[0] == small
+
+
+def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
+    for motion, marked in (("no-preference", "1"), ("reduce", None)):
+        dashboard = visit(reduced_motion=motion).open()
+        choose(dashboard, "X", 0, 0)
+        dashboard.page.keyboard.type("5")
+        dashboard.after(lambda dashboard=dashboard: dashboard.page.keyboard.press("Enter"))
+        frame = dashboard.page.locator(".board-pane[data-stage=X] .board-plot")
+        assert frame.get_attribute("data-changed") == marked
