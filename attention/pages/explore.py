@@ -98,11 +98,11 @@ def notice() -> str:
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
 
-parts.opening(
-    "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
-    " every number of scaled dot-product attention, on its way to the output.",
-    "",
-)
+with st.sidebar:
+    parts.opening(
+        "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
+        " every number of scaled dot-product attention."
+    )
 controls.rail(s, notice())
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)

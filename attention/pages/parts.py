@@ -16,7 +16,8 @@ from attention.pages import state
 
 def opening(introduction: str, notice: str = "") -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    st.html(f"{_style()}<p class='intro'>{introduction}</p><p class='notice'>{notice}</p>")
+    below = f"<p class='notice'>{notice}</p>" if notice else ""
+    st.html(f"{_style()}<p class='intro'>{introduction}</p>{below}")
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:

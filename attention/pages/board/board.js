@@ -396,11 +396,6 @@ class Board {
       const top = pane === this.enlarged ? -1 : Math.round(pane.element.getBoundingClientRect().top)
       tops.set(top, [...(tops.get(top) ?? []), pane])
     }
-    const groups = [...this.groups.children]
-    for (const group of groups) {
-      const beside = other => other !== group && other.offsetTop === group.offsetTop
-      group.classList.toggle('paired', groups.some(beside))
-    }
     const row = this.rowHeight([...tops.values()])
     for (const line of tops.values()) {
       for (const pane of line) {
@@ -416,14 +411,24 @@ class Board {
   rowHeight(lines) {
     const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
     const short = rows.filter(n => n <= SHORT)
-    const around = 400 + 62 * lines.length + 250 * (rows.length - short.length)
-    const each =
-      (window.innerHeight - around) /
-      Math.max(
-        short.reduce((a, b) => a + b, 0),
-        1
-      )
-    return Math.min(Math.max(Math.floor(each), this.width < 700 ? 28 : 21), 40)
+    const dock = document.querySelector('[data-testid=stBottomBlockContainer]')?.offsetHeight ?? 0
+    const above = this.groups.getBoundingClientRect().top + (this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0)
+    const captions = lines.reduce((sum, line) => sum + this.caption(line), 0)
+    const around = above + dock + captions + 250 * (rows.length - short.length)
+    const sum = Math.max(
+      short.reduce((a, b) => a + b, 0),
+      1
+    )
+    const each = (window.innerHeight - around) / sum
+    return Math.min(Math.max(Math.floor(each), this.width < 700 ? 28 : 18), 56)
+  }
+
+  // What stands around the cells of a line: its words, the labels of its columns, a gap.
+  caption(line) {
+    const top = node => node.getBoundingClientRect().top
+    const words = pane => top(pane.frame) - top(pane.element)
+    const labels = pane => (pane.next ? pane.next.top + pane.next.bottom : 24)
+    return Math.max(...line.map(words)) + Math.max(...line.map(labels)) + 8
   }
 
   drawHeatmap(pane, all, changed, before) {
