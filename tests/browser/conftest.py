@@ -18,6 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LONG = ("test_text_browser", "test_data_browser", "test_state_browser", "test_monkey")
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
@@ -29,11 +30,23 @@ CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAM
 
 
 def pytest_collection_modifyitems(items):
+    """The tests in a browser go first, the long ones among them at the front.
+
+    So no worker is left with a long one when the others have nothing more to do.
+    """
+    items.sort(key=_when)
     if CHROMIUM is None:
         reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
         for item in items:
             if "browser" in item.path.parts:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _when(item) -> int:
+    """Where in the order a test runs; those with the same number stay in theirs."""
+    if "browser" not in item.path.parts:
+        return len(LONG) + 1
+    return LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG)
 
 
 @contextmanager
