@@ -18,6 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LONG = ("test_text_browser", "test_data_browser", "test_state_browser", "test_monkey")
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
@@ -29,11 +30,23 @@ CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAM
 
 
 def pytest_collection_modifyitems(items):
+    """The tests in a browser go first, the long ones among them at the front.
+
+    So no worker is left with a long one when the others have nothing more to do.
+    """
+    items.sort(key=_when)
     if CHROMIUM is None:
         reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
         for item in items:
             if "browser" in item.path.parts:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _when(item) -> int:
+    """Where in the order a test runs; those with the same number stay in theirs."""
+    if "browser" not in item.path.parts:
+        return len(LONG) + 1
+    return LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG)
 
 
 @contextmanager
@@ -86,7 +99,7 @@ def browser():
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--process-per-site"]
         )
         yield chromium
         chromium.close()
@@ -275,20 +288,60 @@ class Dashboard:
         return box.inner_text()
 
 
+class Profile:
+    """The browser of one person. What one test leaves in it is cleared before the next.
+
+    All its pages run in one process, which a page without a script keeps alive: so plotly.js and
+    Streamlit are compiled once and not for each test.
+    """
+
+    def __init__(self, browser, address):
+        self.context = browser.new_context(accept_downloads=True)
+        self.kept = self.context.new_page()
+        self.kept.goto(address + "_stcore/health")
+
+    def open(self, width: int, height: int, scheme: str, permissions: tuple[str, ...]):
+        """A new page."""
+        if permissions:
+            self.context.grant_permissions(permissions)
+        page = self.context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        return page
+
+    def clear(self, address: str) -> None:
+        """Close all pages and forget what this address has left."""
+        for page in self.context.pages:
+            if page is not self.kept:
+                page.close()
+        self.context.clear_permissions()
+        self.context.set_offline(False)
+        chromium = self.context.new_cdp_session(self.kept)
+        kinds = "cookies,local_storage,indexeddb,cache_storage,service_workers"
+        what = {"origin": address.rstrip("/"), "storageTypes": kinds}
+        chromium.send("Storage.clearDataForOrigin", what)
+        chromium.detach()
+
+
+@pytest.fixture(scope="session")
+def profiles() -> list[Profile]:
+    """Those of the first, the second ... visitor of a test."""
+    return []
+
+
 @pytest.fixture
-def visit(browser, address):
+def visit(browser, address, profiles):
     """Open pages as fresh visitors; at the end no page may have raised an error."""
     opened = []
 
-    def visitor(width=1440, height=900, scheme="light", at=address, **options) -> Dashboard:
-        viewport = {"width": width, "height": height}
-        context = browser.new_context(
-            viewport=viewport, color_scheme=scheme, accept_downloads=True, **options
-        )
-        opened.append((context, Dashboard(context.new_page(), at)))
-        return opened[-1][1]
+    def visitor(width=1440, height=900, scheme="light", at=address, permissions=()) -> Dashboard:
+        if len(opened) == len(profiles):
+            profiles.append(Profile(browser, address))
+        page = profiles[len(opened)].open(width, height, scheme, permissions)
+        opened.append(Dashboard(page, at))
+        return opened[-1]
 
     yield visitor
-    for context, dashboard in opened:
-        context.close()
-        assert dashboard.errors == []
+    for profile, dashboard in zip(profiles, opened, strict=False):
+        profile.clear(dashboard.address)
+    assert [dashboard.errors for dashboard in opened if dashboard.errors] == []

@@ -55,6 +55,8 @@ from attention.session.settings import SAMPLING, Settings  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
+LATE = 1.5  # seconds by which a busy machine may begin a run late
+PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants the page
 PAGES = "Explore", "Why √d_k", "Conventions", "Check yours"
 INTROS = {
     "/": "Attention, stage by stage.",
@@ -622,8 +624,8 @@ class Visitor:
         self.away = False
         try:
             self.judge(before, self.look(), moves)
-        except Fault:  # a busy machine may have begun a run late
-            self.page.wait_for_timeout(1_500)
+        except Fault:
+            self.page.wait_for_timeout(LATE * 1000)
             self.judge(before, self.look(), moves)
 
     def settle(self, asked: int) -> None:
@@ -669,8 +671,8 @@ class Visitor:
             raise Fault(f"nothing is chosen in {empty}")
         return Seen(found["url"], found["panes"], settings, found["shown"], found["said"])
 
-    def _until(self, holds: Callable[[dict], bool], patience: float = PATIENCE) -> dict:
-        start = time.monotonic()
+    def _until(self, holds: Callable[[dict], bool], patience: float | None = None) -> dict:
+        start, patience = time.monotonic(), PATIENCE if patience is None else patience
         while True:
             try:
                 found = self.page.evaluate(LOOK)
@@ -753,7 +755,7 @@ class Visitor:
 
 
 def play(
-    browser,
+    page,
     address: str,
     seed: int,
     actions: int,
@@ -765,15 +767,14 @@ def play(
 ) -> tuple[int, str]:
     """One visitor's moves: how many were made, and what went wrong, with all that led to it.
 
+    ``page``: a new one of a browser in which nothing of this address is kept.
     ``script``: these moves instead of chosen ones. ``seconds``: no move begins later than this.
     ``server``: the one at this address, where it may be killed now and then.
     """
     end = time.monotonic() + seconds
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor = None
     try:
-        visitor = Visitor(context.new_page(), address, seed, heavy, server)
+        visitor = Visitor(page, address, seed, heavy, server)
         made = 0
         for moves in script or iter(visitor.choose, None):
             visitor.step([tuple(move) for move in moves])
@@ -785,11 +786,20 @@ def play(
         what = str(fault)
     except PlaywrightError:
         what = traceback.format_exc()
-    finally:
-        context.close()
     done = visitor.done if visitor else []
     lines = "\n".join(json.dumps(step, ensure_ascii=False) for step in done)
     return sum(map(len, done)), f"seed {seed}, move {sum(map(len, done))}: {what}\n{lines}\n"
+
+
+@contextmanager
+def visiting(browser) -> Iterator:
+    """A page of a new visitor, until the end."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
+    context.grant_permissions(PERMISSIONS)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
 
 
 @contextmanager
@@ -826,15 +836,16 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # leave neither server nor browser behind
     with serving(given.root) as server, chromium() as browser:
         while made < given.actions:
-            count, fault = play(
-                browser,
-                server.address,
-                seed,
-                given.episode,
-                heavy=given.heavy,
-                server=server,
-                script=script,
-            )
+            with visiting(browser) as page:
+                count, fault = play(
+                    page,
+                    server.address,
+                    seed,
+                    given.episode,
+                    heavy=given.heavy,
+                    server=server,
+                    script=script,
+                )
             made, seed = made + max(count, 1), seed + 1
             faults += bool(fault)
             print(

@@ -9,9 +9,15 @@ SECONDS = 24  # all visitors together; how far they come depends on the machine
 SEEDS = (1, 2)
 
 
+@pytest.fixture
+def page(visit):
+    """A new visitor's."""
+    return visit(permissions=monkey.PERMISSIONS).page
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_move_of_the_monkey_breaks_a_page_or_changes_what_it_should_not(browser, address, seed):
-    made, fault = monkey.play(browser, address, seed, actions=60, seconds=SECONDS / len(SEEDS))
+def test_no_move_of_the_monkey_breaks_a_page_or_changes_what_it_should_not(page, address, seed):
+    made, fault = monkey.play(page, address, seed, actions=60, seconds=SECONDS / len(SEEDS))
     assert made and not fault, fault
 
 
@@ -26,9 +32,9 @@ OVER_ITSELF = [
 ]
 
 
-def test_a_file_opened_over_itself_keeps_what_was_understood(browser, address):
+def test_a_file_opened_over_itself_keeps_what_was_understood(page, address):
     script = [[move] for move in OVER_ITSELF]
-    assert monkey.play(browser, address, 0, 7, script=script) == (7, "")
+    assert monkey.play(page, address, 0, 7, script=script) == (7, "")
 
 
 @pytest.mark.parametrize(
@@ -58,11 +64,13 @@ def test_a_file_opened_over_itself_keeps_what_was_understood(browser, address):
         ),
     ],
 )
-def test_the_monkey_sees_what_is_planted(browser, address, monkeypatch, planted, sentence):
-    monkeypatch.setattr(monkey, "PATIENCE", 1.0)
-    monkeypatch.setattr(
-        monkey.Hands, "resize", lambda self, key, chance: self.page.evaluate(planted)
-    )
-    made, fault = monkey.play(browser, address, 0, 1, script=[[("resize", "", 0.0)]])
+def test_the_monkey_sees_what_is_planted(page, address, monkeypatch, planted, sentence):
+    def plant(self, key, chance):
+        monkeypatch.setattr(monkey, "PATIENCE", 1.0)  # from now on; opening has its usual one
+        monkeypatch.setattr(monkey, "LATE", 0.1)
+        self.page.evaluate(planted)
+
+    monkeypatch.setattr(monkey.Hands, "resize", plant)
+    made, fault = monkey.play(page, address, 0, 1, script=[[("resize", "", 0.0)]])
     assert made == 1 and fault.startswith(f"seed 0, move 1: {sentence}")
     assert json.loads(fault.splitlines()[-1]) == [["resize", "", 0.0]]

@@ -333,10 +333,11 @@ def choice(key: str, text: str):
     return lambda d: d.page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
 
 
+PRESS = "button => button.click()"  # in one go: the page may be moving under the mouse just then
+
+
 def button(name: str):
-    """Pressed in one go: the page may be moving under the mouse just then."""
-    pressed = "button => button.click()"
-    return lambda d: d.page.get_by_role("button", name=name, exact=True).evaluate(pressed)
+    return lambda d: d.page.get_by_role("button", name=name, exact=True).evaluate(PRESS)
 
 
 FIRST_MOVES = [  # each the first in its session, one after the other; what it does to the address
@@ -376,9 +377,10 @@ def test_a_number_typed_as_the_first_move_of_a_new_session_is_taken(pages):
 def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")
-    dashboard.page.locator(".st-key-load_use button:enabled").wait_for()
+    use = dashboard.page.locator(".st-key-load_use button:enabled")
+    use.wait_for()
     expire(dashboard)
-    dashboard.use()
+    dashboard.after(lambda: use.evaluate(PRESS))
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
 
 
