@@ -16,7 +16,7 @@ from attention.finite import listed, troubles
 from attention.html import walk as tables
 from attention.pages import board, controls, editors, parts, sheet, state
 from attention.session.examples import EXAMPLES, OWN, as_made
-from attention.session.run import one, run, view
+from attention.session.run import no_key_sentences, one, run, view
 from attention.stages import STAGES
 
 FORGET = (
@@ -64,11 +64,7 @@ def edit(name: object) -> None:
 def flags() -> list[str]:
     """What a person should know about these numbers."""
     queries = shown.labels["queries"]
-    sentences = [
-        f"Query “{queries[i]}” sees no key: its weights and its output are 0."
-        for i in range(len(s.tokens))
-        if not shown.allowed[i].any()
-    ]
+    sentences = no_key_sentences(shown)
     for trouble in troubles(one(s, trace)):
         who = listed([f"“{queries[i]}”" for i in trouble.queries])
         sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")

@@ -240,7 +240,7 @@ def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
         alternative = dashboard.page.locator(
             f".board-pane[data-stage={stage}] [role=img]"
         ).get_attribute("aria-label")
-        assert "4 rows, 4 columns. Smallest" in alternative
+        assert "4 rows, 4 columns: largest" in alternative
     dashboard.tool("scores", "Show as table")
     table = dashboard.page.locator(".board-pane[data-stage=scores] table")
     rows = [row.split() for row in table.locator("tbody tr").all_inner_texts()]
