@@ -92,7 +92,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     dashboard.edit("W_V")
     dashboard.choose("set_kind_W_V", "standard normal")
     dashboard.after(lambda: dashboard.page.locator(".st-key-roll_W_V button").click())
-    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal", 4)))
+    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal", 4, stream="W_V")))
     agrees(dashboard, settings)
 
     dashboard.menu("set_mask", "look-ahead (causal)")
