@@ -63,6 +63,12 @@ def _weights(view: View, name: str) -> tuple[str, str]:
     return "masked, as it is", "Softmax is off: raw scores weigh the values."
 
 
+def _output(view: View, name: str) -> tuple[str, str]:
+    if view.softmax:
+        return "", ""
+    return "", "The values added up by raw scores; colours have another range than V's."
+
+
 def _context(view: View, name: str) -> tuple[str, str]:
     return "", "The outputs of this head added up." if view.heads > 1 else ""
 
@@ -75,6 +81,7 @@ _SPECIAL = {
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,
+    "output": _output,
     "context": _context,
 }
 

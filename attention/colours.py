@@ -63,14 +63,21 @@ def hidden_cells(view: View, name: str) -> np.ndarray | None:
 
 
 def colour_limits(view: View) -> dict[str, tuple[float, float]]:
-    """The colour range of each stage: the same for stages that are compared, 0…1 for weights."""
+    """The colour range of each stage: the same for stages that are compared, 0…1 for weights.
+
+    V and what is mixed from it are compared while weights share out 1. Without softmax the mixture
+    may be many times as large, and V has a range of its own.
+    """
     most: dict[str, float] = {}
+    words = {name: STAGES[name].limits for name in view.stages}
+    if not view.softmax:
+        words["V"] = "V alone"
     for name, matrix in view.stages.items():
         hidden = hidden_cells(view, name)
         shown = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
-        word = STAGES[name].limits
+        word = words[name]
         most[word] = max(most.get(word, 0.0), float(np.abs(matrix[shown]).max(initial=0)))
-    found = {name: around_zero(most[STAGES[name].limits]) for name in view.stages}
+    found = {name: around_zero(most[words[name]]) for name in view.stages}
     if view.softmax:
         found["weights"] = (0, 1)
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 from attention.captions import describe
 from attention.colours import LIGHT, colour_limits, hidden_cells, shade
-from attention.numbers import number
+from attention.numbers import number, rounded
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
@@ -199,12 +199,13 @@ def table(
     more = "<td>…</td>" * beyond
     heads = "".join(f"<th>{_label(label)}</th>" for label in columns[: shown.shape[1]])
     lines = [f"{ROW}<th></th>{heads}{more}</tr>"]
+    texts = rounded(shown, digits)
     for i, row in enumerate(shown.tolist()):
         cells = ""
         for j, value in enumerate(row):
             covered = hidden is not None and hidden[i, j]
             colour = LIGHT["hidden"][0][1] if covered else shade(value, limits, role)
-            cells += f'<td style="{CELL}{colour}">{number(value, digits)}</td>'
+            cells += f'<td style="{CELL}{colour}">{texts[i][j]}</td>'
         lines.append(f"{ROW}<th>{_label(rows[i])}</th>{cells}{more}</tr>")
     if below:
         lines.append(f"{ROW}<th>…</th>{'<td>…</td>' * (shown.shape[1] + beyond)}</tr>")

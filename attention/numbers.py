@@ -10,23 +10,25 @@ import numpy as np
 MINUS = "\u2212"
 
 
-@lru_cache(4096)  # 0, 1 and −∞ stand in most cells of a masked matrix
+@lru_cache(4096)  # the same few numbers come again and again in tables and arithmetic
 def number(value: float, digits: int = 2) -> str:
     """``value`` with that many digits after the point, and never a 0 that is not one.
 
     Whole numbers stay whole; a number too small or too large for its digits turns to powers of
-    ten, with one digit less, so that it takes no more room.
+    ten, with one digit less, so that it takes no more room. 0 digits round to whole numbers.
 
     >>> [number(v) for v in (55.0, 27.456, -0.5, 3.059e-7, 1.5e9, float("-inf"))]
     ['55', '27.46', '−0.50', '3.1e−7', '1.5e9', '−∞']
+    >>> number(27.456, 0), number(-0.3, 0)
+    ('27', '0')
     """
     value = float(value)  # float16 cannot be compared with 1e6
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else MINUS + "∞"
-    if value == int(value) and abs(value) < 1e6:
-        return str(int(value)).replace("-", MINUS)
+    if abs(value) < 1e6 and (value == int(value) or digits == 0):
+        return str(round(value)).replace("-", MINUS)
     text = f"{value:.{digits}f}"
     if abs(value) >= 1e6 or float(text) == 0:
         mantissa, power = f"{value:.{max(digits - 1, 0)}e}".split("e")
@@ -35,20 +37,36 @@ def number(value: float, digits: int = 2) -> str:
 
 
 def numbers(values: np.ndarray, digits: int = 2) -> list[str]:
-    """:func:`number` of each of them, several times as fast: plain ones are formatted in one go.
+    """The numbers of one matrix, all with the same digits after the point: none where all are
+    whole.
 
-    >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7]))
-    ['0.50', '27.46', '3', '1.0e−7']
+    Numbers too small or too large for their digits, and those that are not finite, stand as in
+    :func:`number`.
+
+    >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7])), numbers(np.array([55.0, -3.0]))
+    (['0.50', '27.46', '3.00', '1.0e−7'], ['55', '−3'])
     """
-    values = values.astype(np.float64, copy=False)
+    values = values.astype(np.float64, copy=False).ravel()
     size = np.abs(values)
-    with np.errstate(invalid="ignore"):
-        plain = (size >= 10.0**-digits) & (size < 1e6) & (values != np.rint(values))
-    listed = values.tolist()
-    texts = (" ".join([f"%.{digits}f"] * len(listed)) % tuple(listed)).replace("-", MINUS).split()
+    whole = values == np.rint(values)
+    places = 0 if whole[np.isfinite(values)].all() else digits
+    plain = (size < 1e6) & (whole | (size >= 10.0**-digits) | (digits == 0))
+    listed = np.where(plain, values if places else np.rint(values), 0.0) + 0.0  # makes −0 a 0
+    written = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist())
+    texts = written.replace("-", MINUS).split()
     for k in np.flatnonzero(~plain).tolist():
-        texts[k] = number(listed[k], digits)
+        texts[k] = number(values[k], digits)
     return texts
+
+
+def rounded(matrix: np.ndarray, digits: int = 2) -> list[list[str]]:
+    """(rows, columns) of :func:`numbers`.
+
+    >>> rounded(np.array([[1, 0.5], [0, -0.25]]))
+    [['1.00', '0.50'], ['0.00', '−0.25']]
+    """
+    flat, width = numbers(matrix, digits), matrix.shape[1]
+    return [flat[start : start + width] for start in range(0, matrix.size, width or 1)]
 
 
 def exact(value: float) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention.numbers import exact, number
+from attention.numbers import exact, number, numbers
 
 PRINTED = [
     (0.0, 2, "0"),
@@ -18,7 +18,9 @@ PRINTED = [
     (27.456, 2, "27.46"),
     (-0.5, 2, "−0.50"),
     (0.125, 2, "0.12"),
-    (0.3, 0, "3e−1"),
+    (0.3, 0, "0"),
+    (-0.3, 0, "0"),
+    (2.5e6, 0, "2e6"),
     (1.7, 0, "2"),
     (3.059e-7, 2, "3.1e−7"),
     (-1.3887937e-11, 4, "−1.389e−11"),
@@ -46,12 +48,45 @@ def test_numpy_scalars_print_like_their_python_values(kind):
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 10))
 def test_the_text_reads_back_to_the_digits_it_shows(value, digits):
     text = number(value, digits).replace("−", "-")
-    assert (float(text) == 0) == (value == 0)
+    assert (float(text) == 0) == (value == 0 if digits else abs(value) <= 0.5)
     if abs(value) < sys.float_info.max / 2:
         off = abs(float(text) - value)
         small = 0.5 * 10.0**-digits * (1 + 1e-9)
         relative = 0.5 * 10.0 ** -max(digits - 1, 0) * abs(value) * (1 + 1e-9)
         assert off <= max(small, relative, 5e-324)
+
+
+MATRICES = {
+    "all whole": ([55, 0, -3, -0.0], 2, "55 0 −3 0"),
+    "one is not": ([55, 0.5, 0, -3], 2, "55.00 0.50 0.00 −3.00"),
+    "tiny": ([1, 3.059e-7, 0, 0.006], 2, "1.00 3.1e−7 0.00 0.01"),
+    "tiny among whole numbers": ([1, 3.059e-7, 0], 3, "1.000 3.06e−7 0.000"),
+    "hidden": ([-np.inf, 1.25, np.inf, np.nan], 1, "−∞ 1.2 ∞ NaN"),
+    "hidden among whole numbers": ([-np.inf, 1, 2], 2, "−∞ 1 2"),
+    "large": ([1.5e9, 2, -999_999], 2, "1.5e9 2 −999999"),
+    "large among others": ([1.5e9, 2, 0.25], 2, "1.5e9 2.00 0.25"),
+    "no digits": ([0.4, -0.4, 1.7, 3, 1e-9, 2.5e6], 0, "0 0 2 3 0 2e6"),
+    "none": ([], 2, ""),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_the_numbers_of_one_matrix_have_the_same_digits_after_the_point(name):
+    values, digits, text = MATRICES[name]
+    assert numbers(np.array(values, float), digits) == text.split()
+
+
+@given(
+    st.lists(st.floats(-1e7, 1e7) | st.integers(-9, 9), min_size=1, max_size=8), st.integers(1, 6)
+)
+def test_no_number_of_a_matrix_is_shown_as_0_that_is_not_one(values, digits):
+    for value, text in zip(values, numbers(np.array(values, float), digits), strict=True):
+        plain = text.replace("−", "-")
+        assert (float(plain) == 0) == (value == 0)
+        assert not plain.startswith("-0.") or value < 0
+        assert abs(float(plain) - value) <= 0.5000001 * max(
+            10.0**-digits, abs(value) * 10.0 ** (1 - digits)
+        )
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attention.figures.panes import Pane
 from attention.html.tables import line, table
-from attention.numbers import number
+from attention.numbers import rounded
 from attention.view import View
 
 STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
@@ -100,8 +100,8 @@ def _stage(view: View, pane: Pane, digits: int) -> str:
     if name not in view.stages:
         return text
     lines = [
-        line([label, *(number(v, digits) for v in row)])
-        for label, row in zip(view.rows(name), view.stages[name], strict=True)
+        line([label, *row])
+        for label, row in zip(view.rows(name), rounded(view.stages[name], digits), strict=True)
     ]
     cells = table(name, ["", *view.columns(name)], lines)
     return f"{text}<details><summary>as a table</summary>{cells}</details>"

@@ -6,7 +6,7 @@ import json
 import math
 
 from attention.markdown import plain
-from attention.numbers import exact, number
+from attention.numbers import exact, rounded
 from attention.readers.tables import disarmed
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -63,7 +63,7 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2) -> bytes:
     view = as_view(shown)
     parts = ["% needs \\usepackage{amsmath}"]
     for name, matrix in view.stages.items():
-        rows = " \\\\\n  ".join(" & ".join(_tex(v, digits) for v in row) for row in matrix)
+        rows = " \\\\\n  ".join(" & ".join(map(_tex, row)) for row in rounded(matrix, digits))
         wide = matrix.shape[1]
         most = f"\\setcounter{{MaxMatrixCols}}{{{wide}}}\n" if wide > 10 else ""
         body = f"\\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}"
@@ -71,8 +71,8 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2) -> bytes:
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _tex(value: float, digits: int) -> str:
-    text = number(value, digits).replace("−", "-").replace("∞", r"\infty")
+def _tex(number: str) -> str:
+    text = number.replace("−", "-").replace("∞", r"\infty")
     text = text.replace("NaN", r"\mathrm{NaN}")
     mantissa, _, power = text.partition("e")
     return rf"{mantissa} \cdot 10^{{{power}}}" if power else text
@@ -86,8 +86,8 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2) -> bytes:
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [
-            f"| **{plain(label)}** | {' | '.join(number(v, digits) for v in row)} |"
-            for label, row in zip(view.rows(name), matrix, strict=True)
+            f"| **{plain(label)}** | {' | '.join(row)} |"
+            for label, row in zip(view.rows(name), rounded(matrix, digits), strict=True)
         ]
         parts.append(f"### {plain(STAGES[name].heading)}\n\n{head}\n" + "\n".join(lines))
     return ("\n\n".join(parts) + "\n").encode()

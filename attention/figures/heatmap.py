@@ -16,7 +16,7 @@ import numpy as np
 
 from attention.colours import LIGHT
 from attention.figures.theme import layout
-from attention.numbers import numbers
+from attention.numbers import rounded
 
 MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
@@ -123,10 +123,7 @@ def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
 
 def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
     """The number of each cell as text; None where there are too many to print."""
-    if matrix.size > MOST_TEXTS:
-        return None
-    flat, width = numbers(matrix.ravel(), digits), matrix.shape[1]
-    return [flat[start : start + width] for start in range(0, matrix.size, width)]
+    return None if matrix.size > MOST_TEXTS else rounded(matrix, digits)
 
 
 def pack(values: np.ndarray) -> dict:

@@ -156,18 +156,25 @@ def alternative(
     symbol: str,
     digits: int,
 ) -> str:
-    """The heatmap in a sentence, for those who do not see it."""
+    """What is in the heatmap in one sentence, for those who do not see it."""
     shown = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
-    text = f"{symbol}: {matrix.shape[0]} rows, {matrix.shape[1]} columns."
+    parts = []
     if shown.any():
         for word, place in (
-            ("Smallest", np.where(shown, matrix, np.inf).argmin()),
-            ("Largest", np.where(shown, matrix, -np.inf).argmax()),
+            ("largest", np.where(shown, matrix, -np.inf).argmax()),
+            ("smallest", np.where(shown, matrix, np.inf).argmin()),
         ):
             i, j = divmod(int(place), matrix.shape[1])
-            text += f" {word} {number(matrix[i, j], digits)} at {rows[i]}, {columns[j]}."
+            at = f"at row {rows[i]}, column {columns[j]}"
+            parts.append(f"{word} {number(matrix[i, j], digits)} {at}")
     covered = 0 if hidden is None else int(hidden.sum())
-    return text + (f" {covered} hidden." if covered else "")
+    parts += [f"{_count(covered, 'cell')} hidden"] * bool(covered)
+    sides = f"{_count(matrix.shape[0], 'row')}, {_count(matrix.shape[1], 'column')}"
+    return f"{symbol}, {sides}{': ' * bool(parts)}{'; '.join(parts)}."
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count} {word}{'s' * (count != 1)}"
 
 
 def _marks(name: str, query: int | None, cell: Cell | None) -> tuple[Mark, ...]:

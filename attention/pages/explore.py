@@ -19,7 +19,7 @@ from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
 from attention.session.examples import EXAMPLES, OWN, as_made
-from attention.session.run import one, run, view
+from attention.session.run import no_key_sentences, one, run, view
 from attention.session.settings import Settings
 from attention.stages import STAGES
 
@@ -75,11 +75,7 @@ def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
 def flags() -> list[str]:
     """What a person should know about these numbers."""
     queries = shown.labels["queries"]
-    sentences = [
-        f"Query “{queries[i]}” sees no key: its weights and its output are 0."
-        for i in range(len(s.tokens))
-        if not shown.allowed[i].any()
-    ]
+    sentences = no_key_sentences(shown)
     for trouble in troubles(one(s, trace)):
         who = listed([f"“{queries[i]}”" for i in trouble.queries])
         sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")

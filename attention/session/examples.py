@@ -98,8 +98,8 @@ def cat_sat(name: str) -> Settings:
     tokens = ("the", "cat", "sat", "on", "the", "mat")
     X = Matrix.rolled((6, 4), Recipe("integers", 56, -2, 3, WORDS), Rows(tokens, tokens))
     weights = {
-        key: Matrix.rolled((4, width), Recipe("integers", seed, -1, 2, key))
-        for key, width, seed in (("W_Q", 4, 175), ("W_K", 4, 263), ("W_V", 3, 93))
+        key: Matrix.rolled((4, 4), Recipe("integers", seed, -1, 2, key))
+        for key, seed in (("W_Q", 175), ("W_K", 263), ("W_V", 1190))
     }
     return _settings(name, tokens, {"X": X} | weights, query=2)
 

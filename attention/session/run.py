@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from attention.captions import TUTORIAL_FILL
+from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
 from attention.session.settings import MATRICES, Settings, allowed
 from attention.stages import STAGES
@@ -55,6 +56,20 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
         names=settings.names,
         context=settings.context,
     )
+
+
+def no_key_sentences(shown: View) -> list[str]:
+    """One sentence on the queries that see no key, where there are any."""
+    blind = np.flatnonzero(~shown.allowed.any(axis=1)).tolist()
+    if not blind:
+        return []
+    who = listed([f"“{shown.labels['queries'][i]}”" for i in blind])
+    does = (
+        "sees no key: its weights and its output"
+        if len(blind) == 1
+        else ("see no key: their weights and their outputs")
+    )
+    return [f"{who[:1].upper()}{who[1:]} {does} are 0."]
 
 
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:

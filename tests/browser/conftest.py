@@ -124,7 +124,11 @@ class Dashboard:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.set_default_timeout(60_000)  # a busy machine; costs nothing where all is well
 
-    def open(self, path: str = "", ready: str = ".board[data-tag]", **link) -> Dashboard:
+    def open(
+        self, path: str = "", ready: str = ".board[data-tag]", bare: bool = False, **link
+    ) -> Dashboard:
+        """Open a page with this link; without one with the four words, or at its bare address."""
+        link = link if link or bare else {"example": "four-words"}
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
         self.page.wait_for_selector(ready)
         return self.idle()

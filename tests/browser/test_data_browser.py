@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from attention import causal, self_attention
-from attention.numbers import number
+from attention.numbers import numbers, rounded
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -306,7 +306,7 @@ def test_every_format_is_downloaded_and_equal(mine):
     )
     markdown = taken("Markdown")[1].decode().split("### ")[1:]
     for body, table, matrix in zip(latex, markdown, now.stages.values(), strict=True):
-        printed = [[number(value, settings.digits) for value in row] for row in matrix]
+        printed = rounded(matrix, settings.digits)
         plain = [
             [text.replace("−", "-").replace("∞", r"\infty") for text in row] for row in printed
         ]
@@ -388,7 +388,7 @@ def test_a_figure_is_saved_at_its_size_with_title_caption_and_marks(mine):
     texts = ["".join(node.itertext()) for node in root.iter(SVG + "text")]
     assert {"My <b>words</b> %{x}", "After $GloVe$.", "the", "cat", "sat", "."} <= set(texts)
     now = view(settings, run(settings))
-    assert {number(value, 2) for value in now.stages["scores"].ravel()} <= set(texts)
+    assert set(numbers(now.stages["scores"], 2)) <= set(texts)
     styles = " ".join(node.get("style", "") for node in root.iter(SVG + "path"))
     assert (
         "stroke: rgb(212, 0, 106)" in styles and "stroke: rgb(17, 24, 39)" in styles

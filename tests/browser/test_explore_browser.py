@@ -83,7 +83,7 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     dashboard.edit("W_V")
     dashboard.choose("set_kind_W_V", "standard normal")
     dashboard.after(lambda: dashboard.page.locator(".st-key-roll_W_V button").click())
-    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal", 4)))
+    settings = settings.with_matrix("W_V", Matrix.rolled((4, 4), Recipe("normal", 4, stream="W_V")))
     agrees(dashboard, settings)
 
     dashboard.menu("set_mask", "look-ahead (causal)")
@@ -233,7 +233,7 @@ def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
         alternative = dashboard.page.locator(
             f".board-pane[data-stage={stage}] [role=grid]"
         ).get_attribute("aria-description")
-        assert "4 rows, 4 columns. Smallest" in alternative
+        assert "4 rows, 4 columns: largest" in alternative
     dashboard.tool("scores", "Show as table")
     table = dashboard.page.locator(".board-pane[data-stage=scores] table")
     rows = [row.split() for row in table.locator("tbody tr").all_inner_texts()]

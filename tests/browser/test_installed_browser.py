@@ -22,7 +22,7 @@ def served(environments, serving, tmp_path_factory):
 
 
 def test_the_installed_command_draws_the_saved_state_and_any_example(served, visit):
-    dashboard = visit(at=served).open()
+    dashboard = visit(at=served).open(bare=True)
     now = view(SAVED, run(SAVED))
     for stage in ("Q", "scores", "scaled", "weights", "output"):
         assert (dashboard.numbers(stage) == now.stages[stage]).all(), stage

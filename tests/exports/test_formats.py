@@ -34,7 +34,7 @@ CASES = {
         padding=(0,),
         context=True,
     ),
-    "crossed, all hidden": replace(changes.set_memory(FOUR, True), padding=tuple(range(4))),
+    "crossed, all hidden": replace(changes.set_memory(FOUR, True), padding=tuple(range(3))),
 }
 HOSTILE = (
     '<b>"x"</b>',

@@ -68,7 +68,22 @@ def test_each_cell_carries_its_number_once(name, digits):
         matrix = now.stages[pane["name"]]
         for i, j in np.ndindex(matrix.shape):
             texts = [trace["text"][i][j] for trace in pane["figure"]["data"]]
-            assert [text for text in texts if text] == [number(matrix[i, j], digits)]
+            assert [text for text in texts if text] == [by_hand(matrix[i, j], matrix, digits)]
+
+
+def by_hand(value, matrix, digits):
+    """A number as it stands in its matrix."""
+    finite = matrix[np.isfinite(matrix)]
+    point = digits if (finite != finite.round()).any() else 0
+    if not np.isfinite(value):
+        return "−∞"
+    text = f"{value:.{point}f}"
+    if point and value and float(text) == 0:
+        mantissa, power = f"{value:.{point - 1}e}".split("e")
+        text = f"{mantissa}e{int(power)}"
+    if abs(value) >= 1e6:
+        text = "-1e9" if digits == 0 else f"-{1:.{digits - 1}f}e9"
+    return "0" if text == "-0" else text.replace("-", "−")
 
 
 def test_only_the_mask_has_no_colour_bar():
@@ -87,9 +102,9 @@ def test_the_hidden_cells_are_those_the_query_may_not_look_at():
             assert not greys
             continue
         (grey,) = greys
-        see = [[j <= i and j != 0 for j in range(4)] for i in range(4)]
+        see = [[j <= i - 1 and j != 0 for j in range(3)] for i in range(4)]
         assert (unpack(grey["z"]) == 0).tolist() == [[not cell for cell in row] for row in see]
-        text = "0" if pane["name"] == "weights" else "−∞"
+        text = "0.00" if pane["name"] == "weights" else "−∞"
         assert {t for row in grey["text"] for t in row if t} == {text}
 
 
@@ -109,7 +124,6 @@ def test_stages_that_are_compared_share_their_limits(name):
     now = shown(name)
     limits = colour_limits(now)
     assert limits["scaled"] == limits["masked"]
-    assert limits["V"] == limits["output"]
     if now.softmax:
         assert limits["weights"] == (0, 1)
     for stage, (low, high) in limits.items():
@@ -140,15 +154,52 @@ def test_the_text_alternative_names_the_smallest_and_largest_visible_number(name
             if np.isfinite(matrix[i, j]) and (hidden is None or not hidden[i, j])
         ]
         text = pane["alt"]
-        assert text.startswith(
-            f"{pane['symbol']}: {matrix.shape[0]} rows, {matrix.shape[1]} columns."
+        rows, columns = (
+            f"{n} {w}{'s' * (n != 1)}" for n, w in zip(matrix.shape, SIDES, strict=True)
         )
+        assert text.startswith(f"{pane['symbol']}, {rows}, {columns}: ")
+        assert text.endswith(".") and "\n" not in text
         if cells:
             (low, *_), (high, *_) = min(cells), max(cells)
-            assert f"Smallest {number(low, 3)} at " in text
-            assert f"Largest {number(high, 3)} at " in text
+            for word, value in (("smallest", low), ("largest", high)):
+                named, over = pane["rows"], pane["columns"]
+                at = [
+                    f"{word} {number(value, 3)} at row {named[i]}, column {over[j]}"
+                    for v, i, j in cells
+                    if v == value
+                ]
+                assert any(each in text for each in at)
         if hidden is not None and hidden.any():
-            assert text.endswith(f" {int(hidden.sum())} hidden.")
+            count = int(hidden.sum())
+            assert text.endswith(f"{count} cell{'s' * (count != 1)} hidden.")
+
+
+SIDES = ("row", "column")
+
+
+def test_a_stage_says_in_one_sentence_what_is_in_it():
+    s = EXAMPLES["cat-sat"].build()
+    alts = {pane["name"]: pane["alt"] for pane in panes(view(s, run(s)))}
+    assert alts["weights"] == (
+        "weights, 6 rows, 6 columns: largest 0.65 at row mat, column on;"
+        " smallest 0.01 at row mat, column mat."
+    )
+    masked = replace(s, mask="causal")
+    alts = {pane["name"]: pane["alt"] for pane in panes(view(masked, run(masked)))}
+    assert alts["masked"].endswith("; 15 cells hidden.")
+
+
+def test_v_and_output_have_ranges_of_their_own_only_where_softmax_is_off():
+    for name in CASES:
+        now = shown(name)
+        limits = colour_limits(now)
+        if now.softmax:
+            assert limits["V"] == limits["output"]
+        else:
+            assert limits["V"][1] == np.abs(now.stages["V"]).max()
+            assert limits["output"][1] == np.abs(now.stages["output"]).max()
+        told = "colours have another range than V's" in describe(now, "output")["sentence"]
+        assert told is not now.softmax
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -198,7 +249,7 @@ def test_a_true_mask_stands_beside_minus_1e9():
     weights, output = side_by_side(view(s, run(s)))
     assert (weights["name"], output["name"]) == ("weights_inf", "output_inf")
     assert (weights["symbol"], output["symbol"]) == ("weights with −∞", "output with −∞")
-    assert [t for t in weights["figure"]["data"][1]["text"][2]] == ["0", "0", "0"]
+    assert [t for t in weights["figure"]["data"][1]["text"][2]] == ["0.00", "0.00", "0.00"]
 
 
 HOSTILE = ("<b>x</b>", "<img src=x onerror=alert(1)>", "%{z}", "$x$")

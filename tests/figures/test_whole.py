@@ -120,7 +120,7 @@ def test_numbers_are_printed_in_one_size_where_there_is_room():
     sizes = [{t.textfont.size for t in traces} for traces in heatmaps(small).values()]
     assert all(len(size) == 1 and min(size) >= 8 for size in sizes)
     weights = heatmaps(figure(layer(5), stages=["weights"]))["x"][0]
-    assert weights.text[0][0] == "1"
+    assert weights.text[0][0] == "1.00"
     assert all(t.texttemplate is None for t in large.data)
 
 

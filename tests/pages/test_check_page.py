@@ -23,7 +23,7 @@ def ran(moved) -> AppTest:
 
 def opened(page=CHECK, **link) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=30)
-    for name, value in link.items():
+    for name, value in (link or {"example": "four-words"}).items():
         at.query_params[name] = value
     ran(at)
     return ran(at.switch_page(page))

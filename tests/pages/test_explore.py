@@ -88,7 +88,7 @@ MOVES = {
         "set_parts",
         ["softmax", "cross"],
         "memory_tokens",
-        ("w1", "w2", "w3", "w4"),
+        ("a", "dog", "barks"),
     ),
     "W_O": ("button_group", "set_parts", ["softmax", "output_weights"], "d_v", 4),
     "own scale": ("selectbox", "set_scale_kind", "number", "scale", 0.5),

@@ -13,7 +13,9 @@ APP = Path(__file__).parents[2] / "app.py"
 @pytest.fixture
 def at() -> AppTest:
     """Explore after Reset has set the query back from the third token to the first."""
-    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.query_params["example"] = "four-words"
+    at.run()
     at.selectbox(key="set_query").set_value(2).run()
     at.button(key="reset").click().run()
     assert (settings(at).query, at.selectbox(key="set_query").value) == (0, 0)

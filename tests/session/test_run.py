@@ -12,7 +12,7 @@ from attention.session import changes
 from attention.session.examples import EXAMPLES
 from attention.session.links import existing_cell
 from attention.session.matrix import Matrix
-from attention.session.run import labels, run, sizes, view
+from attention.session.run import labels, no_key_sentences, run, sizes, view
 from attention.session.validate import check
 from attention.stages import STAGES
 from attention.view import distinct
@@ -201,3 +201,41 @@ def test_a_cell_is_looked_for_without_running_the_attention(monkeypatch):
     assert existing_cell(replace(s, cell=("weights", 3, 3))) == ("weights", 3, 3)
     for missing in (("weights", 4, 0), ("weights", 0, 4), ("weights", -1, 0), ("nothing", 0, 0)):
         assert existing_cell(replace(s, cell=missing)) is None
+
+
+@pytest.mark.parametrize(
+    ("padding", "mask", "sentences"),
+    [
+        ((), "causal", []),
+        ((0,), "causal", ["Query “w1” sees no key: its weights and its output are 0."]),
+        (
+            (0, 1),
+            "causal",
+            ["Queries “w1” and “w2” see no key: their weights and their outputs are 0."],
+        ),
+        (
+            (0, 1, 2, 3),
+            "none",
+            [
+                "Queries “w1”, “w2”, “w3” and “w4” see no key: their weights and their outputs"
+                " are 0."
+            ],
+        ),
+    ],
+)
+def test_one_sentence_names_all_queries_that_see_no_key(padding, mask, sentences):
+    s = check(replace(FOUR, padding=padding, mask=mask))
+    trace = run(s)
+    assert no_key_sentences(view(s, trace)) == sentences
+    for i in np.flatnonzero(trace.hidden_rows.reshape(-1)):
+        assert not trace.weights.reshape(4, 4)[i].any()
+        assert not trace.output.reshape(4, 4)[i].any()
+
+
+def test_one_sentence_stays_short_where_many_queries_see_no_key():
+    s = check(changes.set_sentence(FOUR, " ".join(f"word{k}x" for k in range(64))))
+    (sentence,) = no_key_sentences(view(s, run(replace(s, padding=tuple(range(64))))))
+    assert sentence == (
+        "Queries “word0x”, “word1x”, “word2x”, “word3x”, “word4x” and 59 more see no key: their"
+        " weights and their outputs are 0."
+    )
