@@ -83,6 +83,7 @@ ROWS = {
     "V",
 }
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
+D_MODEL = "d_model_number", "d_model_of_words"
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
     "set_example": ANYTHING,
@@ -103,6 +104,13 @@ CHANGES: dict[str, set[str]] = {
     "set_d_model": {"X", "memory", "W_Q", "W_K", "W_V", "cell"},
     "set_d_k": {"W_Q", "W_K", "Q", "K", "cell"},
     "set_d_v": {"W_V", "V", "W_O", "cell"},
+    **{f"set_{name}": {"X", "memory", "W_Q", "W_K", "W_V", "cell"} for name in D_MODEL},
+    "set_d_k_number": {"W_Q", "W_K", "Q", "K", "cell"},
+    "set_d_v_number": {"W_V", "V", "W_O", "cell"},
+    "set_sentence": ROWS | PARTS,
+    "set_second_sentence": ROWS | PARTS,
+    "randomize": {"W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
+    "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell"},
     "table_mask": {"mask", "drawn", "cell"},
     "board": {"cell", "query"},
@@ -398,7 +406,16 @@ class Hands:
         self.page.keyboard.press("Enter" if int(chance * 1000) % 2 else "Tab")
 
     def stTextInput(self, key: str, chance: float) -> None:
-        words = "0", "1, :, :", ":, 0:2", "the cat", "<b>x</b>", "nonsense %{x}", "", "a " * 50
+        words = (
+            "0",
+            "1, :, :",
+            ":, 0:2",
+            "The cat saw the dog.",
+            "<b>x</b>",
+            "nonsense %{x}",
+            "",
+            "a " * 50,
+        )
         self._at(key, "input").fill(words[int(chance * len(words))])
         self.page.keyboard.press("Enter" if int(chance * 1000) % 2 else "Tab")
 
@@ -473,6 +490,24 @@ class Hands:
                 ".board-menu button", has_text=re.compile("^(Show|Enlarge|Shrink|Copy)")
             )
             tools.nth(int(chance * 31) % tools.count()).click()
+
+    def typed(self, key: str, chance: float) -> None:
+        """A cell of an input chosen and typed over, as in a spreadsheet."""
+        pane = self._one("board", ".board-pane:has([role=grid][aria-readonly=false])", chance)
+        grid = pane.locator(".board-plot")
+        grid.focus()
+        for press in ["ArrowRight", "ArrowDown", "ArrowDown"][int(chance * 31) % 3 :]:
+            self.page.keyboard.press(press)
+        values = "0.5", "7", "-2", "abc", "", "1e999", "12"
+        self.page.keyboard.type(values[int(chance * 101) % len(values)])
+        ends = "Enter", "Tab", "Escape", "Delete"
+        self.page.keyboard.press(ends[int(chance * 1009) % len(ends)])
+
+    def share(self, key: str, chance: float) -> None:
+        """The link copied, and the panel closed again or left open."""
+        self._at(key, ".share-button").click()
+        if chance < 0.6:
+            self.page.keyboard.press("Escape")
 
     # the page itself --------------------------------------------------------------------
 
@@ -593,6 +628,8 @@ class Visitor:
             verbs += ["restart"] if self.server else []
             verb = self.random.choice(verbs)
             return verb, self.random.choice(PAGES) if verb == "go" else "", chance
+        if self.seen.exploring and self.random.random() < 0.08:
+            return "typed", "typed", chance
         left_out = {"sheet"} | (set() if self.heavy else {"make_pdf", "build_zip"})
         controls = [c for c in self.page.evaluate(CONTROLS) if c["key"] not in left_out]
         if not controls:
@@ -600,7 +637,9 @@ class Visitor:
         weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
         control = self.random.choices(controls, weights)[0]
         kind = "table" if control["key"].startswith("table_") else control["kind"]
-        return ("board" if kind == "stBidiComponentRegular" else kind), control["key"], chance
+        if kind == "stBidiComponentRegular":
+            kind = "share" if control["key"] == "share" else "board"
+        return kind, control["key"], chance
 
     # doing ------------------------------------------------------------------------------
 
