@@ -42,7 +42,7 @@ const read = pane => {
 const needed = ({ n, m, ems, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
   const cells = m * (ems * (size + 0.5) + 5) + 6
-  const need = Math.min(Math.min(longest(spec.rows), 110) + 10 + cells, cells / (1 - LABELS))
+  const need = Math.min(Math.min(longest(spec.rows, 13), 110) + 10 + cells, cells / (1 - LABELS))
   return need > MOST || n > ROWS ? PLAIN : need
 }
 
