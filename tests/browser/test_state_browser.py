@@ -325,6 +325,12 @@ def cell(d):
     d.page.keyboard.press("Enter")
 
 
+def number(d):
+    d.page.locator(".board-pane[data-stage=W_V] .board-plot").focus()
+    d.page.keyboard.type("5")
+    d.page.keyboard.press("Enter")
+
+
 def chosen(key: str, label: str):
     return lambda d: d.choose(key, label)
 
@@ -351,6 +357,7 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
     (lambda d: typed(d, "set_scale", "3"), "scale=3"),
     (cell, "cell=weights%2C0%2C0"),
     (button("Roll"), "W_K=integers"),
+    (number, "W_V=1_2_5_1"),
     (button("Reset"), r"\?example=four-words$"),
 ]
 

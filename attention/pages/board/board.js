@@ -111,9 +111,10 @@ class Board {
     )
   }
 
+  // One sentence below the board; "" takes it away.
   say(sentence) {
     this.untaken.textContent = sentence
-    this.untaken.hidden = false
+    this.untaken.hidden = !sentence
     this.saidAt = performance.now()
   }
 

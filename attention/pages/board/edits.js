@@ -62,6 +62,7 @@ class Edits {
       this.pump()
     }, PATIENCE)
     if (!connected()) {
+      this.offline = true
       this.say('The server cannot be reached just now; what you typed is sent when it is back.')
       return
     }
@@ -81,6 +82,8 @@ class Edits {
       this.flying = 0
       clearTimeout(this.watch)
     }
+    if (this.offline) this.say('')
+    this.offline = false
     if (told.length) this.say(told.map(([, sentence]) => sentence).join(' '))
     this.pump()
   }

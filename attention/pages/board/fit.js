@@ -42,7 +42,7 @@ const read = pane => {
 const needed = ({ n, m, ems, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
   const cells = m * (ems * (size + 0.5) + 5) + 6
-  const need = Math.min(Math.min(longest(spec.rows), 110) + 10 + cells, cells / (1 - LABELS))
+  const need = Math.min(Math.min(longest(spec.rows, 13), 110) + 10 + cells, cells / (1 - LABELS))
   return need > MOST || n > ROWS ? PLAIN : need
 }
 
@@ -50,8 +50,8 @@ const needed = ({ n, m, ems, spec }) => {
 // of an enlarged pane. The room above the cells, `top`, is what its own labels need.
 const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) => {
   const { n, m, spec } = pane
-  const labelSize = tallest ? 16 : row >= 30 && width > 300 ? 13 : 11
-  const most = tallest ? 30 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
+  const labelSize = tallest ? 18 : row >= 30 ? 13 : 11
+  const most = tallest ? 40 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
   const left = Math.min(longest(spec.rows, labelSize) + 10, 120, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
@@ -62,7 +62,7 @@ const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) =
   const usual = printed ? Math.max(250, Math.min(n, ROWS) * LINE, short) : Math.max(250, short)
   const room = tallest ? tallest - 120 : download ? 620 : usual
   const whole = Math.max(room, Math.min(n * 5, 340))
-  const height = Math.max(Math.min(n * (tallest || download ? 64 : row), whole), 26)
+  const height = Math.max(Math.min(n * (tallest ? 150 : download ? 64 : row), whole), 26)
   const size = Math.min(fitting(brief ? pane.briefEms : pane.ems), (0.62 * height) / n)
   const legible = size >= NARROW
   // a lower one has no room for the numbers of its bar

@@ -130,7 +130,7 @@ class Grid {
       else this.edits.add('cell', spec.name, i, j, '0')
     } else if (this.maskable && key === ' ') this.turn(i, j, this.hidden(i, j))
     else if (key === 'Enter') this.board.pick(this.pane, i, j)
-    else return false
+    else return key === ' ' // which would scroll the page
     return true
   }
 
