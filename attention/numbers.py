@@ -52,8 +52,8 @@ def numbers(values: np.ndarray, digits: int = 2) -> list[str]:
     places = 0 if whole[np.isfinite(values)].all() else digits
     plain = (size < 1e6) & (whole | (size >= 10.0**-digits) | (digits == 0))
     listed = np.where(plain, values if places else np.rint(values), 0.0) + 0.0  # makes −0 a 0
-    texts = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist())
-    texts = texts.replace("-", MINUS).split()
+    joined = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist())
+    texts = joined.replace("-", MINUS).split()
     for k in np.flatnonzero(~plain).tolist():
         texts[k] = number(values[k], digits)
     return texts
