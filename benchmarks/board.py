@@ -51,22 +51,17 @@ window.painted = gd => gd._fullLayout && gd.querySelector('.hm image')
 window.nine = seed => graphs().length === 9 && graphs().every(gd => painted(gd) && gd._fullLayout.meta === seed)
 """
 READY = {
-    "board": "() => nine({seed}) && document.querySelector('.board').dataset.tag === '{seed}'",
+    "board": "() => document.querySelector('.board')?.dataset.tag === '{seed}'",
     "charts": "() => nine({seed})",
     "nothing": "() => document.querySelector('#seed')?.textContent === '{seed}'",
 }
-EXPLORE = "() => graphs().length > 9 && graphs().length === document.querySelectorAll('.board-pane').length && graphs().every(painted)"
-EXPLORE_D_K = "() => document.querySelector('[data-stage=Q] .js-plotly-plot').layout.xaxis.ticktext.length === {d_k}"
+EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
+EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
+    .painted.z[0].length === {d_k}"""
 
-# What the board made of each figure: its size, its tick labels, and whether numbers are printed in the cells.
-FITS = """() => Object.fromEntries(graphs().map(gd => {
-  const { width, height, margin } = gd.layout, { texttemplate, textfont, showscale, xgap, ygap } = gd.data[0]
-  const ticks = ({ tickangle, tickvals, ticktext }) => ({ tickangle, tickvals, ticktext })
-  const { xaxis, yaxis } = gd.layout, font = { ...textfont, size: Math.max(textfont.size, 1) }
-  const trace = { texttemplate, textfont: font, xgap, ygap }
-  const fit = { size: { width, height, margin }, xaxis: ticks(xaxis), yaxis: ticks(yaxis), trace, showscale }
-  return [gd.closest('[data-stage]').dataset.stage, fit]
-}))"""
+# How the board fitted each figure into its place when it still drew numbers and labels by Plotly:
+# its size, its tick labels, and whether numbers are printed. For 4, 8, 16, 32 and 64 tokens.
+FITS = json.loads((ROOT / "benchmarks" / "fits.json").read_text())
 
 
 @contextmanager
@@ -149,13 +144,12 @@ def new_page(browser) -> Page:
 
 def compare(browser, address: str, tokens: int, runs: int, opens: int) -> tuple[dict, dict]:
     """The moves and the first paints of the three ways to draw, taking turns."""
-    found, pages, links, fits = {}, {}, {}, "{}"
+    found, pages, links = {}, {}, {}
+    fits = json.dumps(FITS[str(tokens)], separators=(",", ":"))
     for draw in READY:
         pages[draw] = new_page(browser)
         links[draw] = f"{address}/?{urlencode({'draw': draw, 'tokens': tokens, 'fits': fits})}"
         opened(pages[draw], links[draw], READY[draw].format(seed=0))
-        if draw == "board":
-            fits = json.dumps(pages[draw].evaluate(FITS), separators=(",", ":"))
         found[draw] = []
     for seed in range(1, WARM_UP + runs + 1):
         for draw, page in pages.items():
@@ -263,7 +257,9 @@ def versions(browser) -> str:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
-    options.add_argument("--tokens", type=int, nargs="+", default=[16])
+    options.add_argument(
+        "--tokens", type=int, nargs="+", default=[16], choices=sorted(map(int, FITS))
+    )
     options.add_argument(
         "--opens", type=int, default=5, help="how often each page is opened for the first paint"
     )
