@@ -1,9 +1,8 @@
-"""How long a slider move takes, on the board and as nine st.plotly_chart.
+"""How long a slider move takes, on the board and as nine st.plotly_chart: ``python benchmarks/board.py``.
 
-``python benchmarks/board.py`` starts two servers and one Chromium; the three ways to draw take
-turns, move by move. A move is timed in the page: from the key press until all nine graphs hold the
-new values and their cells are painted, and one more frame. Prints a Markdown table and saves
-nothing.
+Two servers and one Chromium are started; the three ways to draw take turns, move by move. A move is timed in the
+page: from the key press until all nine graphs hold the new values and their cells are painted, and one more frame.
+Prints a Markdown table and saves nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from benchmarks.states import D, rolled  # noqa: E402
 WARM_UP = 3
 WINDOW = {"width": 1440, "height": 900}
 
-# clock() runs from the next key press, or from the navigation, until ready(), and one frame more.
+# clock() runs from the next key press, or from the navigation, until ready() holds, and one frame more.
 CLOCK = """
 window.clock = ready => {
   let began = 0
@@ -49,30 +48,20 @@ window.clock = ready => {
 }
 window.graphs = () => [...document.querySelectorAll('.js-plotly-plot')]
 window.painted = gd => gd._fullLayout && gd.querySelector('.hm image')
-window.nine = seed => graphs().length === 9 &&
-  graphs().every(gd => painted(gd) && gd._fullLayout.meta === seed)
+window.nine = seed => graphs().length === 9 && graphs().every(gd => painted(gd) && gd._fullLayout.meta === seed)
 """
 READY = {
-    "board": "() => nine({seed}) && document.querySelector('.board').dataset.tag === '{seed}'",
+    "board": "() => document.querySelector('.board')?.dataset.tag === '{seed}'",
     "charts": "() => nine({seed})",
     "nothing": "() => document.querySelector('#seed')?.textContent === '{seed}'",
 }
-EXPLORE = """() => graphs().length > 9 && graphs().every(painted) &&
-  graphs().length === document.querySelectorAll('.board-pane').length"""
-EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .js-plotly-plot')
-  .layout.xaxis.ticktext.length === {d_k}"""
+EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
+EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
+    .painted.z[0].length === {d_k}"""
 
-# What the board made of each figure: its size, its ticks, and whether the cells show numbers.
-FITS = """() => Object.fromEntries(graphs().map(gd => {
-  const { width, height, margin } = gd.layout
-  const { texttemplate, textfont, showscale, xgap, ygap } = gd.data[0]
-  const ticks = ({ tickangle, tickvals, ticktext }) => ({ tickangle, tickvals, ticktext })
-  const { xaxis, yaxis } = gd.layout, font = { ...textfont, size: Math.max(textfont.size, 1) }
-  const trace = { texttemplate, textfont: font, xgap, ygap }
-  const size = { width, height, margin }
-  const fit = { size, xaxis: ticks(xaxis), yaxis: ticks(yaxis), trace, showscale }
-  return [gd.closest('[data-stage]').dataset.stage, fit]
-}))"""
+# How the board fitted each figure into its place when it still drew numbers and labels by Plotly:
+# its size, its tick labels, and whether numbers are printed. For 4, 8, 16, 32 and 64 tokens.
+FITS = json.loads((ROOT / "benchmarks" / "fits.json").read_text())
 
 
 @contextmanager
@@ -125,7 +114,9 @@ def moved(page: Page, address: str, key: str, ready: str | None) -> dict:
     page.keyboard.press(key)
     if ready:
         page.wait_for_function("took !== null")
-    time.sleep(0.5)  # what comes after, such as garbage collection, is timed, and with this move
+    time.sleep(
+        0.5
+    )  # so that what comes after, such as garbage collection, is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
     painted = page.evaluate("took") if ready else 0.0
     run, own = (sum(times) for times in zip(*server["runs"], strict=True))
@@ -153,13 +144,12 @@ def new_page(browser) -> Page:
 
 def compare(browser, address: str, tokens: int, runs: int, opens: int) -> tuple[dict, dict]:
     """The moves and the first paints of the three ways to draw, taking turns."""
-    found, pages, links, fits = {}, {}, {}, "{}"
+    found, pages, links = {}, {}, {}
+    fits = json.dumps(FITS[str(tokens)], separators=(",", ":"))
     for draw in READY:
         pages[draw] = new_page(browser)
         links[draw] = f"{address}/?{urlencode({'draw': draw, 'tokens': tokens, 'fits': fits})}"
         opened(pages[draw], links[draw], READY[draw].format(seed=0))
-        if draw == "board":
-            fits = json.dumps(pages[draw].evaluate(FITS), separators=(",", ":"))
         found[draw] = []
     for seed in range(1, WARM_UP + runs + 1):
         for draw, page in pages.items():
@@ -175,7 +165,7 @@ def compare(browser, address: str, tokens: int, runs: int, opens: int) -> tuple[
 
 
 def explore(browser, address: str, tokens: int, runs: int) -> dict[str, list[dict]]:
-    """The real page: the slider of d_k, which changes a matrix, and of digits: all texts."""
+    """The real page: the slider of d_k, which changes a matrix, and that of the digits, which changes all texts."""
     page = new_page(browser)
     opened(page, f"{address}/?{urlencode(write(rolled(tokens)))}", EXPLORE)
     found = {"d_k": [], "digits": []}
@@ -246,8 +236,7 @@ def comparison(
 def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: int) -> list[str]:
     moves = list(found.values())
     lines = [
-        f"\n**Explore itself, {tokens} tokens, all its panes**"
-        f" (medians of {len(moves[0])} moves each, in ms)\n"
+        f"\n**Explore itself, {tokens} tokens, all its panes** (medians of {len(moves[0])} moves each, in ms)\n"
     ]
     lines += [row("", *(f"slider of {name}" for name in found)), "|---|" + "---:|" * len(moves)]
     lines += [row(words, *(middle(m, what) for m in moves)) for words, what in SERVER]
@@ -255,24 +244,22 @@ def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: 
     lines.append(row("script runs for one move", *(f"{middle(m, 'count'):.0f}" for m in moves)))
     return [
         *lines,
-        f"\nOpening it takes {paint[0]:.0f} ms with an empty cache"
-        f" and {paint[1]:.0f} ms with a full one.",
+        f"\nOpening it takes {paint[0]:.0f} ms with an empty cache and {paint[1]:.0f} ms with a full one.",
     ]
 
 
 def versions(browser) -> str:
     names = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "plotly", "numpy"))
     python, cores = platform.python_version(), os.cpu_count()
-    return (
-        f"{date.today()}; Python {python}, {names}, Chromium {browser.version} without a window;"
-        f" {cores} cores, load {os.getloadavg()[0]:.1f}."
-    )
+    return f"{date.today()}; Python {python}, {names}, Chromium {browser.version} without a window; {cores} cores, load {os.getloadavg()[0]:.1f}."
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
-    options.add_argument("--tokens", type=int, nargs="+", default=[16])
+    options.add_argument(
+        "--tokens", type=int, nargs="+", default=[16], choices=sorted(map(int, FITS))
+    )
     options.add_argument(
         "--opens", type=int, default=5, help="how often each page is opened for the first paint"
     )

@@ -63,7 +63,7 @@ def show(
         "palettes": PALETTES,
         "formula": formula,
         "remark": remark,
-        "edits": _counted(key),
+        "edits": _counted(key) if on_edited else None,
         "tag": tag or _digest("".join(digests)),
     }
     written = [
