@@ -188,9 +188,10 @@ class Dashboard:
         )
 
     def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
-        self.page.locator(f".board-pane[data-stage={stage}]").scroll_into_view_if_needed()
         return self.page.evaluate(
             """([s, i, j]) => {
+            const pane = document.querySelector(`.board-pane[data-stage=${s}]`)
+            pane.scrollIntoView({ block: 'center', behavior: 'instant' }) // above the dock
             const canvas = document.querySelector(`.board-pane[data-stage=${s}] .board-canvas`)
             const box = canvas.getBoundingClientRect(), { x, y } = canvas.painted.axes
             return [box.left + x(j), box.top + y(i)] }""",

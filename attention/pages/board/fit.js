@@ -70,7 +70,7 @@ const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) =
   if (bar) right = BAR
   const wide = longest(spec.columns, labelSize)
   const step = Math.ceil((labelSize + 2) / cell())
-  const slanted = wide > cell() * step - 2 && !spec.columns.every(t => /^\d+$/.test(t))
+  const slanted = wide + 5 > cell() * step && !spec.columns.every(t => /^\d+$/.test(t))
   const top = slanted ? Math.min(wide, 110) + 10 : labelSize + 9
   const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
   const places = { width, left, right, top, bottom, height, cell: cell(), slanted, bar }
