@@ -40,8 +40,7 @@ def test_a_file_opened_over_itself_keeps_what_was_understood(browser, address):
             "an error box: ",
         ),
         (
-            "document.querySelector('[data-stage=scores] .board-canvas')"
-            ".painted.z[0][0] += 1e-12",
+            "document.querySelector('[data-stage=scores] .board-canvas').painted.z[0][0] += 1e-12",
             "[('resize', '', 0.0)] changed numbers: ['scores']",
         ),
         ("document.querySelector('.board').dataset.tag = 'x'", "the boards show ['x']; "),
