@@ -53,7 +53,11 @@ class Board {
     }
     this.ended = new AbortController()
     const { signal } = this.ended
-    document.fonts?.addEventListener('loadingdone', () => this.head && this.soon(true), { signal })
+    const loaded = () => {
+      known.clear() // widths of another font
+      if (this.head) this.soon(true)
+    }
+    document.fonts?.addEventListener('loadingdone', loaded, { signal })
     this.sharpen()
   }
 
@@ -440,7 +444,7 @@ class Board {
     const { top, height, bottom } = pane.places
     pane.frame.style.height = `${top + height + bottom}px`
     this.paint(pane)
-    if (before) glow(pane, before, this.palette.query)
+    if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
     if (this.editor.open?.grid === pane.grid) this.editor.place()
     if (pane.wanted === undefined || pane.n <= pane.wanted) return

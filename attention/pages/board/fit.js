@@ -13,7 +13,9 @@ const BAR = 38 // px: a colour bar with its numbers
 const BELOW = 20 // px: below the cells, for a button
 
 const decode = z => {
-  const bytes = Uint8Array.from(atob(z.bdata), c => c.charCodeAt(0))
+  const packed = atob(z.bdata)
+  const bytes = new Uint8Array(packed.length)
+  for (let k = 0; k < bytes.length; k++) bytes[k] = packed.charCodeAt(k)
   const [rows, columns] = z.shape.split(',').map(Number)
   const flat = new Float64Array(bytes.buffer)
   return Array.from({ length: rows }, (_, r) => flat.subarray(r * columns, (r + 1) * columns))

@@ -96,6 +96,7 @@ class Grid {
   // ---- keys -----------------------------------------------------------------------------------
 
   key(event) {
+    this.last = null // a click before a key is no first half of a double click
     if (event.target !== this.pane.frame) return
     const { key, shiftKey } = event
     const command = event.ctrlKey || event.metaKey

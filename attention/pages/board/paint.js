@@ -216,7 +216,13 @@ const paintBar = (context, pane, palette, font) => {
 // Outline for a moment the cells whose number is another than before.
 const glow = (pane, before, colour) => {
   if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return
-  if (before?.length !== pane.n || before[0].length !== pane.m || pane.n * pane.m > MANY) return
+  if (
+    !pane.places ||
+    before?.length !== pane.n ||
+    before[0].length !== pane.m ||
+    pane.n * pane.m > MANY
+  )
+    return
   const changed = []
   pane.z.forEach((row, i) => {
     row.forEach((value, j) => Object.is(value, before[i][j]) || changed.push([i, j]))
@@ -227,7 +233,9 @@ const glow = (pane, before, colour) => {
   const context = sized(pane.glow, width, top + height + bottom)
   const { x, y, across, down } = axesOf(pane)
   Object.assign(context, { strokeStyle: colour, lineWidth: 2 })
-  for (const [i, j] of changed) {
+  const all = changed.length === pane.n * pane.m // then one outline says it
+  if (all) context.strokeRect(x(-0.5) + 1, y(-0.5) + 1, across * pane.m - 2, down * pane.n - 2)
+  for (const [i, j] of all ? [] : changed) {
     context.strokeRect(x(j - 0.5) + 1, y(i - 0.5) + 1, across - 2, down - 2)
   }
   pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: 'ease-in' })

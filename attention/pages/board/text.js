@@ -22,10 +22,19 @@ const mathText = (node, text) => {
   }
 }
 
+const KNOWN = 5000 // widths that are kept: the same labels stand on many panes
 const ruler = document.createElement('canvas').getContext('2d')
+const known = new Map()
+
 const widthOf = (text, size = 11) => {
+  const key = `${size} ${text}`
+  let width = known.get(key)
+  if (width !== undefined) return width
   ruler.font = `${size}px "Source Sans", sans-serif`
-  return ruler.measureText(text).width
+  width = ruler.measureText(text).width
+  if (known.size > KNOWN) known.clear()
+  known.set(key, width)
+  return width
 }
 const longest = (texts, size) =>
   texts.reduce((most, text) => Math.max(most, widthOf(text, size)), 0)
