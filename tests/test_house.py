@@ -182,8 +182,6 @@ LONGER = {
     "attention/exports/images.py",
     "attention/figures/sheet.py",
     "attention/pages/sheet/",
-    "attention/pages/board/board.js",
-    "attention/pages/board/board.css",
 }
 UNBREAKABLE = re.compile(r"\||.*\]\(|.*https?://| {4}.*&& ")  # Markdown's rows, links, commands
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -182,7 +183,13 @@ def _roll(s: Settings, name: str) -> None:
             state.button("One-hot", "one_hot", state.change, (changes.one_hot,), width="stretch")
 
 
-def _rolled(name: str, kind: str, seed: int, low: float, high: float) -> None:
+def _rolled(name: str, *drawn: Any) -> None:
+    """By what stands in the fields now: who chooses and presses at once means that."""
+    fields = ("kind", "seed", "low", "high")
+    kind, seed, low, high = (
+        state.page_value(f"{field}_{name}", value)
+        for field, value in zip(fields, drawn, strict=True)
+    )
     if state.change(lambda s: editing.roll(s, name, Recipe(kind, seed, low, high))):
         rolled = state.current().matrices[name].recipe
         if rolled is not None:

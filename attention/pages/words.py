@@ -65,7 +65,7 @@ def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
 
 
 def _randomize(s: Settings) -> None:
-    kind = state.page_control(
+    state.page_control(
         st.selectbox,
         "Numbers",
         "randomize_kind",
@@ -75,7 +75,7 @@ def _randomize(s: Settings) -> None:
         help="How Randomize draws: small whole numbers can be followed by hand.",
         width=170,
     )
-    seed = state.page_control(
+    state.page_control(
         st.number_input,
         "Seed",
         "randomize_seed",
@@ -90,13 +90,15 @@ def _randomize(s: Settings) -> None:
         "Randomize",
         "randomize",
         _randomized,
-        (seed, kind),
         icon=":material/casino:",
         type="primary",
         help=RANDOMIZE,
     )
 
 
-def _randomized(seed: int, kind: str) -> None:
+def _randomized() -> None:
+    """By what stands in the fields now: who types and presses at once means that."""
+    seed = state.page_value("randomize_seed", 0)
+    kind = state.page_value("randomize_kind", "integers")
     if state.change(lambda s: editing.randomize(s, seed, kind)):
         state.set_page_value("randomize_seed", editing.next_seed(state.current()))

@@ -256,7 +256,9 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
     for motion, marked in (("no-preference", "1"), ("reduce", None)):
-        dashboard = visit(reduced_motion=motion).open()
+        dashboard = visit()
+        dashboard.page.emulate_media(reduced_motion=motion)
+        dashboard.open()
         choose(dashboard, "X", 0, 0)
         dashboard.page.keyboard.type("5")
         dashboard.after(lambda dashboard=dashboard: dashboard.page.keyboard.press("Enter"))

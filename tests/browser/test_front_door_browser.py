@@ -37,7 +37,7 @@ def test_randomize_is_one_press_and_draws_all_three_weights(visit):
     dashboard = visit().open(bare=True)
     before = {name: dashboard.numbers(name) for name in ("W_Q", "W_K", "W_V")}
     dashboard.after(
-        lambda: dashboard.page.locator(".st-key-randomize button").evaluate("b => b.click()")
+        lambda: dashboard.page.locator(".st-key-randomize button").first.evaluate("b => b.click()")
     )
     for name, old in before.items():
         assert not np.array_equal(dashboard.numbers(name), old)
