@@ -1,8 +1,8 @@
-"""How long a slider move takes, on the board and as nine st.plotly_chart: ``python benchmarks/board.py``.
+"""How long a slider move takes on the board and as nine charts: ``python benchmarks/board.py``.
 
-Two servers and one Chromium are started; the three ways to draw take turns, move by move. A move is timed in the
-page: from the key press until all nine graphs hold the new values and their cells are painted, and one more frame.
-Prints a Markdown table and saves nothing.
+Two servers and one Chromium are started; the three ways to draw take turns, move by move. A move is
+timed in the page: from the key press until all nine graphs hold the new values and their cells are
+painted, and one more frame. Prints a Markdown table and saves nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from benchmarks.states import D, rolled  # noqa: E402
 WARM_UP = 3
 WINDOW = {"width": 1440, "height": 900}
 
-# clock() runs from the next key press, or from the navigation, until ready() holds, and one frame more.
+# clock() runs from the next key press, or from the navigation, until ready() holds, and one frame.
 CLOCK = """
 window.clock = ready => {
   let began = 0
@@ -48,7 +48,8 @@ window.clock = ready => {
 }
 window.graphs = () => [...document.querySelectorAll('.js-plotly-plot')]
 window.painted = gd => gd._fullLayout && gd.querySelector('.hm image')
-window.nine = seed => graphs().length === 9 && graphs().every(gd => painted(gd) && gd._fullLayout.meta === seed)
+window.nine = seed => graphs().length === 9 &&
+  graphs().every(gd => painted(gd) && gd._fullLayout.meta === seed)
 """
 READY = {
     "board": "() => document.querySelector('.board')?.dataset.tag === '{seed}'",
@@ -114,9 +115,7 @@ def moved(page: Page, address: str, key: str, ready: str | None) -> dict:
     page.keyboard.press(key)
     if ready:
         page.wait_for_function("took !== null")
-    time.sleep(
-        0.5
-    )  # so that what comes after, such as garbage collection, is neither lost nor in the next move's way
+    time.sleep(0.5)  # so that what comes after is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
     painted = page.evaluate("took") if ready else 0.0
     run, own = (sum(times) for times in zip(*server["runs"], strict=True))
@@ -165,7 +164,7 @@ def compare(browser, address: str, tokens: int, runs: int, opens: int) -> tuple[
 
 
 def explore(browser, address: str, tokens: int, runs: int) -> dict[str, list[dict]]:
-    """The real page: the slider of d_k, which changes a matrix, and that of the digits, which changes all texts."""
+    """The real page: the slider of d_k changes a matrix, that of the digits all texts."""
     page = new_page(browser)
     opened(page, f"{address}/?{urlencode(write(rolled(tokens)))}", EXPLORE)
     found = {"d_k": [], "digits": []}
@@ -236,7 +235,8 @@ def comparison(
 def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: int) -> list[str]:
     moves = list(found.values())
     lines = [
-        f"\n**Explore itself, {tokens} tokens, all its panes** (medians of {len(moves[0])} moves each, in ms)\n"
+        f"\n**Explore itself, {tokens} tokens, all its panes**"
+        f" (medians of {len(moves[0])} moves each, in ms)\n"
     ]
     lines += [row("", *(f"slider of {name}" for name in found)), "|---|" + "---:|" * len(moves)]
     lines += [row(words, *(middle(m, what) for m in moves)) for words, what in SERVER]
@@ -244,14 +244,17 @@ def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: 
     lines.append(row("script runs for one move", *(f"{middle(m, 'count'):.0f}" for m in moves)))
     return [
         *lines,
-        f"\nOpening it takes {paint[0]:.0f} ms with an empty cache and {paint[1]:.0f} ms with a full one.",
+        f"\nOpening it takes {paint[0]:.0f} ms with an empty cache"
+        f" and {paint[1]:.0f} ms with a full one.",
     ]
 
 
 def versions(browser) -> str:
     names = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "plotly", "numpy"))
     python, cores = platform.python_version(), os.cpu_count()
-    return f"{date.today()}; Python {python}, {names}, Chromium {browser.version} without a window; {cores} cores, load {os.getloadavg()[0]:.1f}."
+    load = f"{cores} cores, load {os.getloadavg()[0]:.1f}"
+    chromium = f"Chromium {browser.version} without a window"
+    return f"{date.today()}; Python {python}, {names}, {chromium}; {load}."
 
 
 def main() -> None:

@@ -5,11 +5,14 @@ from pathlib import Path
 import streamlit as st
 
 _HERE = Path(__file__).parent
+SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
 
 
 def show() -> None:
     """Offer the pages and run the chosen one."""
-    st.set_page_config(page_title="Attention, stage by stage", layout="wide")
+    st.set_page_config(
+        page_title="Attention, stage by stage", layout="wide", initial_sidebar_state=SIDEBAR
+    )
     pages = [
         st.Page(_HERE / "explore.py", title="Explore", default=True),
         st.Page(_HERE / "variance.py", title="Why √d_k", url_path="why"),

@@ -401,12 +401,12 @@ class Board {
       const top = pane === this.enlarged ? -1 : Math.round(pane.element.getBoundingClientRect().top)
       tops.set(top, [...(tops.get(top) ?? []), pane])
     }
-    const row = this.rowHeight([...tops.values()])
+    const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
+    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
+    for (const pane of heatmaps) pane.next = fit(pane, 28) // for the room that its labels take
+    const row = this.rowHeight([...tops.values()].filter(line => line[0] !== this.enlarged))
     for (const line of tops.values()) {
-      for (const pane of line) {
-        const tallest = pane === this.enlarged ? window.innerHeight - 60 : 0
-        pane.next = fitted(pane, widths.get(pane), { row, tallest })
-      }
+      for (const pane of line) pane.next = fit(pane, row)
       const top = Math.max(...line.map(pane => pane.next.top))
       for (const pane of line) pane.next.top = top
     }
@@ -417,7 +417,8 @@ class Board {
     const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
     const short = rows.filter(n => n <= SHORT)
     const dock = document.querySelector('[data-testid=stBottomBlockContainer]')?.offsetHeight ?? 0
-    const above = this.groups.getBoundingClientRect().top + (this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0)
+    const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
+    const above = this.groups.getBoundingClientRect().top + scrolled
     const captions = lines.reduce((sum, line) => sum + this.caption(line), 0)
     const around = above + dock + captions + 250 * (rows.length - short.length)
     const sum = Math.max(
@@ -432,7 +433,7 @@ class Board {
   caption(line) {
     const top = node => node.getBoundingClientRect().top
     const words = pane => top(pane.frame) - top(pane.element)
-    const labels = pane => (pane.next ? pane.next.top + pane.next.bottom : 24)
+    const labels = pane => pane.next.top + pane.next.bottom
     return Math.max(...line.map(words)) + Math.max(...line.map(labels)) + 8
   }
 
@@ -660,8 +661,8 @@ class Board {
     this.draw(true)
   }
 
-  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only as
-  // text.
+  // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only
+  // as text.
   exact(pane, i, j) {
     const value = pane.z[i][j]
     if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)

@@ -1,5 +1,6 @@
-// What was typed, on its way to Python: operations are numbered, one message is in the air, and what
-// is not acknowledged goes with the next. Python counts a number once, so nothing is lost or doubled.
+// What was typed, on its way to Python: operations are numbered, one message is in the air, and
+// what is not acknowledged goes with the next. Python counts a number once, so nothing is lost or
+// doubled.
 
 const PATIENCE = 5000 // ms without an answer: then a message is sent again
 

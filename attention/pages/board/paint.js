@@ -1,5 +1,5 @@
-// Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places` says
-// where, and `pane.view` which rows and columns, once Plotly has zoomed in.
+// Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places`
+// says where, and `pane.view` which rows and columns, once Plotly has zoomed in.
 
 const STEPS = 256 // of a colour scale
 const GLOW = 900 // ms: what changed is marked that long
