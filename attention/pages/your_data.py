@@ -84,7 +84,8 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         parts.note("This is a saved state of this page.")
         state.button("Open it", "open_file", state.open_file, (content,), type="primary")
         return
-    sentence = opening.sentence_in(content)
+    may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
+    sentence = opening.sentence_in(content) if may_be_words else None
     if sentence is not None:
         _sentence(s, sentence)
         return

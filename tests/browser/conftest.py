@@ -293,6 +293,9 @@ class Dashboard:
         return box.inner_text()
 
 
+VISITS = 20  # of one profile: its process grows with each page
+
+
 class Profile:
     """The browser of one person. What one test leaves in it is cleared before the next.
 
@@ -304,9 +307,11 @@ class Profile:
         self.context = browser.new_context(accept_downloads=True)
         self.kept = self.context.new_page()
         self.kept.goto(address + "_stcore/health")
+        self.visits = 0
 
     def open(self, width: int, height: int, scheme: str, permissions: tuple[str, ...]):
         """A new page."""
+        self.visits += 1
         if permissions:
             self.context.grant_permissions(permissions)
         page = self.context.new_page()
@@ -342,6 +347,9 @@ def visit(browser, address, profiles):
     def visitor(width=1440, height=900, scheme="light", at=address, permissions=()) -> Dashboard:
         if len(opened) == len(profiles):
             profiles.append(Profile(browser, address))
+        if profiles[len(opened)].visits >= VISITS:
+            profiles[len(opened)].context.close()
+            profiles[len(opened)] = Profile(browser, address)
         page = profiles[len(opened)].open(width, height, scheme, permissions)
         opened.append(Dashboard(page, at))
         return opened[-1]

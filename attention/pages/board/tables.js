@@ -3,6 +3,7 @@
 const fillTable = (board, pane) => {
   const { rows, columns, symbol } = pane.spec
   pane.table.replaceChildren()
+  pane.canvas.painted = { ...pane.canvas.painted, z: pane.z } // what is shown, for who asks
   const table = make('table', '', pane.table)
   make('caption', 'board-live', table, symbol)
   const head = make('tr', '', make('thead', '', table))
