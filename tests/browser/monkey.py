@@ -500,7 +500,7 @@ class Hands:
             self.page.keyboard.press(press)
         values = "0.5", "7", "-2", "abc", "", "1e999", "12"
         self.page.keyboard.type(values[int(chance * 101) % len(values)])
-        ends = "Enter", "Tab", "Escape", "Delete"
+        ends = "Enter", "Tab", "Escape"
         self.page.keyboard.press(ends[int(chance * 1009) % len(ends)])
 
     def share(self, key: str, chance: float) -> None:
@@ -631,7 +631,12 @@ class Visitor:
         if self.seen.exploring and self.random.random() < 0.08:
             return "typed", "typed", chance
         left_out = {"sheet"} | (set() if self.heavy else {"make_pdf", "build_zip"})
-        controls = [c for c in self.page.evaluate(CONTROLS) if c["key"] not in left_out]
+        known = {name for name in dir(Hands) if name.startswith("st")} | {"stBidiComponentRegular"}
+        controls = [
+            c
+            for c in self.page.evaluate(CONTROLS)
+            if c["key"] not in left_out and (c["kind"] in known or c["key"].startswith("table_"))
+        ]  # what merely holds controls is none itself
         if not controls:
             return "keys", "", chance
         weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
