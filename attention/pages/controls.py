@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention.masks import MASKS
+from attention.masks import MASK_LABELS
 from attention.pages import state
 from attention.session import changes
 from attention.session import settings as inputs
@@ -18,7 +18,7 @@ from attention.session.settings import DRAWN, Settings
 from attention.view import distinct
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
-MASK_LABELS = {name: mask.label for name, mask in MASKS.items()} | {DRAWN: "drawn cell by cell"}
+MASKS = MASK_LABELS | {DRAWN: "drawn cell by cell"}
 MOST_STEPS = 64  # of a slider, unless larger numbers were brought
 FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
 
@@ -204,7 +204,7 @@ def _attention(s: Settings) -> None:
         "Mask",
         "mask",
         s.mask,
-        MASK_LABELS,
+        MASKS,
         _set_mask,
         help="Which keys a query may look at; a hidden key gets weight 0.",
     )

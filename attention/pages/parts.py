@@ -14,10 +14,9 @@ from attention.markdown import plain as plain
 from attention.pages import state
 
 
-def opening(introduction: str, notice: str = "") -> None:
+def opening(introduction: str) -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    below = f"<p class='notice'>{notice}</p>" if notice else ""
-    st.html(f"{_style()}<p class='intro'>{introduction}</p>{below}")
+    st.html(f"{_style()}<p class='intro'>{introduction}</p>")
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:
