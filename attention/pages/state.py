@@ -47,6 +47,8 @@ class Visit:
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
     written: tuple[bool, str] = (True, "")  # what write_address said last
+    # the settings whose link was asked for last, its parameters, and whether they are all
+    linked: tuple[Settings, dict[str, str], bool] | None = None
     # values of the page alone, such as which panel is open
     page_values: dict[str, Any] = field(default_factory=dict)
     # the labels each menu showed last
@@ -536,6 +538,14 @@ def reopen(name: str) -> None:
 # ---- the address ------------------------------------------------------------
 
 
+def link() -> tuple[dict[str, str], bool]:
+    """The parameters of the link of what is set, and whether they are all; computed once."""
+    visit = _visit()
+    if visit.linked is None or visit.linked[0] is not visit.settings:
+        visit.linked = (visit.settings, *links.address(visit.settings))
+    return visit.linked[1:]
+
+
 def write_address() -> tuple[bool, str]:
     """Put the settings into the address, or a mark of them where they do not fit.
 
@@ -545,16 +555,17 @@ def write_address() -> tuple[bool, str]:
     visit, address = _visit(), st.query_params.to_dict()
     if visit.stroke_goes_on:
         return visit.written
-    link, whole = links.address(visit.settings)
-    mark = link.get("partial", "")
+    parameters, whole = link()
+    mark = parameters.get("partial", "")
     with visit.store_place:
         if visit.told_to_forget:
             store.forget(visit.store_turn, _failed)
         elif not whole:
             _keep(visit, mark)
-    if address != link and (address or not start.is_bare(link)):
-        st.query_params.from_dict(link)
-    visit.address = link if address or not start.is_bare(link) else {}
+    bare = not address and start.is_bare(parameters)
+    if address != parameters and not bare:
+        st.query_params.from_dict(parameters)
+    visit.address = {} if bare else parameters
     not_kept, why = visit.not_kept
     if not mark or mark != not_kept:
         why = "it was told to forget" if visit.told_to_forget else ""

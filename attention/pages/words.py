@@ -36,7 +36,7 @@ def row(s: Settings) -> None:
             )
         _randomize(s)
         with st.container(width=120):
-            share.button(s)
+            share.button()
 
 
 def _sentence(s: Settings, memory: bool) -> None:

@@ -21,6 +21,7 @@ from attention.session.board_edits import Operation, Refusal
 _HERE = Path(__file__).parent
 # Goes before the script of every component that draws.
 LOADER = (_HERE.parent / "plotly.js").read_text()
+ELEMENTS = (_HERE.parent / "elements.js").read_text()
 SCRIPTS = ("text", "fit", "paint", "edits", "grid", "tables", "board")  # in this order, as one
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
@@ -29,7 +30,7 @@ _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css=(_HERE / "board.css").read_text(),
-    js="\n".join([LOADER, *((_HERE / f"{name}.js").read_text() for name in SCRIPTS)]),
+    js="\n".join([LOADER, ELEMENTS, *((_HERE / f"{name}.js").read_text() for name in SCRIPTS)]),
     isolate_styles=False,
 )
 

@@ -3,14 +3,6 @@
 const LETTER = 0.5 // of the font size: a digit's width
 const POINT = 0.25 // and a decimal point's
 
-const make = (tag, className, parent, text) => {
-  const node = document.createElement(tag)
-  if (className) node.className = className
-  if (text !== undefined) node.textContent = text
-  parent?.append(node)
-  return node
-}
-
 // W_Q and d_k get their subscripts; the text is ours, but it still goes in as text.
 const mathText = (node, text) => {
   node.replaceChildren()

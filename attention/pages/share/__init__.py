@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.session import links
-from attention.session.settings import Settings
+from attention.pages import state
 
 WHOLE = "This link holds everything: it opens to the same numbers anywhere."
 PART = (
@@ -22,13 +21,13 @@ _COMPONENT = st.components.v2.component(
     "attention_share",
     html='<div class="share"></div>\n',
     css=(_HERE / "share.css").read_text(),
-    js=(_HERE / "share.js").read_text(),
+    js=(_HERE.parent / "elements.js").read_text() + (_HERE / "share.js").read_text(),
     isolate_styles=False,
 )
 
 
-def button(settings: Settings) -> None:
-    """“Copy link”, for the state that these settings are."""
-    link, whole = links.address(settings)
-    says = {"query": urlencode(link), "says": WHOLE if whole else PART}
+def button() -> None:
+    """“Copy link”, for what is set."""
+    parameters, whole = state.link()
+    says = {"query": urlencode(parameters), "says": WHOLE if whole else PART}
     _COMPONENT(key="share", data=json.dumps(says).encode())

@@ -3,14 +3,6 @@
 
 const shares = new WeakMap()
 
-const make = (tag, className, parent, text) => {
-  const node = document.createElement(tag)
-  if (className) node.className = className
-  if (text !== undefined) node.textContent = text
-  parent?.append(node)
-  return node
-}
-
 const copied = async field => {
   field.focus()
   field.select()
