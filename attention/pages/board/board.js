@@ -129,18 +129,23 @@ class Board {
     if (pane) this.paint(pane)
   }
 
-  // Back and forward through what was changed, once all of it has arrived; never past the opening.
-  undo(step, tries = 60) {
-    const running = this.page().dataset.testScriptState !== 'notRunning'
-    if ((!this.edits.idle || running) && tries) {
-      setTimeout(() => this.undo(step, tries - 1), 50)
-      return
+  // Back and forward through what was changed, a step after the other.
+  undo(step) {
+    this.travels = (this.travels ?? Promise.resolve()).then(() => this.travel(step))
+  }
+
+  // One step, once all that was changed has arrived; never past the opening.
+  async travel(step) {
+    const running = () => this.page().dataset.testScriptState !== 'notRunning'
+    for (let tries = 60; tries && (!this.edits.idle || running()); tries--) {
+      await new Promise(resolve => setTimeout(resolve, 50))
     }
     const { navigation } = window
     const index = (navigation?.currentEntry?.index ?? 0) + step
-    const url = navigation?.entries()[index]?.url
+    const { url, key } = navigation?.entries()[index] ?? {}
     if (!url || index < window.__attentionOpened) return
-    if (new URL(url).pathname === location.pathname) history.go(step)
+    if (new URL(url).pathname !== location.pathname) return
+    await navigation.traverseTo(key).finished.catch(() => {}) // overtaken by another
   }
 
   writeFormula() {
