@@ -22,12 +22,12 @@ from attention.session.validate import check
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
-LONGEST_SHOWN = 4  # values that a control may still show
+HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
 Change = Callable[[Settings], Settings]
 Widget = Callable[..., Any]  # a control of Streamlit
 Move = Callable[[Any], object]  # takes what a control was moved to
-Doubtful = tuple[str, Any, Move, dict[str, Any]]  # key, value, move and options of a control
+Told = list[tuple[int, Any]]  # what the browser was told, each with the number of the run
 
 
 @dataclass
@@ -41,9 +41,8 @@ class Visit:
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""
-    address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
-    browser_has_address: bool = True  # whether it has taken over the address this page wrote
-    control_began_run: bool = False
+    pages_by_menu: set[str] = field(default_factory=set)  # which leads to bare addresses
+    address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
     written: tuple[bool, str] = (True, "")  # what write_address said last
@@ -70,12 +69,11 @@ class Visit:
     controls_drawn: set[str] = field(default_factory=set)  # by this run, so far
     controls_in_browser: set[str] = field(default_factory=set)
 
-    # hurried moves
-    # what each control may show; the last is told
-    shown: dict[str, list[Any]] = field(default_factory=dict)
-    # moves to a value that the control may have shown before
-    doubtful: list[Doubtful] = field(default_factory=list)
-    ended: bool = False  # whether the last run reached its end
+    # hurried moves: what the browser was told and may not have heard when it asked for this run
+    name: str = field(default_factory=lambda: secrets.token_hex(4))
+    run: int = 0  # the number of this run
+    values: dict[str, Told] = field(default_factory=dict)  # of each control
+    addresses: Told = field(default_factory=list)
 
 
 def _visit() -> Visit:
@@ -91,16 +89,12 @@ def begin(page: str) -> Settings:
     visit = st.session_state.get("visit")
     if visit is None:
         visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
-        _open(visit, address)
-    _judge_doubtful(visit, page, address)
-    if visit.page != page:
-        # the menu of pages leads to bare addresses
-        visit.page, visit.browser_has_address = page, False
-    elif _elsewhere(visit, address) and not visit.control_began_run:
-        _open(visit, address)
-    visit.browser_has_address = visit.browser_has_address or bool(address)
-    visit.control_began_run, visit.ended = False, False
-    visit.controls_drawn = set()
+    visit.run += 1
+    if visit.page != page and not address:
+        visit.pages_by_menu.add(page)
+    if address or page not in visit.pages_by_menu:
+        _arrive(visit, address)
+    visit.page, visit.controls_drawn = page, set()
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
@@ -115,7 +109,10 @@ def end() -> None:
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
-    visit.finished_a_run, visit.ended = True, True
+    visit.finished_a_run = True
+    st.session_state[HEARD] = f"{visit.name} {visit.run}"
+    with visit.store_place:
+        st.text_input(HEARD, key=HEARD, label_visibility="collapsed")
     _awake()
 
 
@@ -125,6 +122,41 @@ def _awake() -> None:
 
     Without it, the first move after a restart would begin the new session, which knows no control.
     """
+
+
+# ---- what the browser has heard ---------------------------------------------
+#
+# Moves reach the server later than they are made, and what it answers reaches the browser later
+# still: a control told another value goes on showing, and sending, the old one until it hears. So
+# the last thing that each run tells is its own number, to a text box that nobody sees. The browser
+# sends it back with each move: what was told up to that run it showed when the move was made, what
+# was told later it may have shown, and all else is the person's doing.
+
+
+def _heard(visit: Visit) -> int:
+    """The last run all of which the browser had heard when it asked for this one; 0: none."""
+    name, _, run = st.session_state.get(HEARD, "").partition(" ")
+    return int(run) if name == visit.name else 0
+
+
+def _may_hold(told: Told, heard: int) -> Told:
+    """What the browser may hold of all it was told: the last that it has heard, and all later."""
+    before = sum(run <= heard for run, _ in told)
+    return told[max(before - 1, 0) :]
+
+
+def _moved_to(value: Any, told: Told, heard: int) -> Told:
+    """The same after the person has chosen another: what is still unheard will take its place."""
+    return [(heard, value), *((run, later) for run, later in told if run > heard)]
+
+
+def _arrive(visit: Visit, address: dict[str, str]) -> None:
+    """Take over the address where it is none that the browser was told: the person went Back."""
+    heard = _heard(visit)
+    visit.addresses = _may_hold(visit.addresses, heard)
+    if all(address != told for _, told in visit.addresses):
+        visit.addresses = _moved_to(address, visit.addresses, heard)
+        _open(visit, address)
 
 
 # ---- large states, kept by the browser --------------------------------------
@@ -208,7 +240,7 @@ def _keep(visit: Visit, mark: str) -> None:
 def _lacks(answer: dict[str, Any]) -> None:
     """Matrices never arrived, or another page let go of them: send them again."""
     visit, digests = _visit(), answer.get("digests")
-    visit.control_began_run, visit.store_turn = True, secrets.token_hex(8)
+    visit.store_turn = secrets.token_hex(8)
     if isinstance(digests, list):
         visit.matrices_in_browser -= {digest for digest in digests if isinstance(digest, str)}
 
@@ -216,7 +248,7 @@ def _lacks(answer: dict[str, Any]) -> None:
 def _failed(answer: dict[str, Any]) -> None:
     visit = _visit()
     mark, why = str(answer.get("mark") or ""), _reason(answer.get("why"))
-    visit.control_began_run, visit.matrices_in_browser, visit.not_kept = True, set(), (mark, why)
+    visit.matrices_in_browser, visit.not_kept = set(), (mark, why)
     if not mark:
         visit.notices = [f"This browser did not forget: {why}."]
 
@@ -234,9 +266,14 @@ def current() -> Settings:
 
 
 def control_moved() -> None:
-    """A control began this run: every control says so, and what was said before is over."""
-    visit = _visit()
-    visit.control_began_run, visit.notices, visit.remarks = True, [], []
+    """A control began this run: every control says so, and what was said before is over.
+
+    Where the person went Back just before, it is moved on what the address stands for.
+    """
+    visit, address = _visit(), st.query_params.to_dict()
+    if address:
+        _arrive(visit, address)
+    visit.notices, visit.remarks = [], []
 
 
 def change(act: Change, goes_on: bool = False) -> bool:
@@ -378,17 +415,17 @@ def _keyed(
     anew is told its value, or it would show Streamlit's own default and report that as a move.
     """
     key, visit, menu = f"set_{name}", _visit(), None
-    shown = visit.shown.setdefault(key, [value])
     if "format_func" in options:
         menu = [options["format_func"](option) for option in options["options"]]
-    first = _unheard(key)
+    first, heard = _unheard(key), _heard(visit)
+    told = visit.values[key] = _may_hold(visit.values.get(key, []), heard) or [(visit.run, value)]
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
-    held = st.session_state.get(key, _NOTHING)
-    if not first and (not known or held != value or len(shown) > 1):
+    sure = known and told[-1][0] <= heard and st.session_state.get(key, _NOTHING) == value
+    if not first and not sure:
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value
-        if not known or held != value:
-            visit.shown[key] = [*shown, *([] if known else [_NOTHING]), value][-LONGEST_SHOWN:]
+        if not known or told[-1][1] != value:
+            told.append((visit.run, value))
     visit.menu_labels[name] = menu
     visit.controls_drawn.add(key)
     visit.controls_in_browser.add(key)
@@ -397,7 +434,6 @@ def _keyed(
     late = first and sent != value
     if late:
         _moved(key, move, options)
-        visit.control_began_run = False  # it did not begin this run; the next may be Back
     return late
 
 
@@ -421,48 +457,24 @@ def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, 
 
 
 def _moved(key: str, move: Move, options: dict[str, Any]) -> None:
-    """Hand on what was chosen, at once or, where it may be an echo, when the run begins."""
-    visit = _visit()
+    """Hand on what was chosen, unless it is what the browser was told and showed anyway."""
+    visit, heard = _visit(), _heard(_visit())
     if key not in visit.controls_in_browser:
         return
     visit.controls_heard.add(key)
     value = st.session_state[key]
-    if value in visit.shown.get(key, [])[:-1]:
-        visit.doubtful.append((key, value, move, options))
-    else:
-        _hand_on(key, value, move, options)
+    told = _may_hold(visit.values.get(key, []), heard)
+    if all(value != shown for _, shown in told):
+        visit.values[key] = _moved_to(value, told, heard)
+        _hand_on(value, move, options)
 
 
-def _judge_doubtful(visit: Visit, page: str, address: dict[str, str]) -> None:
-    """Tell moves from echoes of what the browser showed before it was told another value.
-
-    A run that another one overtakes, or that is followed at once, may never reach the browser. It
-    then goes on showing the old value, and sends that along with the next move, of whatever
-    control. So such a value is a move where it came alone, and an echo beside another move or
-    with another page or address. Each run is told the value again until one has reached its end.
-    """
-    doubtful, visit.doubtful = visit.doubtful, []
-    alone = len(doubtful) == 1 and not visit.control_began_run and visit.page == page
-    for key, value, move, options in doubtful:
-        visit.shown[key] = [value]
-        if alone and not _elsewhere(visit, address):
-            _hand_on(key, value, move, options)
-    if visit.ended:
-        visit.shown = {key: shown[1:] or shown for key, shown in visit.shown.items()}
-
-
-def _elsewhere(visit: Visit, address: dict[str, str]) -> bool:
-    """Whether the browser shows another address than this page wrote."""
-    return bool(address or visit.browser_has_address) and address != visit.address
-
-
-def _hand_on(key: str, value: Any, move: Move, options: dict[str, Any]) -> None:
+def _hand_on(value: Any, move: Move, options: dict[str, Any]) -> None:
     """Hand on a choice that is on offer.
 
     A menu whose labels were renamed under it reports its old label, one that is gone what it
     showed last, and one where something must be chosen can report nothing: none is a choice.
     """
-    _visit().shown[key] = [value]
     control_moved()
     choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
     if value is None and options.get("required"):
@@ -563,9 +575,10 @@ def write_address() -> tuple[bool, str]:
         elif not whole:
             _keep(visit, mark)
     bare = not address and start.is_bare(parameters)
-    if address != parameters and not bare:
-        st.query_params.from_dict(parameters)
-    visit.address = {} if bare else parameters
+    wanted = {} if bare else parameters
+    if address != wanted or visit.addresses[-1][1] != wanted:
+        st.query_params.from_dict(wanted)
+        visit.addresses.append((visit.run, wanted))
     not_kept, why = visit.not_kept
     if not mark or mark != not_kept:
         why = "it was told to forget" if visit.told_to_forget else ""

@@ -17,9 +17,15 @@ def at() -> AppTest:
     at.query_params["example"] = "four-words"
     at.run()
     at.selectbox(key="set_query").set_value(2).run()
+    at.before = heard(at).value
     at.button(key="reset").click().run()
     assert (settings(at).query, at.selectbox(key="set_query").value) == (0, 0)
     return at
+
+
+def heard(at: AppTest):
+    """What the browser says that it has heard; here all, unless a test sets it back."""
+    return at.text_input(key=state.HEARD)
 
 
 def settings(at: AppTest):
@@ -28,6 +34,7 @@ def settings(at: AppTest):
 
 
 def test_an_old_value_sent_along_with_another_move_is_no_move(at):
+    heard(at).set_value(at.before)
     at.selectbox(key="set_query").set_value(2)
     at.selectbox(key="set_scale_kind").set_value("none").run()
     assert (settings(at).scale, settings(at).query) == (1.0, 0)
@@ -37,10 +44,67 @@ def test_an_old_value_sent_along_with_another_move_is_no_move(at):
 
 
 def test_an_old_value_sent_along_with_back_is_no_move(at):
+    heard(at).set_value(at.before)
     at.selectbox(key="set_query").set_value(2)
     at.query_params["digits"] = "4"
     at.run()
     assert (settings(at).digits, settings(at).query) == (4, 0)
+
+
+def test_a_value_chosen_before_the_browser_heard_another_is_kept_and_told_again(at):
+    """The browser hears of Reset only now, and would show and send that with the next move."""
+    heard(at).set_value(at.before)
+    at.selectbox(key="set_query").set_value(1).run()
+    assert settings(at).query == 1
+    assert at.selectbox(key="set_query").proto.set_value
+    heard(at).set_value(at.before)
+    at.selectbox(key="set_query").set_value(0)
+    at.slider(key="set_digits").set_value(5).run()
+    assert (settings(at).digits, settings(at).query) == (5, 1)
+
+
+def test_a_control_moved_together_with_back_moves_what_the_address_stands_for(at):
+    at.query_params["digits"] = "4"
+    at.selectbox(key="set_query").set_value(1).run()
+    assert (settings(at).digits, settings(at).query) == (4, 1)
+
+
+def test_back_is_told_its_address_where_another_may_still_be_on_its_way(at, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        type(state.st.query_params), "from_dict", lambda self, found: written.append(found)
+    )
+    at.query_params["digits"] = ["5"]
+    at.run()
+    assert (settings(at).digits, written) == (5, [])
+    at.query_params["digits"] = ["4"]
+    heard(at).set_value(at.before)
+    at.run()
+    assert (settings(at).digits, written) == (4, [{"example": "four-words", "digits": "4"}])
+
+
+def test_an_address_that_the_browser_was_told_later_is_not_back(at):
+    """A move made before the browser has taken over the address of the last one."""
+    at.slider(key="set_digits").set_value(5).run()
+    before, earlier = heard(at).value, dict(at.query_params)
+    at.slider(key="set_digits").set_value(6).run()
+    heard(at).set_value(before)
+    at.query_params.clear()
+    at.query_params.update(earlier)
+    at.selectbox(key="set_query").set_value(1).run()
+    assert (settings(at).digits, settings(at).query) == (6, 1)
+
+
+def test_back_to_a_page_that_the_menu_opened_shows_what_is_set(at):
+    """The menu leads to a bare address, which is a step of its own in the browser's history."""
+    at.slider(key="set_digits").set_value(5).run()
+    at.switch_page("attention/pages/variance.py")
+    at.query_params.clear()
+    at.run()
+    assert settings(at).digits == 5
+    at.query_params.clear()
+    at.run()
+    assert settings(at).digits == 5
 
 
 def test_the_old_value_chosen_again_is_a_move(at):
