@@ -64,7 +64,6 @@ class Visit:
     told_to_forget: bool = False  # and so to keep nothing until the next change
 
     # the first moves after a restart of the server
-    finished_a_run: bool = False  # whether a run of this session has reached its end
     controls_heard: set[str] = field(default_factory=set)  # whose first move was handed on
     controls_drawn: set[str] = field(default_factory=set)  # by this run, so far
     controls_in_browser: set[str] = field(default_factory=set)
@@ -72,6 +71,8 @@ class Visit:
     # hurried moves: what the browser was told and may not have heard when it asked for this run
     name: str = field(default_factory=lambda: secrets.token_hex(4))
     run: int = 0  # the number of this run
+    ended: int = 0  # the last run that reached its end
+    heard: int = 0  # the last run all of which the browser is known to have heard
     values: dict[str, Told] = field(default_factory=dict)  # of each control
     addresses: Told = field(default_factory=list)
 
@@ -89,6 +90,8 @@ def begin(page: str) -> Settings:
     visit = st.session_state.get("visit")
     if visit is None:
         visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
+    if _said_to_be_heard(visit) < visit.ended:
+        _hear(visit)
     visit.run += 1
     if visit.page != page and not address:
         visit.pages_by_menu.add(page)
@@ -109,7 +112,7 @@ def end() -> None:
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
-    visit.finished_a_run = True
+    visit.ended = visit.run
     st.session_state[HEARD] = f"{visit.name} {visit.run}"
     with visit.store_place:
         st.text_input(HEARD, key=HEARD, label_visibility="collapsed")
@@ -130,13 +133,19 @@ def _awake() -> None:
 # still: a control told another value goes on showing, and sending, the old one until it hears. So
 # the last thing that each run tells is its own number, to a text box that nobody sees. The browser
 # sends it back with each move: what was told up to that run it showed when the move was made, what
-# was told later it may have shown, and all else is the person's doing.
+# was told later it may have shown, and all else is the person's doing. With Back alone it sends no
+# text boxes, and the server finds in this one what it wrote there itself.
 
 
-def _heard(visit: Visit) -> int:
-    """The last run all of which the browser had heard when it asked for this one; 0: none."""
+def _said_to_be_heard(visit: Visit) -> int:
+    """The number in the text box; 0 where it was never told one, or by another session."""
     name, _, run = st.session_state.get(HEARD, "").partition(" ")
     return int(run) if name == visit.name else 0
+
+
+def _hear(visit: Visit) -> None:
+    """Believe the text box: the browser has sent it."""
+    visit.heard = _said_to_be_heard(visit)
 
 
 def _may_hold(told: Told, heard: int) -> Told:
@@ -152,10 +161,10 @@ def _moved_to(value: Any, told: Told, heard: int) -> Told:
 
 def _arrive(visit: Visit, address: dict[str, str]) -> None:
     """Take over the address where it is none that the browser was told: the person went Back."""
-    heard = _heard(visit)
-    visit.addresses = _may_hold(visit.addresses, heard)
-    if all(address != told for _, told in visit.addresses):
-        visit.addresses = _moved_to(address, visit.addresses, heard)
+    visit.addresses = _may_hold(visit.addresses, visit.heard)
+    held = _may_hold(visit.addresses, _said_to_be_heard(visit))
+    if all(address != told for _, told in held):
+        visit.addresses = _moved_to(address, visit.addresses, visit.heard)
         _open(visit, address)
 
 
@@ -271,6 +280,7 @@ def control_moved() -> None:
     Where the person went Back just before, it is moved on what the address stands for.
     """
     visit, address = _visit(), st.query_params.to_dict()
+    _hear(visit)
     if address:
         _arrive(visit, address)
     visit.notices, visit.remarks = [], []
@@ -417,10 +427,10 @@ def _keyed(
     key, visit, menu = f"set_{name}", _visit(), None
     if "format_func" in options:
         menu = [options["format_func"](option) for option in options["options"]]
-    first, heard = _unheard(key), _heard(visit)
-    told = visit.values[key] = _may_hold(visit.values.get(key, []), heard) or [(visit.run, value)]
+    first, told = _unheard(key), _may_hold(visit.values.get(key, []), visit.heard)
+    told = visit.values[key] = told or [(visit.run, value)]
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
-    sure = known and told[-1][0] <= heard and st.session_state.get(key, _NOTHING) == value
+    sure = known and told[-1][0] <= visit.heard and st.session_state.get(key, _NOTHING) == value
     if not first and not sure:
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value
@@ -444,7 +454,7 @@ def _unheard(key: str) -> bool:
     for the move of a control that this session has not drawn yet. So until one run has reached its
     end, a control is left as the browser sent it, and what differs from the settings is a move.
     """
-    return not _visit().finished_a_run and key not in _visit().controls_heard
+    return not _visit().ended and key not in _visit().controls_heard
 
 
 def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, Any]:
@@ -458,14 +468,15 @@ def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, 
 
 def _moved(key: str, move: Move, options: dict[str, Any]) -> None:
     """Hand on what was chosen, unless it is what the browser was told and showed anyway."""
-    visit, heard = _visit(), _heard(_visit())
+    visit = _visit()
     if key not in visit.controls_in_browser:
         return
+    _hear(visit)
     visit.controls_heard.add(key)
     value = st.session_state[key]
-    told = _may_hold(visit.values.get(key, []), heard)
+    told = _may_hold(visit.values.get(key, []), visit.heard)
     if all(value != shown for _, shown in told):
-        visit.values[key] = _moved_to(value, told, heard)
+        visit.values[key] = _moved_to(value, told, visit.heard)
         _hand_on(value, move, options)
 
 
