@@ -75,6 +75,7 @@ class Visit:
     heard: int = 0  # the last run all of which the browser is known to have heard
     values: dict[str, Told] = field(default_factory=dict)  # of each control
     addresses: Told = field(default_factory=list)
+    came_back: int = 0  # the run that took over another address
 
 
 def _visit() -> Visit:
@@ -165,6 +166,7 @@ def _arrive(visit: Visit, address: dict[str, str]) -> None:
     held = _may_hold(visit.addresses, _said_to_be_heard(visit))
     if all(address != told for _, told in held):
         visit.addresses = _moved_to(address, visit.addresses, visit.heard)
+        visit.came_back = visit.run
         _open(visit, address)
 
 
@@ -430,7 +432,9 @@ def _keyed(
     first, told = _unheard(key), _may_hold(visit.values.get(key, []), visit.heard)
     told = visit.values[key] = told or [(visit.run, value)]
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
-    sure = known and told[-1][0] <= visit.heard and st.session_state.get(key, _NOTHING) == value
+    # a move made just before Back may have got lost: all controls are told what is set
+    last = max(told[-1][0], visit.came_back)
+    sure = known and last <= visit.heard and st.session_state.get(key, _NOTHING) == value
     if not first and not sure:
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value

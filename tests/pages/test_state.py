@@ -80,6 +80,15 @@ def test_back_is_told_its_address_where_another_may_still_be_on_its_way(at, monk
     assert (settings(at).digits, written) == (4, [{"example": "four-words", "digits": "4"}])
 
 
+def test_back_tells_every_control_its_value_for_a_move_just_before_may_be_lost(at):
+    """Streamlit drops the moves of a message that one of Back overtakes."""
+    at.query_params["digits"] = ["4"]
+    at.run()
+    assert at.selectbox(key="set_scale_kind").proto.set_value
+    at.slider(key="set_digits").set_value(5).run()
+    assert not at.selectbox(key="set_scale_kind").proto.set_value
+
+
 def test_an_address_that_the_browser_was_told_later_is_not_back(at):
     """A move made before the browser has taken over the address of the last one."""
     at.slider(key="set_digits").set_value(5).run()
