@@ -281,6 +281,7 @@ CONNECTED = (
     "() => document.querySelector('.stApp')?.dataset.testConnectionState === 'CONNECTED'"
     " && !document.querySelector('[role=dialog]')"
 )
+AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
 MAY_BE_EMPTY = {"set_editing", "set_load_comma", "set_head"}
 
 
@@ -477,6 +478,8 @@ class Hands:
                 box["x"] + box["width"] * (chance * 17 % 1),
                 box["y"] + box["height"] * (chance * 29 % 1),
             )
+            if self.page.evaluate(AT_A_BUTTON, [x, y]):  # drawn anew meanwhile
+                return
             self.page.mouse.move(x - 3, y - 3)
             self.page.mouse.move(x, y)
             self.page.mouse.click(x, y)
