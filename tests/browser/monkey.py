@@ -556,6 +556,10 @@ class Hands:
         finally:
             other.close()
 
+    def pause(self, _: str, chance: float) -> None:
+        """None, or as long as a run and its drawing may take."""
+        self.page.wait_for_timeout(max(chance - 0.4, 0) * 400)
+
     def resize(self, _: str, chance: float) -> None:
         width, height = ((1440, 900), (390, 844), (900, 700), (1920, 1000))[int(chance * 4)]
         self.page.set_viewport_size({"width": width, "height": height})
@@ -620,8 +624,19 @@ class Visitor:
 
     def choose(self) -> list[Move]:
         """What to do next: a control that stands on the page, or something with the page itself."""
-        count = self.random.choice((2, 3, 4)) if self.random.random() < 0.12 else 1
-        return [self._move(alone=count == 1) for _ in range(count)]
+        if self.random.random() > 0.12:
+            return [self._move(alone=True)]
+        return [
+            move
+            for _ in range(self.random.choice((2, 3, 4)))
+            for move in (self._hurried(), ("pause", "", round(self.random.random(), 6)))
+        ]
+
+    def _hurried(self) -> Move:
+        """One of several at once: often Back, which overtakes what was asked for before."""
+        if self.random.random() < 0.35:
+            return self.random.choice(("back", "back", "forward")), "", 0.0
+        return self._move(alone=False)
 
     def _move(self, alone: bool) -> Move:
         chance = round(self.random.random(), 6)
@@ -661,7 +676,7 @@ class Visitor:
             self.away = move[0] == "restart"
             try:
                 self.hands.do(move)
-                self.missed = 0
+                self.missed *= move[0] == "pause"
             except PlaywrightError as problem:  # covered by something else, or gone meanwhile
                 self.missed += 1
                 self.page.keyboard.press("Escape")
@@ -825,7 +840,7 @@ def play(
         made = 0
         for moves in script or iter(visitor.choose, None):
             visitor.step([tuple(move) for move in moves])
-            made += len(moves)
+            made += sum(verb != "pause" for verb, _, _ in moves)
             if (made >= actions and not script) or time.monotonic() > end:
                 break
         return made, ""
