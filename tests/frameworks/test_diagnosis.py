@@ -738,6 +738,42 @@ def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, w
     assert [e.mistakes for e in found.explanations] == [(NAMES[name],)], str(found)
 
 
+def test_large_weights_are_compared_in_the_memory_of_a_few_copies_of_them(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    monkeypatch.setattr("attention.frameworks.distance.CELLS", 2**14, raising=False)
+    given = large(heads=8)
+    output, weights = applied(given, ())
+    noisy = weights + np.random.default_rng(1).normal(0, 1e-3, weights.shape)
+    for answer in ({"weights": weights}, {"output": output, "weights": noisy}):
+        tracemalloc.start()
+        try:
+            found = diagnose(**given, **answer)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert found.correct == ("output" not in answer)
+        assert peak < 5 * weights.nbytes
+
+
+@pytest.mark.parametrize("what", ["output", "mean"])
+def test_a_scale_of_all_heads_shows_beside_what_mixes_queries(what):
+    given = large()
+    output, weights = applied(given, (NAMES["softmax: queries"],))
+    answer = {"output": output} if what == "output" else {"weights": weights.mean(axis=0)}
+    found = diagnose(**given, **answer)
+    assert [e.mistakes for e in found.explanations] == [(NAMES["softmax: queries"],)]
+    assert NAMES["scale: d_model"] not in found.unseen
+    assert NAMES["hiding: NaN"] in found.unseen
+
+
+def test_where_only_some_queries_are_shown_both_answers_are_still_told_apart(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    given = large()
+    output, weights = applied(given, ())
+    found = diagnose(**given, output=output, weights=np.square(weights))
+    assert "The output is right, and was not made with the weights given beside it." in found.notes
+
+
 def test_what_mixes_queries_takes_the_memory_of_one_head():
     given = large(heads=8)
     output = applied(given, ())[0] + np.linspace(0, 1, 300)[:, None]
