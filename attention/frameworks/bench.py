@@ -361,7 +361,13 @@ class Bench:
         visible = masked != -np.inf
         if option in ("queries", "both axes") and self.queries is not None:
             raise NoRoom("it mixes queries")
-        weights = SOFTMAX[option](masked, visible)
+        if option == "twice, masked":
+            if self._visible(chosen) is None:
+                raise NoRoom("nothing is masked")
+            again = HIDING[chosen["hiding"]](softmax_rows(masked, visible), allowed)
+            weights = softmax_rows(again, again != -np.inf)
+        else:
+            weights = SOFTMAX[option](masked, visible)
         if chosen["hiding"] == "NaN":
             axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
             axis = axes.get(option, (-1,))
@@ -465,6 +471,14 @@ def _averaged(M: np.ndarray) -> np.ndarray:
     return M.mean(axis=-3)
 
 
+def _mean_tiled(M: np.ndarray) -> np.ndarray:
+    return np.concatenate([M.mean(axis=-3)] * M.shape[-3], axis=-1)
+
+
+def _mean_repeated(M: np.ndarray) -> np.ndarray:
+    return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
+
+
 def _tiled(M: np.ndarray, heads: int) -> np.ndarray:
     return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
 
@@ -479,6 +493,8 @@ JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "reshaped": _rejoined,
     "interleaved": _joined_in_turn,
     "averaged": _averaged,
+    "averaged, tiled": _mean_tiled,
+    "averaged, repeated": _mean_repeated,
 }
 
 

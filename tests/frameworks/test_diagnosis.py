@@ -190,6 +190,21 @@ def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_
         assert bench_of(SYSTEMS[system]).run(TOO_NARROW) is None
 
 
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("a whole layer, look-ahead and padding", "join: averaged, tiled"),
+        ("heads, mask and cap", "join: averaged, repeated"),
+        ("look-ahead", "softmax: twice, masked"),
+        ("a whole layer, look-ahead and padding", "softmax: twice, masked"),
+    ],
+)
+def test_heads_averaged_to_the_full_width_and_masked_softmaxes_in_a_row_are_named(system, name):
+    output, _ = theirs(SYSTEMS[system], {name})
+    found = diagnose(**inputs(system), output=output)
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[name]], str(found)
+
+
 def test_the_commonest_are_twelve():
     assert len(COMMONEST) == 12
 
