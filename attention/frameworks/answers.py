@@ -171,7 +171,7 @@ def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: f
     if _within_single(apart, largest_score):
         return Verdict(far, spread, error, None, True)
     for half in ("float16", "bfloat16"):
-        if _within_half(apart, largest_score, half) and _even(apart, target.values.size):
+        if _within_half(apart, largest_score, half) and _even(apart, half):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)
 
@@ -198,11 +198,15 @@ def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, hal
     return spread <= min(0.6 + 0.15 * largest_score, 4) * roundoff + unit
 
 
-def _even(apart: Callable[[], Iterable[Apart]], most: int) -> bool:
-    """Whether the distances look like rounding: everywhere, and none far beyond the others."""
-    relative, count = np.empty(most), 0
-    for distances, size, _ in apart():
-        told = (distances / np.where(size > 0, size, 1))[(size > 0) | (distances > 0)]
+def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
+    """Whether the distances look like rounding: everywhere, and none far beyond the others.
+
+    Each is measured by what half precision and writing the number down may have changed.
+    """
+    relative, count = np.empty(sum(part.values.size for _, _, part in apart())), 0
+    for distances, size, part in apart():
+        room = np.where(size > 0, size, 1) * UNIT_ROUNDOFF[half] + part.half_unit
+        told = (distances / room)[(size > 0) | (distances > 0)]
         relative[count : count + len(told)] = told
         count += len(told)
     relative = relative[:count]

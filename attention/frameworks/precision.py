@@ -111,7 +111,9 @@ def _half(parts: Parts, found: Written) -> str | None:
     """
 
     def room(part: np.ndarray) -> np.ndarray:
-        return np.maximum(found.half_unit(part), np.spacing(np.abs(part)))
+        size = np.abs(part)
+        unit = found.half_unit(part) + size * found.kept  # as rounding in the type is inexact too
+        return np.maximum(unit, np.spacing(size))
 
     for name, nearest in (("bfloat16", _to_bfloat16), ("float16", _to_float16)):
         if all((np.abs(part - nearest(part)) <= room(part)).all() for part in parts()):

@@ -7,6 +7,7 @@ import random
 import re
 import tracemalloc
 import weakref
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +23,7 @@ from attention import (
     scaled_dot_product_attention,
     self_attention,
 )
+from attention.frameworks.answers import Target, compare
 from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME as NAMES
@@ -473,6 +475,28 @@ def test_float16_printed_with_four_decimals_is_seen_in_the_numbers():
     output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f8").round(4)
     said = str(diagnose(2 * Q, K, V, output=output))
     assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+@pytest.mark.parametrize("seed", range(5, 9))
+def test_float16_rounded_to_decimals_in_float32_is_seen_in_the_numbers(seed):
+    Q, K, V = (M.astype("f2") for M in np.random.default_rng(seed).standard_normal((3, 12, 16)))
+    scaled = (2 * Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f4").round(6)
+    said = str(diagnose(2 * Q, K, V, output=output))
+    assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writing_alone():
+    right = np.append(np.linspace(0.0201, 0.0899, 95), 5.0151)[:, None]
+    theirs = right + 1e-4 * np.tile([1, -1], 48)[:, None]
+    short = np.array([[float(f"{x:.2e}") for x in row] for row in theirs])
+    size = np.ones(short.shape)
+    target = Target("output", short, how_written(short, short), size)
+    verdict = compare(target, right, size, 1.0)
+    assert verdict.half == "float16"
+    one_wrong = replace(target, values=short + 0.02 * (np.arange(96) == 7)[:, None])
+    assert not compare(one_wrong, right, size, 1.0).fits
 
 
 def test_of_two_answers_each_is_said_how_far_it_is_off():
