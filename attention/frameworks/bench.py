@@ -10,13 +10,13 @@ cheap; what mixes queries has no room on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
 
 from attention.arrays import softmax_rows, weighted_sum
-from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.distance import furthest, largest_finite
 from attention.frameworks.given import BIASES, Given, grouped
 from attention.frameworks.mistakes import MISTAKES, Mistake
 from attention.heads import join_heads, split_heads
@@ -56,8 +56,10 @@ class Bench:
         given: Given,
         queries: np.ndarray | None = None,
         like: Bench | None = None,
+        whole: Given | None = None,
     ) -> None:
         self.given = given
+        self.whole = whole or given  # of whose heads these inputs are one: their widths set scales
         self.queries = queries  # which are computed; None: all
         self.answer: np.ndarray | None = None  # the other code's joined output, for what is fitted
         self._projections: dict = like._projections if like else {}
@@ -125,7 +127,7 @@ class Bench:
                 stages = self._heads({}, chosen)
                 lead, outputs, sizes = self.given.shape[:-2], [], []
                 for index in np.ndindex(lead):
-                    part = Bench(self._one_head(stages, index)).run(inside)
+                    part = Bench(self._one_head(stages, index), whole=self.given).run(inside)
                     if part is None:
                         return None
                     look(index, part)
@@ -160,15 +162,15 @@ class Bench:
         self._last[step] = options, added
         return added
 
-    def views(self, name: str, values: np.ndarray) -> list[np.ndarray]:
+    def views(self, name: str, values: np.ndarray) -> Iterator[np.ndarray]:
         """The shapes in which a code may hand over its output or weights."""
+        yield values
         if self.given.heads == 1:
-            return [values]
+            return
         if name == "weights":
-            return [values, values.mean(axis=-3)]
-        if self.given.W_O is not None or values.shape[-1] % self.given.heads:
-            return [values]
-        return [values, split_heads(values, self.given.heads)]
+            yield values.mean(axis=-3)
+        elif self.given.W_O is None and values.shape[-1] % self.given.heads == 0:
+            yield split_heads(values, self.given.heads)
 
     def first_difference(self, stages: Stages) -> str | None:
         """The first stage that is another than in right attention."""
@@ -176,7 +178,7 @@ class Bench:
             ours, theirs = self.right[name], stages[name]
             if ours.shape != theirs.shape:
                 return name
-            if distance(theirs, ours).max(initial=0) > 1e-12 * largest_finite(ours):
+            if furthest(theirs, ours) > 1e-12 * largest_finite(ours):
                 return name
         return None
 
@@ -283,7 +285,7 @@ class Bench:
 
     def _factor(self, option: str | None) -> float:
         """What the scores are multiplied by."""
-        g, n_k = self.given, self.given.shape[-1]
+        g, n_k = self.whole, self.whole.shape[-1]
         d_k = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
         right = d_k**-0.5 if g.scale is None else g.scale
         d_model = g.X.shape[-1] if g.X is not None else d_k * g.heads
@@ -359,7 +361,13 @@ class Bench:
         visible = masked != -np.inf
         if option in ("queries", "both axes") and self.queries is not None:
             raise NoRoom("it mixes queries")
-        weights = SOFTMAX[option](masked, visible)
+        if option == "twice, masked":
+            if self._visible(chosen) is None:
+                raise NoRoom("nothing is masked")
+            again = HIDING[chosen["hiding"]](softmax_rows(masked, visible), allowed)
+            weights = softmax_rows(again, again != -np.inf)
+        else:
+            weights = SOFTMAX[option](masked, visible)
         if chosen["hiding"] == "NaN":
             axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
             axis = axes.get(option, (-1,))
@@ -463,6 +471,14 @@ def _averaged(M: np.ndarray) -> np.ndarray:
     return M.mean(axis=-3)
 
 
+def _mean_tiled(M: np.ndarray) -> np.ndarray:
+    return np.concatenate([M.mean(axis=-3)] * M.shape[-3], axis=-1)
+
+
+def _mean_repeated(M: np.ndarray) -> np.ndarray:
+    return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
+
+
 def _tiled(M: np.ndarray, heads: int) -> np.ndarray:
     return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
 
@@ -477,6 +493,8 @@ JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "reshaped": _rejoined,
     "interleaved": _joined_in_turn,
     "averaged": _averaged,
+    "averaged, tiled": _mean_tiled,
+    "averaged, repeated": _mean_repeated,
 }
 
 

@@ -7,6 +7,7 @@ import random
 import re
 import tracemalloc
 import weakref
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +23,7 @@ from attention import (
     scaled_dot_product_attention,
     self_attention,
 )
+from attention.frameworks.answers import Target, compare
 from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME as NAMES
@@ -188,6 +190,21 @@ def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_
         with pytest.raises(ValueError, match="^operands could not be broadcast together"):
             applied(SYSTEMS[system], TOO_NARROW)
         assert bench_of(SYSTEMS[system]).run(TOO_NARROW) is None
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("a whole layer, look-ahead and padding", "join: averaged, tiled"),
+        ("heads, mask and cap", "join: averaged, repeated"),
+        ("look-ahead", "softmax: twice, masked"),
+        ("a whole layer, look-ahead and padding", "softmax: twice, masked"),
+    ],
+)
+def test_heads_averaged_to_the_full_width_and_masked_softmaxes_in_a_row_are_named(system, name):
+    output, _ = theirs(SYSTEMS[system], {name})
+    found = diagnose(**inputs(system), output=output)
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[name]], str(found)
 
 
 def test_the_commonest_are_twelve():
@@ -458,6 +475,28 @@ def test_float16_printed_with_four_decimals_is_seen_in_the_numbers():
     output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f8").round(4)
     said = str(diagnose(2 * Q, K, V, output=output))
     assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+@pytest.mark.parametrize("seed", range(5, 9))
+def test_float16_rounded_to_decimals_in_float32_is_seen_in_the_numbers(seed):
+    Q, K, V = (M.astype("f2") for M in np.random.default_rng(seed).standard_normal((3, 12, 16)))
+    scaled = (2 * Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f4").round(6)
+    said = str(diagnose(2 * Q, K, V, output=output))
+    assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writing_alone():
+    right = np.append(np.linspace(0.0201, 0.0899, 95), 5.0151)[:, None]
+    theirs = right + 1e-4 * np.tile([1, -1], 48)[:, None]
+    short = np.array([[float(f"{x:.2e}") for x in row] for row in theirs])
+    size = np.ones(short.shape)
+    target = Target("output", short, how_written(short, short), size)
+    verdict = compare(target, right, size, 1.0)
+    assert verdict.half == "float16"
+    one_wrong = replace(target, values=short + 0.02 * (np.arange(96) == 7)[:, None])
+    assert not compare(one_wrong, right, size, 1.0).fits
 
 
 def test_of_two_answers_each_is_said_how_far_it_is_off():
@@ -736,6 +775,42 @@ def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, w
     theirs = {"output": output, "weights": weights}
     found = diagnose(**large(), **(theirs if what == "both" else {what: theirs[what]}))
     assert [e.mistakes for e in found.explanations] == [(NAMES[name],)], str(found)
+
+
+def test_large_weights_are_compared_in_the_memory_of_a_few_copies_of_them(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    monkeypatch.setattr("attention.frameworks.distance.CELLS", 2**14, raising=False)
+    given = large(heads=8)
+    output, weights = applied(given, ())
+    noisy = weights + np.random.default_rng(1).normal(0, 1e-3, weights.shape)
+    for answer in ({"weights": weights}, {"output": output, "weights": noisy}):
+        tracemalloc.start()
+        try:
+            found = diagnose(**given, **answer)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert found.correct == ("output" not in answer)
+        assert peak < 5 * weights.nbytes
+
+
+@pytest.mark.parametrize("what", ["output", "mean"])
+def test_a_scale_of_all_heads_shows_beside_what_mixes_queries(what):
+    given = large()
+    output, weights = applied(given, (NAMES["softmax: queries"],))
+    answer = {"output": output} if what == "output" else {"weights": weights.mean(axis=0)}
+    found = diagnose(**given, **answer)
+    assert [e.mistakes for e in found.explanations] == [(NAMES["softmax: queries"],)]
+    assert NAMES["scale: d_model"] not in found.unseen
+    assert NAMES["hiding: NaN"] in found.unseen
+
+
+def test_where_only_some_queries_are_shown_both_answers_are_still_told_apart(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    given = large()
+    output, weights = applied(given, ())
+    found = diagnose(**given, output=output, weights=np.square(weights))
+    assert "The output is right, and was not made with the weights given beside it." in found.notes
 
 
 def test_what_mixes_queries_takes_the_memory_of_one_head():
