@@ -26,6 +26,21 @@ IDLE = """() => { const { testScriptState, testConnectionState } =
 SHEET = """arg => { const src = document.querySelector('.sheet img')?.src ?? ''
   const text = decodeURIComponent(src.slice(src.indexOf(',') + 1))
   return (%s)(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, arg) }"""
+PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
+POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--process-per-site",  # scripts are compiled once for all pages of a profile,
+    # so nothing is gained by a thread that compiles them while they arrive, or by one that compiles
+    # better what runs for a second; the other features are those that Playwright turns off, whose
+    # list this one replaces
+    "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,"
+    "DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,"
+    "MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,OptimizationHints,"
+    "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
+    "--js-flags=--no-turbofan --no-maglev",
+]
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
@@ -98,9 +113,7 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--process-per-site"]
-        )
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 
@@ -141,7 +154,7 @@ class Dashboard:
         """Do something that changes what is drawn, and wait until it is."""
         before = self.tag()
         act()
-        self.page.wait_for_function(f"before => {TAG} !== before", arg=before)
+        self.wait_for(f"before => {TAG} !== before", before)
         return self.idle()
 
     def idle(self) -> Dashboard:
@@ -149,12 +162,13 @@ class Dashboard:
         self.wait_for(IDLE)
         return self
 
-    def wait_for(self, script: str, arg=None) -> None:
-        self.page.wait_for_function(script, arg=arg)
+    def wait_for(self, script: str, arg=None):
+        """Wait until a function of arg says something other than false or nothing; what it says."""
+        return self.page.wait_for_function(script, arg=arg, polling=POLL)
 
     def sheet(self, holds: str, arg=None) -> None:
         """Wait until a function of the figure to take away, an SVG element, and of arg is true."""
-        self.page.wait_for_function(SHEET % holds, arg=arg, polling=100)
+        self.wait_for(SHEET % holds, arg)
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(
@@ -180,23 +194,20 @@ class Dashboard:
         return self.painted(stage, f"painted.{side}")
 
     def painted(self, stage: str, what: str):
-        """Something of what the canvas of a stage says that it has painted."""
-        return self.page.evaluate(
-            f"""s => {{ const {{ painted }} = document.querySelector(
-            `.board-pane[data-stage=${{s}}] .board-canvas`); return {what} }}""",
-            stage,
-        )
+        """Something of what the canvas of a stage says that it has painted, once it has."""
+        script = f"stage => {{ const painted = {PAINTED}; return painted && {{ found: {what} }} }}"
+        return self.wait_for(script, stage).json_value()["found"]
 
     def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
-        return self.page.evaluate(
-            """([s, i, j]) => {
-            const pane = document.querySelector(`.board-pane[data-stage=${s}]`)
-            pane.scrollIntoView({ block: 'center', behavior: 'instant' }) // above the dock
-            const canvas = document.querySelector(`.board-pane[data-stage=${s}] .board-canvas`)
-            const box = canvas.getBoundingClientRect(), { x, y } = canvas.painted.axes
-            return [box.left + x(j), box.top + y(i)] }""",
-            [stage, i, j],
-        )
+        """Where in the window a cell is, after it was brought into sight."""
+        script = f"""([stage, i, j]) => {{
+            if (!{PAINTED}?.axes) return null
+            const pane = document.querySelector(`.board-pane[data-stage=${{stage}}]`)
+            pane.scrollIntoView({{ block: 'center', behavior: 'instant' }}) // above the dock
+            const canvas = pane.querySelector('.board-canvas')
+            const box = canvas.getBoundingClientRect(), {{ x, y }} = canvas.painted.axes
+            return [box.left + x(j), box.top + y(i)] }}"""
+        return self.wait_for(script, [stage, i, j]).json_value()
 
     def hover(self, stage: str, i: int, j: int) -> None:
         for _ in range(10):  # a pane that moved or was drawn anew meanwhile is pointed at again

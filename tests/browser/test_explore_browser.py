@@ -33,7 +33,8 @@ def written(dashboard, stage: str, count: int) -> None:
     """Wait until so many numbers stand in the cells of a pane."""
     dashboard.wait_for(
         "([stage, count]) => document.querySelector("
-        "`.board-pane[data-stage=${stage}] .board-canvas`).painted.texts?.flat().length === count",
+        "`.board-pane[data-stage=${stage}] .board-canvas`)"
+        "?.painted?.texts?.flat().length === count",
         [stage, count],
     )
 
