@@ -118,15 +118,20 @@ def browser():
         chromium.close()
 
 
-def appears(locator, state: str = "visible") -> bool:
-    """Whether it comes within three seconds; who asks tries again where it does not."""
+def succeeds(act) -> bool:
+    """Whether it comes to an end in the time it has; who asks tries again where it does not."""
     from playwright.sync_api import TimeoutError as TooLate
 
     try:
-        locator.wait_for(state=state, timeout=3000)
+        act()
     except TooLate:
         return False
     return True
+
+
+def appears(locator, state: str = "visible") -> bool:
+    """Whether it comes within three seconds; who asks tries again where it does not."""
+    return succeeds(lambda: locator.wait_for(state=state, timeout=3000))
 
 
 class Dashboard:
@@ -145,6 +150,11 @@ class Dashboard:
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
         self.page.wait_for_selector(ready)
         return self.idle()
+
+    def turn_to(self, **link) -> None:
+        """Another link on the page that is open, as Back and Forward bring one."""
+        self.page.evaluate("link => history.pushState(null, '', link)", "?" + urlencode(link))
+        self.page.evaluate("dispatchEvent(new Event('popstate'))")
 
     def tag(self) -> str:
         """A digest of all that is drawn."""
@@ -240,9 +250,9 @@ class Dashboard:
         option = self.page.get_by_role("option", name=label, exact=True)
         for _ in range(10):  # a list that was open when the page was drawn anew is opened again
             self.page.locator(f".st-key-{key} input").click()
-            if appears(option):
-                break
-        option.click()
+            if appears(option) and succeeds(lambda: option.click(timeout=3000)):
+                return
+        raise AssertionError(f"{label} cannot be chosen")
 
     def edit(self, name: str) -> Dashboard:
         self.page.locator(".st-key-set_editing").get_by_role("radio", name=name, exact=True).click()
