@@ -206,7 +206,8 @@ class Dashboard:
     def painted(self, stage: str, what: str):
         """Something of what the canvas of a stage says that it has painted, once it has."""
         script = f"stage => {{ const painted = {PAINTED}; return painted && {{ found: {what} }} }}"
-        return self.wait_for(script, stage).json_value()["found"]
+        found = self.page.evaluate(script, stage) or self.wait_for(script, stage).json_value()
+        return found["found"]
 
     def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
         """Where in the window a cell is, after it was brought into sight."""
