@@ -18,7 +18,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-LONG = ("test_text_browser", "test_data_browser", "test_state_browser", "test_monkey")
+FIRST_HALF = (  # of the processor time that the tests in a browser take, by file
+    "test_explore_browser",
+    "test_board_browser",
+    "test_comparing_browser",
+    "test_front_door_browser",
+)
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
@@ -45,23 +50,21 @@ CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAM
 
 
 def pytest_collection_modifyitems(items):
-    """The tests in a browser go first, the long ones among them at the front.
+    """Each of two workers begins with about half of the tests in a browser, which take longest.
 
-    So no worker is left with a long one when the others have nothing more to do.
+    Of what is in order the first gets the first half, the other the second. So both come to the
+    short tests last, and the one that is done sooner takes over some from the other to the end.
     """
-    items.sort(key=_when)
+    in_browser = [item for item in items if "browser" in item.path.parts]
+    others = [item for item in items if "browser" not in item.path.parts]
+    first = [item for item in in_browser if item.path.stem in FIRST_HALF]
+    second = [item for item in in_browser if item.path.stem not in FIRST_HALF]
+    middle = max(0, len(items) // 2 - len(first))
+    items[:] = [*first, *others[:middle], *second, *others[middle:]]
     if CHROMIUM is None:
         reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
-        for item in items:
-            if "browser" in item.path.parts:
-                item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def _when(item) -> int:
-    """Where in the order a test runs; those with the same number stay in theirs."""
-    if "browser" not in item.path.parts:
-        return len(LONG) + 1
-    return LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG)
+        for item in in_browser:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @contextmanager
