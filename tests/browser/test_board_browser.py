@@ -31,7 +31,7 @@ def holds(dashboard, stage: str, matrix) -> None:
     """Wait until a stage shows these numbers, and all that was typed has arrived."""
     dashboard.wait_for(
         """([stage, matrix]) => JSON.stringify(document.querySelector(
-        `.board-pane[data-stage=${stage}] .board-canvas`).painted.z.map(row => [...row]))
+        `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.z.map(row => [...row]))
         === JSON.stringify(matrix)""",
         [stage, np.asarray(matrix, float).tolist()],
     )
@@ -203,7 +203,7 @@ def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
     dashboard.page.keyboard.type("cat")
     dashboard.page.keyboard.press("Enter")
     labels = """labels => document.querySelector('.board-pane[data-stage=weights] .board-canvas')
-        .painted.columns.join() === labels"""
+        ?.painted?.columns.join() === labels"""
     dashboard.wait_for(labels, "w1,cat,w3,w4")
     dashboard.page.get_by_role("button", name="Add a token to X").click()
     dashboard.page.locator(".board-input").wait_for()

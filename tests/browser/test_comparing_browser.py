@@ -1,8 +1,5 @@
 """Conventions and Check yours in a real browser, with the worked examples."""
 
-import io
-import zipfile
-
 import numpy as np
 import pytest
 
@@ -10,7 +7,6 @@ from attention.session import check_yours as checks
 from attention.session import compare_frameworks as compare_frameworks
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
 
 
 def settings_of(example: str, mask: str | None):
@@ -18,16 +14,18 @@ def settings_of(example: str, mask: str | None):
     return set_mask(settings, mask) if mask else settings
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, example):
-    dashboard = visit().open("conventions", example=example)
-    ours, compared = compare_frameworks.compare(EXAMPLES[example].build(), "array")
-    table = dashboard.page.locator("table.pairs").first.inner_text()
-    for found in compared:
-        assert found.sentence in table
-    hidden = np.where(ours.allowed, ours.weights, np.nan)
-    assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
-    assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
+def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, subtests):
+    dashboard = visit().open("conventions", example="four-words", mask="causal")
+    for example in EXAMPLES:
+        with subtests.test(example=example):
+            dashboard.after(lambda example=example: dashboard.turn_to(example=example))
+            ours, compared = compare_frameworks.compare(EXAMPLES[example].build(), "array")
+            table = dashboard.page.locator("table.pairs").first.inner_text()
+            for found in compared:
+                assert found.sentence in table
+            hidden = np.where(ours.allowed, ours.weights, np.nan)
+            assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
+            assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
 
 
 def test_conventions_hands_the_mask_over_as_asked(visit):
@@ -64,15 +62,21 @@ def bench_of(example: str, mask: str | None = None):
     return checks.bench_of(checks.from_settings(settings_of(example, mask)))
 
 
-@pytest.mark.parametrize("example", [name for name, e in EXAMPLES.items() if e.build().softmax])
-def test_right_numbers_of_every_example_are_declared_right(visit, example):
-    dashboard, right = checking(visit, example=example), bench_of(example).right
-    fill(dashboard, "output", str(right["output"].tolist()))
-    dashboard.page.get_by_text("These numbers are right, to").wait_for()
-    dashboard.page.wait_for_selector(".board[data-tag]")
-    shown = right["output"]
-    assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
-    assert not dashboard.numbers("output_given_difference").any()
+def test_right_numbers_of_every_example_are_declared_right(visit, subtests):
+    dashboard = checking(visit)
+    for example in [name for name, e in EXAMPLES.items() if e.build().softmax]:
+        with subtests.test(example=example):
+            fill(dashboard, "output", "")
+            dashboard.page.locator(".board").wait_for(state="detached")
+            dashboard.turn_to(example=example)
+            dashboard.page.get_by_text(f"“{EXAMPLES[example].title}” as it stands").wait_for()
+            right = bench_of(example).right
+            fill(dashboard, "output", str(right["output"].tolist()))
+            dashboard.page.get_by_text("These numbers are right, to").wait_for()
+            dashboard.page.wait_for_selector(".board[data-tag]")
+            shown = right["output"]
+            assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
+            assert not dashboard.numbers("output_given_difference").any()
 
 
 def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
@@ -154,31 +158,3 @@ def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visi
     box.locator("input:checked").wait_for(state="attached")
     press.click()
     dashboard.page.get_by_text("These numbers are right, to 16 digits.").wait_for()
-
-
-def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(
-    visit, browser, tmp_path
-):
-    dashboard = visit().open(example="sentence", mask="causal")
-    dashboard.tab("Take it away")
-    dashboard.page.get_by_role("button", name="Build a zip of everything").click()
-    name, content = dashboard.download(
-        lambda: dashboard.page.get_by_role("button", name="Save the zip").click()
-    )
-    assert name == "attention_sentence.zip"
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extract("report.html", tmp_path)
-    context = browser.new_context(offline=True)
-    page, problems = context.new_page(), []
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto((tmp_path / "report.html").as_uri())
-    page.wait_for_selector("#plot-output .hm image", state="attached")
-    settings = settings_of("sentence", "causal")
-    for stage in ("X", "scores", "output"):
-        shown = page.evaluate(
-            "s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage
-        )
-        assert np.array_equal(shown, view(settings, run(settings)).stages[stage]), stage
-    assert problems == []
-    context.close()

@@ -9,7 +9,7 @@ from attention.session import links
 from attention.session.run import run, view
 
 LABELS = """labels => JSON.stringify(document.querySelector(
-  '.board-pane[data-stage=weights] .board-canvas').painted.rows) === JSON.stringify(labels)"""
+  '.board-pane[data-stage=weights] .board-canvas')?.painted?.rows) === JSON.stringify(labels)"""
 
 
 def settings(dashboard):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser.conftest import until_healthy
+from browser.conftest import POLL, TAG, succeeds, until_healthy
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -19,7 +19,6 @@ from attention.session.matrix import Matrix
 from attention.session.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
 NONE_KEPT = (
     "This address stands for matrices too large for it, kept by the browser that made it, "
@@ -106,21 +105,15 @@ def mark(settings: Settings) -> str:
 
 def bring(dashboard, settings: Settings) -> str:
     """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
-    from playwright.sync_api import TimeoutError as TooLate
-
-    dashboard.upload("state.json", links.to_file(settings))
-    before = dashboard.tag()
+    with dashboard.page.expect_response(lambda answer: answer.request.method == "PUT"):
+        dashboard.upload("state.json", links.to_file(settings))
+    before = dashboard.idle().tag()
     for _ in range(10):  # the button may still be that of the file before
         dashboard.page.get_by_role("button", name="Open it").click()
-        try:
-            dashboard.page.wait_for_function(
-                "mark => location.search.includes(mark)", arg=mark(settings), timeout=4000
-            )
+        if succeeds(lambda: arrived(dashboard, settings, 10_000)):
             break
-        except TooLate:
-            continue
     dashboard.wait_for(f"before => {TAG} !== before", before)
-    until_kept(dashboard, settings)
+    until_kept(dashboard.idle(), settings)
     return dashboard.tag()
 
 
@@ -139,9 +132,10 @@ def until_kept(dashboard, settings: Settings | None) -> set[str]:
     raise AssertionError(f"the browser keeps {marks}")
 
 
-def arrived(dashboard, settings: Settings) -> None:
+def arrived(dashboard, settings: Settings, timeout: float | None = None) -> None:
     """The address carries the mark of these settings."""
-    dashboard.wait_for("mark => location.search.includes(mark)", mark(settings))
+    carries = "mark => location.search.includes(mark)"
+    dashboard.page.wait_for_function(carries, arg=mark(settings), polling=POLL, timeout=timeout)
 
 
 def shows(dashboard, tag: str) -> None:
@@ -155,7 +149,8 @@ def holds(dashboard, settings: Settings) -> None:
 
 
 def connected(dashboard, yes: bool = True) -> None:
-    dashboard.wait_for(f"yes => ({CONNECTION} === 'CONNECTED') === yes", yes)
+    is_so = f"yes => ({CONNECTION} === 'CONNECTED') === yes"  # the page tries ever less often
+    dashboard.page.wait_for_function(is_so, arg=yes, polling=POLL, timeout=120_000)
 
 
 def restart(server: Server, dashboard) -> None:
@@ -164,11 +159,12 @@ def restart(server: Server, dashboard) -> None:
     connected(dashboard, False)
     server.start()
     connected(dashboard)
+    dashboard.idle()
 
 
 def expire(dashboard) -> None:
     """Cut the connection: the server forgets the session, and the page begins another."""
-    dashboard.page.evaluate("() => { window.lost = window.socket; window.lost.close() }")
+    dashboard.idle().page.evaluate("() => { window.lost = window.socket; window.lost.close() }")
     dashboard.wait_for(f"() => window.socket !== window.lost && {CONNECTION} === 'CONNECTED'")
 
 
