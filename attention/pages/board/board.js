@@ -403,7 +403,7 @@ class Board {
     }
     const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
     const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
-    for (const pane of heatmaps) pane.next = fit(pane, 28) // for the room that its labels take
+    for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
     const row = this.rowHeight([...tops.values()].filter(line => line[0] !== this.enlarged))
     for (const line of tops.values()) {
       for (const pane of line) pane.next = fit(pane, row)
@@ -416,17 +416,14 @@ class Board {
   rowHeight(lines) {
     const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
     const short = rows.filter(n => n <= SHORT)
+    if (!short.length) return ROW
     const dock = document.querySelector('[data-testid=stBottomBlockContainer]')?.offsetHeight ?? 0
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
     const captions = lines.reduce((sum, line) => sum + this.caption(line), 0)
     const around = above + dock + captions + 250 * (rows.length - short.length)
-    const sum = Math.max(
-      short.reduce((a, b) => a + b, 0),
-      1
-    )
-    const each = (window.innerHeight - around) / sum
-    return Math.min(Math.max(Math.floor(each), this.width < 700 ? 28 : 18), 56)
+    const each = (window.innerHeight - around) / short.reduce((a, b) => a + b)
+    return Math.min(Math.max(Math.floor(each), this.width < 700 ? ROW : 18), 56)
   }
 
   // What stands around the cells of a line: its words, the labels of its columns, a gap.
