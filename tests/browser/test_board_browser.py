@@ -8,8 +8,13 @@ import pytest
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
+from benchmarks.states import rolled
 
 LENGTH = "() => history.length"
+SHIFTS = """window.shifted = 0
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.shifted += entry.value
+}).observe({ type: 'layout-shift', buffered: true })"""
 
 
 def own(n: int, d: int = 4) -> dict[str, str]:
@@ -264,3 +269,17 @@ def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
         dashboard.after(lambda dashboard=dashboard: dashboard.page.keyboard.press("Enter"))
         frame = dashboard.page.locator(".board-pane[data-stage=X] .board-plot")
         assert frame.get_attribute("data-changed") == marked
+
+
+def test_nothing_jumps_while_a_page_opens_or_a_number_is_typed(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(SHIFTS)
+    dashboard.open(**links.write(rolled(16)))
+    opening = dashboard.page.evaluate("shifted")
+    assert opening < 0.1
+    choose(dashboard, "X", 0, 0)
+    for typed in ("5", "1"):  # scores below −10, and none
+        dashboard.page.keyboard.type(typed)
+        dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+        dashboard.page.keyboard.press("ArrowUp")
+    assert dashboard.page.evaluate("shifted") - opening < 0.02
