@@ -126,6 +126,8 @@ const composed = (pane, palette, width = 900) => {
     (0.62 * height) / pane.n
   )
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
+  const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
+  if (hidden.path) layout.shapes.push(hidden)
   const shorter = row => row.map(text => (text.includes('e\u2212') ? '≈0' : text))
   const data = pane.traces.map(trace => ({
     ...trace,
@@ -142,6 +144,15 @@ const composed = (pane, palette, width = 900) => {
     }
   }))
   return { data, layout }
+}
+
+// The strokes through hidden cells, as one path of Plotly's.
+const strokes = (pane, palette, cell) => {
+  const lines = struck(pane, cell).map(
+    ([i, j]) => `M${j - 0.5},${i + 0.5}L${j + 0.5},${i - 0.5}`
+  )
+  const line = { color: palette.ink + STROKE, width: 1 }
+  return { type: 'path', path: lines.join(''), layer: 'above', line }
 }
 
 // Keep only so many tick labels that each has `cells` cells of room.
