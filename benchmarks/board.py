@@ -85,6 +85,7 @@ READY = {
 EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
 EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
     .painted.z[0].length === {d_k}"""
+CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board').dataset.tag)"
 ARITHMETIC = "() => document.querySelector('pre.cell')?.dataset.cell === '{cell}'"
 SCRUB = 120  # mouse moves, one for each frame of two seconds
 
@@ -131,22 +132,19 @@ def answering(address: str) -> None:
     raise SystemExit(f"No server answers at {address}.")
 
 
-def moved(page: Page, address: str, act: Callable[[], None], ready: str | None) -> dict:
+def moved(page: Page, address: str, act: Callable[[], None], ready: str) -> dict:
     """Do something, wait for what it changes, and ask both sides how long it took."""
     asked(f"{address}/clock/runs")
     before = page.evaluate("shifted")
-    if ready:
-        page.evaluate(f"clock({ready})")
+    page.evaluate(f"clock({ready})")
     act()
-    if ready:
-        page.wait_for_function("took !== null")
+    page.wait_for_function("took !== null")
     time.sleep(0.5)  # so that what comes after is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
     shift = page.evaluate("shifted") - before
-    painted = page.evaluate("took") if ready else 0.0
     run, own = (sum(times) for times in zip(*server["runs"], strict=True))
-    found = {"painted": painted, "run": run, "own": own, "count": len(server["runs"])}
-    return found | {"shift": shift} | server
+    found = {"painted": page.evaluate("took"), "run": run, "own": own, "shift": shift}
+    return found | {"count": len(server["runs"])} | server
 
 
 def opened(page: Page, address: str, ready: str) -> float:
@@ -235,7 +233,8 @@ def explore(browser, address: str, tokens: int, runs: int) -> dict[str, Any]:
         focused(page, "set_d_k")
         found["slider of d_k"].append(moved(page, address, press, EXPLORE_D_K.format(d_k=d_k)))
         focused(page, "set_digits")
-        found["slider of digits"].append(moved(page, address, press, None))
+        tag = page.evaluate("document.querySelector('.board').dataset.tag")
+        found["slider of digits"].append(moved(page, address, press, CHANGED.format(tag=tag)))
         j = 1 + turn % 2
         x, y = page.evaluate(f"middle('scores', 1, {j})")
         ready = ARITHMETIC.format(cell=f"scores,1,{j}")
@@ -325,8 +324,8 @@ def real_page(
     ]
     lines += [row("", *moves), "|---|" + "---:|" * len(moves)]
     lines += [row(words, *(middle(m, what) for m in moves.values())) for words, what in SERVER]
+    lines.append(row("key press or click → shown", *(middle(m, "painted") for m in moves.values())))
     slider, click = (middle(moves[name], "painted") for name in ("slider of d_k", "click"))
-    lines.append(row("key press or click → shown", slider, "–", click))
     counts = (f"{middle(m, 'count'):.0f}" for m in moves.values())
     lines.append(row("script runs for one move", *counts))
     shifts = (f"{max(move['shift'] for move in m):.3f}" for m in moves.values())

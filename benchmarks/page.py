@@ -25,6 +25,7 @@ def edit(operations: list, goes_on: bool) -> list:
 
 
 st.set_page_config(layout="wide")
+st.html("<p class='intro'>Nine stages</p>")  # a page is shown once it has its first line
 asked = st.query_params
 s = rolled(int(asked.get("tokens", 16)), st.slider("Seed", 0, 1000, key="seed"))
 st.session_state.setdefault("visit", state.Visit(s, [], page="explore"))
