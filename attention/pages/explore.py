@@ -126,11 +126,13 @@ for pane in panes:
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
+walking = state.page_value("below", CELL) == WALK
 board.show(
     "board",
     panes,
     formula=formula(shown),
     remark=" · ".join(sizes),
+    lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     on_picked=show_cell,
     on_edited=edit,
 )

@@ -6,6 +6,7 @@ import streamlit as st
 
 _HERE = Path(__file__).parent
 SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
+PATHS = ("", "why", "conventions", "check")
 
 
 def show() -> None:
@@ -15,8 +16,8 @@ def show() -> None:
     )
     pages = [
         st.Page(_HERE / "explore.py", title="Explore", default=True),
-        st.Page(_HERE / "variance.py", title="Why √d_k", url_path="why"),
-        st.Page(_HERE / "conventions.py", title="Conventions", url_path="conventions"),
-        st.Page(_HERE / "check.py", title="Check yours", url_path="check"),
+        st.Page(_HERE / "variance.py", title="Why √d_k", url_path=PATHS[1]),
+        st.Page(_HERE / "conventions.py", title="Conventions", url_path=PATHS[2]),
+        st.Page(_HERE / "check.py", title="Check yours", url_path=PATHS[3]),
     ]
     st.navigation(pages, position="top").run()

@@ -1,5 +1,7 @@
 """The board as a spreadsheet, with real keys and a real mouse."""
 
+import re
+import struct
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -8,8 +10,14 @@ import pytest
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
+from benchmarks.states import rolled
 
 LENGTH = "() => history.length"
+FOCUSED = "document.activeElement.getAttribute('aria-label')"
+SHIFTS = """window.shifted = 0
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.shifted += entry.value
+}).observe({ type: 'layout-shift', buffered: true })"""
 
 
 def own(n: int, d: int = 4) -> dict[str, str]:
@@ -82,12 +90,9 @@ def test_enter_goes_down_and_esc_gives_back_then_leaves(visit):
     assert dashboard.page.locator(".board-input").count() == 0
     press("Escape")
     press("Tab")
-    stage = (
-        "document.activeElement.closest('.board-plot')?.parentElement.parentElement.dataset.stage"
-    )
-    assert dashboard.page.evaluate(f"{stage} ?? ''") != "X" or dashboard.page.evaluate(
-        "document.activeElement.tagName === 'BUTTON'"
-    )
+    assert dashboard.page.evaluate(FOCUSED) == "Add a token to X"
+    press("Tab")
+    assert dashboard.page.evaluate(FOCUSED) == "tools of W_Q"
     assert dashboard.numbers("X").tolist() == X.tolist()
 
 
@@ -154,6 +159,38 @@ def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     holds(dashboard, "W_Q", W)
     dashboard.page.locator(".st-key-set_digits input").wait_for()
     assert "127.0.0.1" in dashboard.page.url
+
+
+def test_a_drag_with_shift_is_ten_times_as_fine(visit):
+    dashboard = visit().open()
+    choose(dashboard, "W_Q", 1, 2)
+    x, y = dashboard.place("W_Q", 1, 2)
+    dashboard.page.keyboard.down("Shift")
+    dashboard.page.mouse.move(x, y)
+    dashboard.page.mouse.down()
+    dashboard.page.mouse.move(x + 40, y, steps=20)
+    dashboard.page.mouse.up()
+    dashboard.page.keyboard.up("Shift")
+    W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
+    W[1, 2] = 2.1  # ten steps of a hundredth
+    holds(dashboard, "W_Q", W)
+
+
+def test_a_number_typed_and_not_entered_is_kept_when_another_page_is_chosen(visit):
+    dashboard = visit().open()
+    choose(dashboard, "X", 0, 0)
+    for typed in "123456":
+        dashboard.page.keyboard.type(typed)
+        dashboard.page.keyboard.press("Tab")
+    dashboard.page.keyboard.type("7.5")
+    page = dashboard.page.get_by_role("link", name="Conventions").first
+    page.click()
+    dashboard.page.wait_for_url("**/conventions*")
+    dashboard.idle().page.get_by_role("link", name="Explore").first.click()
+    dashboard.page.locator(".board[data-tag] [data-stage=X]").wait_for()
+    X = EXAMPLES["four-words"].build().matrices["X"].values.copy()
+    X[0], X[1, :3] = [1, 2, 3, 4], [5, 6, 7.5]
+    holds(dashboard, "X", X)
 
 
 def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
@@ -256,6 +293,77 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
     assert dashboard.sizes("weights")[0] == small
 
 
+def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
+    dashboard = visit(width=390, height=844).open()
+    dashboard.page.locator("[data-stage=weights] .nsewdrag").wait_for(state="attached")
+    (x0, y0), (x1, y1) = dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2)
+    dashboard.page.mouse.move(x0, y0)
+    dashboard.page.mouse.down()
+    dashboard.page.mouse.move(x1, y1, steps=5)
+    dashboard.page.mouse.up()
+    seen = "document.querySelector('[data-stage=weights] .board-canvas').painted.axes.columns"
+    dashboard.wait_for(f"{seen}[1] < 3")
+    dashboard.tool("weights", "Zoom out")
+    dashboard.wait_for(f"{seen}[0] === 0 && {seen}[1] === 3")
+
+    x, y = dashboard.place("weights", 1, 1)
+    scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+    before = dashboard.page.evaluate(scrolled)
+    chromium = dashboard.page.context.new_cdp_session(dashboard.page)
+    for k in range(12):
+        touch = {"type": "touchMove" if k else "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        chromium.send("Input.dispatchTouchEvent", touch)
+        y += 10
+    chromium.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    chromium.detach()
+    dashboard.wait_for(f"before => {scrolled} < before - 60", before)
+    assert dashboard.page.evaluate(f"{seen}.join()") == "0,3"
+
+
+def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(visit):
+    dashboard = visit().open(example="four-words", mask="causal")
+    # two corners of a cell: a stroke goes through one of them
+    alike = """([i, j]) => {
+        const canvas = document.querySelector('[data-stage=masked] .board-canvas')
+        const { x, y } = canvas.painted.axes, ratio = devicePixelRatio
+        const at = v => String(canvas.getContext('2d').getImageData(
+          ratio * x(j + v / 3), ratio * y(i + 1 / 3), 1, 1).data)
+        return at(-1) === at(1) }"""
+    for i in range(4):
+        for j in range(4):
+            assert dashboard.page.evaluate(alike, [i, j]) == (j <= i), (i, j)
+    _, svg = dashboard.download(lambda: dashboard.tool("masked", "Download SVG"))
+    strokes = re.findall(r'<path[^>]* d="((?:M[^ML"]+L[^ML"]+)+)"', svg.decode())
+    assert [path.count("M") for path in strokes if path.count("M") > 1] == [6]
+
+
+def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+    said = dashboard.page.locator(".board [role=status]")
+    size = """async () => {
+        const [item] = await navigator.clipboard.read()
+        const { width, height } = await createImageBitmap(await item.getType('image/png'))
+        return [width, height] }"""
+    dashboard.tool("weights", "Copy picture")
+    said.get_by_text("The picture of weights was copied.").wait_for()
+    _, png = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
+    assert dashboard.page.evaluate(size) == list(struct.unpack(">2I", png[16:24]))
+    dashboard.tool("weights", "Copy board as picture")
+    said.get_by_text("The picture of the board was copied.").wait_for()
+    box = dashboard.page.locator(".board-groups").bounding_box()
+    width, height = dashboard.page.evaluate(size)
+    assert abs(width - 2 * (box["width"] + 32)) <= 2
+    assert height > 2 * box["height"]
+
+    dashboard.page.evaluate("window.ClipboardItem = undefined")
+    name, again = dashboard.download(lambda: dashboard.tool("weights", "Copy picture"))
+    assert (name, again[:4]) == ("attention_four-words_weights.png", b"\x89PNG")
+    assert said.inner_text() == (
+        "This browser gives no clipboard for pictures here;"
+        " attention_four-words_weights.png was saved instead."
+    )
+
+
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
     for motion, marked in (("no-preference", "1"), ("reduce", None)):
         dashboard = visit()
@@ -266,3 +374,17 @@ def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
         dashboard.after(lambda dashboard=dashboard: dashboard.page.keyboard.press("Enter"))
         frame = dashboard.page.locator(".board-pane[data-stage=X] .board-plot")
         assert frame.get_attribute("data-changed") == marked
+
+
+def test_nothing_jumps_while_a_page_opens_or_a_number_is_typed(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(SHIFTS)
+    dashboard.open(**links.write(rolled(16)))
+    opening = dashboard.page.evaluate("shifted")
+    assert opening < 0.1
+    choose(dashboard, "X", 0, 0)
+    for typed in ("5", "1"):  # scores below −10, and none
+        dashboard.page.keyboard.type(typed)
+        dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+        dashboard.page.keyboard.press("ArrowUp")
+    assert dashboard.page.evaluate("shifted") - opening < 0.02

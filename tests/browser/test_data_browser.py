@@ -470,8 +470,8 @@ def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):
     for stage in ("masked", "weights"):
         dashboard.tool(stage, "Copy numbers")
         dashboard.page.locator(
-            ".board [aria-live]", has_text=f"The numbers of {stage} were copied."
-        ).wait_for(state="attached")
+            ".board [role=status]", has_text=f"The numbers of {stage} were copied."
+        ).wait_for()
         rows = list(
             csv.reader(
                 io.StringIO(dashboard.page.evaluate("navigator.clipboard.readText()")),

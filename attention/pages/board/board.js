@@ -58,7 +58,33 @@ class Board {
       if (this.head) this.soon(true)
     }
     document.fonts?.addEventListener('loadingdone', loaded, { signal })
+    window.addEventListener('beforeunload', event => this.leaving(event), { signal })
+    window.addEventListener('click', event => this.following(event), { signal, capture: true })
     this.sharpen()
+  }
+
+  // The browser asks before it leaves what was typed and has not arrived.
+  leaving(event) {
+    this.editor.keep()
+    if (!this.edits.idle) event.preventDefault()
+  }
+
+  // A link to another page is followed once all that was typed has arrived.
+  following(event) {
+    const link = event.target.closest?.('a[href]')
+    if (!link || link.download || link.target || this.edits.idle) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    this.onceArrived(
+      () => link.click(),
+      () => this.say('What you typed has not arrived yet, so the page stays; try again.')
+    )
+  }
+
+  onceArrived(act, otherwise, until = performance.now() + PATIENCE) {
+    if (this.edits.idle) act()
+    else if (performance.now() > until) otherwise()
+    else setTimeout(() => this.onceArrived(act, otherwise, until), 20)
   }
 
   soon(all) {
@@ -92,6 +118,7 @@ class Board {
     this.writeFormula()
     this.arrange()
     this.draw(false)
+    this.accompany()
     if (this.Plotly) return
     plotly(head.plotly)
       .then(Plotly => {
@@ -115,11 +142,13 @@ class Board {
     )
   }
 
-  // One sentence below the board; "" takes it away.
-  say(sentence) {
+  // One sentence below the board; "" takes it away. That something was done goes by itself.
+  say(sentence, done = false) {
     this.untaken.textContent = sentence
     this.untaken.hidden = !sentence
+    this.untaken.classList.toggle('done', done)
     this.saidAt = performance.now()
+    if (done) setTimeout(() => this.untaken.textContent === sentence && this.say(''), STAYS)
   }
 
   // Something was typed: what was said before is over, unless it was said just now.
@@ -177,6 +206,20 @@ class Board {
     for (const [name, pane] of this.panes) pane.element.classList.toggle('lit', name === stage)
     for (const part of this.formula.children)
       part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
+  }
+
+  // Light the stage that the walk speaks of, and bring it into sight when the walk goes on.
+  accompany() {
+    const { lit } = this.head
+    for (const [name, { element }] of this.panes) {
+      if (name === lit) element.setAttribute('aria-current', 'step')
+      else element.removeAttribute('aria-current')
+    }
+    for (const part of this.formula.children)
+      part.classList.toggle('walked', !!lit && part.dataset.stage === lit)
+    if (lit && this.lit && lit !== this.lit)
+      this.panes.get(lit)?.element.scrollIntoView({ block: 'nearest' })
+    this.lit = lit
   }
 
   arrange() {
@@ -312,12 +355,15 @@ class Board {
     pane.bigButton = item('Enlarge', () => this.enlarge(pane))
     if (pane.spec.rows) {
       pane.whole = item('Zoom out', () => this.zoomOut(pane))
-      item('Copy numbers', () =>
-        copy(asText(this, pane), () => {
-          this.live.textContent = `The numbers of ${pane.spec.symbol} were copied.`
-        })
-      )
+      item('Copy numbers', () => this.copyNumbers(pane))
     }
+    item('Copy picture', () =>
+      this.copyPicture(panePicture(this, pane), `The picture of ${pane.spec.symbol}`, pane)
+    )
+    item('Copy board as picture', () => {
+      if (this.enlarged) this.enlarge(this.enlarged)
+      this.copyPicture(boardPicture(this), 'The picture of the board')
+    })
     item('Download PNG', () => this.download(pane, 'png'))
     item('Download SVG', () => this.download(pane, 'svg'))
   }
@@ -408,7 +454,7 @@ class Board {
     }
     const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
     const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
-    for (const pane of heatmaps) pane.next = fit(pane, 28) // for the room that its labels take
+    for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
     const row = this.rowHeight([...tops.values()].filter(line => line[0] !== this.enlarged))
     for (const line of tops.values()) {
       for (const pane of line) pane.next = fit(pane, row)
@@ -421,17 +467,14 @@ class Board {
   rowHeight(lines) {
     const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
     const short = rows.filter(n => n <= SHORT)
+    if (!short.length) return ROW
     const dock = document.querySelector('[data-testid=stBottomBlockContainer]')?.offsetHeight ?? 0
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
     const captions = lines.reduce((sum, line) => sum + this.caption(line), 0)
     const around = above + dock + captions + 250 * (rows.length - short.length)
-    const sum = Math.max(
-      short.reduce((a, b) => a + b, 0),
-      1
-    )
-    const each = (window.innerHeight - around) / sum
-    return Math.min(Math.max(Math.floor(each), this.width < 700 ? 28 : 18), 56)
+    const each = (window.innerHeight - around) / short.reduce((a, b) => a + b)
+    return Math.min(Math.max(Math.floor(each), this.width < 700 ? ROW : 18), 56)
   }
 
   // What stands around the cells of a line: its words, the labels of its columns, a gap.
@@ -677,16 +720,24 @@ class Board {
     return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
   }
 
-  download(pane, format) {
-    const { data, layout } = composed(pane, this.head.palettes.light)
-    if (!pane.spec.rows) Object.assign(layout, { width: 900, height: 520 })
-    const scale = format === 'png' ? 3 : 1
-    const size = { format, width: layout.width, height: layout.height, scale }
-    const spec = { data, layout, config: { staticPlot: true } }
-    const { filename } = pane.spec
-    this.Plotly.downloadImage(spec, { ...size, filename }).then(() => {
-      this.live.textContent = `${filename}.${format} was saved.`
-    })
+  async copyNumbers(pane) {
+    const numbers = `The numbers of ${pane.spec.symbol}`
+    if (await copyText(asText(this, pane))) this.say(`${numbers} were copied.`, true)
+    else this.say(`${numbers} could not be copied: this browser gives no clipboard here.`)
+  }
+
+  // To the clipboard, or where there is none, as a file.
+  async copyPicture(promised, name, pane) {
+    if (await copyImage(promised)) return this.say(`${name} was copied.`, true)
+    const filename = `${pane?.spec.filename ?? 'attention_board'}.png`
+    saveFile(await promised, filename)
+    this.say(`This browser gives no clipboard for pictures here; ${filename} was saved instead.`)
+  }
+
+  async download(pane, format) {
+    const filename = `${pane.spec.filename}.${format}`
+    saveFile(await panePicture(this, pane, format), filename)
+    this.say(`${filename} was saved.`, true)
   }
 
   close() {

@@ -6,7 +6,9 @@ const FEW = 8
 const LINE = 13 // px: a row that holds a number that can just be read
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 220
+const KEPT = 0.7 // of its room: numbers that need less give the rest back
 const ROWS = 26 // more rows than this get no numbers either
+const ROW = 28 // px: the height of a row, where no window is to be filled
 const SHORT = 12 // as many rows grow with the window
 const LABELS = 0.35 // of a pane: row labels take no more
 const BAR = 38 // px: a colour bar with its numbers
@@ -36,7 +38,7 @@ const read = pane => {
   pane.ems = pane.texts ? widest(pane.texts) : 99
   pane.brief = pane.texts?.map(row => row.map(t => (t.includes('e\u2212') ? '≈0' : t)))
   pane.briefEms = pane.brief ? widest(pane.brief) : 99
-  pane.need = needed(pane)
+  pane.need = roomy(pane)
 }
 
 // The width at which the numbers of a pane can be read; half a pixel more than they take, so that
@@ -44,13 +46,23 @@ const read = pane => {
 const needed = ({ n, m, ems, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
   const cells = m * (ems * (size + 0.5) + 5) + 6
-  const need = Math.min(Math.min(longest(spec.rows, 13), 110) + 10 + cells, cells / (1 - LABELS))
-  return need > MOST || n > ROWS ? PLAIN : need
+  return Math.min(Math.min(longest(spec.rows, 13), 110) + 10 + cells, cells / (1 - LABELS))
+}
+
+// The width that a pane gets. While its shape is the same it keeps what it had for numbers that
+// are a little shorter now, so that no other number moves the board.
+const roomy = pane => {
+  const need = needed(pane)
+  const shape = `${pane.n} × ${pane.m}`
+  const { room, shape: before } = pane.roomy ?? {}
+  const keeps = shape === before && need <= room && need > KEPT * room
+  pane.roomy = { shape, room: keeps ? room : need }
+  return pane.roomy.room > MOST || pane.n > ROWS ? PLAIN : pane.roomy.room
 }
 
 // The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
 // of an enlarged pane. The room above the cells, `top`, is what its own labels need.
-const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) => {
+const fitted = (pane, width, { row = ROW, tallest = 0, download = false } = {}) => {
   const { n, m, spec } = pane
   const labelSize = tallest ? 18 : row >= 30 ? 13 : 11
   const most = tallest ? 40 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
@@ -114,6 +126,8 @@ const composed = (pane, palette, width = 900) => {
     (0.62 * height) / pane.n
   )
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
+  const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
+  if (hidden.path) layout.shapes.push(hidden)
   const shorter = row => row.map(text => (text.includes('e\u2212') ? '≈0' : text))
   const data = pane.traces.map(trace => ({
     ...trace,
@@ -130,6 +144,15 @@ const composed = (pane, palette, width = 900) => {
     }
   }))
   return { data, layout }
+}
+
+// The strokes through hidden cells, as one path of Plotly's.
+const strokes = (pane, palette, cell) => {
+  const lines = struck(pane, cell).map(
+    ([i, j]) => `M${j - 0.5},${i + 0.5}L${j + 0.5},${i - 0.5}`
+  )
+  const line = { color: palette.ink + STROKE, width: 1 }
+  return { type: 'path', path: lines.join(''), layer: 'above', line }
 }
 
 // Keep only so many tick labels that each has `cells` cells of room.

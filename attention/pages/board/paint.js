@@ -3,6 +3,8 @@
 
 const STEPS = 256 // of a colour scale
 const GLOW = 900 // ms: what changed is marked that long
+const APART = 6 // px between the strokes through hidden cells
+const STROKE = '48' // how faint they are, as the end of a colour
 const MANY = 4096 // cells: more than this are not marked one by one
 
 const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
@@ -50,8 +52,7 @@ const pixels = (pane, palette) => {
 }
 
 // A canvas of this size in CSS pixels, sharp on this screen, and empty.
-const sized = (canvas, width, height) => {
-  const ratio = window.devicePixelRatio || 1
+const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== w || canvas.height !== h) {
     Object.assign(canvas, { width: w, height: h })
@@ -85,13 +86,14 @@ const axesOf = pane => {
 const paint = (pane, palette, font, waiting) => {
   const { places } = pane
   const { left, right, top, bottom, width, height } = places
-  const context = sized(pane.canvas, width, top + height + bottom)
+  const context = sized(pane.canvas, width, top + height + bottom, pane.fine)
   const axes = axesOf(pane)
   context.save()
   context.beginPath()
   context.rect(left - 1, top - 1, width - left - right + 2, height + 2)
   context.clip()
   paintCells(context, pane, palette, axes)
+  paintStrokes(context, pane, palette, axes)
   Object.assign(context, { textAlign: 'center', textBaseline: 'middle' })
   const numbers = paintNumbers(context, pane, palette, font, axes, waiting)
   paintFrames(context, pane, palette, axes)
@@ -114,6 +116,30 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
   for (let i = rows[0]; i <= rows[1] + 1; i++) {
     context.clearRect(x(columns[0] - 0.5) - 1, Math.round(y(i - 0.5)) - 0.5, right, 1)
   }
+}
+
+// Hidden cells are struck through, so that they differ by more than their colour; where they are
+// small, only so many that the lines stay apart. Each is [row, column].
+const struck = (pane, cell) => {
+  const hidden = pane.traces.find(({ meta }) => meta === 'hidden')?.z ?? []
+  const step = Math.ceil(APART / cell)
+  const found = []
+  hidden.forEach((row, i) => {
+    for (let j = 0; j < pane.m; j++) {
+      if ((i + j) % step === 0 && !Number.isNaN(row[j])) found.push([i, j])
+    }
+  })
+  return found
+}
+
+const paintStrokes = (context, pane, palette, { x, y, across, down }) => {
+  context.beginPath()
+  for (const [i, j] of struck(pane, Math.min(across, down))) {
+    context.moveTo(x(j - 0.5), y(i + 0.5))
+    context.lineTo(x(j + 0.5), y(i - 0.5))
+  }
+  Object.assign(context, { strokeStyle: palette.ink + STROKE, lineWidth: 1 })
+  context.stroke()
 }
 
 // The largest size at which every number fits its cell; then with tiny ones as ≈0; 0 for none.
