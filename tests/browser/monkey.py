@@ -86,7 +86,7 @@ PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "sca
 D_MODEL = "d_model_number", "d_model_of_words"
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
-    "set_example": ANYTHING,
+    "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING),
@@ -120,7 +120,7 @@ CHANGES: dict[str, set[str]] = {
     **{f"table_{name}": {name, "cell"} for name in ("W_Q", "W_K", "W_V", "W_O")},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "set_example": 0.7, "reset": 0.5}
+RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
     "load_use": 4,
@@ -134,7 +134,8 @@ OFTEN = {
 
 def may_change(key: str) -> set[str]:
     """The settings a move of this control may change; none where the control is not listed."""
-    return CHANGES.get(re.sub(r"^(table_\w+?)_\d+$", r"\1", key), set())
+    key = "examples" if key.startswith("examples_") else re.sub(r"^(table_\w+?)_\d+$", r"\1", key)
+    return CHANGES.get(key, set())
 
 
 class Fault(Exception):
@@ -426,6 +427,14 @@ class Hands:
     def stCheckbox(self, key: str, chance: float) -> None:
         self._at(key, "label").first.click()
 
+    def stPopover(self, key: str, chance: float) -> None:
+        """One of the examples, from their list."""
+        self._at(key, "button").first.click()
+        labels = self._at("set_example", "[role=radiogroup] label")
+        labels.first.wait_for()
+        labels.nth(int(chance * labels.count())).click()
+        self.page.keyboard.press("Escape")
+
     def stButton(self, key: str, chance: float) -> None:
         self._at(key, "button").first.click()
 
@@ -639,7 +648,8 @@ class Visitor:
         ]  # what merely holds controls is none itself
         if not controls:
             return "keys", "", chance
-        weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
+        keys = [re.sub("^examples_.*", "examples", c["key"]) for c in controls]
+        weights = [OFTEN.get(key, RARELY.get(key, 1)) for key in keys]
         control = self.random.choices(controls, weights)[0]
         kind = "table" if control["key"].startswith("table_") else control["kind"]
         if kind == "stBidiComponentRegular":

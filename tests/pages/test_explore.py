@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attention import multi_head_attention
 from attention.session import links
 from attention.session.changes import set_sentence
-from attention.session.examples import EXAMPLES
+from attention.session.examples import EXAMPLES, FIRST
 from attention.session.run import run
 from attention.session.settings import Settings
 from attention.session.validate import check
@@ -71,6 +71,18 @@ def test_each_example_opens_with_its_notice(example):
     at = opened(example=example)
     assert settings(at) == EXAMPLES[example].build()
     assert not said(at, "refused")
+
+
+def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_them():
+    at = opened(example=FIRST)
+    menu = at.radio(key="set_example")
+    titles = [example.title for example in EXAMPLES.values()]
+    assert menu.options == titles
+    assert titles[:2] == ["The cat sat on the mat", "Four words, by hand"]
+    assert list(menu.proto.captions) == [example.sentence for example in EXAMPLES.values()]
+    assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in menu.proto.captions)
+    ran(menu.set_value("softmax"))
+    assert settings(at) == EXAMPLES["softmax"].build()
 
 
 MOVES = {
