@@ -18,6 +18,8 @@ from attention.session.run import labels
 from attention.session.settings import Settings
 from attention.stages import STAGES
 
+WEIGHT_ENDS = {"integers": (-1, 2), "uniform": (-1, 1)}  # the upper one is not drawn
+VECTOR_ENDS = {"integers": (-2, 3), "uniform": (-1, 1)}
 Table = tuple[tuple[str, ...] | None, tuple[tuple[str, ...], ...]]  # the tokens, and the cells
 
 
@@ -152,6 +154,21 @@ def randomize(
     if X is None or not X.by_word or X.kind == "identity":
         X = BY_WORD
     return by_word(s, X.kind, seed, X.low, X.high)
+
+
+def kind_of_vectors(s: Settings) -> str | None:
+    """How each word gets its vector, a kind of :data:`attention.words.KINDS`; None where the rows
+    of X were given otherwise.
+    """
+    X = s.matrices["X"].recipe if "X" in s.matrices else None
+    return X.kind if X and X.by_word else None
+
+
+def set_vectors(s: Settings, kind: str) -> Settings:
+    """Give each word a vector of another kind, from the seed of those it has, or 0."""
+    X = s.matrices["X"].recipe
+    seed = X.seed if X and X.by_word else BY_WORD.seed
+    return by_word(s, kind, seed, *VECTOR_ENDS.get(kind, ()))
 
 
 def next_seed(s: Settings) -> int:
