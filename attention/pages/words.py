@@ -132,6 +132,6 @@ def _randomized() -> None:
     seed = state.page_value("randomize_seed", 0)
     kind = state.page_value("randomize_kind", "integers")
     with_X = bool(state.page_value("randomize_X", False))
-    ends = editing.WEIGHT_ENDS.get(kind, ())
-    if state.change(lambda s: editing.randomize(s, seed, kind, *ends, with_X=with_X)):
+    low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
+    if state.change(lambda s: editing.randomize(s, seed, kind, low, high, with_X)):
         state.set_page_value("randomize_seed", editing.next_seed(state.current()))
