@@ -210,8 +210,9 @@ def _attention(s: Settings) -> None:
         "mask",
         s.mask,
         MASKS,
-        _set_mask,
-        help="Which keys a query may look at; a hidden key gets weight 0.",
+        changes.set_mask,
+        help="Which keys a query may look at; a hidden key gets weight 0. “Draw mask”, under masked"
+        " on the board, turns single cells.",
     )
     keys = distinct(s.key_tokens)
     state.setting_control(
@@ -255,12 +256,6 @@ def _switch(s: Settings, on: list[str]) -> Settings:
         if switch.is_on(s) != (name in on):
             s = switch.turn(s, name in on)
     return s
-
-
-def _set_mask(s: Settings, mask: str) -> Settings:
-    if mask == DRAWN:
-        state.set_page_value("editing", "mask")  # open the grid to draw in
-    return changes.set_mask(s, mask)
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:

@@ -1,5 +1,6 @@
 """Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -14,7 +15,7 @@ from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.pages import board, controls, editors, parts, sheet, state, words
+from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
@@ -27,7 +28,7 @@ FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
 )
-CELL, WALK = "This cell", "Step by step"
+CELL, WALK, DATA = "This cell", "Step by step", your_data.TAB
 
 s = state.begin("explore")
 trace = run(s)
@@ -200,7 +201,7 @@ def the_exports() -> None:
             )
     parts.note(
         "The address of this page holds all settings, unless a box above says that they do not"
-        " fit. A saved state opens again under “your data” above. The menu ⋯ of a stage"
+        " fit. A saved state opens again under “Your data”. The menu ⋯ of a stage"
         " copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
@@ -231,26 +232,27 @@ def the_code() -> None:
 
 
 parts.address()
-below = {
+below: dict[str, Callable[[], None]] = {
     CELL: the_cell,
     WALK: the_walk,
     "Spread": the_figures,
+    "Initialise": partial(initialise.panel, s),
+    DATA: partial(your_data.panel, s),
     "Take it away": the_exports,
     "Code": the_code,
 }
 with st.bottom, st.container(key="dock"):
-    with st.container(horizontal=True, vertical_alignment="center", key="dock_head"):
-        panel = state.page_control(
-            st.segmented_control,
-            "Below the board",
-            "below",
-            CELL,
-            options=list(below),
-            required=True,
-            label_visibility="collapsed",
-        )
-        editing = editors.choice(s)
+    panel = state.page_control(
+        st.segmented_control,
+        "Below the board",
+        "below",
+        CELL,
+        options=list(below),
+        required=True,
+        label_visibility="collapsed",
+    )
+    if panel != DATA:
+        your_data.forget()
     with st.container(key="dock_content"):
-        editors.editor(s, editing)
         below[panel]()
 state.end()

@@ -45,7 +45,7 @@ TOO_LARGE = (
 )
 KEPT = (
     ", by which this browser finds them again; no other browser does. “Take it away” on Explore"
-    " saves the state as a file that opens anywhere under “your data”, and lets this browser"
+    " saves the state as a file that opens anywhere under “Your data”, and lets this browser"
     " forget what it keeps."
 )
 
@@ -58,7 +58,7 @@ def address() -> None:
             "flag",
             f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone."
             " “Take it away” on Explore saves the state as a file that opens again under"
-            " “your data”.",
+            " “Your data”.",
         )
     elif not whole:
         message_box("flag", TOO_LARGE + KEPT)

@@ -22,6 +22,7 @@ from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
 
+TAB = "Your data"  # its name below the board
 PASTED = "the text"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
@@ -150,14 +151,13 @@ def _start(mark: bytes) -> None:
 
 
 def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
-    """What the arrays most likely are; where a matrix was asked for, a single one is that."""
+    """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
     state.set_page_value("load_layer", next(iter(layers(arrays)), None))
     state.set_page_value("load_family", adopt.family_of(list(arrays)))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
     likely = adopt.likely(*next(iter(arrays.items())), s)
-    state.set_page_value("load_role", state.page_value("load_for", None) or likely)
-    state.set_page_value("load_for", None)
+    state.set_page_value("load_role", likely)
 
 
 def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:

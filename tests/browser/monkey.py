@@ -91,7 +91,6 @@ CHANGES: dict[str, set[str]] = {
     "load_use": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING),
     "set_parts": ROWS | PARTS,
-    "one_hot": ROWS | {"W_Q", "W_K", "W_V"},
     "set_query": {"query"},
     "set_head": {"head"},
     "set_item": {"item", "cell"},
@@ -113,12 +112,8 @@ CHANGES: dict[str, set[str]] = {
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell"},
-    "table_mask": {"mask", "drawn", "cell"},
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
-    **{f"table_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
-    **{f"add_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
-    **{f"table_{name}": {name, "cell"} for name in ("W_Q", "W_K", "W_V", "W_O")},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
 RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "examples": 0.7, "reset": 0.5}
@@ -128,15 +123,13 @@ OFTEN = {
     "open_file": 3,
     "check_file": 2,
     "board": 5,
-    "set_editing": 3,
-    "set_below": 2,
+    "set_below": 4,
 }
 
 
 def may_change(key: str) -> set[str]:
     """The settings a move of this control may change; none where the control is not listed."""
-    key = "examples" if key.startswith("examples_") else re.sub(r"^(table_\w+?)_\d+$", r"\1", key)
-    return CHANGES.get(key, set())
+    return CHANGES.get(re.sub("^examples_.*", "examples", key), set())
 
 
 class Fault(Exception):
@@ -276,14 +269,14 @@ CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node 
   const kind = node.querySelector('[data-testid]')?.dataset.testid
   const inside = [...node.querySelectorAll('button, input, textarea, canvas')]
   const able = inside.some(part => !part.disabled)
-  return { key, kind, able: able && node.getClientRects().length > 0 && !key.startsWith('editor') }
+  return { key, kind, able: able && node.getClientRects().length > 0 }
 }).filter(control => control.able)"""
 
 CONNECTED = (
     "() => document.querySelector('.stApp')?.dataset.testConnectionState === 'CONNECTED'"
     " && !document.querySelector('[role=dialog]')"
 )
-MAY_BE_EMPTY = {"set_editing", "set_load_comma", "set_head"}
+MAY_BE_EMPTY = {"set_load_comma", "set_head"}
 
 
 def bits(matrix: np.ndarray) -> list[int]:
@@ -398,8 +391,9 @@ class Hands:
             self.page.keyboard.press(press)
 
     def stButtonGroup(self, key: str, chance: float) -> None:
-        if key == "set_editing" and chance > 0.5:  # the place where files are opened
-            chance = 0.999
+        if key == "set_below" and chance > 0.5:  # the place where files are opened
+            self._at(key, "button").get_by_text("Your data", exact=True).click()
+            return
         self._one(key, "button", chance).click()
 
     def stNumberInput(self, key: str, chance: float) -> None:
@@ -455,24 +449,6 @@ class Hands:
         name, content = self.opened
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
-
-    def table(self, key: str, chance: float) -> None:
-        grid = self._at(key, ".dvn-scroller").first
-        box = grid.bounding_box()
-        if box is None:
-            return
-        row, column = int(chance * 977) % 4, int(chance * 7919) % 4
-        grid.click(
-            position={
-                "x": min(95 + 60 * column, box["width"] - 6),
-                "y": min(52 + 35 * row, box["height"] - 6),
-            }
-        )
-        if "mask" not in key:
-            values = "0.5", "7", "-2", "abc", "", "1e999", "word"
-            self.page.keyboard.press("Enter")
-            self.page.keyboard.type(values[int(chance * len(values))])
-            self.page.keyboard.press("Enter")
 
     def board(self, key: str, chance: float) -> None:
         """A cell by mouse or by keys, the button for the editor, or one of a pane's tools."""
@@ -645,14 +621,14 @@ class Visitor:
         controls = [
             c
             for c in self.page.evaluate(CONTROLS)
-            if c["key"] not in left_out and (c["kind"] in known or c["key"].startswith("table_"))
+            if c["key"] not in left_out and c["kind"] in known
         ]  # what merely holds controls is none itself
         if not controls:
             return "keys", "", chance
         keys = [re.sub("^examples_.*", "examples", c["key"]) for c in controls]
         weights = [OFTEN.get(key, RARELY.get(key, 1)) for key in keys]
         control = self.random.choices(controls, weights)[0]
-        kind = "table" if control["key"].startswith("table_") else control["kind"]
+        kind = control["kind"]
         if kind == "stBidiComponentRegular":
             kind = "share" if control["key"] == "share" else "board"
         return kind, control["key"], chance

@@ -176,14 +176,24 @@ def test_reset_returns_to_the_example():
     assert link_of(at) == {"example": "sentence"}
 
 
+def below(at: AppTest, part: str) -> AppTest:
+    """One of the parts below the board."""
+    return ran(at.button_group(key="set_below").set_value(part))
+
+
+def initialising(at: AppTest, name: str) -> AppTest:
+    below(at, "Initialise")
+    return ran(at.selectbox(key="set_matrix").set_value(name))
+
+
 def test_changing_one_input_never_rolls_another():
     at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_K"))
+    initialising(at, "W_K")
     ran(at.selectbox(key="set_kind_W_K").set_value("normal"))
     ran(at.button(key="roll_W_K").click())
     rolled = settings(at).matrices["W_K"]
     assert np.array_equal(rolled.values, drawn("normal", (4, 4), 3, "W_K"))
-    ran(at.button_group(key="set_editing").set_value("W_Q"))
+    initialising(at, "W_Q")
     ran(at.button(key="roll_W_Q").click())
     ran(at.slider(key="set_d_v").set_value(3))
     ran(at.selectbox(key="set_mask").set_value("causal"))
@@ -192,7 +202,7 @@ def test_changing_one_input_never_rolls_another():
 
 def test_pressing_roll_again_takes_the_next_seed():
     at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_V"))
+    initialising(at, "W_V")
     ran(at.button(key="roll_W_V").click())
     first = settings(at).matrices["W_V"]
     ran(at.button(key="roll_W_V").click())
@@ -203,8 +213,8 @@ def test_pressing_roll_again_takes_the_next_seed():
 
 
 def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
-    """Numbers in the box under “your data”, as this input."""
-    ran(at.button_group(key="set_editing").set_value("data"))
+    """Numbers in the box under “Your data”, as this input."""
+    below(at, "Your data")
     ran(at.text_area(key="set_load_text").set_value(text))
     return at if role is None else ran(at.selectbox(key="set_load_role").set_value(role))
 
@@ -299,7 +309,7 @@ def test_a_comma_with_two_meanings_is_asked_about():
 
 
 def test_several_arrays_are_used_together():
-    at = pasted(opened(), "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
+    at = pasted(opened(), SEVERAL)
     assert [at.selectbox(key=f"set_load_pick_{name}").value for name in "QKV"] == ["Q", "K", "V"]
     ran(at.button(key="load_use").click())
     assert settings(at).typed_qkv
@@ -400,30 +410,35 @@ def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
     assert not at.warning and not at.info
 
 
-def several_arrays_of(at: AppTest) -> AppTest:
-    """The page with several arrays on it, and the figure's controls below."""
-    at = pasted(at, "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
-    return ran(at.button_group(key="set_below").set_value("Take it away"))
+SEVERAL = "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]"
+KEPT = {  # a choice, and what it falls back on
+    "below": "This cell",
+    "load_family": "weights",
+    "load_pick_Q": None,
+    "sheet_for": "page",
+    "sheet_mode": "light",
+    "sheet_scale": 3,
+}
 
 
-KEPT = ("below", "load_family", "load_pick_Q", "sheet_for", "sheet_mode", "sheet_scale")
+def offering(at: AppTest, name: str) -> AppTest:
+    """The page with the control of this name on it."""
+    return pasted(at, SEVERAL) if name.startswith("load") else below(at, "Take it away")
 
 
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("value", ["gone", None])
 def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
-    at = several_arrays_of(opened())
+    at = offering(opened(), name)
     at.session_state["visit"].page_values[name] = value
     ran(at)
     kept = at.session_state["visit"].page_values
-    wanted = {"below": "This cell", "load_family": "weights", "load_pick_Q": None}
-    wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
-    assert kept[name] == wanted[name]
+    assert kept[name] == KEPT[name]
 
 
 @pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
 def test_a_choice_that_must_be_made_is_never_taken_back(name):
-    at = several_arrays_of(opened())
+    at = offering(opened(), name)
     before = at.session_state["visit"].page_values[name]
     ran(at.button_group(key=f"set_{name}").set_value(None))
     assert at.session_state["visit"].page_values[name] == before
