@@ -15,6 +15,7 @@ from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
+from attention.numbers import number
 from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
@@ -27,6 +28,11 @@ from attention.stages import STAGES
 FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
+)
+GLANCE = 8  # numbers of a row
+HOW_TO_CHANGE = (
+    " <span class='fine by-keys'>Type to change it.</span>"
+    " <span class='fine by-touch'>Tap it again to change it.</span>"
 )
 CELL, WALK, DATA = "This cell", "Step by step", your_data.TAB
 
@@ -143,10 +149,32 @@ def the_cell() -> None:
     stage, i, j = s.cell or ("scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
+    how = HOW_TO_CHANGE if stage in s.matrices else ""
     st.html(
-        f"<div class='chosen'><p><b>{escape(where)}</b></p>"
+        f"<div class='chosen'><p><b>{escape(where)}</b>{how}</p>"
         f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
+        + (what_follows() if stage in s.matrices else "")
     )
+
+
+def what_follows() -> str:
+    """What the query makes of the inputs: an edit shows its effect beside it, on a phone too."""
+    weights, output = (shown.stages[name][s.query] for name in ("weights", "output"))
+    keys = [
+        f"{key} {number(w, s.digits)}" for key, w in zip(shown.labels["keys"], weights, strict=True)
+    ]
+    values = [number(value, s.digits) for value in output]
+    token = escape(shown.labels["queries"][s.query])
+    weighs, gives = (escape(brief_list(words)) for words in (keys, values))
+    return (
+        f"<p class='follows'><b>“{token}”</b> gives the weights {weighs}"
+        f" and has the output {gives}.</p>"
+    )
+
+
+def brief_list(words: list[str]) -> str:
+    """As many as can be read at a glance."""
+    return ", ".join(words[:GLANCE]) + (" …" if len(words) > GLANCE else "")
 
 
 def the_walk() -> None:

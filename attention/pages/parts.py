@@ -16,7 +16,7 @@ from attention.pages import state
 
 def opening(introduction: str) -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    st.html(f"{_style()}<p class='intro'>{introduction}</p>")
+    st.html(f"{_dress()}<p class='intro'>{introduction}</p>", unsafe_allow_javascript=True)
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:
@@ -65,8 +65,11 @@ def address() -> None:
 
 
 @cache
-def _style() -> str:
-    return f"<style>{(Path(__file__).parent / 'style.css').read_text()}</style>"
+def _dress() -> str:
+    """The style of every page, and what closes the menu on a phone."""
+    here = Path(__file__).parent
+    style, script = ((here / name).read_text() for name in ("style.css", "menu.js"))
+    return f"<style>{style}</style><script>{script}</script>"
 
 
 @cache
