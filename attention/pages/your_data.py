@@ -24,6 +24,7 @@ from attention.session.validate import check
 
 TAB = "Your data"  # its name below the board
 PASTED = "the text"
+SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 # What can be chosen for one array, and what is chosen to begin with.
@@ -85,12 +86,12 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         parts.note("This is a saved state of this page.")
         state.button("Open it", "open_file", state.open_file, (content,), type="primary")
         return
-    may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
-    sentence = opening.sentence_in(content) if may_be_words else None
-    if sentence is not None:
-        _sentence(s, sentence)
-        return
     mark = hashlib.blake2b(content, digest_size=8).digest()
+    may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
+    prose = opening.prose_in(content) if may_be_words else None
+    if prose is not None and _is_sentence(prose, mark):
+        _sentence(s, prose.text)
+        return
     if state.page_value("load_mark", None) != mark:
         _start(mark)
     arrays, unreadable = array_files.readable(_arrays(where, content))
@@ -120,8 +121,27 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     )
 
 
+def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
+    """Whether words are meant; asked where the text holds numbers as well."""
+    if not prose.has_numbers:
+        return True
+    if state.page_value("load_as_mark", None) != mark:
+        state.set_page_value("load_as_mark", mark)
+        state.set_page_value("load_as", SENTENCE if prose.likely else NUMBERS)
+    chosen = state.page_control(
+        st.segmented_control,
+        "Words and numbers: read them as",
+        "load_as",
+        SENTENCE,
+        options=[SENTENCE, NUMBERS],
+        required=True,
+        help="In a sentence a number is a token of its own; numbers are rows with their labels.",
+    )
+    return chosen == SENTENCE
+
+
 def _sentence(s: Settings, sentence: str) -> None:
-    """Words without numbers: a sentence, for the tokens or for the second sequence."""
+    """A sentence, for the tokens or for the second sequence."""
     tokens = check(changes.set_sentence(s, sentence)).tokens
     count = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
     parts.note(f"This is a sentence of {count}: {' · '.join(tokens)}")

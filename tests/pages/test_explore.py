@@ -268,6 +268,21 @@ def test_a_sentence_in_the_box_becomes_tokens_with_embeddings_by_word():
     assert settings(at) == check(set_sentence(before, "the cat sat on the mat"))
 
 
+@pytest.mark.parametrize(
+    ("text", "understood"), [("I have 2 cats", "a sentence"), ("I have 2", "numbers")]
+)
+def test_words_with_a_number_are_understood_as_said_or_as_is_chosen(text, understood):
+    at = pasted(opened(), text)
+    assert at.button_group(key="set_load_as").value == understood
+    ran(at.button_group(key="set_load_as").set_value("numbers"))
+    assert not [button for button in at.button if button.key == "load_sentence_False"]
+    ran(at.button_group(key="set_load_as").set_value("a sentence"))
+    ran(at.button(key="load_sentence_False").click())
+    assert settings(at).tokens == tuple(text.split())
+    pasted(at, "cat 1 2 3 4")
+    assert "set_load_as" not in [group.key for group in at.button_group]
+
+
 def test_a_sentence_can_be_the_second_sequence_where_there_is_one():
     at = opened()
     pasted(at, "a mat")
