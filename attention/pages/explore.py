@@ -192,6 +192,7 @@ def the_walk() -> None:
             required=True,
             format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
             label_visibility="collapsed",
+            help="The steps of one query, from its dot products to its output.",
         )
     st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
 
@@ -204,6 +205,7 @@ def _step(label: str, key: str, step: int, arrow: str, disabled: bool) -> None:
         ("steps", step),
         icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
         shortcut=arrow,
+        help="One step of this query's way.",
         disabled=disabled,
     )
 
@@ -238,7 +240,12 @@ def the_exports() -> None:
         panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
     )
     st.subheader("All of it", anchor=False)
-    if st.button("Build a zip of everything", key="build_zip", on_click=state.control_moved):
+    if st.button(
+        "Build a zip of everything",
+        key="build_zip",
+        on_click=state.control_moved,
+        help="All numbers, the code, the state and the figure above.",
+    ):
         bar = st.progress(0.0)
         content = b""
         for done, written, content in everything(page, compose(panes, chosen)):  # noqa: B007
@@ -252,6 +259,7 @@ def the_exports() -> None:
             on_click="ignore",
             key="zip",
             type="primary",
+            help="Saves what was just built.",
         )
 
 
@@ -278,6 +286,7 @@ with st.bottom, st.container(key="dock"):
         options=list(below),
         required=True,
         label_visibility="collapsed",
+        help="What stands below the board.",
     )
     if panel != DATA:
         your_data.forget()
