@@ -83,16 +83,21 @@ def rail(s: Settings, notice: str) -> None:
 
 
 def _example(s: Settings) -> None:
-    state.setting_control(
-        st.selectbox,
-        "Example",
-        "example",
-        s.example,
-        state.example,
-        options=list(EXAMPLES),
-        format_func=lambda name: EXAMPLES[name].title,
-        help="A worked example with its own words, matrices and settings.",
-    )
+    """The list of examples, each with its sentence, behind the title of the one that is shown."""
+    st.html("<h2 class='rail'>Example</h2>")
+    # named by the example: so the list closes when another is chosen
+    with st.popover(EXAMPLES[s.example].title, key=f"examples_{s.example}", width="stretch"):
+        state.setting_control(
+            st.radio,
+            "Worked examples, each with its own words, matrices and settings",
+            "example",
+            s.example,
+            state.example,
+            options=list(EXAMPLES),
+            format_func=lambda name: EXAMPLES[name].title,
+            captions=[example.sentence for example in EXAMPLES.values()],
+            help="What you typed gives way to the example; Back brings it again.",
+        )
     state.button(
         "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was."
     )
@@ -205,8 +210,9 @@ def _attention(s: Settings) -> None:
         "mask",
         s.mask,
         MASKS,
-        _set_mask,
-        help="Which keys a query may look at; a hidden key gets weight 0.",
+        changes.set_mask,
+        help="Which keys a query may look at; a hidden key gets weight 0. “Draw mask”, under masked"
+        " on the board, turns single cells.",
     )
     keys = distinct(s.key_tokens)
     state.setting_control(
@@ -250,12 +256,6 @@ def _switch(s: Settings, on: list[str]) -> Settings:
         if switch.is_on(s) != (name in on):
             s = switch.turn(s, name in on)
     return s
-
-
-def _set_mask(s: Settings, mask: str) -> Settings:
-    if mask == DRAWN:
-        state.set_page_value("editing", "mask")  # open the grid to draw in
-    return changes.set_mask(s, mask)
 
 
 def _set_scale(s: Settings, kind: str) -> Settings:

@@ -1,5 +1,6 @@
 """Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -14,7 +15,8 @@ from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.pages import board, controls, editors, parts, sheet, state, words
+from attention.numbers import number
+from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
@@ -27,7 +29,12 @@ FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
 )
-CELL, WALK = "This cell", "Step by step"
+GLANCE = 8  # numbers of a row
+HOW_TO_CHANGE = (
+    " <span class='fine by-keys'>Type to change it.</span>"
+    " <span class='fine by-touch'>Tap it again to change it.</span>"
+)
+CELL, WALK, DATA = "This cell", "Step by step", your_data.TAB
 
 s = state.begin("explore")
 trace = run(s)
@@ -144,10 +151,32 @@ def the_cell() -> None:
     stage, i, j = s.cell or ("scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
+    how = HOW_TO_CHANGE if stage in s.matrices else ""
     st.html(
-        f"<div class='chosen'><p><b>{escape(where)}</b></p>"
+        f"<div class='chosen'><p><b>{escape(where)}</b>{how}</p>"
         f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
+        + (what_follows() if stage in s.matrices else "")
     )
+
+
+def what_follows() -> str:
+    """What the query makes of the inputs: an edit shows its effect beside it, on a phone too."""
+    weights, output = (shown.stages[name][s.query] for name in ("weights", "output"))
+    keys = [
+        f"{key} {number(w, s.digits)}" for key, w in zip(shown.labels["keys"], weights, strict=True)
+    ]
+    values = [number(value, s.digits) for value in output]
+    token = escape(shown.labels["queries"][s.query])
+    weighs, gives = (escape(brief_list(words)) for words in (keys, values))
+    return (
+        f"<p class='follows'><b>“{token}”</b> gives the weights {weighs}"
+        f" and has the output {gives}.</p>"
+    )
+
+
+def brief_list(words: list[str]) -> str:
+    """As many as can be read at a glance."""
+    return ", ".join(words[:GLANCE]) + (" …" if len(words) > GLANCE else "")
 
 
 def the_walk() -> None:
@@ -165,6 +194,7 @@ def the_walk() -> None:
             required=True,
             format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
             label_visibility="collapsed",
+            help="The steps of one query, from its dot products to its output.",
         )
     st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
 
@@ -177,6 +207,7 @@ def _step(label: str, key: str, step: int, arrow: str, disabled: bool) -> None:
         ("steps", step),
         icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
         shortcut=arrow,
+        help="One step of this query's way.",
         disabled=disabled,
     )
 
@@ -202,7 +233,7 @@ def the_exports() -> None:
             )
     parts.note(
         "The address of this page holds all settings, unless a box above says that they do not"
-        " fit. A saved state opens again under “your data” above. The menu ⋯ of a stage"
+        " fit. A saved state opens again under “Your data”. The menu ⋯ of a stage"
         " copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
@@ -211,7 +242,12 @@ def the_exports() -> None:
         panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
     )
     st.subheader("All of it", anchor=False)
-    if st.button("Build a zip of everything", key="build_zip", on_click=state.control_moved):
+    if st.button(
+        "Build a zip of everything",
+        key="build_zip",
+        on_click=state.control_moved,
+        help="All numbers, the code, the state and the figure above.",
+    ):
         bar = st.progress(0.0)
         content = b""
         for done, written, content in everything(page, compose(panes, chosen)):  # noqa: B007
@@ -225,6 +261,7 @@ def the_exports() -> None:
             on_click="ignore",
             key="zip",
             type="primary",
+            help="Saves what was just built.",
         )
 
 
@@ -233,26 +270,28 @@ def the_code() -> None:
 
 
 parts.address()
-below = {
+below: dict[str, Callable[[], None]] = {
     CELL: the_cell,
     WALK: the_walk,
     "Spread": the_figures,
+    "Initialise": partial(initialise.panel, s),
+    DATA: partial(your_data.panel, s),
     "Take it away": the_exports,
     "Code": the_code,
 }
 with st.bottom, st.container(key="dock"):
-    with st.container(horizontal=True, vertical_alignment="center", key="dock_head"):
-        panel = state.page_control(
-            st.segmented_control,
-            "Below the board",
-            "below",
-            CELL,
-            options=list(below),
-            required=True,
-            label_visibility="collapsed",
-        )
-        editing = editors.choice(s)
+    panel = state.page_control(
+        st.segmented_control,
+        "Below the board",
+        "below",
+        CELL,
+        options=list(below),
+        required=True,
+        label_visibility="collapsed",
+        help="What stands below the board.",
+    )
+    if panel != DATA:
+        your_data.forget()
     with st.container(key="dock_content"):
-        editors.editor(s, editing)
         below[panel]()
 state.end()

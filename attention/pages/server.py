@@ -84,7 +84,7 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     halves the processor time of a move.
     """
     import attention.pages.controls
-    import attention.pages.editors  # noqa: F401
+    import attention.pages.initialise  # noqa: F401
 
     _plotly(True)
     _send_at_once()

@@ -52,7 +52,6 @@ class Visit:
     page_values: dict[str, Any] = field(default_factory=dict)
     # the labels each menu showed last
     menu_labels: dict[str, list[str] | None] = field(default_factory=dict)
-    tables: dict[str, dict[str, Any]] = field(default_factory=dict)  # what each table opened with
 
     # the component that keeps large states in the browser
     store_place: AbstractContextManager = field(default_factory=nullcontext)  # on the page
@@ -228,7 +227,7 @@ def _lose(visit: Visit, why: object = None) -> None:
     visit.settings, visit.notices = links.read(visit.address)
     if why:
         visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
-    set_page_value("editing", "data")
+    set_page_value("below", "Your data")
 
 
 def _reason(why: object) -> str:
@@ -464,7 +463,7 @@ def _unheard(key: str) -> bool:
 def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, Any]:
     """What a control shows where the browser has sent nothing."""
     kind = getattr(widget, "__name__", "")
-    if kind == "selectbox":
+    if kind in ("selectbox", "radio"):
         offered = list(choices or ())
         return {"index": offered.index(value) if value in offered else None}
     return {"default" if kind in ("pills", "segmented_control", "multiselect") else "value": value}
@@ -522,44 +521,6 @@ def missed(key: str, name: str) -> bool:
 def typed(key: str) -> str:
     """What stands in a text box."""
     return st.session_state[key]
-
-
-# ---- tables to type in ------------------------------------------------------
-
-
-def table(name: str, content: Any) -> tuple[str, Any]:
-    """A key for the table of ``name``, and what it opened with.
-
-    Edits are kept by the table against what it opened with. It opens anew, under a new key, when
-    its content was changed elsewhere, or when an edit was refused.
-    """
-    opened = _visit().tables.setdefault(name, {"version": 0, "base": None, "shows": _NOTHING})
-    if opened["shows"] is _NOTHING or opened["shows"] != content:
-        opened.update(version=opened["version"] + 1, base=content, shows=content)
-    return f"table_{name}_{opened['version']}", opened["base"]
-
-
-def edits(name: str, key: str) -> tuple[Any, dict[str, Any]]:
-    """What the table opened with, and Streamlit's record of what was typed since."""
-    return _visit().tables[name]["base"], st.session_state[key]
-
-
-def table_is(name: str, content: Any) -> None:
-    """The open table already shows this content; leave it open."""
-    _visit().tables[name]["shows"] = content
-
-
-def heed(key: str, commit: Callable[..., None], *args: Any) -> None:
-    """Take over what was typed into a table before this session knew it."""
-    if _unheard(key) and any(st.session_state[key].values()):
-        _visit().controls_heard.add(key)
-        commit(*args)
-        st.rerun()
-
-
-def reopen(name: str) -> None:
-    """Show the table anew, as the settings have it."""
-    table_is(name, _NOTHING)
 
 
 # ---- the address ------------------------------------------------------------

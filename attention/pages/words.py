@@ -11,6 +11,7 @@ from attention.pages import controls, share, state
 from attention.session import changes, editing
 from attention.session.settings import Settings
 from attention.weights import INITIALISERS
+from attention.words import KINDS as WORD_KINDS
 
 KINDS = {name: kind.label for name, kind in INITIALISERS.items() if name != "identity"}
 SENTENCE = (
@@ -18,10 +19,20 @@ SENTENCE = (
     " tokenizer of a language model splits otherwise. The same word always gets the same vector."
 )
 SECOND = "Keys and values come from this sentence, queries from the first; a translation, say."
+VECTORS = (
+    "How a word becomes its row of X, at once and for every sentence that follows: drawn from the"
+    " word itself, or one-hot, with a column for each different word."
+)
 RANDOMIZE = (
     "Draws W_Q, W_K and W_V anew, from one seed, each from a stream of its own; press again for the"
     " next seed."
 )
+HOW = (
+    "How Randomize draws. Random integers are −1, 0 and 1, to be followed by hand; uniform ones lie"
+    " between −1 and 1."
+)
+WITH_X = "Randomize draws the vectors of the words anew as well, from the same seed."
+GIVEN = "given"  # rows of X that were typed or brought
 
 
 def row(s: Settings) -> None:
@@ -31,11 +42,13 @@ def row(s: Settings) -> None:
         if s.memory_tokens:
             _sentence(s, memory=True)
         if s.d_model is not None:
+            _vectors(s)
+        if s.d_model is not None and not s.memory_tokens:  # beside two sentences is no room
             controls.number(
-                "d_model", "d_model_of_words", s.d_model, controls.SIZES["d_model"], width=110
+                "d_model", "d_model_of_words", s.d_model, controls.SIZES["d_model"], width=84
             )
         _randomize(s)
-        with st.container(width=120):
+        with st.container(width=110):
             share.button()
 
 
@@ -54,6 +67,22 @@ def _sentence(s: Settings, memory: bool) -> None:
         )
 
 
+def _vectors(s: Settings) -> None:
+    kind = editing.kind_of_vectors(s)
+    labels = ({} if kind else {GIVEN: "as given"}) | WORD_KINDS
+    state.setting_control(
+        st.selectbox,
+        "Each word",
+        "vectors",
+        kind or GIVEN,
+        lambda s, kind: s if kind == GIVEN else editing.set_vectors(s, kind),
+        options=list(labels),
+        format_func=labels.__getitem__,
+        help=VECTORS,
+        width=148,
+    )
+
+
 def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
     """The settings with this sentence; one that is refused stays in its box to be mended."""
     state.set_page_value(f"refused_{name}", "")
@@ -67,13 +96,13 @@ def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
 def _randomize(s: Settings) -> None:
     state.page_control(
         st.selectbox,
-        "Numbers",
+        "Numbers" if s.typed_qkv else "Weights",
         "randomize_kind",
         "integers",
         options=list(KINDS),
         format_func=KINDS.__getitem__,
-        help="How Randomize draws: small whole numbers can be followed by hand.",
-        width=170,
+        help=HOW,
+        width=148,
     )
     state.page_control(
         st.number_input,
@@ -84,8 +113,10 @@ def _randomize(s: Settings) -> None:
         max_value=MAX_SEED,
         step=1,
         help="The same seed always draws the same numbers.",
-        width=120,
+        width=84,
     )
+    if not s.typed_qkv:
+        state.page_control(st.checkbox, "X too", "randomize_X", False, help=WITH_X)
     state.button(
         "Randomize",
         "randomize",
@@ -100,5 +131,7 @@ def _randomized() -> None:
     """By what stands in the fields now: who types and presses at once means that."""
     seed = state.page_value("randomize_seed", 0)
     kind = state.page_value("randomize_kind", "integers")
-    if state.change(lambda s: editing.randomize(s, seed, kind)):
+    with_X = bool(state.page_value("randomize_X", False))
+    low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
+    if state.change(lambda s: editing.randomize(s, seed, kind, low, high, with_X)):
         state.set_page_value("randomize_seed", editing.next_seed(state.current()))

@@ -289,7 +289,7 @@ def batch(name: str) -> Settings:
     "Your own numbers",
     "A place to begin with numbers of your own.",
     "A place to begin with your own: type over these numbers, roll others, or paste and open files"
-    " under “your data”.",
+    " under “Your data”.",
 )
 def own(name: str) -> Settings:
     X = Recipe("integers", 0, 0, 3)

@@ -258,45 +258,32 @@ class Dashboard:
                 return
         raise AssertionError(f"{label} cannot be chosen")
 
-    def edit(self, name: str) -> Dashboard:
-        self.page.locator(".st-key-set_editing").get_by_role("radio", name=name, exact=True).click()
-        self.page.locator(".st-key-editor").wait_for()
-        return self
+    def initialise(self, matrix: str) -> None:
+        """Open the panel that draws one matrix."""
+        self.tab("Initialise")
+        self.choose("set_matrix", matrix)
 
-    def type_into(self, row: int, column: int, text: str) -> None:
-        """Type into the open table; column 0 is the first one of the table."""
-        table = self.page.locator(".st-key-editor .dvn-scroller").first
-        chosen = self.page.locator(
-            f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]"
-        )
-        box = self.page.locator("#portal textarea, #portal input").first
-        for _ in range(10):  # a table that opens anew forgets what was pressed meanwhile
-            self.page.keyboard.press("Escape")  # a cell opened by mistake would cover the table
-            table.click(position={"x": 60, "y": 52})
-            for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
-                self.page.keyboard.press(key)
-            if appears(chosen, "attached"):
-                self.page.keyboard.press("Enter")
-                if appears(box):
-                    break
-        box.fill(text)
-        self.page.keyboard.press("Enter")
+    def write(self, stage: str, i: int, j: int, text: str) -> Dashboard:
+        """Type over a number of the board, and wait until its effect is drawn."""
+        self.click(stage, i, j).idle()
+        self.page.keyboard.type(text)
+        return self.after(lambda: self.page.keyboard.press("Enter"))
 
     def paste(self, text: str) -> None:
-        """Put a text into the box of "your data"."""
+        """Put a text into the box of "Your data"."""
         self._data()
         self.page.locator(".st-key-set_load_text textarea").fill(text)
         self.page.keyboard.press("Control+Enter")
 
     def upload(self, name: str, content: bytes) -> None:
-        """Open a file under "your data"."""
+        """Open a file under "Your data"."""
         self._data()
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-        self.page.locator(".st-key-editor input[type=file]").set_input_files(file)
+        self.page.locator(".st-key-dock_content input[type=file]").set_input_files(file)
 
     def _data(self) -> None:
         if not self.page.locator(".st-key-set_load_text").count():
-            self.edit("your data")
+            self.tab("Your data")
 
     def use(self) -> Dashboard:
         """Take what was understood, and wait until it is drawn."""

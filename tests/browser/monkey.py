@@ -86,12 +86,11 @@ PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "sca
 D_MODEL = "d_model_number", "d_model_of_words"
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
-    "set_example": ANYTHING,
+    "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING),
     "set_parts": ROWS | PARTS,
-    "one_hot": ROWS | {"W_Q", "W_K", "W_V"},
     "set_query": {"query"},
     "set_head": {"head"},
     "set_item": {"item", "cell"},
@@ -109,32 +108,28 @@ CHANGES: dict[str, set[str]] = {
     "set_d_v_number": {"W_V", "V", "W_O", "cell"},
     "set_sentence": ROWS | PARTS,
     "set_second_sentence": ROWS | PARTS,
-    "randomize": {"W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
+    "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
+    "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell"},
-    "table_mask": {"mask", "drawn", "cell"},
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
-    **{f"table_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
-    **{f"add_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
-    **{f"table_{name}": {name, "cell"} for name in ("W_Q", "W_K", "W_V", "W_O")},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "set_example": 0.7, "reset": 0.5}
+RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
     "load_use": 4,
     "open_file": 3,
     "check_file": 2,
     "board": 5,
-    "set_editing": 3,
-    "set_below": 2,
+    "set_below": 4,
 }
 
 
 def may_change(key: str) -> set[str]:
     """The settings a move of this control may change; none where the control is not listed."""
-    return CHANGES.get(re.sub(r"^(table_\w+?)_\d+$", r"\1", key), set())
+    return CHANGES.get(re.sub("^examples_.*", "examples", key), set())
 
 
 class Fault(Exception):
@@ -274,7 +269,7 @@ CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node 
   const kind = node.querySelector('[data-testid]')?.dataset.testid
   const inside = [...node.querySelectorAll('button, input, textarea, canvas')]
   const able = inside.some(part => !part.disabled)
-  return { key, kind, able: able && node.getClientRects().length > 0 && !key.startsWith('editor') }
+  return { key, kind, able: able && node.getClientRects().length > 0 }
 }).filter(control => control.able)"""
 
 CONNECTED = (
@@ -282,7 +277,7 @@ CONNECTED = (
     " && !document.querySelector('[role=dialog]')"
 )
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
-MAY_BE_EMPTY = {"set_editing", "set_load_comma", "set_head"}
+MAY_BE_EMPTY = {"set_load_comma", "set_head"}
 
 
 def bits(matrix: np.ndarray) -> list[int]:
@@ -397,8 +392,9 @@ class Hands:
             self.page.keyboard.press(press)
 
     def stButtonGroup(self, key: str, chance: float) -> None:
-        if key == "set_editing" and chance > 0.5:  # the place where files are opened
-            chance = 0.999
+        if key == "set_below" and chance > 0.5:  # the place where files are opened
+            self._at(key, "button").get_by_text("Your data", exact=True).click()
+            return
         self._one(key, "button", chance).click()
 
     def stNumberInput(self, key: str, chance: float) -> None:
@@ -427,6 +423,14 @@ class Hands:
     def stCheckbox(self, key: str, chance: float) -> None:
         self._at(key, "label").first.click()
 
+    def stPopover(self, key: str, chance: float) -> None:
+        """One of the examples, from their list."""
+        self._at(key, "button").first.click()
+        labels = self._at("set_example", "[role=radiogroup] label")
+        labels.first.wait_for()
+        labels.nth(int(chance * labels.count())).click()
+        self.page.keyboard.press("Escape")
+
     def stButton(self, key: str, chance: float) -> None:
         self._at(key, "button").first.click()
 
@@ -446,24 +450,6 @@ class Hands:
         name, content = self.opened
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
-
-    def table(self, key: str, chance: float) -> None:
-        grid = self._at(key, ".dvn-scroller").first
-        box = grid.bounding_box()
-        if box is None:
-            return
-        row, column = int(chance * 977) % 4, int(chance * 7919) % 4
-        grid.click(
-            position={
-                "x": min(95 + 60 * column, box["width"] - 6),
-                "y": min(52 + 35 * row, box["height"] - 6),
-            }
-        )
-        if "mask" not in key:
-            values = "0.5", "7", "-2", "abc", "", "1e999", "word"
-            self.page.keyboard.press("Enter")
-            self.page.keyboard.type(values[int(chance * len(values))])
-            self.page.keyboard.press("Enter")
 
     def board(self, key: str, chance: float) -> None:
         """A cell by mouse or by keys, the button for the editor, or one of a pane's tools."""
@@ -653,13 +639,14 @@ class Visitor:
         controls = [
             c
             for c in self.page.evaluate(CONTROLS)
-            if c["key"] not in left_out and (c["kind"] in known or c["key"].startswith("table_"))
+            if c["key"] not in left_out and c["kind"] in known
         ]  # what merely holds controls is none itself
         if not controls:
             return "keys", "", chance
-        weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
+        keys = [re.sub("^examples_.*", "examples", c["key"]) for c in controls]
+        weights = [OFTEN.get(key, RARELY.get(key, 1)) for key in keys]
         control = self.random.choices(controls, weights)[0]
-        kind = "table" if control["key"].startswith("table_") else control["kind"]
+        kind = control["kind"]
         if kind == "stBidiComponentRegular":
             kind = "share" if control["key"] == "share" else "board"
         return kind, control["key"], chance

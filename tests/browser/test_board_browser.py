@@ -218,9 +218,8 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
 @pytest.mark.parametrize("key", ["Enter", "r", "c"])
 def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, key):
     dashboard = visit().open()
-    dashboard.edit("W_K").after(
-        lambda: dashboard.page.get_by_role("button", name="Roll", exact=True).click()
-    )
+    dashboard.initialise("W_K")
+    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Initialise").click())
     rolled = dashboard.numbers("W_K")
     choose(dashboard, "weights", 1, 2)
     dashboard.page.keyboard.press("ArrowLeft")

@@ -75,7 +75,7 @@ def test_a_pasted_numpy_printout_becomes_the_example(visit):
     with np.printoptions(precision=17, floatmode="unique"):
         dashboard.paste(repr(X))
     assert (
-        dashboard.page.locator(".st-key-editor table.numbers td").first.inner_text()
+        dashboard.page.locator(".st-key-dock_content table.numbers td").first.inner_text()
         == f"{X[0, 0]:.6g}…"
     )
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
@@ -89,7 +89,7 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
     dashboard.paste(GLOVE)
     dashboard.page.get_by_label("Words wanted").fill("the cat sat the .")
     dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator(".st-key-editor table.numbers", has_text="X, 5 × 6").wait_for()
+    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 5 × 6").wait_for()
     dashboard.use()
     rows = {line.split()[0]: [float(n) for n in line.split()[1:]] for line in GLOVE.splitlines()}
     assert dashboard.numbers("X").tolist() == [
@@ -107,7 +107,9 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
 def test_a_pasted_spreadsheet_range_becomes_the_example(visit):
     dashboard = visit().open()
     dashboard.paste(RANGE)
-    dashboard.page.locator(".st-key-editor p.notice", has_text="The commas are decimal.").wait_for()
+    dashboard.page.locator(
+        ".st-key-dock_content p.notice", has_text="The commas are decimal."
+    ).wait_for()
     dashboard.use()
     expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
     agrees(dashboard, X=np.array(expected), **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
@@ -134,7 +136,7 @@ def test_an_npz_becomes_the_example(visit):
     }
     dashboard = visit().open()
     dashboard.upload("mine.npz", npz(**inputs))
-    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_V, 4 × 5").wait_for()
+    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_V, 4 × 5").wait_for()
     dashboard.use()
     agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})
 
@@ -152,10 +154,10 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     tensors["bert.encoder.layer.1.attention.self.query.bias"] = np.zeros(6, np.float32)
     dashboard = visit().open()
     dashboard.upload("model.safetensors", safetensors(**tensors))
-    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 4 × 6").wait_for()
+    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 6").wait_for()
     dashboard.choose("set_load_layer", "bert.encoder.layer.1.attention.self")
     dashboard.page.locator(
-        ".st-key-editor p.notice", has_text="The formula here has no bias"
+        ".st-key-dock_content p.notice", has_text="The formula here has no bias"
     ).wait_for()
     dashboard.use()
     agrees(
@@ -177,9 +179,13 @@ def test_q_k_v_and_a_mask_of_the_other_polarity_come_by_slices(visit):
     box.fill("2")
     box.press("Enter")
     for role in "QKV":
-        dashboard.page.locator(".st-key-editor table.numbers", has_text=f"{role}, 3 × 4").wait_for()
+        dashboard.page.locator(
+            ".st-key-dock_content table.numbers", has_text=f"{role}, 3 × 4"
+        ).wait_for()
     dashboard.page.locator(".st-key-set_load_true_mask").get_by_role("radio", name="hide").click()
-    dashboard.page.locator(".st-key-editor p.notice", has_text="True and 1 mean hide").wait_for()
+    dashboard.page.locator(
+        ".st-key-dock_content p.notice", has_text="True and 1 mean hide"
+    ).wait_for()
     dashboard.use()
     assert np.array_equal(dashboard.numbers("K"), stacked[1, 2])
     assert np.array_equal(np.isnan(dashboard.numbers("weights")), mask)
@@ -231,14 +237,14 @@ def test_beside_an_array_that_cannot_be_read_the_others_wait_for_a_yes(visit):
     assert dashboard.page.locator(".st-key-load_use").count() == 0
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.page.locator(go_on).click()
-    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 4 × 4").wait_for()
+    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4").wait_for()
     dashboard.upload("again.npz", npz(X=X, W_Q=np.array([["a"]])))  # another file asks anew
     dashboard.page.locator(".said", has_text="1 of 2 arrays cannot be read. again.npz").wait_for()
     dashboard.page.locator(go_on, has_text="Go on with the other one").wait_for()
     assert dashboard.page.locator(".st-key-load_use").count() == 0
     dashboard.upload("mixed.npz", mixed)
     dashboard.page.locator(go_on, has_text="Go on with the others").click()
-    dashboard.page.locator(".st-key-editor table.numbers", has_text="W_Q, 4 × 4").wait_for()
+    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4").wait_for()
     dashboard.use()
     agrees(dashboard, X=X, W_Q=W_Q, W_K=four("W_K"), W_V=four("W_V"))
 

@@ -4,8 +4,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from browser.conftest import Dashboard
 
 from attention.session import links
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
 LABELS = """labels => JSON.stringify(document.querySelector(
@@ -17,6 +19,18 @@ def settings(dashboard):
     found, notices = links.read(dict(parse_qsl(urlsplit(dashboard.page.url).query)))
     assert notices == []
     return found
+
+
+@pytest.fixture
+def phone(browser, address):
+    """A page that is touched."""
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    dashboard = Dashboard(context.new_page(), address)
+    yield dashboard
+    context.close()
+    assert dashboard.errors == []
 
 
 def sentence(dashboard):
@@ -75,6 +89,55 @@ def test_without_a_clipboard_the_link_is_selected_to_be_copied_by_hand(visit):
         "() => { const f = document.activeElement; return f.value.slice("
         "f.selectionStart, f.selectionEnd) === f.value && f.value.includes('?example=') }"
     )
+
+
+SEEN = """text => { const node = [...document.querySelectorAll('.follows')].find(
+    node => node.textContent.includes(text))
+  const box = node?.getBoundingClientRect()
+  return box && box.height && box.top > 0 && box.bottom <= innerHeight }"""
+MENU_OPEN = "() => !document.querySelector('[data-testid=stExpandSidebarButton]')"
+MENU_CLOSED = "() => !!document.querySelector('[data-testid=stExpandSidebarButton]')"
+
+
+def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does(phone):
+    page = phone.open(bare=True).page
+
+    def menu():
+        page.locator("[data-testid=stExpandSidebarButton]").tap()
+        phone.wait_for(MENU_OPEN)
+
+    menu()
+    page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").tap()
+    words = page.locator(".st-key-set_example")
+    words.get_by_text("Four words, by hand", exact=True).wait_for()
+    for example in EXAMPLES.values():
+        assert words.get_by_text(example.sentence, exact=True).count() == 1
+    phone.after(lambda: words.get_by_text("Four words, by hand", exact=True).tap())
+    phone.wait_for(MENU_CLOSED)
+    menu()
+    page.get_by_role("link", name="Conventions").tap()
+    phone.wait_for("() => location.pathname === '/conventions'")
+    phone.wait_for(MENU_CLOSED)
+    page.go_back()
+    page.locator(".board-pane[data-stage=W_Q]").wait_for()
+
+    x, y = phone.idle().place("W_Q", 0, 0)
+    page.touchscreen.tap(x, y)
+    page.get_by_text("Tap it again to change it.").wait_for()
+    phone.idle()
+    page.touchscreen.tap(*phone.place("W_Q", 0, 0))
+    page.locator(".board-input").wait_for()
+    page.keyboard.type("-9")
+    phone.after(lambda: page.keyboard.press("Enter"))
+    s = settings(phone)
+    assert s.matrices["W_Q"].values[0, 0] == -9
+    seen = view(s, run(s)).stages
+    largest = seen["weights"][0].argmax()
+    phone.wait_for(SEEN, f"{s.tokens[largest]} {seen['weights'][0, largest]:.2f}")
+    phone.wait_for(SEEN, f"{seen['output'][0, 0]:.2f}".replace("-", "−"))
+    phone.tab("Step by step")
+    page.get_by_role("button", name="Next").wait_for()
+    assert not page.locator("kbd").filter(visible=True).count()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])

@@ -22,7 +22,7 @@ def test_no_move_of_the_monkey_breaks_a_page_or_changes_what_it_should_not(page,
 
 
 OVER_ITSELF = [
-    ("stButtonGroup", "set_editing", 0.95),
+    ("stButtonGroup", "set_below", 0.95),
     ("stFileUploader", "load_file", 0.001),
     ("stFileUploader", "load_file", 0.03),
     ("stFileUploader", "load_file", 0.001),

@@ -24,10 +24,10 @@ NONE_KEPT = (
     "This address stands for matrices too large for it, kept by the browser that made it, "
     "and this one has none under it"
 )
-OPEN_SAVED = "; open a saved state under “your data” on Explore, or bring them again."
+OPEN_SAVED = "; open a saved state under “Your data” on Explore, or bring them again."
 DAMAGED = (
     "What this browser keeps under this address is damaged, or is another state; "
-    "open a saved state under “your data” on Explore, or bring the numbers again."
+    "open a saved state under “Your data” on Explore, or bring the numbers again."
 )
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
@@ -351,8 +351,8 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
     (chosen("set_padding", "w2"), "padding=1"),
     (chosen("set_scale_kind", "a number"), "scale="),
     (lambda d: typed(d, "set_scale", "3"), "scale=3"),
+    (button("Initialise"), "W_K=integers"),
     (cell, "cell=weights%2C0%2C0"),
-    (button("Roll"), "W_K=integers"),
     (number, "W_V=1_2_5_1"),
     (button("Reset"), r"\?example=four-words$"),
 ]
@@ -360,21 +360,13 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
 
 def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
     dashboard = pages().open(example="four-words", digits="2", context="0")
-    dashboard.edit("W_K")  # a panel of the page alone stays open
+    dashboard.initialise("W_K")  # a panel of the page alone stays open
     for move, address in FIRST_MOVES:
         expire(dashboard)
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
-
-
-def test_a_number_typed_as_the_first_move_of_a_new_session_is_taken(pages):
-    dashboard = pages().open()
-    dashboard.edit("X")
-    expire(dashboard)
-    dashboard.after(lambda: dashboard.type_into(0, 1, "0.5"))
-    assert dashboard.numbers("X")[0, 0] == 0.5
 
 
 def test_text_pasted_in_one_session_is_used_in_the_next(pages):

@@ -12,6 +12,8 @@ from attention.pages import share
 from attention.session import links
 from attention.session.examples import FIRST
 from attention.session.run import run
+from attention.weights import drawn
+from attention.words import KINDS, word_vectors
 
 
 def typed(at, sentence, key="set_sentence"):
@@ -65,6 +67,53 @@ def test_randomize_draws_the_three_weights_anew_each_for_itself_and_takes_the_ne
     ran(at.number_input(key="set_randomize_seed").set_value(7))
     ran(at.button(key="randomize").click())
     np.testing.assert_array_equal(settings(at).matrices["W_Q"].values, drawn[0])
+
+
+def test_randomize_draws_the_vectors_of_the_words_too_where_that_is_ticked():
+    at = opened(example=FIRST)
+    ran(at.checkbox(key="set_randomize_X").check())
+    ran(at.number_input(key="set_randomize_seed").set_value(7))
+    ran(at.button(key="randomize").click())
+    s = settings(at)
+    assert s.matrices["X"].values.tolist() == word_vectors(s.tokens, 4, seed=7).tolist()
+    np.testing.assert_array_equal(
+        s.matrices["W_Q"].values, drawn("integers", (4, 4), 7, "W_Q", -1, 2)
+    )
+    assert settings(opened(**link_of(at))) == s
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_word_vectors_is_drawn_at_once_and_for_the_next_sentence(kind):
+    at = opened(example=FIRST)
+    ran(at.selectbox(key="set_vectors").set_value(kind))
+    typed(at, "the cat sat")
+    s = settings(at)
+    assert s.matrices["X"].recipe.kind == at.selectbox(key="set_vectors").value == kind
+    ends = {"uniform": (-1, 1)}.get(kind, (-2, 3))
+    wanted = word_vectors(("the", "cat", "sat"), s.d_model, 56, kind, *ends)
+    if kind == "identity":
+        assert s.d_model == 5  # of "the cat sat on the mat"
+        wanted = np.eye(3, 5)
+    assert s.matrices["X"].values.tolist() == wanted.tolist()
+
+
+def test_vectors_that_were_given_are_called_so_and_stay_until_a_kind_is_chosen():
+    at = opened(example="four-words")
+    menu = at.selectbox(key="set_vectors")
+    assert (menu.value, menu.options[0]) == ("given", "as given")
+    before = settings(at)
+    ran(menu.set_value("given"))
+    assert settings(at) == before
+    ran(menu.set_value("identity"))
+    assert settings(at).matrices["X"].values.tolist() == np.eye(4).tolist()
+    assert "as given" not in at.selectbox(key="set_vectors").options
+
+
+def test_where_q_k_and_v_are_given_there_are_no_words_to_draw_for():
+    at = opened(example="customers")
+    keys = {element.key for kind in ("selectbox", "checkbox") for element in at.get(kind)}
+    assert "set_randomize_kind" in keys
+    assert not keys & {"set_vectors", "set_randomize_X"}
 
 
 @pytest.mark.parametrize("key", ["set_d_model_of_words", "set_d_model_number"])

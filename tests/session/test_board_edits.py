@@ -10,7 +10,7 @@ from attention.session.board_edits import MOST_WRITTEN, Operation, apply, read
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
-from attention.session.settings import DRAWN, allowed
+from attention.session.settings import DRAWN, allowed, as_drawn
 
 
 def before():
@@ -139,6 +139,15 @@ def test_tokens_are_renamed_added_and_deleted_with_their_rows():
     assert after.tokens == ("cat", "w3", "w4", "new")
     X = s.matrices["X"].values
     assert np.array_equal(after.matrices["X"].values, [*X[1:], np.zeros(4)])
+
+
+def test_a_deleted_row_takes_its_padding_and_its_part_of_a_drawn_mask_with_it():
+    drawn = as_drawn(np.tri(4, dtype=bool))
+    s = replace(before(), mask=DRAWN, drawn=drawn, padding=(1, 3))
+    after, refused = apply(s, [Operation(1, "delete", "X", 1, 4, "")])
+    assert not refused
+    assert (after.tokens, after.padding) == (("w1", "w3", "w4"), (2,))
+    assert after.drawn == ((True, False, False), (True, True, False), (True, True, True))
 
 
 def test_a_row_of_the_second_sequence_is_its_own():

@@ -250,7 +250,8 @@ class Grid {
       event.stopPropagation()
       this.pane.frame.setPointerCapture(event.pointerId)
     }
-    const again = this.last && same(this.last.cell, cell) && event.timeStamp - this.last.at < TWICE
+    const soon = event.pointerType === 'touch' || event.timeStamp - this.last?.at < TWICE
+    const again = this.last && same(this.last.cell, cell) && soon
     if (this.maskable && this.board.drawing && cell[1] >= 0) {
       take()
       this.paintMask(event, cell)
