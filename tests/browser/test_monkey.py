@@ -5,7 +5,7 @@ import json
 import pytest
 from browser import monkey
 
-SECONDS = 24  # all visitors together; how far they come depends on the machine
+SECONDS = 20  # all visitors together; how far they come depends on the machine
 SEEDS = (1, 2)
 
 

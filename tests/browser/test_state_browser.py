@@ -365,6 +365,7 @@ def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pag
         expire(dashboard)
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
+        dashboard.page.locator(".st-key-editor").wait_for()  # open to the end
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
 

@@ -32,7 +32,7 @@ from attention.frameworks.precision import written as how_written
 from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
-PAIRS = amount(12, 1000)  # planted in each system
+PAIRS = amount(8, 1000)  # planted in each system
 
 
 # ---- what is given -------------------------------------------------------------------------------
