@@ -3,6 +3,7 @@
 
 const STEPS = 256 // of a colour scale
 const GLOW = 900 // ms: what changed is marked that long
+const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
 const APART = 6 // px between the strokes through hidden cells
 const STROKE = '48' // how faint they are, as the end of a colour
 const MANY = 4096 // cells: more than this are not marked one by one
@@ -264,5 +265,5 @@ const glow = (pane, before, colour) => {
   for (const [i, j] of all ? [] : changed) {
     context.strokeRect(x(j - 0.5) + 1, y(i - 0.5) + 1, across - 2, down - 2)
   }
-  pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: 'ease-in' })
+  pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: FADING })
 }
