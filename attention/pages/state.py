@@ -507,10 +507,10 @@ def set_page_value(name: str, value: Any) -> None:
 
 
 def trigger(key: str, name: str) -> Any:
-    """What a component of ours has just sent; None where it sent nothing."""
+    """What a component of ours has just sent; None where it sent nothing, or its page was left."""
     control_moved()
     _visit().controls_heard.add(f"{key} {name}")
-    return st.session_state[key].get(name)
+    return st.session_state.get(key, {}).get(name)
 
 
 def missed(key: str, name: str) -> bool:

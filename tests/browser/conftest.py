@@ -287,7 +287,9 @@ class Dashboard:
 
     def use(self) -> Dashboard:
         """Take what was understood, and wait until it is drawn."""
-        return self.after(lambda: self.page.locator(".st-key-load_use button:enabled").click())
+        return self.after(
+            lambda: self.page.locator(".st-key-load_use button:enabled").first.click()
+        )
 
     def download(self, act) -> tuple[str, bytes]:
         with self.page.expect_download() as download:

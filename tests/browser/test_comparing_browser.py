@@ -86,7 +86,7 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     )
     dashboard.page.locator(".st-key-set_check_plant input").fill("the heads are split")
     dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator(".st-key-check_planted button").click()
+    dashboard.page.locator(".st-key-check_planted button").first.click()
     dashboard.page.get_by_text(
         "The heads are split by a reshape without a transpose. With that,"
     ).wait_for()
@@ -121,7 +121,7 @@ def test_numbers_come_from_a_file(visit, tmp_path, kind):
         file.write_text(str(bench.right["weights"]))
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    dashboard.page.locator(".st-key-check_use_weights button:enabled").click()
+    dashboard.page.locator(".st-key-check_use_weights button:enabled").first.click()
     dashboard.page.get_by_text(
         f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
     ).wait_for()
@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
     file.write_bytes(b"\x93NUMPY")
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    dashboard.page.locator(".st-key-check_use_output button:enabled").click()
+    dashboard.page.locator(".st-key-check_use_output button:enabled").first.click()
     dashboard.page.get_by_text("mine.npy: its .npy version is missing").wait_for()
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
 
@@ -146,7 +146,7 @@ def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visi
     np.savez(file, weights=there.right["weights"], notes=np.array([["a"]]))
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    press = dashboard.page.locator(".st-key-check_use_weights button:enabled")
+    press = dashboard.page.locator(".st-key-check_use_weights button:enabled").first
     press.click()
     dashboard.page.get_by_text(
         "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64, integers"

@@ -140,14 +140,22 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     assert not page.locator("kbd").filter(visible=True).count()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
-def test_inputs_all_stages_and_the_arithmetic_are_seen_without_scrolling(visit, width, height):
-    dashboard = visit(width, height).open(bare=True)
+@pytest.mark.parametrize(
+    ("width", "height", "example"),
+    [(1440, 900, "cat-sat"), (1920, 1080, "cat-sat"), (1440, 900, "sentence")],
+)
+def test_inputs_all_stages_and_the_arithmetic_are_seen_without_scrolling(
+    visit, width, height, example
+):
+    dashboard = visit(width, height).open(example=example)
     dashboard.wait_for(
         """() => {
         const dock = document.querySelector('[data-testid=stBottomBlockContainer]')
-        const seen = pane => pane.getBoundingClientRect().bottom
-        const lowest = Math.max(...[...document.querySelectorAll('.board-canvas')].map(seen))
+        const end = ({ canvas: { painted }, top }) => top + painted.axes.y(painted.z.length - 0.5)
+        const panes = [...document.querySelectorAll('.board-pane:not([data-stage=joined])')]
+        const lowest = Math.max(...panes.map(pane => {
+          const canvas = pane.querySelector('.board-canvas')
+          return end({ canvas, top: canvas.getBoundingClientRect().top }) }))
         const sum = document.querySelector('pre.cell')?.getBoundingClientRect()
         return sum && sum.height > 20 && sum.bottom <= innerHeight + 1
           && lowest <= dock.getBoundingClientRect().top + 1 }"""

@@ -373,7 +373,7 @@ def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pag
 def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")
-    use = dashboard.page.locator(".st-key-load_use button:enabled")
+    use = dashboard.page.locator(".st-key-load_use button:enabled").first
     use.wait_for()
     expire(dashboard)
     dashboard.after(lambda: use.evaluate(PRESS))
