@@ -154,17 +154,12 @@ def _may_hold(told: Told, heard: int) -> Told:
     return told[max(before - 1, 0) :]
 
 
-def _moved_to(value: Any, told: Told, heard: int) -> Told:
-    """The same after the person has chosen another: what is still unheard will take its place."""
-    return [(heard, value), *((run, later) for run, later in told if run > heard)]
-
-
 def _arrive(visit: Visit, address: dict[str, str]) -> None:
     """Take over the address where it is none that the browser was told: the person went Back."""
     visit.addresses = _may_hold(visit.addresses, visit.heard)
     held = _may_hold(visit.addresses, _said_to_be_heard(visit))
     if all(address != told for _, told in held):
-        visit.addresses = _moved_to(address, visit.addresses, visit.heard)
+        visit.addresses.append((visit.run, address))
         visit.came_back = visit.run
         _open(visit, address)
 
@@ -479,7 +474,9 @@ def _moved(key: str, move: Move, options: dict[str, Any]) -> None:
     value = st.session_state[key]
     told = _may_hold(visit.values.get(key, []), visit.heard)
     if all(value != shown for _, shown in told):
-        visit.values[key] = _moved_to(value, told, visit.heard)
+        # what it has not heard yet will take the place of the value chosen
+        later = [(run, other) for run, other in told if run > visit.heard]
+        visit.values[key] = [(visit.heard, value), *later]
         _hand_on(value, move, options)
 
 
@@ -552,7 +549,7 @@ def write_address() -> tuple[bool, str]:
             _keep(visit, mark)
     bare = not address and start.is_bare(parameters)
     wanted = {} if bare else parameters
-    if address != wanted or visit.addresses[-1][1] != wanted:
+    if any(address != wanted for address in [address, *(told for _, told in visit.addresses)]):
         st.query_params.from_dict(wanted)
         visit.addresses.append((visit.run, wanted))
     not_kept, why = visit.not_kept

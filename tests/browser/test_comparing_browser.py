@@ -155,6 +155,6 @@ def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visi
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""
     box = dashboard.page.locator(".st-key-set_check_others")
     box.locator("label").click()
-    box.locator("input:checked").wait_for(state="attached")
+    box.locator("input:checked").first.wait_for(state="attached")
     press.click()
     dashboard.page.get_by_text("These numbers are right, to 16 digits.").wait_for()

@@ -87,7 +87,7 @@ def test_a_pasted_numpy_printout_becomes_the_example(visit):
 def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
     dashboard = visit().open()
     dashboard.paste(GLOVE)
-    dashboard.page.get_by_label("Words wanted").fill("the cat sat the .")
+    dashboard.page.get_by_role("textbox", name="Words wanted").fill("the cat sat the .")
     dashboard.page.keyboard.press("Enter")
     dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 5 × 6").wait_for()
     dashboard.use()
