@@ -352,20 +352,22 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
     (chosen("set_scale_kind", "a number"), "scale="),
     (lambda d: typed(d, "set_scale", "3"), "scale=3"),
     (button("Initialise"), "W_K=integers"),
-    (cell, "cell=weights%2C0%2C0"),
-    (number, "W_V=1_2_5_1"),
     (button("Reset"), r"\?example=four-words$"),
+    (cell, "cell=weights%2C0%2C0"),
+    (number, "W_V=5_2_1_1"),
 ]
 
 
 def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
     dashboard = pages().open(example="four-words", digits="2", context="0")
-    dashboard.initialise("W_K")  # a panel of the page alone stays open
+    dashboard.initialise("W_K")
+    panel = ".st-key-set_matrix"  # of the page alone: it stays open until a cell is chosen
     for move, address in FIRST_MOVES:
         expire(dashboard)
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
-        dashboard.page.locator(".st-key-editor").wait_for()  # open to the end
+        panel = "pre.cell" if move is cell else panel
+        dashboard.page.locator(panel).wait_for()
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
 
