@@ -360,12 +360,14 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
 
 def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
     dashboard = pages().open(example="four-words", digits="2", context="0")
-    dashboard.initialise("W_K")  # a panel of the page alone stays open
+    dashboard.initialise("W_K")
+    panel = ".st-key-set_matrix"  # of the page alone; it stays open until a click shows a cell
     for move, address in FIRST_MOVES:
         expire(dashboard)
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
-        dashboard.page.locator(".st-key-editor").wait_for()  # open to the end
+        panel = "pre.cell" if move is cell else panel
+        dashboard.page.locator(panel).wait_for()
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
 
