@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
+from attention.limits import MAX_EDITED
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -130,6 +131,23 @@ def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_bac
     dashboard.wait_for("before => history.length === before + 1", before)
     dashboard.page.go_back()
     holds(dashboard, "W_V", W)
+
+
+def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_step_of_back(visit):
+    n = 200
+    assert n * n > 2 * MAX_EDITED
+    link = own(4) | {f"W_{name}": f"integers,{k},{n}x{n},0,3" for k, name in enumerate("QKV")}
+    link["X"] = f"integers,0,4x{n},0,3"
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(**link)
+    W = dashboard.numbers("W_Q")
+    choose(dashboard, "W_Q", 0, 0)
+    before = dashboard.page.evaluate(LENGTH)
+    block = np.add.outer(7 * np.arange(n), np.arange(n)) % 10
+    clipboard(dashboard, "\n".join("\t".join(map(str, row)) for row in block))
+    holds(dashboard, "W_Q", block)
+    dashboard.wait_for("before => history.length === before + 1", before)
+    dashboard.page.go_back()
+    holds(dashboard, "W_Q", W)
 
 
 def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):

@@ -155,7 +155,7 @@ class Board {
   touched(stage) {
     if (performance.now() - (this.saidAt ?? 0) > STAYS) this.untaken.hidden = true
     const pane = this.panes.get(stage)
-    if (pane) this.paint(pane)
+    if (pane) pane.soon ??= requestAnimationFrame(() => this.paint(pane)) // a paste touches many
   }
 
   // Back and forward through what was changed, a step after the other.
@@ -504,6 +504,8 @@ class Board {
   }
 
   paint(pane) {
+    cancelAnimationFrame(pane.soon)
+    pane.soon = undefined
     if (!pane.places) return
     const waiting = this.edits.of(pane.spec.name)
     pane.waited = waiting.length > 0
