@@ -233,6 +233,22 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
     dashboard.wait_for(hidden)
 
 
+def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit):
+    dashboard = visit().open()
+    marked = """() => [...document.querySelectorAll('.board-mark, .board-cursor')]
+        .filter(node => node.style.display === 'block')
+        .map(node => node.closest('.board-pane').dataset.stage).sort().join()"""
+    choose(dashboard, "scores", 2, 1)
+    assert dashboard.page.evaluate(marked) == "K,Q,scores"
+    dashboard.hover("W_V", 0, 0)
+    dashboard.wait_for(f"() => ({marked})() === 'W_V'")
+    dashboard.page.mouse.move(5, 5)
+    dashboard.wait_for(f"() => ({marked})() === 'K,Q,scores'")
+    assert not dashboard.page.locator(".board-tip").is_visible()
+    dashboard.page.locator(".st-key-set_sentence input").focus()
+    dashboard.wait_for(f"() => ({marked})() === ''")
+
+
 @pytest.mark.parametrize("key", ["Enter", "r", "c"])
 def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, key):
     dashboard = visit().open()
@@ -379,6 +395,11 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
         "This browser gives no clipboard for pictures here;"
         " attention_four-words_weights.png was saved instead."
     )
+    dashboard.page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = given => given(null) }")
+    dashboard.tool("weights", "Copy board as picture")
+    said.get_by_text(
+        "attention_board.png could not be made; reload the page and try again.", exact=True
+    ).wait_for()
 
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
