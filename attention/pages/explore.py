@@ -15,7 +15,7 @@ from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.numbers import number
+from attention.numbers import rounded
 from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
@@ -161,16 +161,16 @@ def the_cell() -> None:
 
 def what_follows() -> str:
     """What the query makes of the inputs: an edit shows its effect beside it, on a phone too."""
-    weights, output = (shown.stages[name][s.query] for name in ("weights", "output"))
-    keys = [
-        f"{key} {number(w, s.digits)}" for key, w in zip(shown.labels["keys"], weights, strict=True)
-    ]
-    values = [number(value, s.digits) for value in output]
+    last, words = "output", "output"
+    if "projected" in shown.stages:
+        last, words = "projected", "projected output"
+    weights, values = (rounded(shown.stages[name], s.digits)[s.query] for name in ("weights", last))
+    keys = [f"{key} {weight}" for key, weight in zip(shown.labels["keys"], weights, strict=True)]
     token = escape(shown.labels["queries"][s.query])
-    weighs, gives = (escape(brief_list(words)) for words in (keys, values))
+    weighs, gives = (escape(brief_list(found)) for found in (keys, values))
     return (
         f"<p class='follows'><b>“{token}”</b> gives the weights {weighs}"
-        f" and has the output {gives}.</p>"
+        f" and has the {words} {gives}.</p>"
     )
 
 

@@ -41,7 +41,8 @@ class Visit:
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""
-    pages_by_menu: set[str] = field(default_factory=set)  # which leads to bare addresses
+    # to which the menu has led, by a bare address, while other settings stood than that one opens
+    pages_by_menu: set[str] = field(default_factory=set)
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
@@ -93,7 +94,7 @@ def begin(page: str) -> Settings:
     if _said_to_be_heard(visit) < visit.ended:
         _hear(visit)
     visit.run += 1
-    if visit.page != page and not address:
+    if visit.page != page and not address and not start.is_bare(link()[0]):
         visit.pages_by_menu.add(page)
     if address or page not in visit.pages_by_menu:
         _arrive(visit, address)

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 
+from attention.limits import MAX_EDITED
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -132,6 +133,23 @@ def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_bac
     holds(dashboard, "W_V", W)
 
 
+def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_step_of_back(visit):
+    n = 200
+    assert n * n > 2 * MAX_EDITED
+    link = own(4) | {f"W_{name}": f"integers,{k},{n}x{n},0,3" for k, name in enumerate("QKV")}
+    link["X"] = f"integers,0,4x{n},0,3"
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(**link)
+    W = dashboard.numbers("W_Q")
+    choose(dashboard, "W_Q", 0, 0)
+    before = dashboard.page.evaluate(LENGTH)
+    block = np.add.outer(7 * np.arange(n), np.arange(n)) % 10
+    clipboard(dashboard, "\n".join("\t".join(map(str, row)) for row in block))
+    holds(dashboard, "W_Q", block)
+    dashboard.wait_for("before => history.length === before + 1", before)
+    dashboard.page.go_back()
+    holds(dashboard, "W_Q", W)
+
+
 def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     dashboard = visit().open()
     W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
@@ -213,6 +231,22 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
     dashboard.wait_for("() => location.search.includes('drawn=1000.1111.0111.1111')")
     dashboard.page.keyboard.press("Space")
     dashboard.wait_for(hidden)
+
+
+def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit):
+    dashboard = visit().open()
+    marked = """() => [...document.querySelectorAll('.board-mark, .board-cursor')]
+        .filter(node => node.style.display === 'block')
+        .map(node => node.closest('.board-pane').dataset.stage).sort().join()"""
+    choose(dashboard, "scores", 2, 1)
+    assert dashboard.page.evaluate(marked) == "K,Q,scores"
+    dashboard.hover("W_V", 0, 0)
+    dashboard.wait_for(f"() => ({marked})() === 'W_V'")
+    dashboard.page.mouse.move(5, 5)
+    dashboard.wait_for(f"() => ({marked})() === 'K,Q,scores'")
+    assert not dashboard.page.locator(".board-tip").is_visible()
+    dashboard.page.locator(".st-key-set_sentence input").focus()
+    dashboard.wait_for(f"() => ({marked})() === ''")
 
 
 @pytest.mark.parametrize("key", ["Enter", "r", "c"])
@@ -361,6 +395,11 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
         "This browser gives no clipboard for pictures here;"
         " attention_four-words_weights.png was saved instead."
     )
+    dashboard.page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = given => given(null) }")
+    dashboard.tool("weights", "Copy board as picture")
+    said.get_by_text(
+        "attention_board.png could not be made; reload the page and try again.", exact=True
+    ).wait_for()
 
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):

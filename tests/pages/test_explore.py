@@ -11,10 +11,11 @@ from oracle import COMPUTED
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
+from attention.figures.panes import panes
 from attention.session import links
 from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES, FIRST
-from attention.session.run import run
+from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
 from attention.weights import drawn
@@ -83,6 +84,21 @@ def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_t
     assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in menu.proto.captions)
     ran(menu.set_value("softmax"))
     assert settings(at) == EXAMPLES["softmax"].build()
+
+
+@pytest.mark.parametrize("cell", ["X,1,0", "W_V,0,0", "W_O,0,0"])
+def test_beside_a_chosen_input_stands_what_the_query_makes_of_it_as_the_board_writes_it(cell):
+    """W_O changes the projected output alone."""
+    at = opened(example="sentence", W_O="identity,0,4x4", digits="3", query="1", cell=cell)
+    s = settings(at)
+    drawn = {pane["name"]: pane["figure"] for pane in panes(view(s, run(s)), digits=3)}
+    weights, output = (drawn[name]["data"][0]["text"][1] for name in ("weights", "projected"))
+    gives = ", ".join(f"{key} {weight}" for key, weight in zip(s.tokens, weights, strict=True))
+    (found,) = [e.proto.body for e in at.get("html") if "class='follows'" in e.proto.body]
+    assert found.endswith(
+        f"<p class='follows'><b>“{s.tokens[1]}”</b> gives the weights {gives}"
+        f" and has the projected output {', '.join(output)}.</p>"
+    )
 
 
 MOVES = {

@@ -113,6 +113,19 @@ def test_back_to_a_page_that_the_menu_opened_shows_what_is_set(at):
     assert settings(at).digits == 5
 
 
+def test_back_to_the_opening_opens_it_though_another_page_was_looked_at_before_anything_changed():
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    opening = settings(at)
+    for page in ("variance", "explore"):
+        at.switch_page(f"attention/pages/{page}.py").run()
+        assert not at.query_params
+    at.slider(key="set_digits").set_value(5).run()
+    assert settings(at).digits == 5
+    at.query_params.clear()
+    at.run()
+    assert settings(at) == opening
+
+
 def test_the_old_value_chosen_again_is_a_move(at):
     at.selectbox(key="set_query").set_value(2).run()
     assert settings(at).query == 2

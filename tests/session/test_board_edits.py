@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.limits import MAX_TOKENS
-from attention.session.board_edits import MOST_WRITTEN, Operation, apply, read
+from attention.limits import MAX_EDITED, MAX_TOKENS
+from attention.session.board_edits import Operation, apply, read
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
@@ -188,7 +188,7 @@ FOREIGN = [
     {"client": "a", "operations": [[1, "cell", "X", 0, 0, 1]], "more": False},
     {"client": "a", "operations": [[1, "launch", "X", 0, 0, "1"]], "more": False},
     {"client": "a", "operations": [[1, ["cell"], "X", 0, 0, "1"]], "more": False},
-    {"client": "a", "operations": [[1, "end", "", 0, 0, ""]] * (MOST_WRITTEN + 1), "more": False},
+    {"client": "a", "operations": [[1, "end", "", 0, 0, ""]] * (MAX_EDITED + 1), "more": False},
 ]
 
 

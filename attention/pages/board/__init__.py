@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from attention.colours import PALETTES
+from attention.limits import MAX_EDITED
 from attention.pages import state
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
@@ -69,7 +70,7 @@ def show(
         "formula": formula,
         "remark": remark,
         "lit": lit,
-        "edits": _counted(key) if on_edited else None,
+        "edits": _counted(key) | {"most": MAX_EDITED} if on_edited else None,
         "tag": tag or _digest("".join(digests)),
     }
     written = [

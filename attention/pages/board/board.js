@@ -155,7 +155,7 @@ class Board {
   touched(stage) {
     if (performance.now() - (this.saidAt ?? 0) > STAYS) this.untaken.hidden = true
     const pane = this.panes.get(stage)
-    if (pane) this.paint(pane)
+    if (pane) pane.soon ??= requestAnimationFrame(() => this.paint(pane)) // a paste touches many
   }
 
   // Back and forward through what was changed, a step after the other.
@@ -504,6 +504,8 @@ class Board {
   }
 
   paint(pane) {
+    cancelAnimationFrame(pane.soon)
+    pane.soon = undefined
     if (!pane.places) return
     const waiting = this.edits.of(pane.spec.name)
     pane.waited = waiting.length > 0
@@ -604,11 +606,12 @@ class Board {
     return String(Number(value.toPrecision(6))).replace('-', '\u2212')
   }
 
-  mark(pane, i, j) {
+  mark(pane, i, j, named = true) {
     this.unmark()
-    this.marked = [pane, i, j]
+    this.marked = [pane, i, j, named]
     this.box(pane, pane.cursor, i, i, j, j)
     this.follow(pane, i, j, new Map())
+    if (!named) return
     const { rows, columns } = pane.spec
     this.tip.textContent = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
     const home = pane === this.enlarged ? pane.body : this.root
@@ -620,6 +623,14 @@ class Board {
     const left = Math.min(Math.max(middle, 0), area.width - this.tip.offsetWidth)
     const top = box.top - area.top - this.tip.offsetHeight - 6
     Object.assign(this.tip.style, px({ left, top }))
+  }
+
+  // Nothing is pointed at: the chosen cell and its sources are marked while it has the keyboard.
+  rest() {
+    const pane = [...this.panes.values()].find(({ frame }) => frame === document.activeElement)
+    const [i, j] = pane?.grid?.at ?? [0, -1]
+    if (j < 0) return this.unmark()
+    this.mark(pane, i, j, false)
   }
 
   // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is followed
@@ -656,8 +667,8 @@ class Board {
 
   // What is pointed at stays marked while it is drawn anew, where it is still there.
   remark() {
-    const [pane, i, j] = this.marked ?? []
-    if (pane?.element.isConnected && i < pane.n && j < pane.m) this.mark(pane, i, j)
+    const [pane, i, j, named] = this.marked ?? []
+    if (pane?.element.isConnected && i < pane.n && j < pane.m) this.mark(pane, i, j, named)
     else this.unmark()
   }
 
@@ -730,14 +741,25 @@ class Board {
   async copyPicture(promised, name, pane) {
     if (await copyImage(promised)) return this.say(`${name} was copied.`, true)
     const filename = `${pane?.spec.filename ?? 'attention_board'}.png`
-    saveFile(await promised, filename)
+    if (!(await this.save(promised, filename))) return
     this.say(`This browser gives no clipboard for pictures here; ${filename} was saved instead.`)
   }
 
   async download(pane, format) {
     const filename = `${pane.spec.filename}.${format}`
-    saveFile(await panePicture(this, pane, format), filename)
-    this.say(`${filename} was saved.`, true)
+    const saved = await this.save(panePicture(this, pane, format), filename)
+    if (saved) this.say(`${filename} was saved.`, true)
+  }
+
+  // Whether a picture could be made, and so was saved.
+  async save(promised, filename) {
+    try {
+      saveFile(await promised, filename)
+      return true
+    } catch {
+      this.say(`${filename} could not be made; reload the page and try again.`)
+      return false
+    }
   }
 
   close() {

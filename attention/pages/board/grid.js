@@ -28,7 +28,7 @@ class Grid {
     frame.addEventListener('copy', event => this.copy(event))
     frame.addEventListener('pointerdown', event => this.down(event), true)
     frame.addEventListener('pointermove', event => this.hover(event))
-    frame.addEventListener('pointerleave', () => this.board.unmark())
+    frame.addEventListener('pointerleave', () => this.board.rest())
     // a finger scrolls the page; Plotly would take it for a drag
     frame.addEventListener('touchstart', event => event.stopPropagation(), true)
   }
@@ -238,7 +238,7 @@ class Grid {
     if (event.buttons || event.pointerType === 'touch' || this.board.editor.open) return
     const cell = this.under(event)
     if (cell && cell[1] >= 0) this.board.mark(this.pane, ...cell)
-    else this.board.unmark()
+    else this.board.rest()
   }
 
   down(event) {
