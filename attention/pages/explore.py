@@ -34,7 +34,7 @@ HOW_TO_CHANGE = (
     " <span class='fine by-keys'>Type to change it.</span>"
     " <span class='fine by-touch'>Tap it again to change it.</span>"
 )
-CELL, WALK, DATA = "This cell", "Step by step", your_data.TAB
+CELL, WALK = "This cell", "Step by step"
 
 s = state.begin("explore")
 trace = run(s)
@@ -275,7 +275,7 @@ below: dict[str, Callable[[], None]] = {
     WALK: the_walk,
     "Spread": the_figures,
     "Initialise": partial(initialise.panel, s),
-    DATA: partial(your_data.panel, s),
+    state.DATA: partial(your_data.panel, s),
     "Take it away": the_exports,
     "Code": the_code,
 }
@@ -290,7 +290,7 @@ with st.bottom, st.container(key="dock"):
         label_visibility="collapsed",
         help="What stands below the board.",
     )
-    if panel != DATA:
+    if panel != state.DATA:
         your_data.forget()
     with st.container(key="dock_content"):
         below[panel]()

@@ -22,6 +22,7 @@ from attention.session.validate import check
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
+DATA = "Your data"  # the part below the board where a saved state is opened
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
 Change = Callable[[Settings], Settings]
@@ -223,7 +224,7 @@ def _lose(visit: Visit, why: object = None) -> None:
     visit.settings, visit.notices = links.read(visit.address)
     if why:
         visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
-    set_page_value("below", "Your data")
+    set_page_value("below", DATA)
 
 
 def _reason(why: object) -> str:

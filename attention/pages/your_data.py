@@ -21,7 +21,6 @@ from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
 
-TAB = "Your data"  # its name below the board
 PASTED = "the text"
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"

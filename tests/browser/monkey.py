@@ -452,7 +452,7 @@ class Hands:
         self._at(key, "input[type=file]").set_input_files(file)
 
     def board(self, key: str, chance: float) -> None:
-        """A cell by mouse or by keys, the button for the editor, or one of a pane's tools."""
+        """A cell by mouse or by keys, or one of a pane's tools."""
         pane = self._one(key, ".board-pane", chance * 13 % 1)
         kind = int(chance * 101) % 10
         pane.scroll_into_view_if_needed()
@@ -589,16 +589,20 @@ class Visitor:
         self.page.set_default_navigation_timeout(30_000)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._heard)
-        self.page.on(
-            "dialog",
-            lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()),
-        )
+        self.page.on("dialog", self._asked)
         self.random = random.Random(self.seed)
         self.wire = Wire(self.page)
         self.hands = Hands(self.page, self.server)
         self.page.goto(self.address)
         self.page.locator(".board[data-tag]").first.wait_for(timeout=60_000)
         self.seen = self.look()
+
+    def _asked(self, dialog) -> None:
+        if dialog.type == "beforeunload":  # something typed has not arrived; it is left
+            dialog.accept()
+            return
+        self.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
@@ -688,9 +692,6 @@ class Visitor:
                 quiet = now
                 if now - start > PATIENCE * 3:
                     raise Fault("a run does not end")
-        self.page.keyboard.press("Escape") if self.page.locator(
-            "#portal textarea, #portal input"
-        ).count() else None
 
     def look(self) -> Seen:
         """The page, once all boards are drawn."""

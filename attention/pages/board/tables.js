@@ -21,7 +21,7 @@ const fillTable = (board, pane) => {
   })
 }
 
-// As a spreadsheet takes it and as "your data" reads it: labels and exact numbers between tabs.
+// As a spreadsheet takes it and as “Your data” reads it: labels and exact numbers between tabs.
 const asText = (board, pane) => {
   const { rows, columns } = pane.spec
   const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)
