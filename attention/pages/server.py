@@ -45,7 +45,7 @@ def plotly_js(request: Request) -> Response:
 # moves all of it twice. That is not shown, though no longer than this many seconds.
 WAITING = """<style>
 .stApp { animation: waiting 4s step-end }
-.stApp:has(.intro) { animation-duration: 0s }
+.stApp:has(.intro, .awaiting) { animation-duration: 0s }
 @keyframes waiting { from { visibility: hidden } }
 </style></head>"""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -61,7 +63,7 @@ def _sentence(s: Settings, memory: bool) -> None:
             "Second sentence" if memory else "Sentence",
             name,
             refused or changes.sentence_of(s, memory),
-            partial(_said, name, memory),
+            _telling(partial(_said, name, memory)),
             help=SECOND if memory else SENTENCE,
             placeholder="Type a sentence and press Enter",
         )
@@ -75,12 +77,24 @@ def _vectors(s: Settings) -> None:
         "Each word",
         "vectors",
         kind or GIVEN,
-        lambda s, kind: s if kind == GIVEN else editing.set_vectors(s, kind),
+        _telling(lambda s, kind: s if kind == GIVEN else editing.set_vectors(s, kind)),
         options=list(labels),
         format_func=labels.__getitem__,
         help=VECTORS,
         width=148,
     )
+
+
+def _telling(apply: Callable[[Settings, Any], Settings]) -> Callable[[Settings, Any], Settings]:
+    """The same change; where a batch, or typed Q, K and V, end with it, a sentence says so."""
+
+    def telling(s: Settings, moved_to: Any) -> Settings:
+        after = apply(s, moved_to)
+        if (s.batch, s.typed_qkv) != (after.batch, after.typed_qkv):
+            state.remark(changes.sentence_ends(s))
+        return after
+
+    return telling
 
 
 def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
@@ -133,5 +147,6 @@ def _randomized() -> None:
     kind = state.page_value("randomize_kind", "integers")
     with_X = bool(state.page_value("randomize_X", False))
     low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
-    if state.change(lambda s: editing.randomize(s, seed, kind, low, high, with_X)):
+    randomize = _telling(lambda s, with_X: editing.randomize(s, seed, kind, low, high, with_X))
+    if state.change(lambda s: randomize(s, with_X)):
         state.set_page_value("randomize_seed", editing.next_seed(state.current()))

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from oracle import COMPUTED
-from pages.test_explore import link_of, opened, ran, said, settings
+from pages.test_explore import link_of, opened, pasted, ran, said, settings
 
 from attention.pages import share
 from attention.session import links
@@ -30,6 +30,24 @@ def test_a_sentence_typed_is_its_tokens_with_one_vector_for_each_word():
     again = typed(opened(example="four-words"), "A cat, the dog")
     np.testing.assert_array_equal(settings(again).matrices["X"].values[[1, 3, 4]], X[[4, 3, 1]])
     assert settings(opened(**link_of(at))) == s
+
+
+@pytest.mark.parametrize("move", ["sentence", "vectors", "X too"])
+def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
+    at = pasted(opened(), "X = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]")
+    ran(at.button(key="load_use").click())
+    assert settings(at).batch == 2
+    if move == "sentence":
+        typed(at, "The dog saw the cat.")
+    elif move == "vectors":
+        ran(at.selectbox(key="set_vectors").set_value("identity"))
+    else:
+        ran(next(c for c in at.checkbox if c.key == "set_randomize_X").check())
+        ran(at.button(key="randomize").click())
+    assert not settings(at).batch
+    assert said(at, "understood") == [
+        "The batch ends: embeddings by word take the place of item 1."
+    ]
 
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():

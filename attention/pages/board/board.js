@@ -72,7 +72,8 @@ class Board {
   // A link to another page is followed once all that was typed has arrived.
   following(event) {
     const link = event.target.closest?.('a[href]')
-    if (!link || link.download || link.target || this.edits.idle) return
+    const elsewhere = link?.download || link?.target || event.ctrlKey || event.metaKey
+    if (!link || elsewhere || event.shiftKey || this.edits.idle) return
     event.preventDefault()
     event.stopImmediatePropagation()
     this.onceArrived(
