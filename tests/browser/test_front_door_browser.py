@@ -118,8 +118,10 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     page.get_by_role("link", name="Conventions").tap()
     phone.wait_for("() => location.pathname === '/conventions'")
     phone.wait_for(MENU_CLOSED)
-    page.go_back()
+    menu()
+    page.get_by_role("link", name="Explore").tap()
     page.locator(".board-pane[data-stage=W_Q]").wait_for()
+    phone.wait_for(MENU_CLOSED)
 
     x, y = phone.idle().place("W_Q", 0, 0)
     page.touchscreen.tap(x, y)
