@@ -85,19 +85,22 @@ def rail(s: Settings, notice: str) -> None:
 def _example(s: Settings) -> None:
     """The list of examples, each with its sentence, behind the title of the one that is shown."""
     st.html("<h2 class='rail'>Example</h2>")
-    # named by the example: so the list closes when another is chosen
-    with st.popover(EXAMPLES[s.example].title, key=f"examples_{s.example}", width="stretch"):
-        state.setting_control(
-            st.radio,
-            "Worked examples, each with its own words, matrices and settings",
-            "example",
-            s.example,
-            state.example,
-            options=list(EXAMPLES),
-            format_func=lambda name: EXAMPLES[name].title,
-            captions=[example.sentence for example in EXAMPLES.values()],
-            help="What you typed gives way to the example; Back brings it again.",
-        )
+    # named by the example: so the list closes when another is chosen. Buttons, for what is closed
+    # hears of nothing: a choice kept by the browser would be sent again after Back
+    with (
+        st.popover(EXAMPLES[s.example].title, key=f"examples_{s.example}", width="stretch"),
+        st.container(key="set_example", gap=None),
+    ):
+        st.caption("What you typed gives way to the example; Back brings it again.")
+        for name, example in EXAMPLES.items():
+            state.button(
+                example.title,
+                f"example_{name}",
+                state.change,
+                (lambda s, name=name: state.example(s, name),),
+                type="tertiary",
+            )
+            st.caption(example.sentence)
     state.button(
         "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was."
     )

@@ -2,7 +2,7 @@
 // is to be seen, so it closes when a page or an example was chosen.
 if (!window.attentionMenu) {
   window.attentionMenu = true
-  const chosen = '[data-testid=stSidebarNavLink], .st-key-set_example label'
+  const chosen = '[data-testid=stSidebarNavLink], .st-key-set_example button'
   const close = () => {
     if (document.querySelector('[data-testid=stExpandSidebarButton]')) return // it is closed
     document.querySelector('[data-testid=stSidebarCollapseButton] button')?.click()

@@ -106,7 +106,7 @@ CHANGES: dict[str, set[str]] = {
     **{f"set_{name}": {"X", "memory", "W_Q", "W_K", "W_V", "cell"} for name in D_MODEL},
     "set_d_k_number": {"W_Q", "W_K", "Q", "K", "cell"},
     "set_d_v_number": {"W_V", "V", "W_O", "cell"},
-    "set_sentence": ROWS | PARTS,
+    "set_sentence": ROWS | PARTS | {"example"},
     "set_second_sentence": ROWS | PARTS,
     "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
@@ -426,9 +426,9 @@ class Hands:
     def stPopover(self, key: str, chance: float) -> None:
         """One of the examples, from their list."""
         self._at(key, "button").first.click()
-        labels = self._at("set_example", "[role=radiogroup] label")
-        labels.first.wait_for()
-        labels.nth(int(chance * labels.count())).click()
+        titles = self._at("set_example", "button")
+        titles.first.wait_for()
+        titles.nth(int(chance * titles.count())).click()
         self.page.keyboard.press("Escape")
 
     def stButton(self, key: str, chance: float) -> None:

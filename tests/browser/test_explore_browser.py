@@ -347,6 +347,14 @@ def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit
     dashboard.page.go_back()
     dashboard.wait_for(f"first => {TAG} === first", first)
 
+    dashboard.page.locator(".stPopover button").first.click()
+    other = dashboard.page.locator(".st-key-example_sentence button")
+    dashboard.after(lambda: other.first.click())
+    dashboard.page.go_back()
+    dashboard.wait_for(f"first => {TAG} === first", first)
+    dashboard.menu("set_mask", "look-ahead (causal)")  # what the closed list held is no move
+    assert "mask=causal" in dashboard.page.url and "example=four-words" in dashboard.page.url
+
     dashboard.open(example="batch")
     dashboard.initialise("Q")
     dashboard.after(lambda: dashboard.page.get_by_role("button", name="Initialise").click())

@@ -76,13 +76,13 @@ def test_each_example_opens_with_its_notice(example):
 
 def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_them():
     at = opened(example=FIRST)
-    menu = at.radio(key="set_example")
-    titles = [example.title for example in EXAMPLES.values()]
-    assert menu.options == titles
+    titles = [button.label for button in at.button if button.key.startswith("example_")]
+    assert titles == [example.title for example in EXAMPLES.values()]
     assert titles[:2] == ["The cat sat on the mat", "Four words, by hand"]
-    assert list(menu.proto.captions) == [example.sentence for example in EXAMPLES.values()]
-    assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in menu.proto.captions)
-    ran(menu.set_value("softmax"))
+    sentences = [example.sentence for example in EXAMPLES.values()]
+    assert [caption.value for caption in at.sidebar.caption][1:] == sentences
+    assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in sentences)
+    ran(at.button(key="example_softmax").click())
     assert settings(at) == EXAMPLES["softmax"].build()
 
 

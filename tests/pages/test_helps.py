@@ -8,8 +8,8 @@ from pages.test_explore import below, opened, pasted, ran
 from attention.pages import state
 
 SENTENCES = re.compile(r"[^a-z].*[.)]", re.DOTALL)
-# the figure to take away has labels alone; the other one nobody sees
-BY_ITSELF = re.compile(f"make_pdf|set_sheet_|{state.HEARD}$")
+# the figure to take away has labels alone, examples have their sentences; the last nobody sees
+BY_ITSELF = re.compile(f"make_pdf|set_sheet_|example_|{state.HEARD}$")
 
 
 def controls(block):
