@@ -62,7 +62,7 @@ def prose_in(content: bytes) -> Prose | None:
     if tokens - figures <= figures:
         return None
     alike = len(lines) > 1 and len({sum(line) for line in lines}) == 1
-    if re.search(r"\d\S*[ ]+[^\W\d_]{2}", text):  # a word after a number
+    if re.search(r"\d[^\d\s]*[ ]+[^\W\d_]{2}", text):  # a word after a number
         return Prose(text, not alike, True)
     return Prose(text, False, True) if len(lines) == figures == 1 else None
 
