@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -97,7 +98,7 @@ def _example(s: Settings) -> None:
                 example.title,
                 f"example_{name}",
                 state.change,
-                (lambda s, name=name: state.example(s, name),),
+                (partial(state.example, name=name),),
                 type="tertiary",
             )
             st.caption(example.sentence)

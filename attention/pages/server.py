@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from attention.exports.report import plotly_script
 from attention.pages.board import PLOTLY_URL
-from attention.pages.navigation import PATHS
+from attention.pages.navigation import PAGES
 
 
 @cache
@@ -94,4 +94,4 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
 
 
 routes = [Route("/" + PLOTLY_URL, plotly_js)]
-routes += [Route("/" + path, index_html) for path in PATHS]
+routes += [Route("/" + path, index_html) for path in PAGES]

@@ -460,7 +460,7 @@ def _unheard(key: str) -> bool:
 def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, Any]:
     """What a control shows where the browser has sent nothing."""
     kind = getattr(widget, "__name__", "")
-    if kind in ("selectbox", "radio"):
+    if kind == "selectbox":
         offered = list(choices or ())
         return {"index": offered.index(value) if value in offered else None}
     return {"default" if kind in ("pills", "segmented_control", "multiselect") else "value": value}

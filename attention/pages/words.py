@@ -85,11 +85,11 @@ def _vectors(s: Settings) -> None:
     )
 
 
-def _telling(apply: Callable[[Settings, Any], Settings]) -> Callable[[Settings, Any], Settings]:
+def _telling(act: Callable[..., Settings]) -> Callable[..., Settings]:
     """The same change; where a batch, or typed Q, K and V, end with it, a sentence says so."""
 
-    def telling(s: Settings, moved_to: Any) -> Settings:
-        after = apply(s, moved_to)
+    def telling(s: Settings, *moved_to: Any) -> Settings:
+        after = act(s, *moved_to)
         if (s.batch, s.typed_qkv) != (after.batch, after.typed_qkv):
             state.remark(changes.sentence_ends(s))
         return after
@@ -147,6 +147,5 @@ def _randomized() -> None:
     kind = state.page_value("randomize_kind", "integers")
     with_X = bool(state.page_value("randomize_X", False))
     low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
-    randomize = _telling(lambda s, with_X: editing.randomize(s, seed, kind, low, high, with_X))
-    if state.change(lambda s: randomize(s, with_X)):
+    if state.change(_telling(lambda s: editing.randomize(s, seed, kind, low, high, with_X))):
         state.set_page_value("randomize_seed", editing.next_seed(state.current()))

@@ -36,6 +36,15 @@ def choose(dashboard, stage: str, i: int, j: int) -> None:
     dashboard.click(stage, i, j).idle()
 
 
+def drag(dashboard, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
+    """Press the mouse at one place, move it to another in so many steps, and let it go."""
+    mouse = dashboard.page.mouse
+    mouse.move(*start)
+    mouse.down()
+    mouse.move(*end, steps=steps)
+    mouse.up()
+
+
 def holds(dashboard, stage: str, matrix) -> None:
     """Wait until a stage shows these numbers, and all that was typed has arrived."""
     dashboard.wait_for(
@@ -156,10 +165,7 @@ def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     choose(dashboard, "W_Q", 1, 2)
     before = dashboard.page.evaluate(LENGTH)
     x, y = dashboard.place("W_Q", 1, 2)
-    dashboard.page.mouse.move(x, y)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x + 40, y, steps=20)
-    dashboard.page.mouse.up()
+    drag(dashboard, (x, y), (x + 40, y), steps=20)
     W[1, 2] = 3  # ten steps of a tenth more than 2
     holds(dashboard, "W_Q", W)
     dashboard.wait_for("before => history.length === before + 1", before)
@@ -184,10 +190,7 @@ def test_a_drag_with_shift_is_ten_times_as_fine(visit):
     choose(dashboard, "W_Q", 1, 2)
     x, y = dashboard.place("W_Q", 1, 2)
     dashboard.page.keyboard.down("Shift")
-    dashboard.page.mouse.move(x, y)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x + 40, y, steps=20)
-    dashboard.page.mouse.up()
+    drag(dashboard, (x, y), (x + 40, y), steps=20)
     dashboard.page.keyboard.up("Shift")
     W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
     W[1, 2] = 2.1  # ten steps of a hundredth
@@ -215,11 +218,7 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
     dashboard = visit().open()
     before = dashboard.page.evaluate(LENGTH)
     dashboard.page.get_by_role("button", name="Draw mask").click()
-    (x0, y), (x1, _) = dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3)
-    dashboard.page.mouse.move(x0, y)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x1, y, steps=3)
-    dashboard.page.mouse.up()
+    drag(dashboard, dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3), steps=3)
     hidden = "() => location.search.includes('drawn=1000.1111.1111.1111')"
     dashboard.wait_for(hidden)
     dashboard.idle()
@@ -329,11 +328,7 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
 def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
     dashboard = visit(width=390, height=844).open()
     dashboard.page.locator("[data-stage=weights] .nsewdrag").wait_for(state="attached")
-    (x0, y0), (x1, y1) = dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2)
-    dashboard.page.mouse.move(x0, y0)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x1, y1, steps=5)
-    dashboard.page.mouse.up()
+    drag(dashboard, dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2), steps=5)
     seen = "document.querySelector('[data-stage=weights] .board-canvas').painted.axes.columns"
     dashboard.wait_for(f"{seen}[1] < 3")
     dashboard.tool("weights", "Zoom out")

@@ -76,16 +76,20 @@ class Board {
     if (!link || elsewhere || event.shiftKey || this.edits.idle) return
     event.preventDefault()
     event.stopImmediatePropagation()
-    this.onceArrived(
-      () => link.click(),
-      () => this.say('What you typed has not arrived yet, so the page stays; try again.')
-    )
+    this.until(() => this.edits.idle, PATIENCE).then(arrived => {
+      if (arrived) link.click()
+      else this.say('What you typed has not arrived yet, so the page stays; try again.')
+    })
   }
 
-  onceArrived(act, otherwise, until = performance.now() + PATIENCE) {
-    if (this.edits.idle) act()
-    else if (performance.now() > until) otherwise()
-    else setTimeout(() => this.onceArrived(act, otherwise, until), 20)
+  // Wait until it holds, at most so many ms; whether it does.
+  async until(holds, patience) {
+    const last = performance.now() + patience
+    while (!holds()) {
+      if (performance.now() > last) return false
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    return true
   }
 
   soon(all) {
@@ -166,10 +170,8 @@ class Board {
 
   // One step, once all that was changed has arrived; never past the opening.
   async travel(step) {
-    const running = () => this.page().dataset.testScriptState !== 'notRunning'
-    for (let tries = 60; tries && (!this.edits.idle || running()); tries--) {
-      await new Promise(resolve => setTimeout(resolve, 50))
-    }
+    const rests = () => this.page().dataset.testScriptState === 'notRunning'
+    await this.until(() => this.edits.idle && rests(), 3000)
     const { navigation } = window
     const index = (navigation?.currentEntry?.index ?? 0) + step
     const { url, key } = navigation?.entries()[index] ?? {}
