@@ -50,7 +50,7 @@ def show_cell(clicked: object) -> None:
     query = i if STAGES[stage].rows == "queries" else s.query
     state.change(lambda settings: replace(settings, cell=cell, query=query))
     if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
-        state.set_page_value("below", CELL)
+        state.choose("below", CELL)
 
 
 def existing(clicked: object) -> tuple[str, int, int] | None:
@@ -181,10 +181,8 @@ def brief_list(words: list[str]) -> str:
 
 def the_walk() -> None:
     last = len(tables.STEPS)
-    at = state.page_value("steps", 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _step("Previous", "previous_step", at - 1, "Left", at == 1)
-        _step("Next", "next_step", at + 1, "Right", at == last)
+        previous, following = st.container(width="content"), st.container(width="content")
         step = state.page_control(
             st.segmented_control,
             "Step",
@@ -196,6 +194,10 @@ def the_walk() -> None:
             label_visibility="collapsed",
             help="The steps of one query, from its dot products to its output.",
         )
+    with previous:
+        _step("Previous", "previous_step", step - 1, "Left", step == 1)
+    with following:
+        _step("Next", "next_step", step + 1, "Right", step == last)
     st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
 
 
@@ -203,7 +205,7 @@ def _step(label: str, key: str, step: int, arrow: str, disabled: bool) -> None:
     state.button(
         label,
         key,
-        state.set_page_value,
+        state.choose,
         ("steps", step),
         icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
         shortcut=arrow,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -224,7 +225,7 @@ def _lose(visit: Visit, why: object = None) -> None:
     visit.settings, visit.notices = links.read(visit.address)
     if why:
         visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
-    set_page_value("below", DATA)
+    choose("below", DATA)
 
 
 def _reason(why: object) -> str:
@@ -375,7 +376,7 @@ def page_control(widget: Widget, label: str, name: str, default: Any, **options:
     visit, value = _visit(), _offered(page_value(name, default), default, options.get("options"))
     set_page_value(name, value)
     said = visit.notices, visit.remarks
-    if _keyed(widget, label, name, value, lambda moved_to: set_page_value(name, moved_to), options):
+    if _keyed(widget, label, name, value, partial(set_page_value, name), options):
         # a panel that was open before a restart answers nothing
         visit.notices, visit.remarks = said
     return page_value(name, default)
@@ -503,6 +504,12 @@ def page_value(name: str, default: Any) -> Any:
 
 def set_page_value(name: str, value: Any) -> None:
     _visit().page_values[name] = value
+
+
+def choose(name: str, value: Any) -> None:
+    """Choose for the person: it counts above what a control of the page showed at a restart."""
+    set_page_value(name, value)
+    _visit().controls_heard.add(f"set_{name}")
 
 
 def trigger(key: str, name: str) -> Any:

@@ -148,4 +148,4 @@ def _randomized() -> None:
     with_X = bool(state.page_value("randomize_X", False))
     low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
     if state.change(_telling(lambda s: editing.randomize(s, seed, kind, low, high, with_X))):
-        state.set_page_value("randomize_seed", editing.next_seed(state.current()))
+        state.choose("randomize_seed", editing.next_seed(state.current()))

@@ -262,6 +262,7 @@ class Dashboard:
         """Open the panel that draws one matrix."""
         self.tab("Initialise")
         self.choose("set_matrix", matrix)
+        self.page.locator(f".st-key-set_kind_{matrix}").wait_for()
 
     def write(self, stage: str, i: int, j: int, text: str) -> Dashboard:
         """Type over a number of the board, and wait until its effect is drawn."""

@@ -372,6 +372,31 @@ def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pag
     assert dashboard.page.locator(".said.refused").count() == 0
 
 
+def test_a_cell_chosen_as_soon_as_the_page_is_connected_again_shows_its_panel(pages):
+    """Before the new session has heard which panel is open."""
+    dashboard = pages().open()
+    dashboard.initialise("W_K")
+    dashboard.idle().page.evaluate(
+        """() => {
+            const board = document.querySelector('.board-pane[data-stage=weights] .board-plot')
+            const press = () => {
+              board.focus()
+              board.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })) }
+            const lost = window.socket
+            lost.close()
+            const look = setInterval(() => {
+              if (window.socket === lost) return
+              clearInterval(look)
+              const { socket } = window, { send } = socket
+              socket.send = function (asked) { // the first is the page's own, for a run
+                socket.send = send
+                send.call(socket, asked)
+                setTimeout(press) } }, 1) }"""
+    )
+    dashboard.page.locator("pre.cell").wait_for()
+    assert "cell=weights" in dashboard.page.url
+
+
 def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")

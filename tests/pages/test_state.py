@@ -166,3 +166,14 @@ def test_a_control_drawn_anew_by_an_overtaken_run_is_told_its_value_again(at, mo
         assert at.button_group(key="set_steps").proto.set_value
     at.run()
     assert at.button_group(key="set_steps").proto.set_value
+
+
+def test_a_step_pressed_first_after_a_restart_counts_from_the_one_the_browser_shows():
+    before = AppTest.from_file(str(APP), default_timeout=30).run()
+    before.button_group(key="set_below").set_value("Step by step").run()
+    before.button_group(key="set_steps").set_value(3).run()
+    before.button(key="next_step").click()
+    restarted = AppTest.from_file(str(APP), default_timeout=30)
+    restarted._run(before._tree.get_widget_states())
+    assert restarted.button_group(key="set_below").value == "Step by step"
+    assert restarted.button_group(key="set_steps").value == 4
