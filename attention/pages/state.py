@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.limits import BadInput
 from attention.pages import start, store
@@ -43,8 +44,7 @@ class Visit:
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""
-    # to which the menu has led, by a bare address, while other settings stood than that one opens
-    pages_by_menu: set[str] = field(default_factory=set)
+    page_hash: str = ""  # as Streamlit calls that page
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
@@ -96,11 +96,8 @@ def begin(page: str) -> Settings:
     if _said_to_be_heard(visit) < visit.ended:
         _hear(visit)
     visit.run += 1
-    if visit.page != page and not address and not start.is_bare(link()[0]):
-        visit.pages_by_menu.add(page)
-    if address or page not in visit.pages_by_menu:
-        _arrive(visit, address)
-    visit.page, visit.controls_drawn = page, set()
+    _arrive(visit, address)
+    visit.page, visit.page_hash, visit.controls_drawn = page, _page_hash(), set()
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
@@ -158,13 +155,30 @@ def _may_hold(told: Told, heard: int) -> Told:
 
 
 def _arrive(visit: Visit, address: dict[str, str]) -> None:
-    """Take over the address where it is none that the browser was told: the person went Back."""
+    """Take over the address where it is none that the browser was told: the person went Back.
+
+    The menu of pages asks for a page by a bare address, and means the settings that stand.
+    """
+    if not address and _by_menu(visit):
+        return
     visit.addresses = _may_hold(visit.addresses, visit.heard)
     held = _may_hold(visit.addresses, _said_to_be_heard(visit))
     if all(address != told for _, told in held):
         visit.addresses.append((visit.run, address))
         visit.came_back = visit.run
         _open(visit, address)
+
+
+def _by_menu(visit: Visit) -> bool:
+    """Whether this run is of another page than the last, and not since the person went Back."""
+    context = get_script_run_ctx()
+    back = context is not None and context.is_history_navigation
+    return visit.page_hash not in ("", _page_hash()) and not back
+
+
+def _page_hash() -> str:
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
 
 
 # ---- large states, kept by the browser --------------------------------------
@@ -280,8 +294,7 @@ def control_moved() -> None:
     """
     visit, address = _visit(), st.query_params.to_dict()
     _hear(visit)
-    if address:
-        _arrive(visit, address)
+    _arrive(visit, address)
     visit.notices, visit.remarks = [], []
 
 

@@ -302,6 +302,28 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     shows(dashboard, tag)
 
 
+def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
+    dashboard = visit().open(bare=True)
+    opening, page = dashboard.tag(), dashboard.page
+    dashboard.after(lambda: slider(dashboard))
+    moved = dashboard.tag()
+    address = page.evaluate("location.search")
+    before = page.evaluate("history.length")
+    for name, board in (("Why √d_k", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
+        page.get_by_test_id("stTopNavLink").get_by_text(name).click()
+        page.locator(f".board-pane{board}").first.wait_for()
+        dashboard.idle()
+        assert page.evaluate("location.search") == address
+    assert page.evaluate("history.length") == before + 2
+    page.go_back()
+    dashboard.wait_for("() => location.pathname === '/why'")
+    page.go_back()
+    shows(dashboard, moved)
+    page.go_back()
+    shows(dashboard, opening)
+    assert page.evaluate("location.pathname + location.search") == "/"
+
+
 # ---- the first move after a restart --------------------------------------------------------------
 
 

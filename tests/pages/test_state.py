@@ -101,16 +101,27 @@ def test_an_address_that_the_browser_was_told_later_is_not_back(at):
     assert (settings(at).digits, settings(at).query) == (6, 1)
 
 
-def test_back_to_a_page_that_the_menu_opened_shows_what_is_set(at):
-    """The menu leads to a bare address, which is a step of its own in the browser's history."""
+def test_the_menu_leads_to_another_page_by_a_bare_address_and_keeps_what_is_set(at):
     at.slider(key="set_digits").set_value(5).run()
     at.switch_page("attention/pages/variance.py")
     at.query_params.clear()
     at.run()
-    assert settings(at).digits == 5
+    assert (settings(at).digits, at.query_params["digits"]) == (5, "5")
+
+
+def test_back_to_the_bare_address_of_another_page_opens_what_it_opened(at, monkeypatch):
+    at.slider(key="set_digits").set_value(5).run()
+    at.switch_page("attention/pages/variance.py")
     at.query_params.clear()
+    monkeypatch.setattr(state, "_by_menu", lambda visit: False)
     at.run()
-    assert settings(at).digits == 5
+    assert (settings(at).example, settings(at).digits) == ("cat-sat", 2)
+
+
+def test_a_control_moved_together_with_back_to_a_bare_address_moves_what_that_opens(at):
+    at.query_params.clear()
+    at.slider(key="set_digits").set_value(5).run()
+    assert (settings(at).example, settings(at).digits) == ("cat-sat", 5)
 
 
 def test_back_to_the_opening_opens_it_though_another_page_was_looked_at_before_anything_changed():
