@@ -41,16 +41,7 @@ def plotly_js(request: Request) -> Response:
     return Response(_plotly(compressed), media_type="text/javascript", headers=headers)
 
 
-# The menu of pages leads to the path of a page alone, and the settings would follow as a step of
-# Back of their own; so another path keeps the settings of the one before.
-ONE_STEP = """<script>
-const push = history.pushState.bind(history)
-history.pushState = (state, title, url) => {
-  const next = new URL(url ?? '', location)
-  if (next.pathname !== location.pathname) next.search = location.search
-  push(state, title, next)
-}
-</script>"""
+HISTORY = (Path(__file__).parent / "history.js").read_text()
 # Until a page has its first line, and with it its style, Streamlit lays it out in its own way and
 # moves all of it twice. That is not shown, though no longer than this many seconds.
 WAITING = """<style>
@@ -63,7 +54,7 @@ WAITING = """<style>
 @cache
 def _index() -> str:
     index = Path(streamlit.__file__).parent / "static" / "index.html"
-    return index.read_text(encoding="utf-8").replace("</head>", f"{ONE_STEP}{WAITING}</head>", 1)
+    return index.read_text(encoding="utf-8").replace("</head>", f"<script>{HISTORY}</script>{WAITING}</head>", 1)
 
 
 def index_html(request: Request) -> HTMLResponse:

@@ -324,6 +324,24 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     assert page.evaluate("location.pathname + location.search") == "/"
 
 
+GOES_BACK = """if (performance.getEntriesByType('navigation')[0].type === 'reload') {
+  const { send } = WebSocket.prototype
+  WebSocket.prototype.send = function (asked) {
+    WebSocket.prototype.send = send
+    send.call(this, asked)
+    history.back() } }"""
+
+
+def test_back_while_a_reloaded_page_is_on_its_way_shows_what_the_address_stands_for(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(GOES_BACK)
+    first = dashboard.open().tag()
+    dashboard.after(lambda: slider(dashboard))
+    dashboard.page.reload()
+    dashboard.wait_for("() => location.search === '?example=four-words'")
+    shows(dashboard, first)
+
+
 # ---- the first move after a restart --------------------------------------------------------------
 
 
