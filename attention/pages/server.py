@@ -54,7 +54,8 @@ WAITING = """<style>
 @cache
 def _index() -> str:
     index = Path(streamlit.__file__).parent / "static" / "index.html"
-    return index.read_text(encoding="utf-8").replace("</head>", f"<script>{HISTORY}</script>{WAITING}</head>", 1)
+    ours = f"<script>{HISTORY}</script>{WAITING}"
+    return index.read_text(encoding="utf-8").replace("</head>", f"{ours}</head>", 1)
 
 
 def index_html(request: Request) -> HTMLResponse:
