@@ -60,7 +60,16 @@ class Board {
     document.fonts?.addEventListener('loadingdone', loaded, { signal })
     window.addEventListener('beforeunload', event => this.leaving(event), { signal })
     window.addEventListener('click', event => this.following(event), { signal, capture: true })
+    for (const place of [this.root, window]) { // keys on the board end there
+      place.addEventListener('keydown', event => this.escaping(event), { signal })
+    }
     this.sharpen()
+  }
+
+  // Esc puts an enlarged pane back, wherever the focus is, unless it ended something within.
+  escaping(event) {
+    if (event.key !== 'Escape' || event.defaultPrevented || !this.enlarged) return
+    this.enlarge(this.enlarged)
   }
 
   // The browser asks before it leaves what was typed and has not arrived.
@@ -345,6 +354,7 @@ class Board {
     menu.addEventListener('focusout', away)
     menu.onkeydown = event => {
       if (event.key !== 'Escape') return
+      event.preventDefault()
       toggle(false)
       open.focus()
     }
@@ -696,13 +706,9 @@ class Board {
     if (on) {
       pane.body.popover = 'manual'
       pane.body.showPopover()
-      pane.body.onkeydown = event => {
-        if (event.key === 'Escape' && !event.defaultPrevented) this.enlarge(pane)
-      }
     } else {
       pane.body.hidePopover()
       pane.body.removeAttribute('popover')
-      pane.body.onkeydown = null
     }
     this.draw(true)
     pane.frame.focus({ preventScroll: true })
