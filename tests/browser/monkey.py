@@ -107,7 +107,7 @@ CHANGES: dict[str, set[str]] = {
     "set_d_k_number": {"W_Q", "W_K", "Q", "K", "cell"},
     "set_d_v_number": {"W_V", "V", "W_O", "cell"},
     "set_sentence": ROWS | PARTS | {"example"},
-    "set_second_sentence": ROWS | PARTS,
+    "set_second_sentence": ROWS | PARTS | {"example"},
     "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
@@ -753,7 +753,8 @@ class Visitor:
             and before.exploring
             and not verbs & {"back", "forward"}
         ):
-            self._equal(before.panes, now.panes, f"{moves} changed numbers")
+            way = f"from {before.url} to {now.url}"
+            self._equal(before.panes, now.panes, f"{moves} changed numbers, {way}")
         forgotten = any("no longer has them" in sentence for sentence in now.said)
         link = "" if forgotten else urlsplit(now.url).query
         self._equal(
