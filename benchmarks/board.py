@@ -87,6 +87,7 @@ EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
     .painted.z[0].length === {d_k}"""
 CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board').dataset.tag)"
 ARITHMETIC = "() => document.querySelector('pre.cell')?.dataset.cell === '{cell}'"
+RESTS = "() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
 SCRUB = 120  # mouse moves, one for each frame of two seconds
 
 
@@ -215,6 +216,112 @@ def compare(
         for draw in moves:
             moves[draw] = moves[draw][WARM_UP:]
     return found, paints
+
+
+def slid(key: str, press: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(f".st-key-set_{key} input[type=range]").press(press)
+
+
+def chosen(key: str, place: int) -> Callable[[Page], None]:
+    def choose(page: Page) -> None:
+        control = page.locator(f".st-key-set_{key} input")
+        control.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)  # a list closes where the page scrolls
+        control.click()
+        page.get_by_role("option").nth(place).click()
+
+    return choose
+
+
+def pressed(key: str, text: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
+
+
+def clicked(stage: str, i: int, j: int, text: str = "") -> Callable[[Page], None]:
+    """A click on a cell, and a number typed there."""
+
+    def click(page: Page) -> None:
+        page.mouse.click(*page.evaluate(f"middle('{stage}', {i}, {j})"))
+        if text:
+            page.keyboard.type(text)
+            page.keyboard.press("Enter")
+
+    return click
+
+
+def said(sentence: str) -> Callable[[Page], None]:
+    def say(page: Page) -> None:
+        page.locator(".st-key-set_sentence input").fill(sentence)
+        page.keyboard.press("Enter")
+
+    return say
+
+
+def example(title: str) -> Callable[[Page], None]:
+    def choose(page: Page) -> None:
+        page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").click()
+        page.locator(".st-key-set_example").get_by_text(title, exact=True).first.click()
+
+    return choose
+
+
+TABS = (
+    "Step by step",
+    "Spread",
+    "Initialise",
+    "Your data",
+    "Take it away",
+    "Code",
+    "This cell",
+)
+PARTS = ("softmax", "second sequence", "W_O", "Σ output", "Q, K, V typed themselves")
+# What a person does on the first example, one after the other; each comes twice where it goes back.
+SHIFTS: dict[str, list[Callable[[Page], None]]] = {
+    "digits, 2 to 10 and back to 0": [slid("digits", k) for k in ("ArrowRight", "End", "Home")],
+    "a cell clicked": [clicked("weights", 1, 2), clicked("X", 0, 0)],
+    "a number typed": [clicked("X", 0, 0, "-3.25"), clicked("X", 0, 0, "12")],
+    "Randomize": [lambda page: page.locator(".st-key-randomize button").first.click()],
+    "query": [chosen("query", 3)],
+    "scale": [chosen("scale_kind", k) for k in (1, 2, 0)],
+    "mask": [chosen("mask", k) for k in (1, 2, 0)],
+    "heads": [chosen("heads", k) for k in (1, 0)],
+    "d_k": [slid("d_k", k) for k in ("ArrowRight", "ArrowLeft")],
+    "d_v": [slid("d_v", k) for k in ("ArrowRight", "ArrowLeft")],
+    "d_model": [slid("d_model", k) for k in ("ArrowRight", "ArrowLeft")],
+    **{f"tab {tab}": [pressed("set_below", tab)] for tab in TABS},
+    "the walk, step by step": [
+        pressed("set_below", TABS[0]),
+        *[lambda page: page.get_by_role("button", name="Next").click()] * 4,
+        pressed("set_below", TABS[-1]),
+    ],
+    **{f"part {part}": [pressed("set_parts", part)] * 2 for part in PARTS},
+    "a sentence of 4 tokens": [said("the dog barks .")],
+    "a sentence of 8 tokens": [said("the small dog barks at the big cat")],
+    "an example": [example(title) for title in ("Four words, by hand", "The cat sat on the mat")],
+}
+
+
+def shifts(browser, address: str) -> list[str]:
+    """The layout shift of each kind of move on the page as it opens, the most of its moves."""
+    page = new_page(browser)
+    opened(page, address, EXPLORE)
+    page.wait_for_timeout(2000)
+    loading = page.evaluate("shifted")
+    size = "{width} × {height}".format(**WINDOW)
+    lines = [f"\n**Layout shift, the first example at {size}** (all entries of a move)\n"]
+    lines += [row("", "the most of a move"), "|---|---:|", row("opening", f"{loading:.3f}")]
+    for words, moves in SHIFTS.items():
+        most = 0.0
+        for move in moves:
+            before = page.evaluate("shifted")
+            move(page)
+            page.wait_for_timeout(300)
+            page.wait_for_function(RESTS)
+            page.wait_for_timeout(900)  # for what comes late
+            most = max(most, page.evaluate("shifted") - before)
+        lines.append(row(words, f"{most:.3f}"))
+    page.context.close()
+    return lines
 
 
 def explore(browser, address: str, tokens: int, runs: int) -> dict[str, Any]:
@@ -354,26 +461,26 @@ def versions(browser) -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
-    options.add_argument(
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
+    parser.add_argument(
         "--tokens", type=int, nargs="+", default=[16], choices=sorted(map(int, FITS))
     )
-    options.add_argument(
+    parser.add_argument(
         "--opens", type=int, default=5, help="how often each page is opened for the first paint"
     )
-    options.add_argument(
+    parser.add_argument(
         "--port", type=int, default=8620, help="this port and the next two are used"
     )
-    options.add_argument(
+    parser.add_argument(
         "--profile", action="store_true", help="profile Explore too; its times mislead then"
     )
-    chosen = options.parse_args()
-    more = ["--profile"] if chosen.profile else []
+    options = parser.parse_args()
+    more = ["--profile"] if options.profile else []
     with (
-        serving("benchmarks/page.py", chosen.port) as bench,
-        serving("app.py", chosen.port + 1, *more) as app,
-        serving("benchmarks/charts.py", chosen.port + 2) as charts,
+        serving("benchmarks/page.py", options.port) as bench,
+        serving("app.py", options.port + 1, *more) as app,
+        serving("benchmarks/charts.py", options.port + 2) as charts,
         sync_playwright() as playwright,
     ):
         for address in (bench, app, charts):
@@ -381,17 +488,18 @@ def main() -> None:
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         print(versions(browser))
-        for tokens in chosen.tokens:
-            found, paints = compare(browser, bench, tokens, chosen.runs, chosen.opens)
+        print("\n".join(shifts(browser, app)), flush=True)
+        for tokens in options.tokens:
+            found, paints = compare(browser, bench, tokens, options.runs, options.opens)
             print("\n".join(comparison(found, paints, tokens)), flush=True)
-            real = explore(browser, app, tokens, chosen.runs)
+            real = explore(browser, app, tokens, options.runs)
             link = urlencode(write(rolled(tokens)))
             paints = {
-                "board": first_paint(browser, f"{app}/?{link}", EXPLORE, chosen.opens),
-                "charts": first_paint(browser, f"{charts}/?{link}", "() => nine()", chosen.opens),
+                "board": first_paint(browser, f"{app}/?{link}", EXPLORE, options.opens),
+                "charts": first_paint(browser, f"{charts}/?{link}", "() => nine()", options.opens),
             }
             print("\n".join(real_page(real, paints, tokens)), flush=True)
-        if chosen.profile:
+        if options.profile:
             print(asked(f"{app}/clock/profile").decode())
         browser.close()
 

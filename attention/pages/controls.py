@@ -182,7 +182,8 @@ def _view(s: Settings) -> None:
         field("digits"),
         min_value=0,
         max_value=10,
-        help="Behind the decimal point, wherever a number is shown; exports keep all of them.",
+        help="Behind the decimal point, wherever a number is shown; a cell of the board shows as many"
+        " as it has room for, exports all of them.",
     )
 
 

@@ -1,9 +1,10 @@
 """Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -35,6 +36,8 @@ HOW_TO_CHANGE = (
     " <span class='fine by-touch'>Tap it again to change it.</span>"
 )
 CELL, WALK = "This cell", "Step by step"
+ORDER = list(STAGES)
+BEFORE = {"memory": "W_K", "mask": "joined"}  # the stage that each stands before on the board
 
 s = state.begin("explore")
 trace = run(s)
@@ -133,10 +136,18 @@ for pane in panes:
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
+
+
+def board_order(pane: Mapping[str, Any]) -> int:
+    """In reading order; what a setting adds stands where it moves the others least."""
+    name = BEFORE.get(pane["name"], pane["name"])
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
 walking = state.page_value("below", CELL) == WALK
 board.show(
     "board",
-    panes,
+    sorted(panes, key=board_order),
     formula=formula(shown),
     remark=" · ".join(sizes),
     lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
@@ -222,7 +233,7 @@ def the_exports() -> None:
     name = f"attention_{s.example}"
     st.subheader("Numbers, code, state", anchor=False)
     page = PageContents(s, trace, shown, title, lambda: panes)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="formats"):
         for key, format in FORMATS.items():
             st.download_button(
                 format.label,
@@ -294,6 +305,9 @@ with st.bottom, st.container(key="dock"):
     )
     if panel != state.DATA:
         your_data.forget()
-    with st.container(key="dock_content"):
+    with (
+        st.container(key="dock_content"),
+        st.container(key=f"dock_{panel.lower().replace(' ', '_')}"),
+    ):
         below[panel]()
 state.end()

@@ -33,7 +33,7 @@ UNNAMED = "four-words"  # what a link means that names no example and asks for s
 OWN = "own"  # what somebody's own numbers stand on
 SECOND_SENTENCE = "a dog barks"
 TRANSLATIONS = {  # of an example's sentence: what its keys and values can come from
-    "cat-sat": "le chat est assis sur le tapis",
+    "cat-sat": "die Katze saß auf der Matte",
     "sentence": "le chat ronronne parce qu’il a mangé",
 }
 NUMBERS = (

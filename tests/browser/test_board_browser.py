@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attention.limits import MAX_EDITED
+from attention.numbers import rounded
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -425,3 +426,54 @@ def test_nothing_jumps_while_a_page_opens_or_a_number_is_typed(visit):
         dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
         dashboard.page.keyboard.press("ArrowUp")
     assert dashboard.page.evaluate("shifted") - opening < 0.02
+
+
+MOVES = {
+    "heads": lambda d: d.choose("set_heads", "2"),
+    "digits": lambda d: d.page.locator(".st-key-set_digits input").press("ArrowRight"),
+    "fewer digits": lambda d: d.page.locator(".st-key-set_digits input").press("Home"),
+    "many digits": lambda d: d.page.locator(".st-key-set_digits input").press("End"),
+    "d_k": lambda d: d.page.locator(".st-key-set_d_k input").first.press("ArrowRight"),
+    "d_model": lambda d: d.page.locator(".st-key-set_d_model input").first.press("ArrowRight"),
+    "scale": lambda d: d.choose("set_scale_kind", "none (× 1)"),
+    "mask": lambda d: d.choose("set_mask", "look-ahead (causal)"),
+    "no mask": lambda d: d.choose("set_mask", "none"),
+    "query": lambda d: d.choose("set_query", "on"),
+    "second sequence": lambda d: part(d, "second sequence"),
+    "and none": lambda d: part(d, "second sequence"),
+    "softmax": lambda d: part(d, "softmax"),
+    "Randomize": lambda d: d.page.locator(".st-key-randomize button").first.click(),
+}
+
+
+def part(dashboard, name: str) -> None:
+    dashboard.page.locator(".st-key-set_parts").get_by_text(name, exact=True).click()
+
+
+def test_no_move_shifts_what_stands_on_the_page(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(SHIFTS)
+    dashboard.open(bare=True)
+    tabs = ["Step by step", "Spread", "Initialise", "Your data", "Code", "This cell"]
+    moves = MOVES | {tab: lambda d, tab=tab: d.tab(tab) for tab in tabs}
+    moves |= {"a cell": lambda d: choose(d, "weights", 1, 2)}
+    found = {}
+    for name, move in moves.items():
+        dashboard.idle().page.evaluate("shifted = 0")
+        if name in MOVES:
+            dashboard.after(lambda move=move: move(dashboard))
+        else:
+            move(dashboard)
+        dashboard.page.wait_for_timeout(400)  # for what would come late
+        found[name] = round(dashboard.idle().page.evaluate("shifted"), 4)
+    assert {name: shift for name, shift in found.items() if shift >= 0.02} == {}
+
+
+@pytest.mark.parametrize("digits", [2, 5, 10])
+def test_numbers_with_more_digits_than_have_room_are_rounded_to_those_that_do(visit, digits):
+    dashboard = visit().open(example="cat-sat", digits=str(digits))
+    weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
+    (decimals,) = {len(text.split(".")[1]) for row in texts for text in row}
+    assert decimals == digits if digits == 2 else 2 < decimals < digits
+    assert texts == rounded(weights, decimals)
+    assert min(dashboard.sizes("weights")) >= 8

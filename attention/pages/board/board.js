@@ -3,6 +3,8 @@
 // what was clicked, typed, dragged and turned.
 
 const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
+const DOCK = 129 // px: what stands below the board of Explore, at rest; see style.css
+const ADDED = 'mask' // the pane that a setting adds to a line
 const STAYS = 4000 // ms that a sentence stays at least
 const boards = new WeakMap()
 
@@ -468,34 +470,58 @@ class Board {
     const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
     const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
     for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
-    const row = this.rowHeight([...tops.values()].filter(line => line[0] !== this.enlarged))
+    const lines = [...tops.values()].filter(line => line[0] !== this.enlarged)
+    const shares = this.shares(lines)
     for (const line of tops.values()) {
+      const { row, room } = shares.get(line) ?? { row: ROW, room: 0 }
       for (const pane of line) pane.next = fit(pane, row)
       const top = Math.max(...line.map(pane => pane.next.top))
-      for (const pane of line) pane.next.top = top
+      const height = Math.max(...line.map(pane => pane.next.height))
+      const rest = this.fills ? Math.max(room - height, 0) : 0
+      for (const pane of line) Object.assign(pane.next, { top, rest })
     }
   }
 
-  // Rows as high as lets the lines of short heatmaps, and what stands around them, fit the window.
-  rowHeight(lines) {
-    const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
-    const short = rows.filter(n => n <= SHORT)
-    if (!short.length) return ROW
-    const dock = document.querySelector('[data-testid=stBottomBlockContainer]')?.offsetHeight ?? 0
+  // Whether the lines of the board share the window: each then begins where it did, whatever is
+  // drawn in those above.
+  get fills() {
+    return !!this.root.closest('.st-key-board') && this.width >= 700
+  }
+
+  // How high the rows of each line are, and the room of its cells. Lines of short heatmaps share
+  // what is left of the window alike, as far as those with many rows let them.
+  shares(lines) {
+    const rows = new Map(lines.map(line => [line, Math.max(...line.map(pane => pane.n))]))
+    const lowest = this.width < 700 ? ROW : LOWEST
+    const isShort = line => rows.get(line) <= SHORT
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
-    const captions = lines.reduce((sum, line) => sum + this.caption(line), 0)
-    const around = above + dock + captions + 250 * (rows.length - short.length)
-    const each = (window.innerHeight - around) / short.reduce((a, b) => a + b)
-    return Math.min(Math.max(Math.floor(each), this.width < 700 ? ROW : 18), 56)
+    let left = window.innerHeight - above - (this.fills ? DOCK : 0)
+    const usual = line => this.around(line, usualTop) // so that longer words move no line
+    for (const line of lines) left -= usual(line) + (isShort(line) ? 0 : TALL)
+    let sharing = lines.filter(isShort)
+    const share = () => Math.floor(left / sharing.length)
+    for (let over = sharing; over.length; ) {
+      over = sharing.filter(line => lowest * rows.get(line) > share())
+      sharing = sharing.filter(line => !over.includes(line))
+      for (const line of over) left -= lowest * rows.get(line)
+    }
+    const found = line => {
+      if (!isShort(line)) return { row: ROW, room: 0 }
+      const least = lowest * rows.get(line)
+      const whole = usual(line) + (sharing.includes(line) ? share() : least)
+      const room = Math.max(whole - this.around(line), least)
+      return { row: Math.min(Math.floor(room / rows.get(line)), HIGHEST), room }
+    }
+    return new Map(lines.map(line => [line, found(line)]))
   }
 
   // What stands around the cells of a line: its words, the labels of its columns, a gap.
-  caption(line) {
+  around(line, above = pane => pane.next.top) {
     const top = node => node.getBoundingClientRect().top
-    const words = pane => top(pane.frame) - top(pane.element)
-    const labels = pane => pane.next.top + pane.next.bottom
-    return Math.max(...line.map(words)) + Math.max(...line.map(labels)) + 8
+    const words = line.map(pane => top(pane.frame) - top(pane.element))
+    const labels = line.map(pane => above(pane) + pane.next.bottom)
+    return Math.max(...words) + Math.max(...labels) + GAP
   }
 
   drawHeatmap(pane, all, changed, before) {
@@ -503,8 +529,8 @@ class Board {
     const moved = JSON.stringify(pane.next) !== JSON.stringify(pane.places)
     if (!all && !changed && !moved && !waiting && !pane.waited) return
     pane.places = pane.next
-    const { top, height, bottom } = pane.places
-    pane.frame.style.height = `${top + height + bottom}px`
+    const { top, height, bottom, rest } = pane.places
+    Object.assign(pane.frame.style, px({ height: top + height + bottom, marginBottom: rest }))
     this.paint(pane)
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
@@ -578,31 +604,46 @@ class Board {
   // Give each pane the width it needs: a group that does not fit takes more lines, as even as can
   // be. Only the board's width is asked, not the groups', so that no layout follows from another.
   settle() {
-    const whole = this.root.clientWidth
     for (const group of this.groups.children) {
       const inside = [...group.children].map(node => this.panes.get(node.dataset.stage))
-      const needs = inside.map(pane => pane.need)
-      if (!needs.every(Boolean)) continue // charts
-      let [lines, columns, tracks, dense, total] = [0]
-      do {
-        columns = Math.ceil(inside.length / ++lines)
-        dense = columns > 5
-        tracks = Array(columns).fill(168)
-        needs.forEach((need, k) => {
-          tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8)))
-        })
-        // as in board.css
-        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2)
-      } while (columns > 1 && total > whole)
+      if (!inside.every(pane => pane.need)) continue // charts
+      const { tracks, dense, total } = this.fitting(inside)
+      const columns = tracks.length
       group.classList.toggle('dense', dense)
       group.classList.toggle('narrow', columns > 3)
       group.style.gridTemplateColumns = tracks
         .map(track => `minmax(min(100%, ${track}px), 1fr)`)
         .join(' ')
       // two groups may share a line
-      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px`
+      const alone = columns < inside.length
+      group.style.flexBasis = alone ? '100%' : `${Math.max(total, inside.length * 180)}px`
       inside.forEach((pane, k) => pane.element.classList.toggle('last', (k + 1) % columns === 0))
     }
+  }
+
+  // The columns of a group that let it be read in the fewest lines, close together where that
+  // saves one. What a setting added at its end takes a line more, and moves none of the others.
+  fitting(inside) {
+    const lone = inside.filter(pane => pane.spec.name !== ADDED)
+    for (let lines = 1; ; lines++) {
+      const columns = Math.ceil(lone.length / lines)
+      for (const more of inside.length > lone.length && lines === 1 ? [1, 0] : [0]) {
+        for (const dense of columns + more > 4 ? [columns + more > 5, true] : [false]) {
+          const found = this.tracked(inside, columns + more, dense)
+          if (columns === 1 || found.total <= this.width) return found
+        }
+      }
+    }
+  }
+
+  // The widths of so many columns, and of all of them with the gaps that board.css has.
+  tracked(inside, columns, dense) {
+    const tracks = Array(columns).fill(dense ? 120 : 168)
+    inside.forEach(({ need }, k) => {
+      tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8)))
+    })
+    const gaps = (columns - 1) * (dense ? 7.2 : 11.2)
+    return { tracks, dense, total: tracks.reduce((a, b) => a + b) + gaps }
   }
 
   // ---- hover and clicks -----------------------------------------------------------------------

@@ -4,12 +4,19 @@ const NARROW = 8 // px: numbers smaller than this are left out of the cells
 const READABLE = 11 // px: numbers of up to FEW rows and columns get the room for this
 const FEW = 8
 const LINE = 13 // px: a row that holds a number that can just be read
+const USUAL = 2.25 // font sizes: the width of −2.31, for which every cell has room
+const UNSIGNED = 1.75 // and of 0.94
+const PAD = 4 // px of a cell that its number leaves free
+const LEADING = 0.69 // of a row: the most of its height that a number takes
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 220
-const KEPT = 0.7 // of its room: numbers that need less give the rest back
 const ROWS = 26 // more rows than this get no numbers either
 const ROW = 28 // px: the height of a row, where no window is to be filled
+const LOWEST = 16 // px: of a row that shares a window with others
+const HIGHEST = 56
 const SHORT = 12 // as many rows grow with the window
+const TALL = 250 // px: the cells of a line with more
+const GAP = 8 // px between two lines
 const LABELS = 0.35 // of a pane: row labels take no more
 const BAR = 38 // px: a colour bar with its numbers
 const BELOW = 20 // px: below the cells, for a button
@@ -35,29 +42,54 @@ const read = pane => {
   pane.texts =
     written[0] &&
     written[0].map((row, i) => row.map((text, j) => written.map(t => t[i][j]).find(Boolean) ?? ''))
-  pane.ems = pane.texts ? widest(pane.texts) : 99
-  pane.brief = pane.texts?.map(row => row.map(t => (t.includes('e\u2212') ? '≈0' : t)))
-  pane.briefEms = pane.brief ? widest(pane.brief) : 99
-  pane.need = roomy(pane)
+  Object.assign(pane, { forms: [], decimals: undefined }) // made when they are wanted
+  pane.need = needed(pane)
 }
 
-// The width at which the numbers of a pane can be read; half a pixel more than they take, so that
-// rounding takes none away.
-const needed = ({ n, m, ems, spec }) => {
+const usualWidth = ({ name }) => (name === 'weights' ? UNSIGNED : USUAL)
+
+// The width that a pane gets: what usual numbers take that can be read, and half a pixel more, so
+// that rounding takes none away. It follows from the shape alone, so that no number moves the
+// board; numbers that are longer are written shorter.
+const needed = ({ n, m, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
-  const cells = m * (ems * (size + 0.5) + 5) + 6
-  return Math.min(Math.min(longest(spec.rows, 13), 110) + 10 + cells, cells / (1 - LABELS))
+  const cells = m * (usualWidth(spec) * (size + 0.5) + PAD) + 6
+  const labels = Math.min(longest(spec.rows), 110) + 10
+  const need = Math.min(labels + cells, cells / (1 - LABELS))
+  return need > MOST || n > ROWS ? PLAIN : need
 }
 
-// The width that a pane gets. While its shape is the same it keeps what it had for numbers that
-// are a little shorter now, so that no other number moves the board.
-const roomy = pane => {
-  const need = needed(pane)
-  const shape = `${pane.n} × ${pane.m}`
-  const { room, shape: before } = pane.roomy ?? {}
-  const keeps = shape === before && need <= room && need > KEPT * room
-  pane.roomy = { shape, room: keeps ? room : need }
-  return pane.roomy.room > MOST || pane.n > ROWS ? PLAIN : pane.roomy.room
+const DECIMAL = /^\u2212?\d+\.(\d+)$/
+
+// The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
+// as they are, with tiny ones as ≈0, or with fewer decimals. The size is 0 where there is none.
+const readable = (pane, fitting) => {
+  if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
+  const decimal = () => pane.texts.flat().find(text => DECIMAL.test(text))
+  pane.decimals ??= decimal()?.match(DECIMAL)[1].length ?? 0 // all have the same
+  for (let cut = 0; cut < pane.decimals + 2; cut++) {
+    const form = (pane.forms[cut] ??= written(pane, cut))
+    if (fitting(form.ems) >= NARROW) return { ...form, size: fitting(form.ems) }
+  }
+  return { size: 0 }
+}
+
+const written = (pane, cut) => {
+  const write = (text, value) => {
+    if (cut && text.includes('e\u2212')) return '≈0'
+    return cut > 1 && DECIMAL.test(text) ? fixed(value, pane.decimals + 1 - cut) : text
+  }
+  const texts = pane.texts.map((row, i) => row.map((text, j) => write(text, pane.z[i][j])))
+  return { write, texts, ems: widest(texts) }
+}
+
+// A number with so many decimals, rounded as Python rounds: half way goes to the even one.
+const fixed = (value, decimals) => {
+  const exact = Math.abs(value).toFixed(decimals + 25)
+  const below = exact.slice(0, -25).replace(/\.$/, '')
+  const half = /^50*$/.test(exact.slice(-25)) && '02468'.includes(below.at(-1))
+  const text = half ? below : Math.abs(value).toFixed(decimals)
+  return value < 0 && Number(text) ? `\u2212${text}` : text
 }
 
 // The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
@@ -69,16 +101,14 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false } = {}) 
   const left = Math.min(longest(spec.rows, labelSize) + 10, 120, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
-  const fitting = ems => Math.min(most, (cell() - 5) / ems)
-  const brief = fitting(pane.ems) < NARROW
-  const printed = fitting(brief ? pane.briefEms : pane.ems) >= NARROW
+  const fitting = ems => Math.min(most, (cell() - PAD) / ems)
+  const printed = fitting(usualWidth(spec)) >= NARROW
   const short = n <= SHORT ? n * row : 0
   const usual = printed ? Math.max(250, Math.min(n, ROWS) * LINE, short) : Math.max(250, short)
   const room = tallest ? tallest - 120 : download ? 620 : usual
   const whole = Math.max(room, Math.min(n * 5, 340))
   const height = Math.max(Math.min(n * (tallest ? 150 : download ? 64 : row), whole), 26)
-  const size = Math.min(fitting(brief ? pane.briefEms : pane.ems), (0.62 * height) / n)
-  const legible = size >= NARROW
+  const legible = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n)).size > 0
   // a lower one has no room for the numbers of its bar
   const bar = pane.traces[0].showscale && (download || (!legible && height > 60))
   if (bar) right = BAR
@@ -88,8 +118,11 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false } = {}) 
   const top = slanted ? Math.min(wide, 110) + 10 : labelSize + 9
   const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
   const places = { width, left, right, top, bottom, height, cell: cell(), slanted, bar }
-  return { ...places, labelSize, most, legible, brief }
+  return { ...places, labelSize, most }
 }
+
+// The room above the cells that words of usual length take, which may stand upright.
+const usualTop = ({ spec }) => (spec.columns.every(text => /^\d+$/.test(text)) ? 20 : 38)
 
 // Every how manieth label is written, so that each has its room.
 const every = (room, cell) => Math.max(1, Math.ceil(room / cell))
@@ -102,7 +135,7 @@ const composed = (pane, palette, width = 900) => {
   layout.paper_bgcolor = palette.paper
   if (!pane.spec.rows) return chart(pane, layout, palette, 0)
   const places = fitted(pane, width, { download: true })
-  const { left, right, height, slanted, cell, bar, legible, brief } = places
+  const { left, right, height, slanted, cell, bar } = places
   const top = places.top + 44
   Object.assign(layout, { height: height + top + 4 })
   layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known
@@ -120,22 +153,18 @@ const composed = (pane, palette, width = 900) => {
     Object.assign(axis, { ticklabeloverflow: 'allow', tickfont })
   }
   for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-  const size = Math.min(
-    14,
-    (cell - 4) / (brief ? pane.briefEms : pane.ems),
-    (0.62 * height) / pane.n
-  )
+  const fitting = ems => Math.min(14, (cell - PAD) / ems, (LEADING * height) / pane.n)
+  const { write, size } = readable(pane, fitting)
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
   const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
   if (hidden.path) layout.shapes.push(hidden)
-  const shorter = row => row.map(text => (text.includes('e\u2212') ? '≈0' : text))
   const data = pane.traces.map(trace => ({
     ...trace,
-    text: brief ? trace.text?.map(shorter) : trace.text,
+    text: write && trace.text?.map((row, i) => row.map((text, j) => write(text, trace.z[i][j]))),
     colorscale: palette[trace.meta],
     xgap: gap,
     ygap: gap,
-    texttemplate: legible ? '%{text}' : '',
+    texttemplate: size ? '%{text}' : '',
     textfont: { size: Math.max(size, 1), color: palette.ink },
     showscale: trace.showscale && bar,
     colorbar: trace.colorbar && {

@@ -143,22 +143,16 @@ const paintStrokes = (context, pane, palette, { x, y, across, down }) => {
   context.stroke()
 }
 
-// The largest size at which every number fits its cell; then with tiny ones as ≈0; 0 for none.
-const numberSize = (pane, { across, down }) => {
-  const size = ems => Math.min(pane.places.most, 0.62 * down, (across - 5) / ems)
-  if (size(pane.ems) >= NARROW) return [pane.texts, size(pane.ems)]
-  return size(pane.briefEms) >= NARROW ? [pane.brief, size(pane.briefEms)] : [null, 0]
-}
-
 const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   const { x, y, across, down, columns, rows } = axes
-  const [texts, size] = numberSize(pane, axes)
+  const fitting = ems => Math.min(pane.places.most, LEADING * down, (across - PAD) / ems)
+  const { texts, size } = readable(pane, fitting)
   context.font = `${size}px ${font}`
   context.fillStyle = palette.ink
   const own = new Set(
     waiting.filter(({ kind }) => kind === 'cell').map(op => `${op.row} ${op.column}`)
   )
-  if (texts) {
+  if (size) {
     for (let i = rows[0]; i <= rows[1]; i++) {
       for (let j = columns[0]; j <= columns[1]; j++) {
         if (!own.size || !own.has(`${i} ${j}`)) context.fillText(texts[i][j], x(j), y(i))
@@ -177,7 +171,7 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
     context.fillStyle = palette.ink
     context.fillText(text.replace('-', '\u2212'), x(column), y(row))
   }
-  return { texts, size }
+  return { texts: size ? texts : null, size }
 }
 
 // The row of the query and the chosen cell, as the figure has them.
