@@ -345,6 +345,49 @@ def test_explanations_that_fit_equally_well_are_all_named():
     )
 
 
+def narrow_heads():
+    """As many heads as each has columns, so that d_k is √d_model."""
+    X, *W = np.random.default_rng(5).standard_normal((4, 16, 16))
+    return {"X": X[:6], "W_Q": W[0] / 4, "W_K": W[1] / 4, "W_V": W[2] / 4, "heads": 4}
+
+
+def one_key_more():
+    Q, K, V = np.random.default_rng(5).standard_normal((3, 5, 8))
+    return {"Q": Q[:4], "K": K, "V": V, "allowed": causal(4, 5)}
+
+
+def padded(look_ahead):
+    rng = np.random.default_rng(5)
+    keys = np.broadcast_to(np.arange(6) < 4, (6, 6))
+    allowed = keys & causal(6, 6) if look_ahead else keys
+    return {"look": look_ahead, "allowed": allowed} | dict(
+        zip("QKV", rng.standard_normal((3, 6, 6)), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "named"),
+    [
+        (narrow_heads(), "scale: twice", ["scale: d_k", "scale: d_model"]),
+        (narrow_heads(), "scale: d_model", ["scale: d_k", "scale: d_model"]),
+        (one_key_more(), "mask: other corner", ["mask: one ahead", "mask: other corner"]),
+        (padded(False), "mask: padding as rows", ["mask: padding as rows"]),
+        (
+            padded(True),
+            "mask: padding both ways",
+            ["mask: padding as rows", "mask: padding both ways"],
+        ),
+    ],
+)
+def test_different_mistakes_that_are_the_same_number_or_mask_here_are_all_named(
+    given, wrong, named
+):
+    output, _ = theirs(given, {wrong})
+    given = {name: value for name, value in given.items() if name != "look"}
+    found = diagnose(**given, output=output)
+    assert sorted(m.name for e in found.explanations for m in e.mistakes) == named, str(found)
+
+
 @pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("system", SYSTEMS)
