@@ -148,16 +148,27 @@ def judge_stages(
     return None if view is None or size is None else compare(target, view, size, largest_score)
 
 
-def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: float) -> Verdict:
-    """One verdict: by what is written first, by half precision that nothing shows last."""
+def compare(
+    target: Target,
+    view: np.ndarray,
+    size: np.ndarray,
+    largest_score: float,
+    telling: np.ndarray | None = None,
+) -> Verdict:
+    """One verdict: by what is written first, by half precision that nothing shows last.
 
-    def blocks_apart() -> Iterator[Apart]:
+    ``telling`` are the sizes by which distances are looked at for whether they are like rounding,
+    where those that bound them were raised; numbers of size 0 do not tell.
+    """
+
+    def blocks_apart(size: np.ndarray = size) -> Iterator[Apart]:
         for rows, part in target.parts():
             of_size = np.nan_to_num(size[..., rows, :], posinf=0)
             yield distance(view[..., rows, :], part.values), of_size, part
 
     small = list(blocks_apart()) if target.values.size <= CELLS else None
     apart = blocks_apart if small is None else lambda: small
+    tells = apart if telling is None else lambda: blocks_apart(telling)
     far = error = squares = 0.0
     for distances, _, part in apart():
         with np.errstate(over="ignore"):  # a huge number beside tiny ones is infinitely far off
@@ -171,7 +182,7 @@ def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: f
     if _within_single(apart, largest_score):
         return Verdict(far, spread, error, None, True)
     for half in ("float16", "bfloat16"):
-        if _within_half(apart, largest_score, half) and _even(apart, half):
+        if _within_half(apart, largest_score, half) and _even(tells, half):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)
 

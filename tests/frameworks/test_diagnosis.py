@@ -530,6 +530,26 @@ def test_float16_rounded_to_decimals_in_float32_is_seen_in_the_numbers(seed):
     assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
 
 
+def in_float16(M):
+    return M.astype("f2").astype("f8")
+
+
+@pytest.mark.parametrize("what", ["output", "weights"])
+@pytest.mark.parametrize("seed", range(4))
+def test_float16_of_three_digits_is_right_beside_as_many_hidden_numbers(seed, what):
+    Q, K, V = in_float16(np.random.default_rng(seed).standard_normal((3, 20, 16)))
+    allowed = np.arange(20) < 6 + 0 * np.arange(20)[:, None]
+    if what == "output":
+        allowed = allowed & (np.arange(20) < 9)[:, None]  # the other queries see nothing: 0
+    scaled = in_float16(in_float16(2 * Q @ K.T) / 4)
+    grown = np.where(allowed, np.exp(scaled), 0)
+    weights = in_float16(grown / np.maximum(grown.sum(axis=1, keepdims=True), 1e-9))
+    numbers = in_float16(weights @ V) if what == "output" else weights
+    printed = [[float(f"{number:.3g}") for number in row] for row in numbers]
+    found = diagnose(2 * Q, K, V, allowed=allowed, **{what: printed})
+    assert found.correct, str(found)
+
+
 def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writing_alone():
     right = np.append(np.linspace(0.0201, 0.0899, 95), 5.0151)[:, None]
     theirs = right + 1e-4 * np.tile([1, -1], 48)[:, None]
