@@ -52,6 +52,16 @@ class Target:
         near = [upper[0], upper[1:].min(initial=np.inf) if share else upper[0]]
         return float(np.quantile(near, share) / (largest_finite(self.values) or 1.0))
 
+    @cached_property
+    def spread(self) -> float:
+        """The root of the mean squared number, relative to the size: how far off 0 would be."""
+        squares = 0.0
+        for _, part in self.parts():
+            with np.errstate(over="ignore"):  # as in compare
+                relative = np.abs(np.where(np.isfinite(part.values), part.values, 0)) / part.size
+            squares += float(np.square(np.minimum(relative, 1e150)).sum())
+        return math.sqrt(squares / self.values.size)
+
     def rows(self, queries: np.ndarray | slice | None) -> Target:
         """Those of some queries."""
         if queries is None:

@@ -430,8 +430,10 @@ class Search:
         more: tuple[Mistake, ...] = ()
         if options:
             (option,) = options
-            emptied = ~self.sample._allowed(option).any(axis=-1)
-            if (emptied & self.sample._allowed(None).any(axis=-1)).any():
+            allowed, right = self.sample._allowed(option), self.sample._allowed(None)
+            emptied = ~allowed.any(axis=-1) & right.any(axis=-1)
+            over_queries = any(mistake.name == "softmax: queries" for mistake in each)
+            if emptied.any() or (over_queries and not allowed.any(axis=-2).all()):
                 more = OUTCOMES
         if (
             any(mistake.name == "softmax: none" for mistake in each)

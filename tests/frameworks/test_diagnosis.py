@@ -628,10 +628,27 @@ def test_the_answer_is_a_sentence_with_the_fix():
 # ---- what cannot be compared ---------------------------------------------------------------------
 
 
+BEFORE = (
+    "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"
+    " or overflows"
+)
+MASK = (
+    "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by −∞),"
+    " no softmax follows it, {}or an input there is NaN or infinite already"
+)
+
+
 @pytest.mark.parametrize(
     ("given", "output", "cause"),
     [
-        ({}, nan, "a number is NaN already before the attention, or the softmax divides 0 by 0"),
+        ({}, nan, BEFORE),
+        ({}, inf, BEFORE),
+        ({"allowed": causal(6, 6)}, nan, MASK.format("")),
+        (
+            {"allowed": np.arange(6) < 4 + 0 * np.arange(6)[:, None]},
+            nan,
+            MASK.format("the softmax runs over the queries (0/0 for a key that no query sees), "),
+        ),
         (
             {"allowed": np.zeros((6, 6), bool)},
             nan,
@@ -718,6 +735,27 @@ def test_nothing_is_called_the_closest_where_nothing_is_close():
     output = np.random.default_rng(1).standard_normal((6, 6))
     found = diagnose(**SYSTEMS["one head"], output=output)
     assert found.closest is None and "closest" not in str(found)
+
+
+def test_nothing_is_called_the_closest_where_zeros_would_be_as_close():
+    rng = np.random.default_rng(5)
+    Q, K, V = rng.standard_normal((3, 40, 8))
+    shares = rng.dirichlet(np.full(40, 0.1), 40)  # other weights, 0.025 on average as well
+    for answer in ({"output": np.zeros((40, 8))}, {"weights": shares}):
+        found = diagnose(Q, K, V, **answer)
+        assert found.closest is None and "closest" not in str(found)
+
+
+def test_an_empty_column_and_two_mistakes_are_found_where_the_softmax_runs_over_queries():
+    Q, K, V = np.random.default_rng(1).standard_normal((3, 8, 4))
+    given = {"Q": Q[:5], "K": K, "V": V, "allowed": causal_lower_right(5, 8)}
+    scores = np.where(np.arange(8) < 3 + np.arange(5)[:, None], Q[:5] @ K.T / 2, -inf)
+    with np.errstate(invalid="ignore"):  # the last key is seen by nobody: 0/0
+        grown = np.exp(scores - scores.max(axis=0))
+        weights = grown / grown.sum(axis=0)
+    found = diagnose(**given, weights=weights)
+    names = {"mask: diagonal hidden", "hiding: NaN", "softmax: queries"}
+    assert [{m.name for m in e.mistakes} for e in found.explanations] == [names], str(found)
 
 
 def test_few_wrong_numbers_are_counted_and_the_first_is_named():
