@@ -52,6 +52,16 @@ class Target:
         near = [upper[0], upper[1:].min(initial=np.inf) if share else upper[0]]
         return float(np.quantile(near, share) / (largest_finite(self.values) or 1.0))
 
+    @cached_property
+    def spread(self) -> float:
+        """The root of the mean squared number, relative to the size: how far off 0 would be."""
+        squares = 0.0
+        for _, part in self.parts():
+            with np.errstate(over="ignore"):  # as in compare
+                relative = np.abs(np.where(np.isfinite(part.values), part.values, 0)) / part.size
+            squares += float(np.square(np.minimum(relative, 1e150)).sum())
+        return math.sqrt(squares / self.values.size)
+
     def rows(self, queries: np.ndarray | slice | None) -> Target:
         """Those of some queries."""
         if queries is None:
@@ -148,16 +158,27 @@ def judge_stages(
     return None if view is None or size is None else compare(target, view, size, largest_score)
 
 
-def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: float) -> Verdict:
-    """One verdict: by what is written first, by half precision that nothing shows last."""
+def compare(
+    target: Target,
+    view: np.ndarray,
+    size: np.ndarray,
+    largest_score: float,
+    telling: np.ndarray | None = None,
+) -> Verdict:
+    """One verdict: by what is written first, by half precision that nothing shows last.
 
-    def blocks_apart() -> Iterator[Apart]:
+    ``telling`` are the sizes by which distances are looked at for whether they are like rounding,
+    where those that bound them were raised; numbers of size 0 do not tell.
+    """
+
+    def blocks_apart(size: np.ndarray = size) -> Iterator[Apart]:
         for rows, part in target.parts():
             of_size = np.nan_to_num(size[..., rows, :], posinf=0)
             yield distance(view[..., rows, :], part.values), of_size, part
 
     small = list(blocks_apart()) if target.values.size <= CELLS else None
     apart = blocks_apart if small is None else lambda: small
+    tells = apart if telling is None else lambda: blocks_apart(telling)
     far = error = squares = 0.0
     for distances, _, part in apart():
         with np.errstate(over="ignore"):  # a huge number beside tiny ones is infinitely far off
@@ -171,7 +192,7 @@ def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: f
     if _within_single(apart, largest_score):
         return Verdict(far, spread, error, None, True)
     for half in ("float16", "bfloat16"):
-        if _within_half(apart, largest_score, half) and _even(apart, half):
+        if _within_half(apart, largest_score, half) and _even(tells, half):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)
 

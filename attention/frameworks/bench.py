@@ -27,7 +27,12 @@ from attention.scores import soft_cap
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
 ORDER = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "weights", "output")
-NEVER_ANOTHER = ("after softmax", "inverted", "ignored")  # even where the factor or mask is one
+SAID_BY = {  # an option whose title says less than that of another of the same number or mask
+    ("scale", "d_model"): ("default",),
+    ("scale", "all heads"): ("default", "d_model"),
+    ("scale", "twice"): ("d_k",),
+    ("mask", "other triangle"): ("transposed",),
+}
 PROJECTIONS_KEPT = 12
 
 
@@ -201,15 +206,13 @@ class Bench:
         if self.run((mistake,)) is None:
             return False
         (part, option), *_ = mistake.choices
-        if part not in ("scale", "mask") or option in NEVER_ANOTHER:
-            return True
-        earlier: list[str | None] = [None] if part == "scale" else []
-        for other in MISTAKES[: MISTAKES.index(mistake)]:
-            if other.choices[0][0] == part and other.choices[0][1] not in NEVER_ANOTHER:
-                earlier.append(other.choices[0][1])
-        return not any(self._same(part, option, other) for other in earlier)
+        others: tuple[str | None, ...] = SAID_BY.get((part, option), ())
+        if part == "scale" and option != "after softmax":
+            others = (None, *others)  # the right factor is no mistake, under no name
+        return not any(self._same(part, option, other) for other in others)
 
     def _same(self, part: str, option: str, other: str | None) -> bool:
+        """Whether two options of the scale are one number, or two of the mask one mask."""
         if part == "scale":
             return math.isclose(self._factor(option), self._factor(other))
         try:
@@ -606,6 +609,8 @@ def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
 def _transposed(allowed: np.ndarray) -> np.ndarray:
     if allowed.shape[-1] != allowed.shape[-2]:
         raise NoRoom("a mask that is not square cannot be transposed unseen")
+    if (allowed == allowed[..., :1, :]).all() and not allowed.all():
+        raise NoRoom("padding as rows is said of it")
     return np.swapaxes(allowed, -1, -2)
 
 

@@ -13,6 +13,7 @@ from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 
 LARGEST_FLOAT16 = 65504.0
 LARGEST_EXP = 88.7  # exp of more is infinite in float32
+QUERIES = "the softmax runs over the queries (0/0 for a key that no query sees), "
 INPUTS = ("Q", "K", "V", "X", "memory", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
 
 
@@ -55,11 +56,15 @@ def likely_cause(bench: Bench) -> str:
             " where a later layer mixes tokens"
         )
     if not seen.all():
+        queries = "" if seen.any(axis=-2).all() else QUERIES
         return (
-            "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
-            " by −∞), or an input there is NaN already"
+            f"the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
+            f" by −∞), no softmax follows it, {queries}or an input there is NaN or infinite already"
         )
-    return "a number is NaN already before the attention, or the softmax divides 0 by 0"
+    return (
+        "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"
+        " or overflows"
+    )
 
 
 def trouble(

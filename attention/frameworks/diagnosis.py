@@ -211,7 +211,7 @@ def _explained(
             return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
     found = search.run()
     explanations = tuple(_explanation(found, each) for each in found.explaining)
-    near = None if explanations else _closest(found.verdicts)
+    near = None if explanations else _closest(found)
     closest = (
         explanations[0] if explanations else None if near is None else _explanation(found, near)
     )
@@ -277,12 +277,13 @@ def _digits_of(found: Found, verdict: Verdict) -> int:
     return max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
 
 
-def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
+def _closest(found: Found) -> Set | None:
     """The fewest mistakes among those about as near as the nearest, where that is near.
 
     Near is what leaves less than a quarter of what right attention leaves, or of right attention
-    itself, less than a tenth of the numbers.
+    itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave.
     """
+    verdicts = found.verdicts
     if not verdicts:
         return None
     least = min(verdict.spread for verdict in verdicts.values())
@@ -290,6 +291,7 @@ def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
     best = min(near, key=lambda each: (len(each), verdicts[each].spread))
     right = verdicts.get(())
     limit = 0.1 if not best or right is None else min(0.1, right.spread / 4)
+    limit = min([limit, *(target.spread / 4 for target in found.targets)])
     return best if verdicts[best].spread <= limit else None
 
 

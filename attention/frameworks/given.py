@@ -156,7 +156,7 @@ def _masks(g: Given, scores: tuple[int, ...]) -> Given:
     masks = {"allowed": g.allowed, "bias": g.bias}
     if g.heads != 1:
         without = (*scores[:-3], *scores[-2:])
-        masks = {name: before_heads(name, M, without) for name, M in masks.items()}
+        masks = {name: before_heads(name, M, without, g.heads) for name, M in masks.items()}
     _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
         masks["allowed"] = np.asarray(masks["allowed"])

@@ -267,8 +267,12 @@ class Search:
         """The verdict on right attention, out of what was computed for all queries."""
         if len(self.right) < len(self.targets):
             return None
-        compared = [self.compared_of(target) for target in self.targets]
-        return worst([compare(t, self.right[t.name], t.size, self.largest_score) for t in compared])
+        return worst([self._judge_answer(self.compared_of(target)) for target in self.targets])
+
+    def _judge_answer(self, target: Target) -> Verdict:
+        ours, size = self.right[target.name], target.size
+        telling = ours if target.name == "weights" else np.where(ours == 0, 0, size)
+        return compare(target, ours, size, self.largest_score, telling)
 
     def _joined(self, queries: np.ndarray | None) -> np.ndarray | None:
         """The other code's output of these queries, its heads side by side."""
@@ -426,8 +430,10 @@ class Search:
         more: tuple[Mistake, ...] = ()
         if options:
             (option,) = options
-            emptied = ~self.sample._allowed(option).any(axis=-1)
-            if (emptied & self.sample._allowed(None).any(axis=-1)).any():
+            allowed, right = self.sample._allowed(option), self.sample._allowed(None)
+            emptied = ~allowed.any(axis=-1) & right.any(axis=-1)
+            over_queries = any(mistake.name == "softmax: queries" for mistake in each)
+            if emptied.any() or (over_queries and not allowed.any(axis=-2).all()):
                 more = OUTCOMES
         if (
             any(mistake.name == "softmax: none" for mistake in each)

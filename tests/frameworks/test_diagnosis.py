@@ -345,6 +345,49 @@ def test_explanations_that_fit_equally_well_are_all_named():
     )
 
 
+def narrow_heads():
+    """As many heads as each has columns, so that d_k is √d_model."""
+    X, *W = np.random.default_rng(5).standard_normal((4, 16, 16))
+    return {"X": X[:6], "W_Q": W[0] / 4, "W_K": W[1] / 4, "W_V": W[2] / 4, "heads": 4}
+
+
+def one_key_more():
+    Q, K, V = np.random.default_rng(5).standard_normal((3, 5, 8))
+    return {"Q": Q[:4], "K": K, "V": V, "allowed": causal(4, 5)}
+
+
+def padded(look_ahead):
+    rng = np.random.default_rng(5)
+    keys = np.broadcast_to(np.arange(6) < 4, (6, 6))
+    allowed = keys & causal(6, 6) if look_ahead else keys
+    return {"look": look_ahead, "allowed": allowed} | dict(
+        zip("QKV", rng.standard_normal((3, 6, 6)), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "named"),
+    [
+        (narrow_heads(), "scale: twice", ["scale: d_k", "scale: d_model"]),
+        (narrow_heads(), "scale: d_model", ["scale: d_k", "scale: d_model"]),
+        (one_key_more(), "mask: other corner", ["mask: one ahead", "mask: other corner"]),
+        (padded(False), "mask: padding as rows", ["mask: padding as rows"]),
+        (
+            padded(True),
+            "mask: padding both ways",
+            ["mask: padding as rows", "mask: padding both ways"],
+        ),
+    ],
+)
+def test_different_mistakes_that_are_the_same_number_or_mask_here_are_all_named(
+    given, wrong, named
+):
+    output, _ = theirs(given, {wrong})
+    given = {name: value for name, value in given.items() if name != "look"}
+    found = diagnose(**given, output=output)
+    assert sorted(m.name for e in found.explanations for m in e.mistakes) == named, str(found)
+
+
 @pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -487,6 +530,26 @@ def test_float16_rounded_to_decimals_in_float32_is_seen_in_the_numbers(seed):
     assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
 
 
+def in_float16(M):
+    return M.astype("f2").astype("f8")
+
+
+@pytest.mark.parametrize("what", ["output", "weights"])
+@pytest.mark.parametrize("seed", range(4))
+def test_float16_of_three_digits_is_right_beside_as_many_hidden_numbers(seed, what):
+    Q, K, V = in_float16(np.random.default_rng(seed).standard_normal((3, 20, 16)))
+    allowed = np.arange(20) < 6 + 0 * np.arange(20)[:, None]
+    if what == "output":
+        allowed = allowed & (np.arange(20) < 9)[:, None]  # the other queries see nothing: 0
+    scaled = in_float16(in_float16(2 * Q @ K.T) / 4)
+    grown = np.where(allowed, np.exp(scaled), 0)
+    weights = in_float16(grown / np.maximum(grown.sum(axis=1, keepdims=True), 1e-9))
+    numbers = in_float16(weights @ V) if what == "output" else weights
+    printed = [[float(f"{number:.3g}") for number in row] for row in numbers]
+    found = diagnose(2 * Q, K, V, allowed=allowed, **{what: printed})
+    assert found.correct, str(found)
+
+
 def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writing_alone():
     right = np.append(np.linspace(0.0201, 0.0899, 95), 5.0151)[:, None]
     theirs = right + 1e-4 * np.tile([1, -1], 48)[:, None]
@@ -565,10 +628,27 @@ def test_the_answer_is_a_sentence_with_the_fix():
 # ---- what cannot be compared ---------------------------------------------------------------------
 
 
+BEFORE = (
+    "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"
+    " or overflows"
+)
+MASK = (
+    "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by −∞),"
+    " no softmax follows it, {}or an input there is NaN or infinite already"
+)
+
+
 @pytest.mark.parametrize(
     ("given", "output", "cause"),
     [
-        ({}, nan, "a number is NaN already before the attention, or the softmax divides 0 by 0"),
+        ({}, nan, BEFORE),
+        ({}, inf, BEFORE),
+        ({"allowed": causal(6, 6)}, nan, MASK.format("")),
+        (
+            {"allowed": np.arange(6) < 4 + 0 * np.arange(6)[:, None]},
+            nan,
+            MASK.format("the softmax runs over the queries (0/0 for a key that no query sees), "),
+        ),
         (
             {"allowed": np.zeros((6, 6), bool)},
             nan,
@@ -655,6 +735,27 @@ def test_nothing_is_called_the_closest_where_nothing_is_close():
     output = np.random.default_rng(1).standard_normal((6, 6))
     found = diagnose(**SYSTEMS["one head"], output=output)
     assert found.closest is None and "closest" not in str(found)
+
+
+def test_nothing_is_called_the_closest_where_zeros_would_be_as_close():
+    rng = np.random.default_rng(5)
+    Q, K, V = rng.standard_normal((3, 40, 8))
+    shares = rng.dirichlet(np.full(40, 0.1), 40)  # other weights, 0.025 on average as well
+    for answer in ({"output": np.zeros((40, 8))}, {"weights": shares}):
+        found = diagnose(Q, K, V, **answer)
+        assert found.closest is None and "closest" not in str(found)
+
+
+def test_an_empty_column_and_two_mistakes_are_found_where_the_softmax_runs_over_queries():
+    Q, K, V = np.random.default_rng(1).standard_normal((3, 8, 4))
+    given = {"Q": Q[:5], "K": K, "V": V, "allowed": causal_lower_right(5, 8)}
+    scores = np.where(np.arange(8) < 3 + np.arange(5)[:, None], Q[:5] @ K.T / 2, -inf)
+    with np.errstate(invalid="ignore"):  # the last key is seen by nobody: 0/0
+        grown = np.exp(scores - scores.max(axis=0))
+        weights = grown / grown.sum(axis=0)
+    found = diagnose(**given, weights=weights)
+    names = {"mask: diagonal hidden", "hiding: NaN", "softmax: queries"}
+    assert [{m.name for m in e.mistakes} for e in found.explanations] == [names], str(found)
 
 
 def test_few_wrong_numbers_are_counted_and_the_first_is_named():
