@@ -285,7 +285,7 @@ REFUSALS = [
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=2, allowed=np.ones((2, 3, 4), bool)),
-        "allowed has shape (2, 3, 4), which does not fit the scores (4, 4).",
+        "allowed has shape (2, 3, 4), which does not fit the scores (2, 4, 4).",
     ),
     (lambda: split_heads(EYE, 3), "4 columns cannot be split into 3 heads of equal width."),
     (lambda: split_heads(EYE, 0), "heads is 0; a whole number from 1 is wanted."),

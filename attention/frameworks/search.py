@@ -257,7 +257,7 @@ class Search:
         verdict = self._judge_right()
         if not self.small:
             self.sample = Bench(self.given, self._worst_sample(), like=self.sample)
-        self.sample.answer = self._joined(self.sample.queries)
+        self._give_answer(self.sample)
         self.rows = [t.rows(self.sample.queries) for t in self.targets]
         if verdict is not None:
             self.verdicts[()] = verdict
@@ -274,14 +274,14 @@ class Search:
         telling = ours if target.name == "weights" else np.where(ours == 0, 0, size)
         return compare(target, ours, size, self.largest_score, telling)
 
-    def _joined(self, queries: np.ndarray | None) -> np.ndarray | None:
-        """The other code's output of these queries, its heads side by side."""
+    def _give_answer(self, bench: Bench) -> None:
+        """Tell a bench the other code's output of its queries, its heads side by side."""
         for target in self.targets:
             if target.name == "output":
-                values = target.rows(queries).values
-                apart = self.given.heads > 1 and values.ndim == len(self.given.shape)
-                return join_heads(values) if apart else values
-        return None
+                rows = target.rows(bench.queries)
+                apart = self.given.heads > 1 and rows.values.ndim == len(self.given.shape)
+                bench.answer = join_heads(rows.values) if apart else rows.values
+                bench.answer_unit = join_heads(rows.half_unit) if apart else rows.half_unit
 
     @property
     def applicable(self) -> tuple[Mistake, ...]:
@@ -394,7 +394,7 @@ class Search:
         verdicts = []
         for queries in self._blocks():
             bench = self._bench(queries)
-            bench.answer = self._joined(queries)
+            self._give_answer(bench)
             verdict = judge(bench, each, [t.rows(queries) for t in self.targets])
             if verdict is None:
                 return None
@@ -451,7 +451,7 @@ class Search:
         shown = self.sample
         if self.scores_per_query * self.n_q <= BLOCK:
             shown = self._bench(None)
-            shown.answer = self._joined(None)
+            self._give_answer(shown)
         return Found(
             shown,
             self.targets,

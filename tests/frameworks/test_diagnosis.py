@@ -693,6 +693,15 @@ def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
     )
 
 
+@pytest.mark.parametrize("digits", [3, 4])
+@pytest.mark.parametrize("system", ["one head", "a whole layer, look-ahead and padding"])
+def test_a_bias_that_was_not_given_is_found_in_numbers_printed_short(system, digits):
+    output, _ = theirs(SYSTEMS[system], {"residual: row"})
+    for shift in np.linspace(0, 0.01, 7):  # rounds each time otherwise
+        found = diagnose(**inputs(system), output=(output + shift).round(digits))
+        assert [[m.name for m in e.mistakes] for e in found.explanations] == [["residual: row"]]
+
+
 @pytest.mark.parametrize("wrong", ["softmax: sigmoid", "scale: none"])
 def test_mistakes_printed_short_as_float32_are_found(wrong):
     given = SYSTEMS["one head"]
