@@ -308,7 +308,7 @@ class Dashboard:
         return box.inner_text()
 
 
-VISITS = 20  # of one profile: its process grows with each page
+VISITS = 40  # of one profile: its process grows with each page, to a gigabyte by then
 
 
 class Profile:

@@ -363,18 +363,16 @@ def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
 def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, visit):
     dashboard, settings = mine
     dashboard.tab("Take it away")
+    other = visit()
     for label in ("CSV, matrices", "The state as a file"):
         name, content = dashboard.download(
             lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
         )
-        other = visit().open()
-        other.upload(name, content)
+        other.open().upload(name, content)
         if name.endswith("csv"):
             other.use()
         else:
-            other.after(
-                lambda other=other: other.page.get_by_role("button", name="Open it").click()
-            )
+            other.after(lambda: other.page.get_by_role("button", name="Open it").click())
         for stage in ("X", "W_Q", "W_K", "W_V", "scores"):
             assert np.array_equal(other.numbers(stage), dashboard.numbers(stage)), (name, stage)
         ticks = [d.labels("X") for d in (other, dashboard)]
