@@ -32,6 +32,8 @@ SHEET = """arg => { const src = document.querySelector('.sheet img')?.src ?? ''
   const text = decodeURIComponent(src.slice(src.indexOf(',') + 1))
   return (%s)(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, arg) }"""
 PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
+SEEN = "selector => document.querySelector(selector)?.getClientRects().length > 0"
+MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
 FLAGS = [
     "--no-sandbox",
@@ -133,8 +135,8 @@ def succeeds(act) -> bool:
 
 
 def appears(locator, state: str = "visible") -> bool:
-    """Whether it comes within three seconds; who asks tries again where it does not."""
-    return succeeds(lambda: locator.wait_for(state=state, timeout=3000))
+    """Whether it comes within moments; who asks tries again where it does not."""
+    return succeeds(lambda: locator.wait_for(state=state, timeout=MOMENTS))
 
 
 class Dashboard:
@@ -151,7 +153,7 @@ class Dashboard:
         """Open a page with this link; without one with the four words, or at its bare address."""
         link = link if link or bare else {"example": "four-words"}
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
-        self.page.wait_for_selector(ready)
+        self.until_seen(ready)
         return self.idle()
 
     def turn_to(self, **link) -> None:
@@ -182,6 +184,10 @@ class Dashboard:
     def sheet(self, holds: str, arg=None) -> None:
         """Wait until a function of the figure to take away, an SVG element, and of arg is true."""
         self.wait_for(SHEET % holds, arg)
+
+    def until_seen(self, selector: str) -> None:
+        """Wait until the first such element is seen; Playwright would look every half second."""
+        self.wait_for(SEEN, selector)
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(
@@ -224,7 +230,7 @@ class Dashboard:
         return self.wait_for(script, [stage, i, j]).json_value()
 
     def hover(self, stage: str, i: int, j: int) -> None:
-        for _ in range(10):  # a pane that moved or was drawn anew meanwhile is pointed at again
+        for _ in range(20):  # a pane that moved or was drawn anew meanwhile is pointed at again
             x, y = self.place(stage, i, j)
             self.page.mouse.move(x - 3, y - 3)
             self.page.mouse.move(x, y)
@@ -236,7 +242,7 @@ class Dashboard:
         self.hover(stage, i, j)
         x, y = self.place(stage, i, j)
         self.page.mouse.click(x, y)
-        self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").wait_for()
+        self.until_seen(f"pre.cell[data-cell='{stage},{i},{j}']")
         return self
 
     def tab(self, label: str) -> None:
@@ -252,9 +258,9 @@ class Dashboard:
 
     def choose(self, key: str, label: str) -> None:
         option = self.page.get_by_role("option", name=label, exact=True)
-        for _ in range(10):  # a list that was open when the page was drawn anew is opened again
+        for _ in range(20):  # a list that was open when the page was drawn anew is opened again
             self.page.locator(f".st-key-{key} input").click()
-            if appears(option) and succeeds(lambda: option.click(timeout=3000)):
+            if appears(option) and succeeds(lambda: option.click(timeout=MOMENTS)):
                 return
         raise AssertionError(f"{label} cannot be chosen")
 
@@ -262,7 +268,7 @@ class Dashboard:
         """Open the panel that draws one matrix."""
         self.tab("Initialise")
         self.choose("set_matrix", matrix)
-        self.page.locator(f".st-key-set_kind_{matrix}").wait_for()
+        self.until_seen(f".st-key-set_kind_{matrix}")
 
     def write(self, stage: str, i: int, j: int, text: str) -> Dashboard:
         """Type over a number of the board, and wait until its effect is drawn."""
@@ -288,9 +294,9 @@ class Dashboard:
 
     def use(self) -> Dashboard:
         """Take what was understood, and wait until it is drawn."""
-        return self.after(
-            lambda: self.page.locator(".st-key-load_use button:enabled").first.click()
-        )
+        button = ".st-key-load_use button:enabled"
+        self.until_seen(button)
+        return self.after(lambda: self.page.locator(button).first.click())
 
     def download(self, act) -> tuple[str, bytes]:
         with self.page.expect_download() as download:
@@ -303,12 +309,11 @@ class Dashboard:
         self.page.locator(".board-menu:not([hidden])").get_by_role("button", name=name).click()
 
     def notice(self) -> str:
-        box = self.page.locator(".said").first
-        box.wait_for()
-        return box.inner_text()
+        self.until_seen(".said")
+        return self.page.locator(".said").first.inner_text()
 
 
-VISITS = 20  # of one profile: its process grows with each page
+VISITS = 40  # of one profile: its process grows with each page, to a gigabyte by then
 
 
 class Profile:

@@ -795,7 +795,7 @@ class Visitor:
             }
 
         if wrong(now.shown):
-            found = self._until(lambda found: not wrong(found["shown"]), 2)
+            found = self._until(lambda found: not wrong(found["shown"]), min(2, PATIENCE))
             if wrong(found["shown"]):
                 raise Fault(
                     f"controls show other values than are set (shown, set): {wrong(found['shown'])}"

@@ -249,20 +249,22 @@ def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit)
     dashboard.wait_for(f"() => ({marked})() === ''")
 
 
-@pytest.mark.parametrize("key", ["Enter", "r", "c"])
-def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, key):
+def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtests):
     dashboard = visit().open()
-    dashboard.initialise("W_K")
-    dashboard.after(lambda: dashboard.page.get_by_role("button", name="Initialise").click())
-    rolled = dashboard.numbers("W_K")
-    choose(dashboard, "weights", 1, 2)
-    dashboard.page.keyboard.press("ArrowLeft")
-    dashboard.page.keyboard.press(key)
-    dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
-    dashboard.idle()
-    assert np.array_equal(dashboard.numbers("W_K"), rolled)
-    assert dashboard.page.locator("[role=dialog]").count() == 0
+    for key in ("Enter", "r", "c"):
+        with subtests.test(key=key):
+            dashboard.initialise("W_K")
+            press = dashboard.page.get_by_role("button", name="Initialise")
+            dashboard.after(press.click)
+            rolled = dashboard.numbers("W_K")
+            choose(dashboard, "weights", 1, 2)
+            dashboard.page.keyboard.press("ArrowLeft")
+            dashboard.page.keyboard.press(key)
+            dashboard.page.keyboard.press("Enter")
+            dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
+            dashboard.idle()
+            assert np.array_equal(dashboard.numbers("W_K"), rolled)
+            assert dashboard.page.locator("[role=dialog]").count() == 0
 
 
 def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
@@ -403,13 +405,13 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
 
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
+    dashboard = visit()
     for motion, marked in (("no-preference", "1"), ("reduce", None)):
-        dashboard = visit()
         dashboard.page.emulate_media(reduced_motion=motion)
         dashboard.open()
         choose(dashboard, "X", 0, 0)
         dashboard.page.keyboard.type("5")
-        dashboard.after(lambda dashboard=dashboard: dashboard.page.keyboard.press("Enter"))
+        dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
         frame = dashboard.page.locator(".board-pane[data-stage=X] .board-plot")
         assert frame.get_attribute("data-changed") == marked
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import zipfile
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
@@ -15,7 +14,6 @@ import pytest
 from attention import causal, self_attention
 from attention.numbers import numbers, rounded
 from attention.session import links
-from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
@@ -363,18 +361,16 @@ def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
 def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, visit):
     dashboard, settings = mine
     dashboard.tab("Take it away")
+    other = visit()
     for label in ("CSV, matrices", "The state as a file"):
         name, content = dashboard.download(
             lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
         )
-        other = visit().open()
-        other.upload(name, content)
+        other.open().upload(name, content)
         if name.endswith("csv"):
             other.use()
         else:
-            other.after(
-                lambda other=other: other.page.get_by_role("button", name="Open it").click()
-            )
+            other.after(lambda: other.page.get_by_role("button", name="Open it").click())
         for stage in ("X", "W_Q", "W_K", "W_V", "scores"):
             assert np.array_equal(other.numbers(stage), dashboard.numbers(stage)), (name, stage)
         ticks = [d.labels("X") for d in (other, dashboard)]
@@ -428,44 +424,6 @@ def test_a_figure_is_saved_at_its_size_with_title_caption_and_marks(mine):
     (page,) = pypdf.PdfReader(io.BytesIO(content)).pages
     assert float(page.mediabox.width) / 72 * 2.54 == pytest.approx(8.6, abs=0.03)
     assert "My <b>words</b> %{x}" in page.extract_text()
-
-
-def test_the_zip_holds_all_of_it_and_its_report_draws_without_a_network(visit, browser, tmp_path):
-    dashboard = visit().open(example="sentence", mask="causal")
-    settings = set_mask(EXAMPLES["sentence"].build(), "causal")
-    dashboard.tab("Take it away")
-    dashboard.page.get_by_role("button", name="Build a zip of everything").click()
-    button = dashboard.page.get_by_role("button", name="Save the zip")
-    button.wait_for(timeout=90_000)
-    name, content = dashboard.download(button.click)
-    assert name == "attention_sentence.zip"
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert archive.testzip() is None
-        names = set(archive.namelist())
-        assert {
-            "cells.csv",
-            "stages.npz",
-            "report.html",
-            "recompute.ipynb",
-            "state.json",
-            "stages.svg",
-            "stages.pdf",
-        } <= names
-        assert links.from_file(archive.read("state.json")) == settings
-        archive.extract("report.html", tmp_path)
-    context = browser.new_context(offline=True)
-    page, problems = context.new_page(), []
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto((tmp_path / "report.html").as_uri())
-    page.wait_for_selector("#plot-output .hm image", state="attached")
-    for stage in ("X", "scores", "output"):
-        shown = page.evaluate(
-            "s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage
-        )
-        assert np.array_equal(shown, view(settings, run(settings)).stages[stage]), stage
-    assert problems == []
-    context.close()
 
 
 def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):

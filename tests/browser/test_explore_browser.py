@@ -276,16 +276,20 @@ def test_back_undoes_and_a_visit_to_the_other_page_keeps_all(visit):
     dashboard.wait_for("t => document.querySelector('.board')?.dataset.tag === t", masked)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440, 1920])
-def test_nothing_on_the_board_is_wider_than_the_page(visit, scheme, width):
-    dashboard = visit(width=width, scheme=scheme).open(example="sentence")
-    assert dashboard.page.locator(".board").get_attribute("data-mode") == scheme
-    assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
-    assert dashboard.page.evaluate(
-        """() => [...document.querySelectorAll('.board-head')]
-        .every(n => n.scrollWidth <= n.clientWidth + 1)"""
-    )
+def test_nothing_on_the_board_is_wider_than_the_page(visit, width, subtests):
+    dashboard = visit(width=width, scheme="dark").open(example="sentence")
+    for scheme in ("dark", "light"):
+        with subtests.test(scheme=scheme):
+            dashboard.page.emulate_media(color_scheme=scheme)
+            dashboard.wait_for(
+                "scheme => document.querySelector('.board').dataset.mode === scheme", scheme
+            )
+            assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
+            assert dashboard.page.evaluate(
+                """() => [...document.querySelectorAll('.board-head')]
+                .every(n => n.scrollWidth <= n.clientWidth + 1)"""
+            )
 
 
 def test_hostile_tokens_stay_text(visit):

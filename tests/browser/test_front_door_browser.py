@@ -126,6 +126,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     x, y = phone.idle().place("W_Q", 0, 0)
     page.touchscreen.tap(x, y)
     page.get_by_text("Tap it again to change it.").wait_for()
+    page.locator("pre.cell[data-cell='W_Q,0,0']").wait_for(state="attached")
     phone.idle()
     page.touchscreen.tap(*phone.place("W_Q", 0, 0))
     page.locator(".board-input").wait_for()

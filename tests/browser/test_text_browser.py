@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attention.session import links
+from attention.session.run import run, view
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -39,6 +40,16 @@ TABS = {  # the parts below the board, and what is on each
     "Code": "[data-testid=stCode]",
 }
 
+IN_THE_ZIP = {
+    "cells.csv",
+    "stages.npz",
+    "report.html",
+    "recompute.ipynb",
+    "state.json",
+    "stages.svg",
+    "stages.pdf",
+}
+
 
 def assert_ticks(dashboard, stage: str) -> None:
     """The labels of the rows are the tokens as typed, as far as there is room."""
@@ -48,6 +59,12 @@ def assert_ticks(dashboard, stage: str) -> None:
         assert tick == token or (
             tick.endswith("…") and len(tick) > 3 and token.startswith(tick[:-1])
         )
+
+
+def calm(page) -> list[str]:
+    """What has come alive on a page, after a moment in which it could."""
+    page.wait_for_timeout(200)
+    return page.evaluate(ALIVE)
 
 
 @pytest.fixture
@@ -70,9 +87,7 @@ def stranger(visit, address):
         "X": ";".join(["1 0 2 1"] * len(HOSTILE)),
         "mask": "causal",
     }
-    dashboard.calm = lambda: (dashboard.page.wait_for_timeout(200), dashboard.page.evaluate(ALIVE))[
-        1
-    ]
+    dashboard.calm = lambda: calm(dashboard.page)
     yield dashboard
     assert happened == []
     assert dashboard.calm() == []
@@ -144,27 +159,45 @@ def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
         assert token[:13] in texts
 
 
-def test_files_hold_them_as_text_and_the_report_stays_calm(stranger):
+def test_the_zip_holds_all_of_it_as_text_and_its_report_draws_calmly_without_a_network(
+    stranger, browser, tmp_path
+):
     page = stranger.open(**stranger.link).page
+    settings, _ = links.read(stranger.link)
     stranger.tab("Take it away")
     page.get_by_role("button", name="Build a zip of everything").click()
     button = page.get_by_role("button", name="Save the zip")
     button.wait_for(timeout=90_000)
-    _, content = stranger.download(button.click)
+    name, content = stranger.download(button.click)
+    assert name == "attention_four-words.zip"
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        report, state = archive.read("report.html").decode(), archive.read("state.json")
+        assert archive.testzip() is None
+        assert set(archive.namelist()) >= IN_THE_ZIP
+        archive.extract("report.html", tmp_path)
+        assert links.from_file(archive.read("state.json")) == settings
         exec(archive.read("recompute.py").decode(), {})
         with np.load(io.BytesIO(archive.read("stages.npz")), allow_pickle=False) as arrays:
             assert tuple(arrays["tokens"]) == HOSTILE
         matrices = archive.read("matrices.csv")
-    assert links.from_file(state).tokens == HOSTILE
-    page.context.set_offline(True)
-    page.goto("about:blank")
-    page.set_content(report)
-    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length >= 8")
-    assert page.locator("td, th", has_text=HOSTILE[0]).count() > 0
-    assert stranger.calm() == []
-    page.context.set_offline(False)
+    assert settings.tokens == HOSTILE
+    context = browser.new_context(offline=True)
+    report, happened = context.new_page(), []
+    report.on("dialog", lambda dialog: (happened.append(dialog.message), dialog.dismiss()))
+    report.on("console", lambda message: happened.append(message.text))
+    report.on("pageerror", lambda error: happened.append(str(error)))
+    report.goto((tmp_path / "report.html").as_uri())
+    report.wait_for_selector("#plot-output .hm image", state="attached")
+    report.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length >= 8")
+    now = view(settings, run(settings))
+    for stage in ("X", "scores", "output"):
+        shown = report.evaluate(
+            "s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage
+        )
+        assert np.array_equal(shown, now.stages[stage]), stage
+    assert report.locator("td, th", has_text=HOSTILE[0]).count() > 0
+    assert calm(report) == []
+    assert happened == []
+    context.close()
     other = stranger.open()  # and in again
     other.upload("matrices.csv", matrices)
     other.use()
