@@ -107,7 +107,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
         phone.wait_for(MENU_OPEN)
 
     menu()
-    page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").tap()
+    page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").filter(visible=True).tap()
     words = page.locator(".st-key-set_example")
     words.get_by_text("Four words, by hand", exact=True).wait_for()
     for example in EXAMPLES.values():
@@ -173,7 +173,6 @@ def test_embedded_in_another_page_it_shows_the_same_numbers(visit):
     canvas = frame.locator("[data-stage=output] .board-canvas")
     found = canvas.evaluate("node => node.painted.z.map(row => [...row])")
     np.testing.assert_array_equal(found, numbers)
-    assert frame.locator("[data-testid=stHeader]").filter(visible=True).count() == 0
     assert "embed=true" in line and link.split("?")[1].split("&")[0] in line
 
 

@@ -488,7 +488,7 @@ class Board {
   // what is left of the window alike, as far as those with many rows let them.
   shares(lines) {
     const rows = new Map(lines.map(line => [line, Math.max(...line.map(pane => pane.n))]))
-    const lowest = this.width < 700 ? ROW : LOWEST
+    const lowest = this.fills ? LOWEST : ROW
     const isShort = line => rows.get(line) <= SHORT
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
