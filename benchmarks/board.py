@@ -259,7 +259,9 @@ def said(sentence: str) -> Callable[[Page], None]:
 
 def example(title: str) -> Callable[[Page], None]:
     def choose(page: Page) -> None:
-        page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").click()
+        page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").filter(
+            visible=True
+        ).click()
         page.locator(".st-key-set_example").get_by_text(title, exact=True).first.click()
 
     return choose

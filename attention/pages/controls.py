@@ -89,7 +89,12 @@ def _example(s: Settings) -> None:
     # named by the example: so the list closes when another is chosen. Buttons, for what is closed
     # hears of nothing: a choice kept by the browser would be sent again after Back
     with (
-        st.popover(EXAMPLES[s.example].title, key=f"examples_{s.example}", width="stretch"),
+        st.popover(
+            EXAMPLES[s.example].title,
+            key=f"examples_{s.example}",
+            width="stretch",
+            help="All examples, each with a sentence on what it shows.",
+        ),
         st.container(key="set_example", gap=None),
     ):
         st.caption("What you typed gives way to the example; Back brings it again.")
@@ -182,8 +187,8 @@ def _view(s: Settings) -> None:
         field("digits"),
         min_value=0,
         max_value=10,
-        help="Behind the decimal point, wherever a number is shown; a cell of the board shows as many"
-        " as it has room for, exports all of them.",
+        help="Behind the decimal point, wherever a number is shown; a cell of the board shows as"
+        " many as it has room for, exports all of them.",
     )
 
 

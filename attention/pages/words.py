@@ -39,13 +39,13 @@ GIVEN = "given"  # rows of X that were typed or brought
 
 def row(s: Settings) -> None:
     """The sentence, and beside it what its numbers are drawn from."""
+    st.html("<h2 class='unseen'>Sentence and numbers</h2>")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="words"):
         _sentence(s, memory=False)
         if s.memory_tokens:
             _sentence(s, memory=True)
         if s.d_model is not None:
             _vectors(s)
-        if s.d_model is not None and not s.memory_tokens:  # beside two sentences is no room
             controls.number(
                 "d_model", "d_model_of_words", s.d_model, controls.SIZES["d_model"], width=84
             )

@@ -293,10 +293,20 @@ def test_a_pane_is_a_grid_that_says_its_active_cell(visit):
     choose(dashboard, "X", 2, 3)
     grid = dashboard.page.locator(".board-pane[data-stage=X] [role=grid]")
     names = ("aria-rowcount", "aria-colcount", "aria-readonly")
-    assert [grid.get_attribute(name) for name in names] == ["4", "4", "false"]
+    assert [grid.get_attribute(name) for name in names] == ["4", "5", "false"]
     active = dashboard.page.locator(f"[id={grid.get_attribute('aria-activedescendant')}]")
     assert (active.get_attribute("role"), active.text_content()) == ("gridcell", "w3, 4: 2")
     assert active.locator("..").get_attribute("aria-rowindex") == "3"
+    assert active.get_attribute("aria-colindex") == "5"
+    for _ in range(4):
+        dashboard.page.keyboard.press("ArrowLeft")
+    places = [active.get_attribute(name) for name in ("role", "aria-colindex")]
+    assert places == ["rowheader", "1"]
+    dashboard.page.keyboard.press("Enter")
+    dashboard.page.locator(".board-input").wait_for()
+    owned = """() => [...document.querySelectorAll('[role=grid] :is(button, input, select, a)')]
+        .filter(node => !node.closest('[role=row] > [role=gridcell]')).length"""
+    assert dashboard.page.evaluate(owned) == 0
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -460,6 +470,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
     moves = MOVES | {tab: lambda d, tab=tab: d.tab(tab) for tab in tabs}
     moves |= {"a cell": lambda d: choose(d, "weights", 1, 2)}
     found = {}
+    dashboard.page.wait_for_timeout(400)  # for what opening brings late
     for name, move in moves.items():
         dashboard.idle().page.evaluate("shifted = 0")
         if name in MOVES:

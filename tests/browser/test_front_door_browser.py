@@ -107,7 +107,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
         phone.wait_for(MENU_OPEN)
 
     menu()
-    page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").tap()
+    page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").filter(visible=True).tap()
     words = page.locator(".st-key-set_example")
     words.get_by_text("Four words, by hand", exact=True).wait_for()
     for example in EXAMPLES.values():
@@ -141,6 +141,40 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     phone.tab("Step by step")
     page.get_by_role("button", name="Next").wait_for()
     assert not page.locator("kbd").filter(visible=True).count()
+
+
+def test_on_a_phone_a_token_is_deleted_and_nothing_is_cut(phone):
+    page = phone.open(bare=True).page
+    x, y = phone.place("X", 2, 0)
+    left = page.locator(".board-pane[data-stage=X] .board-plot").bounding_box()["x"]
+    page.touchscreen.tap(left + 20, y)
+    button = page.get_by_role("button", name="Delete the token sat", exact=True)
+    button.wait_for()
+    phone.after(button.tap)
+    phone.wait_for(LABELS, ["the (1)", "cat", "on", "the (2)", "mat"])
+    assert settings(phone.idle()).tokens == ("the", "cat", "on", "the", "mat")
+    parts = page.locator(".board-formula > .board-part").all()
+    assert len({round(part.bounding_box()["y"] / 12) for part in parts}) == 1
+    phone.open("check", ready=".st-key-set_check_plant")
+    assert page.locator(".st-key-set_check_plant").bounding_box()["width"] > 300
+
+
+def test_embedded_in_another_page_it_shows_the_same_numbers(visit):
+    dashboard = visit().open(example="four-words", mask="causal")
+    numbers, tag = dashboard.numbers("output"), dashboard.tag()
+    link = dashboard.page.url
+    dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
+    line = dashboard.page.locator(".share-panel input").nth(1).input_value()
+    other = visit()
+    other.page.route("**/lecture", lambda route: route.fulfill(body=line, content_type="text/html"))
+    other.page.goto(other.address + "lecture")
+    frame = other.page.frame_locator("iframe")
+    frame.locator(".board[data-tag]").wait_for()
+    assert frame.locator(".board").get_attribute("data-tag") == tag
+    canvas = frame.locator("[data-stage=output] .board-canvas")
+    found = canvas.evaluate("node => node.painted.z.map(row => [...row])")
+    np.testing.assert_array_equal(found, numbers)
+    assert "embed=true" in line and link.split("?")[1].split("&")[0] in line
 
 
 @pytest.mark.parametrize(

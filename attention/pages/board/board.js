@@ -295,6 +295,7 @@ class Board {
     if (spec.rows) {
       pane.canvas = make('canvas', 'board-canvas', pane.frame)
       pane.plot = make('div', '', pane.frame)
+      pane.plot.ariaHidden = pane.canvas.ariaHidden = 'true' // the active cell says what is there
       pane.glow = make('canvas', 'board-glow', pane.frame)
       pane.marks = [0, 1, 2].map(() => make('div', 'board-mark', pane.frame))
       pane.cursor = make('div', 'board-cursor', pane.frame)
@@ -312,7 +313,8 @@ class Board {
 
   // Below the cells: one more token, or the switch to draw a mask.
   addBelow(pane) {
-    pane.draw = make('button', 'board-below', pane.frame, 'Draw mask')
+    pane.under = make('div', 'board-under', pane.body) // not in the grid, which has rows alone
+    pane.draw = make('button', 'board-below', pane.under, 'Draw mask')
     Object.assign(pane.draw, { type: 'button', title: 'Clicks hide or show cells, drags paint' })
     pane.draw.setAttribute('aria-pressed', 'false')
     pane.draw.onclick = () => {
@@ -320,12 +322,16 @@ class Board {
       pane.draw.setAttribute('aria-pressed', String(this.drawing))
       pane.frame.classList.toggle('drawing', this.drawing)
     }
-    pane.more = make('button', 'board-below', pane.frame, '+ token')
+    pane.more = make('button', 'board-below', pane.under, '+ token')
     Object.assign(pane.more, { type: 'button', title: 'Add a token' })
     pane.more.onclick = () => {
       pane.wanted = pane.n // the row to name once it is there
       this.edits.add('add', pane.spec.name, 0, pane.n)
     }
+    pane.less = make('button', 'board-below', pane.under)
+    Object.assign(pane.less, { type: 'button', hidden: true })
+    pane.less.onmousedown = event => event.preventDefault() // the label stays chosen
+    pane.less.onclick = () => this.edits.add('delete', pane.spec.name, pane.grid.at[0], pane.n)
   }
 
   // The menu of a pane.
@@ -492,7 +498,7 @@ class Board {
   // what is left of the window alike, as far as those with many rows let them.
   shares(lines) {
     const rows = new Map(lines.map(line => [line, Math.max(...line.map(pane => pane.n))]))
-    const lowest = this.width < 700 ? ROW : LOWEST
+    const lowest = this.fills ? LOWEST : ROW
     const isShort = line => rows.get(line) <= SHORT
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
@@ -531,6 +537,7 @@ class Board {
     pane.places = pane.next
     const { top, height, bottom, rest } = pane.places
     Object.assign(pane.frame.style, px({ height: top + height + bottom, marginBottom: rest }))
+    pane.under.style.top = `${pane.frame.offsetTop + top + height}px`
     this.paint(pane)
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
@@ -758,7 +765,7 @@ class Board {
   toggleTable(pane) {
     const on = !pane.table
     pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
-    pane.frame.hidden = on
+    pane.frame.hidden = pane.under.hidden = on
     if (on) {
       pane.table = make('div', 'board-table', pane.body)
       pane.table.tabIndex = 0

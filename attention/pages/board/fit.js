@@ -9,7 +9,7 @@ const UNSIGNED = 1.75 // and of 0.94
 const PAD = 4 // px of a cell that its number leaves free
 const LEADING = 0.69 // of a row: the most of its height that a number takes
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
-const PLAIN = 220
+const PLAIN = 260
 const ROWS = 26 // more rows than this get no numbers either
 const ROW = 28 // px: the height of a row, where no window is to be filled
 const LOWEST = 16 // px: of a row that shares a window with others
@@ -42,7 +42,7 @@ const read = pane => {
   pane.texts =
     written[0] &&
     written[0].map((row, i) => row.map((text, j) => written.map(t => t[i][j]).find(Boolean) ?? ''))
-  Object.assign(pane, { forms: [], decimals: undefined }) // made when they are wanted
+  Object.assign(pane, { forms: [], decimals: undefined, least: undefined }) // made when wanted
   pane.need = needed(pane)
 }
 
@@ -53,26 +53,33 @@ const usualWidth = ({ name }) => (name === 'weights' ? UNSIGNED : USUAL)
 // board; numbers that are longer are written shorter.
 const needed = ({ n, m, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
-  const cells = m * (usualWidth(spec) * (size + 0.5) + PAD) + 6
   const labels = Math.min(longest(spec.rows), 110) + 10
-  const need = Math.min(labels + cells, cells / (1 - LABELS))
-  return need > MOST || n > ROWS ? PLAIN : need
+  const need = ems => {
+    const cells = m * (ems * (size + 0.5) + PAD) + 6
+    return Math.min(labels + cells, cells / (1 - LABELS))
+  }
+  return need(USUAL) > MOST || n > ROWS ? PLAIN : need(usualWidth(spec))
 }
 
 const DECIMAL = /^\u2212?\d+\.(\d+)$/
 
 // The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
-// as they are, with tiny ones as ≈0, or with fewer decimals. The size is 0 where there is none.
+// as they are, with tiny ones as ≈0, or with fewer decimals, of which so many stay that the largest
+// number has three digits. The size is 0 where there is none.
 const readable = (pane, fitting) => {
   if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
   const decimal = () => pane.texts.flat().find(text => DECIMAL.test(text))
   pane.decimals ??= decimal()?.match(DECIMAL)[1].length ?? 0 // all have the same
-  for (let cut = 0; cut < pane.decimals + 2; cut++) {
+  pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))
+  for (let cut = 0; cut < 2 + Math.max(pane.decimals - pane.least, 0); cut++) {
     const form = (pane.forms[cut] ??= written(pane, cut))
     if (fitting(form.ems) >= NARROW) return { ...form, size: fitting(form.ems) }
   }
   return { size: 0 }
 }
+
+const wholeDigits = texts =>
+  Math.max(...texts.flat().map(text => text.match(/^\u2212?(\d+)(\.\d+)?$/)?.[1].length ?? 0))
 
 const written = (pane, cut) => {
   const write = (text, value) => {

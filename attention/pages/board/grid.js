@@ -22,7 +22,7 @@ class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    frame.onfocus = () => this.at || this.choose(0, 0)
+    frame.onfocus = () => (this.at ? this.place() : this.choose(0, 0))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
     frame.addEventListener('copy', event => this.copy(event))
@@ -60,14 +60,15 @@ class Grid {
   place() {
     const { frame, spec, n, m } = this.pane
     frame.setAttribute('aria-rowcount', n)
-    frame.setAttribute('aria-colcount', m)
+    frame.setAttribute('aria-colcount', m + 1) // the labels of rows are the first
     if (this.at && (this.at[0] >= n || this.at[1] >= m)) this.at = null
     this.cell.hidden = !this.at
+    this.offer()
     if (!this.at) return frame.removeAttribute('aria-activedescendant')
     const [i, j] = this.at
     this.line.setAttribute('aria-rowindex', i + 1)
     this.cell.setAttribute('role', j < 0 ? 'rowheader' : 'gridcell')
-    this.cell.setAttribute('aria-colindex', Math.max(j + 1, 1))
+    this.cell.setAttribute('aria-colindex', j + 2)
     this.cell.setAttribute('aria-selected', 'true')
     const value = j < 0 ? '' : this.board.text(this.pane, i, j)
     this.cell.textContent = j < 0 ? spec.rows[i] : `${spec.rows[i]}, ${spec.columns[j]}: ${value}`
@@ -89,7 +90,19 @@ class Grid {
     this.choose(i, j)
   }
 
+  // A button that deletes the chosen token: no finger finds the key for it.
+  offer() {
+    const { less, frame, spec, n } = this.pane
+    const token = this.at && this.at[1] < 0 && spec.tokens?.[this.at[0]]
+    less.hidden = token == null || token === false || n < 2 || document.activeElement !== frame
+    if (less.hidden) return
+    less.textContent = `\u2212 ${token}`
+    less.title = `Delete the token ${token}`
+    less.setAttribute('aria-label', less.title)
+  }
+
   left() {
+    this.pane.less.hidden = true
     if (!this.board.editor.open) this.board.unmark()
   }
 
@@ -362,7 +375,9 @@ const follow = (move, over) => {
 // The box that a number or a token is typed into, over its cell.
 class Editor {
   constructor() {
-    this.box = make('input', 'board-input')
+    this.holder = make('div')
+    this.holder.setAttribute('role', 'gridcell')
+    this.box = make('input', 'board-input', this.holder)
     Object.assign(this.box, { autocomplete: 'off', spellcheck: false })
     this.box.onkeydown = event => this.key(event)
     this.box.onblur = () => this.keep()
@@ -372,7 +387,7 @@ class Editor {
   begin(grid, i, j, text, before) {
     this.keep()
     this.open = { grid, i, j, before, whole: text !== '' }
-    grid.pane.frame.append(this.box)
+    grid.line.append(this.holder)
     this.box.value = text
     this.box.setAttribute('aria-label', grid.cell.textContent)
     this.place()
@@ -407,7 +422,7 @@ class Editor {
     const focused = document.activeElement === this.box
     this.open = null
     if (focused) grid.pane.frame.focus({ preventScroll: true })
-    this.box.remove()
+    this.holder.remove()
   }
 
   key(event) {
