@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.pages import state
+from attention.pages import state, store
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -188,3 +188,13 @@ def test_a_step_pressed_first_after_a_restart_counts_from_the_one_the_browser_sh
     restarted._run(before._tree.get_widget_states())
     assert restarted.button_group(key="set_below").value == "Step by step"
     assert restarted.button_group(key="set_steps").value == 4
+
+
+def test_an_answer_of_the_store_that_comes_after_it_left_the_page_is_dropped(monkeypatch):
+    monkeypatch.setattr(store.st, "session_state", {})
+    answers: list[dict] = []
+    store._hand_on("lacks", answers.append)
+    assert answers == []
+    monkeypatch.setattr(store.st, "session_state", {store.KEY: {"lacks": {"digests": []}}})
+    store._hand_on("lacks", answers.append)
+    assert answers == [{"digests": []}]
