@@ -139,6 +139,14 @@ def appears(locator, state: str = "visible") -> bool:
     return succeeds(lambda: locator.wait_for(state=state, timeout=MOMENTS))
 
 
+def until(locator, state: str = "visible") -> None:
+    """Wait until it is seen, or "detached".
+
+    Given a minute, Playwright would look every half second; given two seconds, it looks often.
+    """
+    assert any(appears(locator, state) for _ in range(25)), f"{locator} is never {state}"
+
+
 class Dashboard:
     """One visitor's page, and the few things a person does on it."""
 

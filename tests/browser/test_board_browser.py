@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from browser.conftest import until
 
 from attention.limits import MAX_EDITED
 from attention.numbers import rounded
@@ -182,7 +183,7 @@ def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     )
     W[1, 2] = 2
     holds(dashboard, "W_Q", W)
-    dashboard.page.locator(".st-key-set_digits input").wait_for()
+    until(dashboard.page.locator(".st-key-set_digits input"))
     assert "127.0.0.1" in dashboard.page.url
 
 
@@ -209,7 +210,7 @@ def test_a_number_typed_and_not_entered_is_kept_when_another_page_is_chosen(visi
     page.click()
     dashboard.page.wait_for_url("**/conventions*")
     dashboard.idle().page.get_by_role("link", name="Explore").first.click()
-    dashboard.page.locator(".board[data-tag] [data-stage=X]").wait_for()
+    until(dashboard.page.locator(".board[data-tag] [data-stage=X]"))
     X = EXAMPLES["four-words"].build().matrices["X"].values.copy()
     X[0], X[1, :3] = [1, 2, 3, 4], [5, 6, 7.5]
     holds(dashboard, "X", X)
@@ -261,7 +262,7 @@ def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtest
             dashboard.page.keyboard.press("ArrowLeft")
             dashboard.page.keyboard.press(key)
             dashboard.page.keyboard.press("Enter")
-            dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
+            until(dashboard.page.locator("pre.cell[data-cell='weights,1,1']"))
             dashboard.idle()
             assert np.array_equal(dashboard.numbers("W_K"), rolled)
             assert dashboard.page.locator("[role=dialog]").count() == 0
@@ -278,7 +279,7 @@ def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
         ?.painted?.columns.join() === labels"""
     dashboard.wait_for(labels, "w1,cat,w3,w4")
     dashboard.page.get_by_role("button", name="Add a token to X").click()
-    dashboard.page.locator(".board-input").wait_for()
+    until(dashboard.page.locator(".board-input"))
     dashboard.page.keyboard.type("dog")
     dashboard.page.keyboard.press("Enter")
     dashboard.wait_for(labels, "w1,cat,w3,w4,dog")
@@ -303,7 +304,7 @@ def test_a_pane_is_a_grid_that_says_its_active_cell(visit):
     places = [active.get_attribute(name) for name in ("role", "aria-colindex")]
     assert places == ["rowheader", "1"]
     dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator(".board-input").wait_for()
+    until(dashboard.page.locator(".board-input"))
     owned = """() => [...document.querySelectorAll('[role=grid] :is(button, input, select, a)')]
         .filter(node => !node.closest('[role=row] > [role=gridcell]')).length"""
     assert dashboard.page.evaluate(owned) == 0
@@ -334,17 +335,17 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
     assert (box["width"], box["height"]) == (1440, 900)
     assert dashboard.sizes("weights")[0] > 1.3 * small
     for act in (lambda: None, lambda: dashboard.page.evaluate("document.activeElement.blur()")):
-        dashboard.page.locator(".board-body.big").wait_for()
+        until(dashboard.page.locator(".board-body.big"))
         act()
         dashboard.page.keyboard.press("Escape")
-        dashboard.page.locator(".board-body.big").wait_for(state="detached")
+        until(dashboard.page.locator(".board-body.big"), "detached")
         assert dashboard.sizes("weights")[0] == small
         dashboard.tool("weights", "Enlarge")
 
 
 def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
     dashboard = visit(width=390, height=844).open()
-    dashboard.page.locator("[data-stage=weights] .nsewdrag").wait_for(state="attached")
+    until(dashboard.page.locator("[data-stage=weights] .nsewdrag"), "attached")
     drag(dashboard, dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2), steps=5)
     seen = "document.querySelector('[data-stage=weights] .board-canvas').painted.axes.columns"
     dashboard.wait_for(f"{seen}[1] < 3")
@@ -390,11 +391,11 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
         const { width, height } = await createImageBitmap(await item.getType('image/png'))
         return [width, height] }"""
     dashboard.tool("weights", "Copy picture")
-    said.get_by_text("The picture of weights was copied.").wait_for()
+    until(said.get_by_text("The picture of weights was copied."))
     _, png = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
     assert dashboard.page.evaluate(size) == list(struct.unpack(">2I", png[16:24]))
     dashboard.tool("weights", "Copy board as picture")
-    said.get_by_text("The picture of the board was copied.").wait_for()
+    until(said.get_by_text("The picture of the board was copied."))
     box = dashboard.page.locator(".board-groups").bounding_box()
     width, height = dashboard.page.evaluate(size)
     assert abs(width - 2 * (box["width"] + 32)) <= 2
@@ -409,9 +410,11 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
     )
     dashboard.page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = given => given(null) }")
     dashboard.tool("weights", "Copy board as picture")
-    said.get_by_text(
-        "attention_board.png could not be made; reload the page and try again.", exact=True
-    ).wait_for()
+    until(
+        said.get_by_text(
+            "attention_board.png could not be made; reload the page and try again.", exact=True
+        )
+    )
 
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from browser.conftest import until
 
 from attention.session import check_yours as checks
 from attention.session import compare_frameworks as compare_frameworks
@@ -67,12 +68,12 @@ def test_right_numbers_of_every_example_are_declared_right(visit, subtests):
     for example in [name for name, e in EXAMPLES.items() if e.build().softmax]:
         with subtests.test(example=example):
             fill(dashboard, "output", "")
-            dashboard.page.locator(".board").wait_for(state="detached")
+            until(dashboard.page.locator(".board"), "detached")
             dashboard.turn_to(example=example)
-            dashboard.page.get_by_text(f"“{EXAMPLES[example].title}” as it stands").wait_for()
+            until(dashboard.page.get_by_text(f"“{EXAMPLES[example].title}” as it stands"))
             right = bench_of(example).right
             fill(dashboard, "output", str(right["output"].tolist()))
-            dashboard.page.get_by_text("These numbers are right, to").wait_for()
+            until(dashboard.page.get_by_text("These numbers are right, to"))
             dashboard.page.wait_for_selector(".board[data-tag]")
             shown = right["output"]
             assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
@@ -87,9 +88,11 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     dashboard.page.locator(".st-key-set_check_plant input").fill("the heads are split")
     dashboard.page.keyboard.press("Enter")
     dashboard.page.locator(".st-key-check_planted button").first.click()
-    dashboard.page.get_by_text(
-        "The heads are split by a reshape without a transpose. With that,"
-    ).wait_for()
+    until(
+        dashboard.page.get_by_text(
+            "The heads are split by a reshape without a transpose. With that,"
+        )
+    )
     dashboard.page.wait_for_selector(".board[data-tag]")
     wrong = next(d for d in bench.applicable if d.name == "split: reshaped")
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
@@ -104,7 +107,7 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
 def test_what_cannot_be_read_is_refused_in_a_sentence_and_stays_in_the_box(visit):
     dashboard = checking(visit)
     fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
-    dashboard.page.get_by_text("Your weights, line 1 holds no number").wait_for()
+    until(dashboard.page.get_by_text("Your weights, line 1 holds no number"))
     assert (
         dashboard.page.locator(".st-key-set_check_weights textarea").input_value()
         == "<img src=x onerror=alert(1)>"
@@ -122,21 +125,23 @@ def test_numbers_come_from_a_file(visit, tmp_path, kind):
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     dashboard.page.locator(".st-key-check_use_weights button:enabled").first.click()
-    dashboard.page.get_by_text(
-        f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
-    ).wait_for()
+    until(
+        dashboard.page.get_by_text(
+            f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
+        )
+    )
 
 
 def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
     dashboard = checking(visit)
     fill(dashboard, "output", "5 7 5 5")
-    dashboard.page.get_by_text("Your output: the shape is").wait_for()
+    until(dashboard.page.get_by_text("Your output: the shape is"))
     file = tmp_path / "mine.npy"
     file.write_bytes(b"\x93NUMPY")
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     dashboard.page.locator(".st-key-check_use_output button:enabled").first.click()
-    dashboard.page.get_by_text("mine.npy: its .npy version is missing").wait_for()
+    until(dashboard.page.get_by_text("mine.npy: its .npy version is missing"))
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
 
 
@@ -148,13 +153,15 @@ def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visi
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     press = dashboard.page.locator(".st-key-check_use_weights button:enabled").first
     press.click()
-    dashboard.page.get_by_text(
-        "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64, integers"
-        " and masks of bool are read. Tick “Go on with the other arrays” and press again."
-    ).wait_for()
+    until(
+        dashboard.page.get_by_text(
+            "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64,"
+            " integers and masks of bool are read. Tick “Go on with the other arrays” and press again."
+        )
+    )
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""
     box = dashboard.page.locator(".st-key-set_check_others")
     box.locator("label").click()
-    box.locator("input:checked").first.wait_for(state="attached")
+    until(box.locator("input:checked").first, "attached")
     press.click()
-    dashboard.page.get_by_text("These numbers are right, to 16 digits.").wait_for()
+    until(dashboard.page.get_by_text("These numbers are right, to 16 digits."))

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from browser.conftest import until
 
 from attention import causal, self_attention
 from attention.numbers import numbers, rounded
@@ -87,7 +88,7 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
     dashboard.paste(GLOVE)
     dashboard.page.get_by_role("textbox", name="Words wanted").fill("the cat sat the .")
     dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 5 × 6").wait_for()
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 5 × 6"))
     dashboard.use()
     rows = {line.split()[0]: [float(n) for n in line.split()[1:]] for line in GLOVE.splitlines()}
     assert dashboard.numbers("X").tolist() == [
@@ -105,9 +106,9 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
 def test_a_pasted_spreadsheet_range_becomes_the_example(visit):
     dashboard = visit().open()
     dashboard.paste(RANGE)
-    dashboard.page.locator(
-        ".st-key-dock_content p.notice", has_text="The commas are decimal."
-    ).wait_for()
+    until(
+        dashboard.page.locator(".st-key-dock_content p.notice", has_text="The commas are decimal.")
+    )
     dashboard.use()
     expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
     agrees(dashboard, X=np.array(expected), **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
@@ -134,7 +135,7 @@ def test_an_npz_becomes_the_example(visit):
     }
     dashboard = visit().open()
     dashboard.upload("mine.npz", npz(**inputs))
-    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_V, 4 × 5").wait_for()
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_V, 4 × 5"))
     dashboard.use()
     agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})
 
@@ -152,11 +153,13 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     tensors["bert.encoder.layer.1.attention.self.query.bias"] = np.zeros(6, np.float32)
     dashboard = visit().open()
     dashboard.upload("model.safetensors", safetensors(**tensors))
-    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 6").wait_for()
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 6"))
     dashboard.choose("set_load_layer", "bert.encoder.layer.1.attention.self")
-    dashboard.page.locator(
-        ".st-key-dock_content p.notice", has_text="The formula here has no bias"
-    ).wait_for()
+    until(
+        dashboard.page.locator(
+            ".st-key-dock_content p.notice", has_text="The formula here has no bias"
+        )
+    )
     dashboard.use()
     agrees(
         dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()}
@@ -177,13 +180,11 @@ def test_q_k_v_and_a_mask_of_the_other_polarity_come_by_slices(visit):
     box.fill("2")
     box.press("Enter")
     for role in "QKV":
-        dashboard.page.locator(
-            ".st-key-dock_content table.numbers", has_text=f"{role}, 3 × 4"
-        ).wait_for()
+        until(
+            dashboard.page.locator(".st-key-dock_content table.numbers", has_text=f"{role}, 3 × 4")
+        )
     dashboard.page.locator(".st-key-set_load_true_mask").get_by_role("radio", name="hide").click()
-    dashboard.page.locator(
-        ".st-key-dock_content p.notice", has_text="True and 1 mean hide"
-    ).wait_for()
+    until(dashboard.page.locator(".st-key-dock_content p.notice", has_text="True and 1 mean hide"))
     dashboard.use()
     assert np.array_equal(dashboard.numbers("K"), stacked[1, 2])
     assert np.array_equal(np.isnan(dashboard.numbers("weights")), mask)
@@ -211,7 +212,7 @@ def test_a_bad_file_is_one_sentence_and_changes_nothing(visit, subtests):
     for name, content, sentence in BAD:
         with subtests.test(name=name):
             dashboard.upload(name, content)
-            dashboard.page.locator(".said", has_text=sentence[1:]).wait_for()
+            until(dashboard.page.locator(".said", has_text=sentence[1:]))
             assert dashboard.notice() in (sentence, sentence[:1].upper() + sentence[1:])
             assert dashboard.tag() == before
             assert dashboard.page.locator(".st-key-load_use").count() == 0
@@ -231,18 +232,18 @@ def test_beside_an_array_that_cannot_be_read_the_others_wait_for_a_yes(visit):
     dashboard = visit().open()
     dashboard.upload("mixed.npz", mixed)
     assert dashboard.notice() == UNREADABLE
-    dashboard.page.locator(go_on, has_text="Go on with the others").wait_for()
+    until(dashboard.page.locator(go_on, has_text="Go on with the others"))
     assert dashboard.page.locator(".st-key-load_use").count() == 0
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.page.locator(go_on).click()
-    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4").wait_for()
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4"))
     dashboard.upload("again.npz", npz(X=X, W_Q=np.array([["a"]])))  # another file asks anew
-    dashboard.page.locator(".said", has_text="1 of 2 arrays cannot be read. again.npz").wait_for()
-    dashboard.page.locator(go_on, has_text="Go on with the other one").wait_for()
+    until(dashboard.page.locator(".said", has_text="1 of 2 arrays cannot be read. again.npz"))
+    until(dashboard.page.locator(go_on, has_text="Go on with the other one"))
     assert dashboard.page.locator(".st-key-load_use").count() == 0
     dashboard.upload("mixed.npz", mixed)
     dashboard.page.locator(go_on, has_text="Go on with the others").click()
-    dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4").wait_for()
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_Q, 4 × 4"))
     dashboard.use()
     agrees(dashboard, X=X, W_Q=W_Q, W_K=four("W_K"), W_V=four("W_V"))
 
@@ -433,9 +434,11 @@ def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):
     now = view(replace(settings, fill="-inf"), run(replace(settings, fill="-inf")))
     for stage in ("masked", "weights"):
         dashboard.tool(stage, "Copy numbers")
-        dashboard.page.locator(
-            ".board [role=status]", has_text=f"The numbers of {stage} were copied."
-        ).wait_for()
+        until(
+            dashboard.page.locator(
+                ".board [role=status]", has_text=f"The numbers of {stage} were copied."
+            )
+        )
         rows = list(
             csv.reader(
                 io.StringIO(dashboard.page.evaluate("navigator.clipboard.readText()")),

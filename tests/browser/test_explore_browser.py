@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from browser.conftest import until
 
 from attention import self_attention
 from attention.session import links
@@ -164,11 +165,11 @@ def test_view_only_controls_change_no_number(visit):
     same()
     dashboard.tab("Step by step")
     dashboard.page.get_by_role("radio", name="3 mask").click()
-    dashboard.page.locator("ol.walk li.next").nth(2).wait_for()
-    dashboard.page.locator("[data-stage=masked][aria-current=step]").wait_for()
+    until(dashboard.page.locator("ol.walk li.next").nth(2))
+    until(dashboard.page.locator("[data-stage=masked][aria-current=step]"))
     lit = dashboard.page.locator("[aria-current=step]")
     dashboard.page.get_by_role("button", name="Next").click()
-    dashboard.page.locator("[data-stage=weights][aria-current=step]").wait_for()
+    until(dashboard.page.locator("[data-stage=weights][aria-current=step]"))
     assert lit.count() == 1
     same()
     dashboard.tool("scores", "Enlarge")
@@ -228,7 +229,7 @@ def test_the_board_works_with_the_keyboard_alone(visit):
     active = plot.get_attribute("aria-activedescendant")
     assert dashboard.page.locator(f"[id={active}]").text_content() == "w2, w2: 1.4e−6"
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
-    dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
+    until(dashboard.page.locator("pre.cell[data-cell='weights,1,1']"))
     assert (
         dashboard.page.evaluate("document.activeElement.closest('.board-pane').dataset.stage")
         == "weights"
@@ -247,7 +248,7 @@ def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
     rows = [row.split() for row in table.locator("tbody tr").all_inner_texts()]
     assert rows[0] == ["w1", "55", "35", "54", "85"]
     dashboard.after(lambda: table.get_by_role("button", name="63").click())
-    dashboard.page.locator("pre.cell[data-cell='scores,2,3']").wait_for()
+    until(dashboard.page.locator("pre.cell[data-cell='scores,2,3']"))
 
 
 def test_renaming_tokens_leaves_menus_and_numbers_in_order(visit):
@@ -301,7 +302,7 @@ def test_hostile_tokens_stay_text(visit):
     dashboard.hover("weights", 0, 1)
     dashboard.tool("weights", "Show as table")
     dashboard.tab("Step by step")
-    dashboard.page.locator("table.walk").wait_for()
+    until(dashboard.page.locator("table.walk"))
     assert dialogs == []
     assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
     assert dashboard.page.locator("table.walk th", has_text="<b>b</b>").count() == 1

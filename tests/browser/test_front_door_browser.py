@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from browser.conftest import Dashboard
+from browser.conftest import Dashboard, until
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -65,7 +65,7 @@ def test_the_copied_link_opens_the_same_board_elsewhere(visit):
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
     panel = dashboard.page.locator(".share-panel")
-    panel.get_by_text("The link was copied.").wait_for()
+    until(panel.get_by_text("The link was copied."))
     assert panel.get_by_text("This link holds everything").is_visible()
     link = dashboard.page.evaluate("navigator.clipboard.readText()")
     other = visit()
@@ -84,7 +84,7 @@ def test_without_a_clipboard_the_link_is_selected_to_be_copied_by_hand(visit):
     )
     dashboard.open(bare=True)
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
-    dashboard.page.locator(".share-panel").get_by_text("The link is selected").wait_for()
+    until(dashboard.page.locator(".share-panel").get_by_text("The link is selected"))
     assert dashboard.page.evaluate(
         "() => { const f = document.activeElement; return f.value.slice("
         "f.selectionStart, f.selectionEnd) === f.value && f.value.includes('?example=') }"
@@ -109,7 +109,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     menu()
     page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").filter(visible=True).tap()
     words = page.locator(".st-key-set_example")
-    words.get_by_text("Four words, by hand", exact=True).wait_for()
+    until(words.get_by_text("Four words, by hand", exact=True))
     for example in EXAMPLES.values():
         assert words.get_by_text(example.sentence, exact=True).count() == 1
     phone.after(lambda: words.get_by_text("Four words, by hand", exact=True).tap())
@@ -120,16 +120,16 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     phone.wait_for(MENU_CLOSED)
     menu()
     page.get_by_role("link", name="Explore").tap()
-    page.locator(".board-pane[data-stage=W_Q]").wait_for()
+    until(page.locator(".board-pane[data-stage=W_Q]"))
     phone.wait_for(MENU_CLOSED)
 
     x, y = phone.idle().place("W_Q", 0, 0)
     page.touchscreen.tap(x, y)
-    page.get_by_text("Tap it again to change it.").wait_for()
-    page.locator("pre.cell[data-cell='W_Q,0,0']").wait_for(state="attached")
+    until(page.get_by_text("Tap it again to change it."))
+    until(page.locator("pre.cell[data-cell='W_Q,0,0']"), "attached")
     phone.idle()
     page.touchscreen.tap(*phone.place("W_Q", 0, 0))
-    page.locator(".board-input").wait_for()
+    until(page.locator(".board-input"))
     page.keyboard.type("-9")
     phone.after(lambda: page.keyboard.press("Enter"))
     s = settings(phone)
@@ -139,7 +139,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     phone.wait_for(SEEN, f"{s.tokens[largest]} {seen['weights'][0, largest]:.2f}")
     phone.wait_for(SEEN, f"{seen['output'][0, 0]:.2f}".replace("-", "−"))
     phone.tab("Step by step")
-    page.get_by_role("button", name="Next").wait_for()
+    until(page.get_by_role("button", name="Next"))
     assert not page.locator("kbd").filter(visible=True).count()
 
 
@@ -149,7 +149,7 @@ def test_on_a_phone_a_token_is_deleted_and_nothing_is_cut(phone):
     left = page.locator(".board-pane[data-stage=X] .board-plot").bounding_box()["x"]
     page.touchscreen.tap(left + 20, y)
     button = page.get_by_role("button", name="Delete the token sat", exact=True)
-    button.wait_for()
+    until(button)
     phone.after(button.tap)
     phone.wait_for(LABELS, ["the (1)", "cat", "on", "the (2)", "mat"])
     assert settings(phone.idle()).tokens == ("the", "cat", "on", "the", "mat")
@@ -169,7 +169,7 @@ def test_embedded_in_another_page_it_shows_the_same_numbers(visit):
     other.page.route("**/lecture", lambda route: route.fulfill(body=line, content_type="text/html"))
     other.page.goto(other.address + "lecture")
     frame = other.page.frame_locator("iframe")
-    frame.locator(".board[data-tag]").wait_for()
+    until(frame.locator(".board[data-tag]"))
     assert frame.locator(".board").get_attribute("data-tag") == tag
     canvas = frame.locator("[data-stage=output] .board-canvas")
     found = canvas.evaluate("node => node.painted.z.map(row => [...row])")

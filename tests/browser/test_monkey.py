@@ -50,7 +50,7 @@ def test_a_file_opened_over_itself_keeps_what_was_understood(page, address):
         ),
         (
             "document.querySelector('[data-stage=scores] .board-canvas').painted.z[0][0] += 1e-12",
-            "[('resize', '', 0.0)] changed numbers: ['scores']",
+            "[('resize', '', 0.0)] changed numbers, from ",
         ),
         (
             "setInterval(() => { document.querySelector('.board').dataset.tag = 'x' }, 5)",

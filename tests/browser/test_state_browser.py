@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser.conftest import POLL, TAG, succeeds, until_healthy
+from browser.conftest import POLL, TAG, succeeds, until, until_healthy
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -174,7 +174,7 @@ def slider(d) -> None:
 
 
 def said(dashboard) -> list[str]:
-    dashboard.page.locator(".said").first.wait_for()
+    until(dashboard.page.locator(".said").first)
     return dashboard.page.locator(".said").all_inner_texts()
 
 
@@ -206,7 +206,7 @@ def test_every_page_asks_the_browser_for_a_large_state(visit):
     bring(dashboard, state)
     for path in ("why", "conventions", "check"):
         dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
-        dashboard.page.locator(".said.flag", has_text="do not fit into a link").wait_for()
+        until(dashboard.page.locator(".said.flag", has_text="do not fit into a link"))
         assert dashboard.page.locator(".said.refused").count() == 0, path
         assert mark(state) in dashboard.page.url
 
@@ -252,9 +252,9 @@ def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
     assert said(dashboard) == [f"{NONE_KEPT}{OPEN_SAVED[:-1]} (the browser says: it is denied)."]
     dashboard.upload("state.json", links.to_file(large(1)))
     dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
-    dashboard.page.locator(
-        ".said.flag", has_text="this browser keeps nothing (it is denied)"
-    ).wait_for()
+    until(
+        dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it is denied)")
+    )
     holds(dashboard, large(1))
     slider(dashboard)
     arrived(dashboard, replace(large(1), digits=3))
@@ -290,9 +290,11 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     }
     dashboard.tab("Take it away")
     dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
-    dashboard.page.locator(
-        ".said.flag", has_text="this browser keeps nothing (it was told to forget)"
-    ).wait_for()
+    until(
+        dashboard.page.locator(
+            ".said.flag", has_text="this browser keeps nothing (it was told to forget)"
+        )
+    )
     until_kept(dashboard, None)
     holds(dashboard, state)
     dashboard.page.locator(".st-key-set_digits input").focus()
@@ -311,7 +313,7 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     before = page.evaluate("history.length")
     for name, board in (("Why √d_k", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
         page.get_by_test_id("stTopNavLink").get_by_text(name).click()
-        page.locator(f".board-pane{board}").first.wait_for()
+        until(page.locator(f".board-pane{board}").first)
         dashboard.idle()
         assert page.evaluate("location.search") == address
     assert page.evaluate("history.length") == before + 2
@@ -407,7 +409,7 @@ def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pag
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
         panel = "pre.cell" if move is cell else panel
-        dashboard.page.locator(panel).wait_for()
+        until(dashboard.page.locator(panel))
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
 
@@ -433,7 +435,7 @@ def test_a_cell_chosen_as_soon_as_the_page_is_connected_again_shows_its_panel(pa
                 send.call(socket, asked)
                 setTimeout(press) } }, 1) }"""
     )
-    dashboard.page.locator("pre.cell").wait_for()
+    until(dashboard.page.locator("pre.cell"))
     assert "cell=weights" in dashboard.page.url
 
 
@@ -441,7 +443,7 @@ def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")
     use = dashboard.page.locator(".st-key-load_use button:enabled").first
-    use.wait_for()
+    until(use)
     expire(dashboard)
     dashboard.after(lambda: use.evaluate(PRESS))
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
@@ -453,7 +455,7 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     connected(dashboard, False)
     cell(dashboard)
     said = dashboard.page.locator(".board [role=status]")
-    said.wait_for()
+    until(said)
     assert (
         said.inner_text() == "The server cannot be reached just now, so this was not taken. "
         "Try again when it is back."

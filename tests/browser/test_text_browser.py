@@ -6,6 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from browser.conftest import appears, until
 
 from attention.session import links
 from attention.session.run import run, view
@@ -100,28 +101,33 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
         stranger.click("weights", i, 0)
     for tab, part in TABS.items():
         stranger.tab(tab)
-        page.locator(part).first.wait_for()
+        until(page.locator(part).first)
         assert stranger.idle().calm() == []
     stranger.tab("Step by step")
-    page.locator("table.walk").wait_for()
+    until(page.locator("table.walk"))
     shown = page.locator("table.walk tbody th").all_text_contents()
     assert shown[: len(HOSTILE)] == list(HOSTILE)
     stranger.tool("weights", "Show as table")
     heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
     assert heads == list(HOSTILE)
     assert_ticks(stranger, "scores")
-    page.locator(".st-key-set_query input").focus()
-    page.keyboard.press("ArrowDown")
-    page.get_by_role("option").first.wait_for()
+    options = page.get_by_role("option").first
+    for _ in range(20):  # a list that was open when the page was drawn anew is opened again
+        page.locator(".st-key-set_query input").focus()
+        page.keyboard.press("ArrowDown")
+        if appears(options):
+            break
     assert page.get_by_role("option").all_inner_texts()[0] == HOSTILE[0]
 
 
 @pytest.mark.parametrize("path", ["why", "conventions", "check"])
 def test_the_other_pages_show_them_as_text(stranger, path):
     page = stranger.open(path, ready="p.intro", **stranger.link).page
-    page.locator(
-        {"check": ".st-key-set_check_output textarea"}.get(path, ".board[data-tag]")
-    ).first.wait_for()
+    until(
+        page.locator(
+            {"check": ".st-key-set_check_output textarea"}.get(path, ".board[data-tag]")
+        ).first
+    )
     if path == "check":
         box = page.locator(".st-key-set_check_output textarea")
         box.fill("1 <img/src=x/onerror=alert(1)>")
@@ -209,11 +215,11 @@ def test_names_of_files_and_arrays_are_text(stranger):
     buffer = io.BytesIO()
     np.savez(buffer, **{token.replace("/", "-"): np.eye(4) for token in HOSTILE[:8]})
     stranger.upload(f"{HOSTILE[4].replace('/', '-')}{HOSTILE[0]}.npz", buffer.getvalue())
-    page.locator(".st-key-set_load_pick_X").wait_for()
+    until(page.locator(".st-key-set_load_pick_X"))
     page.get_by_text("8 arrays").click()
-    page.locator(".st-key-dock_content table.numbers th", has_text=HOSTILE[0]).wait_for()
+    until(page.locator(".st-key-dock_content table.numbers th", has_text=HOSTILE[0]))
     stranger.choose("set_load_pick_X", f"{HOSTILE[0]}   4 × 4")
-    page.locator(".st-key-dock_content table.numbers", has_text="X, 4 × 4").wait_for()
+    until(page.locator(".st-key-dock_content table.numbers", has_text="X, 4 × 4"))
     assert stranger.calm() == []
     stranger.upload(f"{HOSTILE[0]}.npy", b"\x93NUMPY\x01\x00")
-    page.locator(".said.refused", has_text="header is damaged").wait_for()
+    until(page.locator(".said.refused", has_text="header is damaged"))
