@@ -88,10 +88,10 @@ def multi_head_attention(
     """
     Q, K, V = (kept(M) for M in as_floats(Q=Q, K=K, V=V))
     heads, kv_heads = check_heads(heads, kv_heads)
+    scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
+    allowed = before_heads("allowed", allowed, scores, heads)
+    bias = before_heads("bias", bias, scores, heads)
     if heads > 1:
-        scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
-        allowed = before_heads("allowed", allowed, scores, heads)
-        bias = before_heads("bias", bias, scores, heads)
         Q = split_heads(Q, heads, "Q")
         K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
         check_columns(Q, K)
@@ -230,13 +230,14 @@ def before_heads(
     """Give a mask a head axis of length 1, so that it serves every head.
 
     ``scores`` is the shape of the scores without their heads. A mask of one axis more has the axis
-    already, as in torch: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch.
+    already, as in torch: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch. For one head
+    the mask comes back without it.
     """
     if M is None:
         return None
     mask = as_array(name, M)
     if mask.ndim == len(scores) + 1:
         check_fits(name, mask, (*scores[:-2], heads, *scores[-2:]))
-        return mask
+        return mask if heads > 1 else mask[..., 0, :, :]
     check_fits(name, mask, scores)
-    return mask if mask.ndim < 2 else mask[..., None, :, :]
+    return mask if mask.ndim < 2 or heads == 1 else mask[..., None, :, :]

@@ -127,6 +127,15 @@ def test_a_bias_of_each_item_serves_every_head():
     np.testing.assert_allclose(trace.masked - trace.scaled, np.stack([bias, bias], 1), atol=1e-14)
 
 
+def test_one_head_takes_a_mask_with_an_axis_for_it():
+    Q, K, V = (draw((2, 3, 4), seed) for seed in range(3))
+    see = draw((2, 1, 1, 3), 6) > -0.5
+    trace = multi_head_attention(Q, K, V, heads=1, allowed=see)
+    plain = multi_head_attention(Q, K, V, heads=1, allowed=np.repeat(see[:, 0], 3, axis=1))
+    np.testing.assert_array_equal(trace.output, plain.output)
+    assert diagnose(Q, K, V, allowed=see, output=plain.output).correct
+
+
 @pytest.mark.parametrize("shape", [(2, 1, 1, 3), (2, 2, 3, 3), (1, 2, 1, 3), (2, 1, 3, 3)])
 def test_a_mask_and_a_bias_with_an_axis_for_the_heads_are_taken_as_they_are(shape):
     Q, K, V = (draw((2, 3, 4), seed) for seed in range(3))

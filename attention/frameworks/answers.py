@@ -85,6 +85,7 @@ class Target:
         return next((view for view in views if view.shape == self.values.shape), None)
 
 
+Sizes = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Apart = tuple[np.ndarray, np.ndarray, Target]  # of some rows: distances, finite sizes, numbers
 
 
@@ -163,18 +164,20 @@ def compare(
     view: np.ndarray,
     size: np.ndarray,
     largest_score: float,
-    telling: np.ndarray | None = None,
+    telling: Sizes | None = None,
 ) -> Verdict:
     """One verdict: by what is written first, by half precision that nothing shows last.
 
-    ``telling`` are the sizes by which distances are looked at for whether they are like rounding,
-    where those that bound them were raised; numbers of size 0 do not tell.
+    ``telling`` makes, of some numbers and their sizes, the sizes by which distances are looked at
+    for whether they are like rounding, where those that bound them were raised; numbers of size 0
+    do not tell.
     """
 
-    def blocks_apart(size: np.ndarray = size) -> Iterator[Apart]:
+    def blocks_apart(telling: Sizes | None = None) -> Iterator[Apart]:
         for rows, part in target.parts():
-            of_size = np.nan_to_num(size[..., rows, :], posinf=0)
-            yield distance(view[..., rows, :], part.values), of_size, part
+            ours, of_size = view[..., rows, :], size[..., rows, :]
+            of_size = np.nan_to_num(telling(ours, of_size) if telling else of_size, posinf=0)
+            yield distance(ours, part.values), of_size, part
 
     small = list(blocks_apart()) if target.values.size <= CELLS else None
     apart = blocks_apart if small is None else lambda: small

@@ -55,6 +55,7 @@ PAIRS = 2**25  # scores computed for pairs
 WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
+LEAST_TELLING = 1e-3  # of a weight whose rounding is looked at; float16 has few digits of smaller
 
 
 @dataclass(frozen=True)
@@ -271,7 +272,11 @@ class Search:
 
     def _judge_answer(self, target: Target) -> Verdict:
         ours, size = self.right[target.name], target.size
-        telling = ours if target.name == "weights" else np.where(ours == 0, 0, size)
+
+        def telling(ours: np.ndarray, size: np.ndarray) -> np.ndarray:
+            of_size = np.maximum(ours, LEAST_TELLING) if target.name == "weights" else size
+            return np.where(ours == 0, 0, of_size)
+
         return compare(target, ours, size, self.largest_score, telling)
 
     def _give_answer(self, bench: Bench) -> None:

@@ -10,12 +10,14 @@
   }
 
   // Streamlit does not heed Back while the page is on its way: say it again when it has come.
-  const come = () => document.querySelector('.intro')
+  const hasCome = () => document.querySelector('.intro')
+  let watch
   addEventListener('popstate', () => {
-    if (come()) return
-    const watch = new MutationObserver(() => {
-      if (!come()) return
+    if (watch || hasCome()) return
+    watch = new MutationObserver(() => {
+      if (!hasCome()) return
       watch.disconnect()
+      watch = null
       dispatchEvent(new PopStateEvent('popstate'))
     })
     watch.observe(document, { childList: true, subtree: true })

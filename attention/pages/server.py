@@ -41,7 +41,7 @@ def plotly_js(request: Request) -> Response:
     return Response(_plotly(compressed), media_type="text/javascript", headers=headers)
 
 
-HISTORY = (Path(__file__).parent / "history.js").read_text()
+HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
 # Until a page has its first line, and with it its style, Streamlit lays it out in its own way and
 # moves all of it twice. That is not shown, though no longer than this many seconds.
 WAITING = """<style>

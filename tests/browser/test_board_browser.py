@@ -485,6 +485,29 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
     assert {name: shift for name, shift in found.items() if shift >= 0.02} == {}
 
 
+def test_hidden_numbers_and_tiny_ones_stay_what_they_are_with_fewer_decimals(visit):
+    dashboard = visit().open(example="cat-sat", digits="6", mask="causal", scale="2")
+    weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
+    decimals = len(texts[0][0].split(".")[1])
+    assert 0 < decimals < 6
+    least = 0.5 * 10**-decimals
+    for row, shown in zip(weights, texts, strict=True):
+        for weight, text in zip(row, shown, strict=True):
+            if weight != weight or weight == 0:  # hidden
+                assert re.fullmatch("|0|0[.]0+", text)
+            elif weight < least:
+                assert text == "≈0"
+            else:
+                assert abs(float(text) - weight) <= least * 1.001
+    assert "≈0" in sum(texts, [])
+
+
+def test_a_large_window_is_filled_without_empty_bands(visit):
+    dashboard = visit(width=1920, height=1200).open()
+    script = "nodes => nodes.map(node => parseFloat(getComputedStyle(node).marginBottom))"
+    assert max(dashboard.page.eval_on_selector_all(".board-plot", script)) < 20
+
+
 @pytest.mark.parametrize("digits", [2, 5, 10])
 def test_numbers_with_more_digits_than_have_room_are_rounded_to_those_that_do(visit, digits):
     dashboard = visit().open(example="cat-sat", digits=str(digits))

@@ -156,7 +156,8 @@ def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visi
     until(
         dashboard.page.get_by_text(
             "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64,"
-            " integers and masks of bool are read. Tick “Go on with the other arrays” and press again."
+            " integers and masks of bool are read. Tick “Go on with the other arrays” and press"
+            " again."
         )
     )
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""

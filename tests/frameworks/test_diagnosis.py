@@ -534,19 +534,21 @@ def in_float16(M):
     return M.astype("f2").astype("f8")
 
 
-@pytest.mark.parametrize("what", ["output", "weights"])
+@pytest.mark.parametrize(
+    ("what", "larger"), [("output", 2), ("weights", 2), ("weights", 3), ("weights", 6)]
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_float16_of_three_digits_is_right_beside_as_many_hidden_numbers(seed, what):
+def test_float16_of_three_digits_is_right_beside_as_many_hidden_numbers(seed, what, larger):
     Q, K, V = in_float16(np.random.default_rng(seed).standard_normal((3, 20, 16)))
     allowed = np.arange(20) < 6 + 0 * np.arange(20)[:, None]
     if what == "output":
         allowed = allowed & (np.arange(20) < 9)[:, None]  # the other queries see nothing: 0
-    scaled = in_float16(in_float16(2 * Q @ K.T) / 4)
-    grown = np.where(allowed, np.exp(scaled), 0)
+    scaled = in_float16(in_float16(larger * Q @ K.T) / 4)
+    grown = np.where(allowed, np.exp(scaled - scaled.max(axis=1, keepdims=True)), 0)
     weights = in_float16(grown / np.maximum(grown.sum(axis=1, keepdims=True), 1e-9))
     numbers = in_float16(weights @ V) if what == "output" else weights
     printed = [[float(f"{number:.3g}") for number in row] for row in numbers]
-    found = diagnose(2 * Q, K, V, allowed=allowed, **{what: printed})
+    found = diagnose(larger * Q, K, V, allowed=allowed, **{what: printed})
     assert found.correct, str(found)
 
 

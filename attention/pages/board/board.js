@@ -515,7 +515,8 @@ class Board {
     const found = line => {
       if (!isShort(line)) return { row: ROW, room: 0 }
       const least = lowest * rows.get(line)
-      const whole = usual(line) + (sharing.includes(line) ? share() : least)
+      const most = Math.min(share(), HIGHEST * rows.get(line))
+      const whole = usual(line) + (sharing.includes(line) ? most : least)
       const room = Math.max(whole - this.around(line), least)
       return { row: Math.min(Math.floor(room / rows.get(line)), HIGHEST), room }
     }

@@ -81,12 +81,17 @@ const readable = (pane, fitting) => {
 const wholeDigits = texts =>
   Math.max(...texts.flat().map(text => text.match(/^\u2212?(\d+)(\.\d+)?$/)?.[1].length ?? 0))
 
+// A number that fewer decimals would make a 0, and is none, is ≈0.
 const written = (pane, cut) => {
   const write = (text, value) => {
     if (cut && text.includes('e\u2212')) return '≈0'
-    return cut > 1 && DECIMAL.test(text) ? fixed(value, pane.decimals + 1 - cut) : text
+    if (cut < 2 || !DECIMAL.test(text)) return text
+    const shorter = fixed(value, pane.decimals + 1 - cut)
+    return value && !Number(shorter.replace('\u2212', '-')) ? '≈0' : shorter
   }
-  const texts = pane.texts.map((row, i) => row.map((text, j) => write(text, pane.z[i][j])))
+  // of several traces in one heatmap, such as those of hidden cells, one has the number
+  const value = (i, j) => pane.traces.find(({ text }) => text?.[i][j])?.z[i][j]
+  const texts = pane.texts.map((row, i) => row.map((text, j) => write(text, value(i, j))))
   return { write, texts, ems: widest(texts) }
 }
 
