@@ -9,17 +9,15 @@
     push(state, title, next)
   }
 
-  // Streamlit does not heed Back while the page is on its way: say it again when it has come.
-  const hasCome = () => document.querySelector('.intro')
-  let watch
-  addEventListener('popstate', () => {
-    if (watch || hasCome()) return
-    watch = new MutationObserver(() => {
-      if (!hasCome()) return
-      watch.disconnect()
-      watch = null
-      dispatchEvent(new PopStateEvent('popstate'))
-    })
-    watch.observe(document, { childList: true, subtree: true })
+  // Streamlit does not heed Back before its first answer: say it again when that has come.
+  let wentBack = false
+  const note = () => { wentBack = true }
+  addEventListener('popstate', note)
+  const watch = new MutationObserver(() => {
+    if (!document.querySelector('.intro')) return
+    watch.disconnect()
+    removeEventListener('popstate', note)
+    if (wentBack) dispatchEvent(new PopStateEvent('popstate'))
   })
+  watch.observe(document, { childList: true, subtree: true })
 }

@@ -318,7 +318,8 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
         assert page.evaluate("location.search") == address
     assert page.evaluate("history.length") == before + 2
     page.go_back()
-    dashboard.wait_for("() => location.pathname === '/why'")
+    until(page.locator(".board-pane[data-stage*=ariance]").first)
+    assert page.evaluate("location.pathname + location.search") == f"/why{address}"
     page.go_back()
     shows(dashboard, moved)
     page.go_back()
