@@ -473,7 +473,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
     moves = MOVES | {tab: lambda d, tab=tab: d.tab(tab) for tab in tabs}
     moves |= {"a cell": lambda d: choose(d, "weights", 1, 2)}
     found = {}
-    dashboard.page.wait_for_timeout(400)  # for what opening brings late
+    dashboard.page.wait_for_timeout(1500)  # for what opening brings late
     for name, move in moves.items():
         dashboard.idle().page.evaluate("shifted = 0")
         if name in MOVES:
