@@ -32,7 +32,6 @@ SHEET = """arg => { const src = document.querySelector('.sheet img')?.src ?? ''
   const text = decodeURIComponent(src.slice(src.indexOf(',') + 1))
   return (%s)(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, arg) }"""
 PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
-SEEN = "selector => document.querySelector(selector)?.getClientRects().length > 0"
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
 FLAGS = [
@@ -139,12 +138,16 @@ def appears(locator, state: str = "visible") -> bool:
     return succeeds(lambda: locator.wait_for(state=state, timeout=MOMENTS))
 
 
-def until(locator, state: str = "visible") -> None:
-    """Wait until it is seen, or "detached".
+def until(locator, state: str = "visible", act=lambda: None) -> None:
+    """Wait until it is seen, or "detached"; ``act``, which brings it, is done again for each try.
 
     Given a minute, Playwright would look every half second; given two seconds, it looks often.
     """
-    assert any(appears(locator, state) for _ in range(25)), f"{locator} is never {state}"
+    for _ in range(25):
+        act()
+        if appears(locator, state):
+            return
+    raise AssertionError(f"{locator} is never {state}")
 
 
 class Dashboard:
@@ -161,7 +164,7 @@ class Dashboard:
         """Open a page with this link; without one with the four words, or at its bare address."""
         link = link if link or bare else {"example": "four-words"}
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
-        self.until_seen(ready)
+        until(self.page.locator(ready).first)
         return self.idle()
 
     def turn_to(self, **link) -> None:
@@ -192,10 +195,6 @@ class Dashboard:
     def sheet(self, holds: str, arg=None) -> None:
         """Wait until a function of the figure to take away, an SVG element, and of arg is true."""
         self.wait_for(SHEET % holds, arg)
-
-    def until_seen(self, selector: str) -> None:
-        """Wait until the first such element is seen; Playwright would look every half second."""
-        self.wait_for(SEEN, selector)
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(
@@ -238,19 +237,19 @@ class Dashboard:
         return self.wait_for(script, [stage, i, j]).json_value()
 
     def hover(self, stage: str, i: int, j: int) -> None:
-        for _ in range(20):  # a pane that moved or was drawn anew meanwhile is pointed at again
+        def point() -> None:
             x, y = self.place(stage, i, j)
             self.page.mouse.move(x - 3, y - 3)
             self.page.mouse.move(x, y)
-            if appears(self.page.locator(".board-tip")):
-                return
-        raise AssertionError(f"pointing at {stage}, {i}, {j} says nothing")
+
+        # a pane that moved or was drawn anew meanwhile is pointed at again
+        until(self.page.locator(".board-tip"), act=point)
 
     def click(self, stage: str, i: int, j: int) -> Dashboard:
         self.hover(stage, i, j)
         x, y = self.place(stage, i, j)
         self.page.mouse.click(x, y)
-        self.until_seen(f"pre.cell[data-cell='{stage},{i},{j}']")
+        until(self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").first)
         return self
 
     def tab(self, label: str) -> None:
@@ -276,7 +275,7 @@ class Dashboard:
         """Open the panel that draws one matrix."""
         self.tab("Initialise")
         self.choose("set_matrix", matrix)
-        self.until_seen(f".st-key-set_kind_{matrix}")
+        until(self.page.locator(f".st-key-set_kind_{matrix}").first)
 
     def write(self, stage: str, i: int, j: int, text: str) -> Dashboard:
         """Type over a number of the board, and wait until its effect is drawn."""
@@ -303,7 +302,7 @@ class Dashboard:
     def use(self) -> Dashboard:
         """Take what was understood, and wait until it is drawn."""
         button = ".st-key-load_use button:enabled"
-        self.until_seen(button)
+        until(self.page.locator(button).first)
         return self.after(lambda: self.page.locator(button).first.click())
 
     def download(self, act) -> tuple[str, bytes]:
@@ -317,7 +316,7 @@ class Dashboard:
         self.page.locator(".board-menu:not([hidden])").get_by_role("button", name=name).click()
 
     def notice(self) -> str:
-        self.until_seen(".said")
+        until(self.page.locator(".said").first)
         return self.page.locator(".said").first.inner_text()
 
 

@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from browser.conftest import Dashboard, appears, until
+from browser.conftest import Dashboard, until
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -146,12 +146,13 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
 def test_on_a_phone_a_token_is_deleted_and_nothing_is_cut(phone):
     page = phone.open(bare=True).page
     button = page.get_by_role("button", name="Delete the token sat", exact=True)
-    for _ in range(20):  # a pane that moved meanwhile is tapped again
+
+    def tap_the_label() -> None:
         _, y = phone.idle().place("X", 2, 0)
         left = page.locator(".board-pane[data-stage=X] .board-plot").bounding_box()["x"]
         page.touchscreen.tap(left + 20, y)
-        if appears(button):
-            break
+
+    until(button, act=tap_the_label)  # a pane that moved meanwhile is tapped again
     phone.after(button.tap)
     phone.wait_for(LABELS, ["the (1)", "cat", "on", "the (2)", "mat"])
     assert settings(phone.idle()).tokens == ("the", "cat", "on", "the", "mat")

@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from browser.conftest import appears, until
+from browser.conftest import until
 
 from attention.session import links
 from attention.session.run import run, view
@@ -111,12 +111,13 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
     heads = page.locator(".board-pane[data-stage=weights] tbody th").all_text_contents()
     assert heads == list(HOSTILE)
     assert_ticks(stranger, "scores")
-    options = page.get_by_role("option").first
-    for _ in range(20):  # a list that was open when the page was drawn anew is opened again
+
+    def open_list() -> None:
         page.locator(".st-key-set_query input").focus()
         page.keyboard.press("ArrowDown")
-        if appears(options):
-            break
+
+    # a list that was open when the page was drawn anew is opened again
+    until(page.get_by_role("option").first, act=open_list)
     assert page.get_by_role("option").all_inner_texts()[0] == HOSTILE[0]
 
 
