@@ -110,7 +110,7 @@ def _struck(view: View, pane: Pane) -> dict:
     step = math.ceil(max(hidden.shape) / MOST_STROKES)
     cells = [(i, j) for i, j in np.argwhere(hidden).tolist() if (i + j) % step == 0]
     path = "".join(f"M{j - 0.5},{i + 0.5}L{j + 0.5},{i - 0.5}" for i, j in cells)
-    line = {"color": LIGHT["ink"] + "48", "width": 1}
+    line = {"color": LIGHT["stroke"], "width": 1}
     strokes = {"type": "path", "path": path, "layer": "above", "line": line}
     layout = pane["figure"]["layout"]
     return pane["figure"] | {"layout": layout | {"shapes": [*layout.get("shapes", []), strokes]}}

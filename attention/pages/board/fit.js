@@ -192,7 +192,7 @@ const strokes = (pane, palette, cell) => {
   const lines = struck(pane, cell).map(
     ([i, j]) => `M${j - 0.5},${i + 0.5}L${j + 0.5},${i - 0.5}`
   )
-  const line = { color: palette.ink + STROKE, width: 1 }
+  const line = { color: palette.stroke, width: 1 }
   return { type: 'path', path: lines.join(''), layer: 'above', line }
 }
 

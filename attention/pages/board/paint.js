@@ -5,7 +5,6 @@ const STEPS = 256 // of a colour scale
 const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
 const APART = 6 // px between the strokes through hidden cells
-const STROKE = '48' // how faint they are, as the end of a colour
 const MANY = 4096 // cells: more than this are not marked one by one
 
 const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
@@ -139,7 +138,7 @@ const paintStrokes = (context, pane, palette, { x, y, across, down }) => {
     context.moveTo(x(j - 0.5), y(i + 0.5))
     context.lineTo(x(j + 0.5), y(i - 0.5))
   }
-  Object.assign(context, { strokeStyle: palette.ink + STROKE, lineWidth: 1 })
+  Object.assign(context, { strokeStyle: palette.stroke, lineWidth: 1 })
   context.stroke()
 }
 
