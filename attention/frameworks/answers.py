@@ -57,9 +57,8 @@ class Target:
         """The root of the mean squared number, relative to the size: how far off 0 would be."""
         squares = 0.0
         for _, part in self.parts():
-            with np.errstate(over="ignore"):  # as in compare
-                relative = np.abs(np.where(np.isfinite(part.values), part.values, 0)) / part.size
-            squares += float(np.square(np.minimum(relative, 1e150)).sum())
+            numbers = np.abs(np.where(np.isfinite(part.values), part.values, 0))
+            squares += _squares(_relative(numbers, part.size))
         return math.sqrt(squares / self.values.size)
 
     def rows(self, queries: np.ndarray | slice | None) -> Target:
@@ -159,6 +158,15 @@ def judge_stages(
     return None if view is None or size is None else compare(target, view, size, largest_score)
 
 
+def _relative(distances: np.ndarray, size: np.ndarray | float) -> np.ndarray:
+    with np.errstate(over="ignore"):  # a huge number beside tiny ones is infinitely far off
+        return distances / size
+
+
+def _squares(relative: np.ndarray) -> float:
+    return float(np.square(np.minimum(relative, 1e150)).sum())
+
+
 def compare(
     target: Target,
     view: np.ndarray,
@@ -184,9 +192,8 @@ def compare(
     tells = apart if telling is None else lambda: blocks_apart(telling)
     far = error = squares = 0.0
     for distances, _, part in apart():
-        with np.errstate(over="ignore"):  # a huge number beside tiny ones is infinitely far off
-            relative = distances / part.size
-        squares += float(np.square(np.minimum(relative, 1e150)).sum())
+        relative = _relative(distances, part.size)
+        squares += _squares(relative)
         far, error = max(far, float(relative.max())), max(error, float(distances.max()))
     spread = math.sqrt(squares / target.values.size)
     shown = target.written.half
