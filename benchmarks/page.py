@@ -28,7 +28,7 @@ st.set_page_config(layout="wide")
 st.html("<p class='intro'>Nine stages</p>")  # a page is shown once it has its first line
 asked = st.query_params
 s = rolled(int(asked.get("tokens", 16)), st.slider("Seed", 0, 1000, key="seed"))
-st.session_state.setdefault("visit", state.Visit(s, [], page="explore"))
+st.session_state.setdefault("visit", state.Visit(s, []))
 typed = st.number_input("The first number of X", key="typed")
 X = s.matrices["X"].values.copy()
 X[0, 0] += typed

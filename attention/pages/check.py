@@ -240,7 +240,7 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
     return panes
 
 
-s = state.begin("check")
+s = state.begin()
 parts.opening(
     "<b>Why does mine differ?</b> Give the inputs, and the numbers your own code answers."
     " The page tries the known mistakes, alone and in pairs, and says which of them"

@@ -12,7 +12,7 @@ from attention.session.run import labels
 
 MOST_SHOWN = 4
 
-s = state.begin("conventions")
+s = state.begin()
 parts.opening(
     "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
     " are, and each framework does with them what it does by default. Where its answer depends on"

@@ -39,7 +39,7 @@ CELL, WALK = "This cell", "Step by step"
 ORDER = list(STAGES)
 BEFORE = {"memory": "W_K", "mask": "joined"}  # the stage that each stands before on the board
 
-s = state.begin("explore")
+s = state.begin()
 trace = run(s)
 shown = view(s, trace)
 
@@ -104,6 +104,12 @@ def notice() -> str:
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
 
+def board_order(pane: Mapping[str, Any]) -> int:
+    """In reading order; what a setting adds stands where it moves the others least."""
+    name = BEFORE.get(pane["name"], pane["name"])
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
 with st.sidebar:
     parts.opening(
         "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
@@ -136,13 +142,6 @@ for pane in panes:
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
-
-
-def board_order(pane: Mapping[str, Any]) -> int:
-    """In reading order; what a setting adds stands where it moves the others least."""
-    name = BEFORE.get(pane["name"], pane["name"])
-    return ORDER.index(name) if name in ORDER else len(ORDER)
-
 
 walking = state.page_value("below", CELL) == WALK
 board.show(

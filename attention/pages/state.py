@@ -43,8 +43,7 @@ class Visit:
     settings: Settings
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
-    page: str = ""
-    page_hash: str = ""  # as Streamlit calls that page
+    page: str = ""  # the last that ran, as Streamlit calls it
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
@@ -84,7 +83,7 @@ def _visit() -> Visit:
     return st.session_state["visit"]
 
 
-def begin(page: str) -> Settings:
+def begin() -> Settings:
     """The settings of this run: from the session, or from the address.
 
     The address counts where the person came with one, or went Back.
@@ -92,12 +91,12 @@ def begin(page: str) -> Settings:
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
     if visit is None:
-        visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
+        visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [])
     if _said_to_be_heard(visit) < visit.ended:
         _hear(visit)
     visit.run += 1
     _arrive(visit, address)
-    visit.page, visit.page_hash, visit.controls_drawn = page, _page_hash(), set()
+    visit.page, visit.controls_drawn = _page(), set()
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
@@ -173,10 +172,10 @@ def _by_menu(visit: Visit) -> bool:
     """Whether this run is of another page than the last, and not since the person went Back."""
     context = get_script_run_ctx()
     back = context is not None and context.is_history_navigation
-    return visit.page_hash not in ("", _page_hash()) and not back
+    return visit.page not in ("", _page()) and not back
 
 
-def _page_hash() -> str:
+def _page() -> str:
     context = get_script_run_ctx()
     return context.page_script_hash if context else ""
 

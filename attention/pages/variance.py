@@ -16,7 +16,7 @@ from attention.statistics import variance
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
-s = state.begin("variance")
+s = state.begin()
 
 
 def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
