@@ -83,10 +83,15 @@ def _rolled(name: str, *drawn: Any) -> None:
         state.page_value(f"{field}_{name}", value)
         for field, value in zip(FIELDS, drawn, strict=True)
     )
-    if state.change(lambda s: editing.roll(s, name, Recipe(kind, seed, low, high))):
-        rolled = state.current().matrices[name].recipe
-        if rolled is not None:
-            state.set_page_value(f"seed_{name}", rolled.seed)
+
+    def act(s: Settings) -> Settings:
+        rolled = editing.roll(s, name, Recipe(kind, seed, low, high))
+        recipe = rolled.matrices[name].recipe
+        if recipe is not None:
+            state.set_page_value(f"seed_{name}", recipe.seed)
+        return rolled
+
+    state.change(act)
 
 
 def _standing(s: Settings, name: str) -> str:

@@ -112,6 +112,9 @@ def end() -> None:
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
     visit.ended = visit.run
+    if visit.waiting_changes:
+        _carry_out(visit)
+        st.rerun()
     st.session_state[HEARD] = f"{visit.name} {visit.run}"
     with visit.store_place:
         st.text_input(HEARD, key=HEARD, label_visibility="collapsed")
@@ -228,8 +231,8 @@ def _found(answer: dict[str, Any]) -> None:
     else:
         visit.awaited_mark = ""
         visit.matrices_in_browser |= set(in_browser.pack(visit.settings)[1])
-        for act in visit.waiting_changes:
-            change(act)
+        if visit.ended:
+            _carry_out(visit)
 
 
 def _lose(visit: Visit, why: object = None) -> None:
@@ -297,17 +300,19 @@ def control_moved() -> None:
     visit.notices, visit.remarks = [], []
 
 
-def change(act: Change, goes_on: bool = False) -> bool:
+def change(act: Change, goes_on: bool = False) -> None:
     """Let ``act`` make new settings; where it refuses, a notice says why and all stays as is.
 
     Where more of the same ``goes_on``, such as a number that is dragged, Back takes it together.
+    It waits for a state on its way here; and in a new session until all controls were drawn, for
+    what the browser sent for them is meant for the settings before.
     """
     control_moved()
     visit = _visit()
     visit.told_to_forget, visit.stroke_goes_on = False, goes_on
-    if visit.awaited_mark:  # it is meant for the state on its way here
+    if visit.awaited_mark or not visit.ended:
         visit.waiting_changes.append(act)
-        return True
+        return
     try:
         settings = check(act(visit.settings))
         if settings.cell:
@@ -315,8 +320,13 @@ def change(act: Change, goes_on: bool = False) -> bool:
         visit.settings = settings
     except BadInput as problem:
         refuse(str(problem))
-        return False
-    return True
+
+
+def _carry_out(visit: Visit) -> None:
+    """What was asked for while it could not be done."""
+    waiting, visit.waiting_changes = visit.waiting_changes, []
+    for act in waiting:
+        change(act)
 
 
 def refuse(sentence: str) -> None:
@@ -376,8 +386,7 @@ def setting_control(
     def move(moved_to: Any) -> None:
         change(lambda settings: apply(settings, moved_to))
 
-    if _keyed(widget, label, name, value, move, options):
-        st.rerun()
+    _keyed(widget, label, name, value, move, options)
 
 
 def page_control(widget: Widget, label: str, name: str, default: Any, **options: Any) -> Any:

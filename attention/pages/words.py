@@ -147,5 +147,10 @@ def _randomized() -> None:
     kind = state.page_value("randomize_kind", "integers")
     with_X = bool(state.page_value("randomize_X", False))
     low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
-    if state.change(_telling(lambda s: editing.randomize(s, seed, kind, low, high, with_X))):
-        state.choose("randomize_seed", editing.next_seed(state.current()))
+
+    def act(s: Settings) -> Settings:
+        drawn = editing.randomize(s, seed, kind, low, high, with_X)
+        state.choose("randomize_seed", editing.next_seed(drawn))
+        return drawn
+
+    state.change(_telling(act))

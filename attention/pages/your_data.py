@@ -387,12 +387,9 @@ def _is_open(role: str, entry: ArrayEntry) -> bool:
 
 
 def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
-    remarks: list[str] = []
-
     def act(s: Settings) -> Settings:
         new, said = adopt.adopt(s, selected, heads)
-        remarks.extend(said)
+        state.remark(" ".join(said))
         return new
 
-    if state.change(act):
-        state.remark(" ".join(remarks))
+    state.change(act)

@@ -374,6 +374,11 @@ def chosen(key: str, label: str):
     return lambda d: d.choose(key, label)
 
 
+def padding(d) -> None:
+    d.choose("set_padding", "w2")
+    d.page.keyboard.press("Escape")  # the list would stay, and hide the page from the next search
+
+
 def choice(key: str, text: str):
     return lambda d: d.page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
 
@@ -391,7 +396,7 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
     (choice("set_parts", "Σ output"), "context=1"),
     (chosen("set_heads", "2"), "heads=2"),
     (choice("set_head", "2"), "head=1"),
-    (chosen("set_padding", "w2"), "padding=1"),
+    (padding, "padding=1"),
     (chosen("set_scale_kind", "a number"), "scale="),
     (lambda d: typed(d, "set_scale", "3"), "scale=3"),
     (button("Initialise"), "W_K=integers"),

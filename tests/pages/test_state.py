@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attention.pages import state, store
+from attention.pages import controls, state, store
+from attention.session import links
+from attention.session.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -198,3 +201,38 @@ def test_an_answer_of_the_store_that_comes_after_it_left_the_page_is_dropped(mon
     monkeypatch.setattr(store.st, "session_state", {store.KEY: {"lacks": {"digests": []}}})
     store._hand_on("lacks", answers.append)
     assert answers == [{"digests": []}]
+
+
+@pytest.fixture
+def set_up() -> AppTest:
+    """Explore with controls moved away from the example."""
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.query_params |= {"example": "four-words", "heads": "2", "mask": "causal"}
+    return at.run()
+
+
+def begun_anew(before: AppTest) -> AppTest:
+    """Another session, begun by what the browser sends next, as after a restart."""
+    restarted = AppTest.from_file(str(APP), default_timeout=30)
+    restarted.query_params |= links.address(settings(before))[0]
+    return restarted._run(before._tree.get_widget_states())
+
+
+@pytest.mark.parametrize(("pressed", "example"), [("reset", "four-words"), ("batch", "batch")])
+def test_what_sets_all_anew_is_not_undone_by_what_controls_showed(set_up, pressed, example):
+    """Where it is the first move of a session, which takes controls as the browser sent them."""
+    key = pressed if pressed == "reset" else f"example_{pressed}"
+    set_up.button(key=key).click()
+    restarted = begun_anew(set_up)
+    assert links.address(settings(restarted)) == links.address(EXAMPLES[example].build())
+    assert restarted.selectbox(key="set_heads").value == 1
+
+
+def test_a_press_that_overtakes_the_first_run_of_a_session_is_not_undone(set_up, monkeypatch):
+    """That run had drawn the button, and not yet the controls below it."""
+    with monkeypatch.context() as overtaken:
+        overtaken.setitem(controls.GROUPS, "Attention", lambda s: st.stop())
+        restarted = begun_anew(set_up)
+    set_up.button(key="reset").click()
+    restarted._run(set_up._tree.get_widget_states())
+    assert links.address(settings(restarted)) == links.address(EXAMPLES["four-words"].build())
