@@ -283,7 +283,9 @@ def _set_size(name: str) -> Apply:
 def _sizes(s: Settings) -> None:
     for name, help in SIZES.items():
         size = getattr(s, name)
-        if size is not None:
+        if size is None:
+            st.html(f"<p class='no-size'>There is no {name}: Q, K and V are typed.</p>")
+        else:
             _size(name, size, help)
     _choice(
         "Heads",

@@ -37,7 +37,8 @@ HOW_TO_CHANGE = (
 )
 CELL, WALK = "This cell", "Step by step"
 ORDER = list(STAGES)
-BEFORE = {"memory": "W_K", "mask": "joined"}  # the stage that each stands before on the board
+ADDED = "mask"  # by a setting, at the end of a line, which it is not to break
+BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
 
 s = state.begin()
 trace = run(s)
@@ -139,6 +140,7 @@ for pane in panes:
         if sequence:
             pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
+    pane["added"] = pane["name"] == ADDED
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"

@@ -55,7 +55,9 @@ def _draw(s: Settings, name: str) -> None:
     seed = recipe.seed
     if kind != "identity":
         help = "The same seed and matrix always give the same numbers."
-        seed = _number("Seed", f"seed_{name}", seed, help, min_value=0, max_value=MAX_SEED, step=1)
+        seed = _number(
+            "Next seed", f"seed_{name}", seed, help, min_value=0, max_value=MAX_SEED, step=1
+        )
     low, high = float(recipe.low), float(recipe.high)
     if INITIALISERS[kind].ranged:
         any_number: dict[str, Any] = {"step": 1.0, "format": "%g"}

@@ -120,13 +120,13 @@ def _randomize(s: Settings) -> None:
     )
     state.page_control(
         st.number_input,
-        "Seed",
+        "Next seed",
         "randomize_seed",
         editing.next_seed(s),
         min_value=0,
         max_value=MAX_SEED,
         step=1,
-        help="The same seed always draws the same numbers.",
+        help="What Randomize draws from, and then counts on; the same seed, the same numbers.",
         width=84,
     )
     if not s.typed_qkv:

@@ -9,7 +9,7 @@ import pytest
 from browser.conftest import until
 
 from attention.limits import MAX_EDITED
-from attention.numbers import rounded
+from attention.numbers import number, rounded
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -74,8 +74,8 @@ def test_forty_numbers_typed_without_a_pause_all_arrive(visit):
     dashboard = visit().open(**own(10))
     choose(dashboard, "X", 0, 0)
     numbers = np.round(np.linspace(-9.75, 9.75, 40), 3)
-    for number in numbers:
-        dashboard.page.keyboard.type(repr(float(number)))
+    for value in numbers:
+        dashboard.page.keyboard.type(repr(float(value)))
         dashboard.page.keyboard.press("Tab")
     holds(dashboard, "X", numbers.reshape(10, 4))
     expected = settings(dashboard)
@@ -250,6 +250,19 @@ def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit)
     dashboard.wait_for(f"() => ({marked})() === ''")
 
 
+def test_no_bubble_hides_the_number_typed_above_the_next_cell(visit):
+    dashboard = visit().open()
+    choose(dashboard, "X", 0, 0)
+    bubble = dashboard.page.locator(".board-tip")
+    until(bubble)
+    dashboard.page.keyboard.type("5")
+    dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+    assert dashboard.page.evaluate("document.activeElement.textContent").startswith("w2, 1: ")
+    assert not bubble.is_visible()
+    dashboard.hover("X", 2, 1)
+    until(bubble)
+
+
 def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtests):
     dashboard = visit().open()
     for key in ("Enter", "r", "c"):
@@ -349,8 +362,10 @@ def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
     drag(dashboard, dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2), steps=5)
     seen = "document.querySelector('[data-stage=weights] .board-canvas').painted.axes.columns"
     dashboard.wait_for(f"{seen}[1] < 3")
-    dashboard.tool("weights", "Zoom out")
+    zoom_out = dashboard.page.locator("[data-stage=weights] header").get_by_text("Zoom out")
+    zoom_out.click()
     dashboard.wait_for(f"{seen}[0] === 0 && {seen}[1] === 3")
+    assert not zoom_out.is_visible()
 
     x, y = dashboard.place("weights", 1, 1)
     scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
@@ -458,11 +473,41 @@ MOVES = {
     "and none": lambda d: part(d, "second sequence"),
     "softmax": lambda d: part(d, "softmax"),
     "Randomize": lambda d: d.page.locator(".st-key-randomize button").first.click(),
+    "Q, K, V typed": lambda d: part(d, "Q, K, V typed themselves"),
+    "and none typed": lambda d: part(d, "Q, K, V typed themselves"),
+    "eight tokens": lambda d: said(d, "the small dog barks at the big cat"),
+    "four tokens": lambda d: said(d, "the dog barks ."),
 }
 
 
 def part(dashboard, name: str) -> None:
     dashboard.page.locator(".st-key-set_parts").get_by_text(name, exact=True).click()
+
+
+def said(dashboard, sentence: str) -> None:
+    box = dashboard.page.locator(".st-key-set_sentence input")
+    box.fill(sentence)
+    box.press("Enter")
+
+
+def test_panes_glide_to_another_place_unless_less_motion_is_asked_for(visit):
+    dashboard = visit()
+    for motion, glides in (("no-preference", True), ("reduce", False)):
+        dashboard.page.emulate_media(reduced_motion=motion)
+        dashboard.open(example="four-words").page.evaluate(
+            """() => {
+                const { animate } = Element.prototype
+                window.glided = []
+                Element.prototype.animate = function (...how) {
+                  glided.push([this.dataset.stage, Object.keys(how[0])[0]])
+                  return animate.apply(this, how) } }"""
+        )
+        dashboard.after(lambda: part(dashboard, "Q, K, V typed themselves"))
+        glided = dashboard.page.evaluate("glided")
+        assert (["scores", "transform"] in glided or [None, "transform"] in glided) == glides
+        assert dashboard.page.evaluate("document.getAnimations().length") == 0
+        dashboard.click("weights", 1, 2)
+        until(dashboard.page.locator("pre.cell[data-cell='weights,1,2']"))
 
 
 def test_no_move_shifts_what_stands_on_the_page(visit):
@@ -480,7 +525,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
             dashboard.after(lambda move=move: move(dashboard))
         else:
             move(dashboard)
-        dashboard.page.wait_for_timeout(400)  # for what would come late
+        dashboard.page.wait_for_timeout(300)  # for what would come late
         found[name] = round(dashboard.idle().page.evaluate("shifted"), 4)
     assert {name: shift for name, shift in found.items() if shift >= 0.02} == {}
 
@@ -500,6 +545,19 @@ def test_hidden_numbers_and_tiny_ones_stay_what_they_are_with_fewer_decimals(vis
             else:
                 assert abs(float(text) - weight) <= least * 1.001
     assert "≈0" in sum(texts, [])
+
+
+def test_powers_of_ten_are_written_shorter_where_a_cell_has_no_room_for_them(visit):
+    link = own(6) | {"digits": "6", "X": ";".join(["2500000.5 0 -1234567.25 3"] * 6)}
+    dashboard = visit().open(**link)
+    numbers, texts = dashboard.numbers("scores"), dashboard.printed("scores")
+    lengths = {
+        len(text.split("e")[0].split(".")[1]) for row in texts for text in row if "e" in text
+    }
+    (decimals,) = lengths
+    assert 1 <= decimals < 5
+    expected = [[number(value, decimals + 1) for value in row] for row in numbers.tolist()]
+    assert texts == expected
 
 
 def test_a_large_window_is_filled_without_empty_bands(visit):

@@ -724,7 +724,7 @@ def test_no_text_of_8_mb_makes_a_process_grow_by_180_mb_beyond_itself(name, tmp_
     command = [sys.executable, "-c", READ, str(file)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     grown, said = map(int, ran.stdout.split())
-    assert 0 <= grown < 180_000_000
+    assert -1_000_000 < grown < 180_000_000  # the kernel counts roughly
     assert said <= 300
 
 

@@ -3,9 +3,8 @@
 // what was clicked, typed, dragged and turned.
 
 const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
-const DOCK = 129 // px: what stands below the board of Explore, at rest; see style.css
-const ADDED = 'mask' // the pane that a setting adds to a line
 const STAYS = 4000 // ms that a sentence stays at least
+const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 const boards = new WeakMap()
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -131,9 +130,10 @@ class Board {
     this.head = head
     this.send = emit
     this.edits.heard(head.edits)
+    const stood = this.standing()
     this.writeFormula()
     this.arrange()
-    this.draw(false)
+    this.draw(false, stood)
     this.accompany()
     if (this.Plotly) return
     plotly(head.plotly)
@@ -241,7 +241,7 @@ class Board {
     const wanted = new Set(this.head.panes.map(p => p.name))
     for (const [name, pane] of this.panes) {
       if (wanted.has(name)) continue
-      this.Plotly?.purge(pane.plot)
+      this.purge(pane)
       pane.element.remove()
       this.panes.delete(name)
     }
@@ -343,6 +343,11 @@ class Board {
       node.onclick = act
       return node
     }
+    pane.whole = button(tools, 'Zoom out', () => {
+      this.zoomOut(pane)
+      pane.frame.focus({ preventScroll: true })
+    })
+    pane.whole.hidden = true
     const open = button(tools, '⋯', () => toggle(menu.hidden))
     open.setAttribute('aria-label', `tools of ${pane.spec.symbol}`)
     open.setAttribute('aria-expanded', 'false')
@@ -353,7 +358,6 @@ class Board {
     const toggle = on => {
       menu.hidden = !on
       open.setAttribute('aria-expanded', String(on))
-      if (pane.whole) pane.whole.hidden = !pane.view
       if (on) menu.firstElementChild.focus()
     }
     const away = event => {
@@ -374,10 +378,7 @@ class Board {
       })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
     pane.bigButton = item('Enlarge', () => this.enlarge(pane))
-    if (pane.spec.rows) {
-      pane.whole = item('Zoom out', () => this.zoomOut(pane))
-      item('Copy numbers', () => this.copyNumbers(pane))
-    }
+    if (pane.spec.rows) item('Copy numbers', () => this.copyNumbers(pane))
     item('Copy picture', () =>
       this.copyPicture(panePicture(this, pane), `The picture of ${pane.spec.symbol}`, pane)
     )
@@ -427,8 +428,38 @@ class Board {
     return this.head.palettes[this.drawn]
   }
 
+  // Where each group and each pane in it is seen, on its way too.
+  standing() {
+    const { left, top } = this.root.getBoundingClientRect()
+    const nodes = [...this.groups.children].flatMap(group => [group, ...group.children])
+    return new Map(
+      nodes.map(node => {
+        const box = node.getBoundingClientRect()
+        return [node, [box.left - left, box.top - top]]
+      })
+    )
+  }
+
+  // Let all glide to their places from where they stood, so that nothing jumps, and what is new
+  // fade in. A pane goes along with its group.
+  glide(stood) {
+    if (!stood.size || stillness()) return
+    for (const glide of this.gliding ?? []) glide.cancel()
+    const ways = new Map([[this.groups, [0, 0]]])
+    this.gliding = []
+    for (const [node, [left, top]] of this.standing()) {
+      const [x, y] = stood.get(node) ?? [left, top]
+      ways.set(node, [x - left, y - top])
+      const [along, down] = ways.get(node.parentElement)
+      const way = [x - left - along, y - top - down]
+      if (stood.has(node) && way.every(length => Math.abs(length) < 0.5)) continue
+      const from = stood.has(node) ? { transform: `translate(${way.join('px, ')}px)` } : { opacity: 0 }
+      this.gliding.push(node.animate(from, GLIDE))
+    }
+  }
+
   // Paint what has other numbers, another size or another theme, and nothing else.
-  draw(all) {
+  draw(all, stood = new Map()) {
     const mode = this.mode()
     if (mode !== this.drawn) {
       all = true
@@ -454,13 +485,17 @@ class Board {
       if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
       else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
+    this.glide(stood)
     this.remark()
     if (this.Plotly) this.follows()
     const { tag } = this // of what is painted now; by the end another state may have come
     const done = () => {
       if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
     }
-    if (charts.length) this.Plotly && Promise.all(charts).then(done)
+    const arrived = glide => glide.finished.catch(() => {}) // or it gave way to another
+    const coming = [...charts, ...(this.gliding ?? []).map(arrived)]
+    if (charts.length && !this.Plotly) return
+    if (coming.length) Promise.all(coming).then(done)
     else done()
   }
 
@@ -494,6 +529,11 @@ class Board {
     return !!this.root.closest('.st-key-board') && this.width >= 700
   }
 
+  // The height of what stands below the board of Explore, at rest.
+  get below() {
+    return parseFloat(getComputedStyle(this.root).getPropertyValue('--dock'))
+  }
+
   // How high the rows of each line are, and the room of its cells. Lines of short heatmaps share
   // what is left of the window alike, as far as those with many rows let them.
   shares(lines) {
@@ -502,7 +542,7 @@ class Board {
     const isShort = line => rows.get(line) <= SHORT
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
-    let left = window.innerHeight - above - (this.fills ? DOCK : 0)
+    let left = window.innerHeight - above - (this.fills ? this.below : 0)
     const usual = line => this.around(line, usualTop) // so that longer words move no line
     for (const line of lines) left -= usual(line) + (isShort(line) ? 0 : TALL)
     let sharing = lines.filter(isShort)
@@ -556,6 +596,7 @@ class Board {
     if (!pane.places) return
     const waiting = this.edits.of(pane.spec.name)
     pane.waited = waiting.length > 0
+    pane.whole.hidden = !pane.view
     paint(pane, this.palette, this.font, waiting)
   }
 
@@ -569,7 +610,17 @@ class Board {
     Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
     const tallest = pane === this.enlarged ? window.innerHeight - 120 : 0
     const figure = chart(pane, layout, this.palette, tallest)
-    return this.Plotly.react(pane.plot, figure.data, figure.layout, CONFIG)
+    return this.react(pane, figure)
+  }
+
+  react(pane, { data, layout }) {
+    pane.drawing = this.Plotly.react(pane.plot, data, layout, CONFIG)
+    return pane.drawing
+  }
+
+  // Once Plotly, which does not expect it meanwhile, has drawn.
+  purge(pane) {
+    Promise.resolve(pane.drawing).then(() => this.Plotly?.purge(pane.plot))
   }
 
   // Let Plotly follow, where a heatmap has another size, once no answer has come for a while.
@@ -582,8 +633,7 @@ class Board {
         const size = JSON.stringify([places, pane.n, pane.m])
         if (size === pane.followed) continue
         pane.followed = size
-        const { data, layout } = brick(pane, places)
-        this.Plotly.react(pane.plot, data, layout, CONFIG)
+        this.react(pane, brick(pane, places))
         if (pane.wired) continue
         pane.wired = true
         for (const event of ['plotly_relayout', 'plotly_relayouting']) {
@@ -632,7 +682,7 @@ class Board {
   // The columns of a group that let it be read in the fewest lines, close together where that
   // saves one. What a setting added at its end takes a line more, and moves none of the others.
   fitting(inside) {
-    const lone = inside.filter(pane => pane.spec.name !== ADDED)
+    const lone = inside.filter(pane => !pane.spec.added)
     for (let lines = 1; ; lines++) {
       const columns = Math.ceil(lone.length / lines)
       for (const more of inside.length > lone.length && lines === 1 ? [1, 0] : [0]) {
@@ -827,7 +877,7 @@ class Board {
     this.edits.close()
     cancelAnimationFrame(this.pending)
     clearTimeout(this.later)
-    for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
+    for (const pane of this.panes.values()) this.purge(pane)
     this.root.replaceChildren()
     this.tag = null
     delete this.root.dataset.tag // nothing is painted any more

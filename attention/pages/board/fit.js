@@ -61,21 +61,26 @@ const needed = ({ n, m, spec }) => {
   return need(USUAL) > MOST || n > ROWS ? PLAIN : need(usualWidth(spec))
 }
 
-const DECIMAL = /^\u2212?\d+\.(\d+)$/
+const DECIMAL = /^\u2212?\d+\.(\d+)(e\d+)?$/ // 2.50 and 2.5e6, but not the tiny 2.5e−6
 
 // The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
 // as they are, with tiny ones as ≈0, or with fewer decimals, of which so many stay that the largest
 // number has three digits. The size is 0 where there is none.
 const readable = (pane, fitting) => {
   if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
-  const decimal = () => pane.texts.flat().find(text => DECIMAL.test(text))
-  pane.decimals ??= decimal()?.match(DECIMAL)[1].length ?? 0 // all have the same
+  pane.decimals ??= decimalsOf(pane.texts)
   pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))
   for (let cut = 0; cut < 2 + Math.max(pane.decimals - pane.least, 0); cut++) {
     const form = (pane.forms[cut] ??= written(pane, cut))
     if (fitting(form.ems) >= NARROW) return { ...form, size: fitting(form.ems) }
   }
   return { size: 0 }
+}
+
+// The decimals of all numbers; a power of ten has one less.
+const decimalsOf = texts => {
+  const [, decimals, power] = texts.flat().find(text => DECIMAL.test(text))?.match(DECIMAL) ?? []
+  return (decimals?.length ?? 0) + (power ? 1 : 0)
 }
 
 const wholeDigits = texts =>
@@ -86,7 +91,10 @@ const written = (pane, cut) => {
   const write = (text, value) => {
     if (cut && text.includes('e\u2212')) return '≈0'
     if (cut < 2 || !DECIMAL.test(text)) return text
-    const shorter = fixed(value, pane.decimals + 1 - cut)
+    const decimals = pane.decimals + 1 - cut
+    const shorter = text.includes('e')
+      ? power(value, Math.max(decimals - 1, 1)) // with one digit less, as Python writes it
+      : fixed(value, decimals)
     return value && !Number(shorter.replace('\u2212', '-')) ? '≈0' : shorter
   }
   // of several traces in one heatmap, such as those of hidden cells, one has the number
@@ -95,13 +103,25 @@ const written = (pane, cut) => {
   return { write, texts, ems: widest(texts) }
 }
 
-// A number with so many decimals, rounded as Python rounds: half way goes to the even one.
+// A number with so many decimals.
 const fixed = (value, decimals) => {
-  const exact = Math.abs(value).toFixed(decimals + 25)
+  const size = Math.abs(value)
+  const text = halfEven(size.toFixed(decimals + 25), size.toFixed(decimals))
+  return value < 0 && Number(text) ? `\u2212${text}` : text
+}
+
+// The same in powers of ten, as 2.5e6.
+const power = (value, decimals) => {
+  const written = places => Math.abs(value).toExponential(places).split('e+')
+  const [[exact], [text, exponent]] = [written(decimals + 25), written(decimals)]
+  return `${value < 0 ? '\u2212' : ''}${halfEven(exact, text)}e${exponent}`
+}
+
+// Rounded as Python rounds: half way goes to the even one. `exact` has 25 decimals more.
+const halfEven = (exact, text) => {
   const below = exact.slice(0, -25).replace(/\.$/, '')
   const half = /^50*$/.test(exact.slice(-25)) && '02468'.includes(below.at(-1))
-  const text = half ? below : Math.abs(value).toFixed(decimals)
-  return value < 0 && Number(text) ? `\u2212${text}` : text
+  return half ? below : text
 }
 
 // The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that

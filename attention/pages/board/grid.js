@@ -47,12 +47,12 @@ class Grid {
 
   // ---- the chosen cell ------------------------------------------------------------------------
 
-  choose(i, j) {
+  choose(i, j, named = true) {
     const { n, m, spec } = this.pane
     const inside = (value, least, most) => Math.min(Math.max(value, least), most)
     this.at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
     this.place()
-    if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at)
+    if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at, named)
     else this.board.unmark()
   }
 
@@ -82,12 +82,13 @@ class Grid {
     return px({ left, top: y(i - 0.5), width, height: down })
   }
 
+  // To a cell beside. On the way from one that was typed to the next, no bubble hides the first.
   step(di, dj, wrap = false) {
     const { n, m } = this.pane
     let [i, j] = [this.at[0] + di, this.at[1] + dj]
     if (wrap && j >= m && i < n - 1) [i, j] = [i + 1, 0]
     if (wrap && j < 0 && i > 0) [i, j] = [i - 1, m - 1]
-    this.choose(i, j)
+    this.choose(i, j, !this.between)
   }
 
   // A button that deletes the chosen token: no finger finds the key for it.

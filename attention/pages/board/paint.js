@@ -233,10 +233,13 @@ const paintBar = (context, pane, palette, font) => {
   }
 }
 
+// Whether the person asked for less motion.
+const stillness = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches
+
 // Outline for a moment the cells whose number is another than before.
 const glow = (pane, before, colour) => {
-  if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return
   if (
+    stillness() ||
     !pane.places ||
     before?.length !== pane.n ||
     before[0].length !== pane.m ||
