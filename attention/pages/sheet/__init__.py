@@ -20,6 +20,7 @@ SIZES = {  # what the figure is for: its words, width and greatest height in cm,
     "page": ("paper page", 17.0, 24.0, 9.0),
     "slide": ("slide", 25.0, 14.0, 14.0),
 }
+SAVE = "Below it a figure for paper or slide is put together and saved."
 _COMPONENT = st.components.v2.component(
     "attention_sheet",
     html='<div class="sheet"><div class="sheet-buttons"><button type="button">Save as SVG</button><button type="button">Save as PNG</button>'
@@ -32,7 +33,7 @@ _COMPONENT = st.components.v2.component(
 
 def offer(panes: list[dict], filename: str) -> None:
     """The section behind a switch, for pages with other things to show."""
-    if state.page_control(st.toggle, "Save a figure", f"sheet_open_{filename}", False):
+    if state.page_control(st.toggle, "Save a figure", f"sheet_open_{filename}", False, help=SAVE):
         section(panes, filename)
 
 
@@ -95,6 +96,7 @@ def _one(panes: list[dict]) -> list[dict]:
         first,
         options=list(symbols),
         format_func=symbols.get,
+        help="The one that is saved.",
     )
     return [pane for pane in panes if pane["name"] == chosen]
 
@@ -109,6 +111,7 @@ def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
             "light",
             options=["light", "dark"],
             required=True,
+            help="Dark for a dark slide.",
         )
         scale = state.page_control(
             st.segmented_control,
@@ -117,13 +120,27 @@ def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
             3,
             options=[1, 2, 3, 4],
             required=True,
+            help="So many pixels for each of the screen; 3 are enough for print.",
         )
     framed = state.page_control(
         st.toggle, "Frame the query", "sheet_framed", True, help="And the chosen cell."
     )
-    title = state.page_control(st.text_input, "Title", f"sheet_title_{filename}", "", max_chars=200)
+    title = state.page_control(
+        st.text_input,
+        "Title",
+        f"sheet_title_{filename}",
+        "",
+        max_chars=200,
+        help="Stands above the figure.",
+    )
     caption = state.page_control(
-        st.text_area, "Caption", f"sheet_caption_{filename}", "", max_chars=2000, height=70
+        st.text_area,
+        "Caption",
+        f"sheet_caption_{filename}",
+        "",
+        max_chars=2000,
+        height=70,
+        help="Stands below the figure.",
     )
     return Sheet(width, font, mode, title, caption, height, framed, note), scale
 
@@ -131,18 +148,27 @@ def _sheet(filename: str, note: str) -> tuple[Sheet, int]:
 def _size() -> list[float]:
     """Width, greatest height and font size: those of a paper or a slide, until a person changes them."""
     size = state.page_control(st.segmented_control, "Made for a", "sheet_for", "page", options=list(SIZES), required=True,
-                     format_func=lambda name: SIZES[name][0])  # fmt: skip
+                     format_func=lambda name: SIZES[name][0], help="Sets the three sizes to its own.")  # fmt: skip
     if state.page_value("sheet_was", "page") != size:
         for key, value in zip(
             ("was", "width", "height", "font"), (size, *SIZES[size][1:]), strict=True
         ):
             state.set_page_value(f"sheet_{key}", value)
-    fields = {"width": ("Width in cm", 4.0, 60.0), "height": ("Height at most, in cm", 4.0, 100.0), "font": ("Font size in pt", 4.0, 40.0)}  # fmt: skip
+    fields = {
+        "width": ("Width in cm", 4.0, 60.0, "Of the whole figure."),
+        "height": ("Height at most, in cm", 4.0, 100.0, "What is taller gets lower rows."),
+        "font": (
+            "Font size in pt",
+            4.0,
+            40.0,
+            "Of titles; labels and numbers are a little smaller.",
+        ),
+    }
     with st.container(horizontal=True):
         return [
             state.page_control(st.number_input, label, f"sheet_{key}", default, min_value=least, max_value=most, step=0.5,
-                      format="%.1f", width=145)
-            for (key, (label, least, most)), default in zip(fields.items(), SIZES["page"][1:], strict=True)
+                      format="%.1f", width=145, help=help)
+            for (key, (label, least, most, help)), default in zip(fields.items(), SIZES["page"][1:], strict=True)
         ]  # fmt: skip
 
 
@@ -165,7 +191,8 @@ def _pdf(figure: dict, filename: str) -> None:
     if images.missing():
         parts.note(images.missing())
         return
-    if st.button("Make a PDF", key="make_pdf", on_click=state.control_moved):
+    help = "Draws the same figure as a PDF on the server, which takes some seconds."
+    if st.button("Make a PDF", key="make_pdf", on_click=state.control_moved, help=help):
         try:
             with st.spinner("Drawing …"):
                 content = images.draw(figure, "pdf")
@@ -180,4 +207,5 @@ def _pdf(figure: dict, filename: str) -> None:
                 on_click="ignore",
                 key="pdf",
                 type="primary",
+                help="Saves what was just drawn.",
             )
