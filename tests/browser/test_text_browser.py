@@ -144,7 +144,7 @@ def test_the_other_pages_show_them_as_text(stranger, path):
 def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
     page = stranger.open(**stranger.link).page
     stranger.tab("Take it away")
-    height = page.get_by_label("Height at most, in cm")
+    height = page.get_by_role("spinbutton", name="Height at most, in cm")
     before = page.locator(".sheet[data-tag]").get_attribute("data-tag")
     height.fill("100")
     height.press("Enter")
