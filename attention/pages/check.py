@@ -17,7 +17,7 @@ from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.opening import SUFFIXES
 from attention.session import check_yours as inputs
-from attention.session.examples import EXAMPLES
+from attention.session.changes import name_of
 from attention.session.settings import Settings
 
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
@@ -125,9 +125,7 @@ def from_explore(s: Settings) -> dict[str, Any]:
     given = inputs.from_settings(s)
     seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
-    parts.note(
-        f"“{EXAMPLES[s.example].title}” as it stands on Explore: {scale}, {seen}. Change it there."
-    )
+    parts.note(f"“{name_of(s)[0]}” as it stands on Explore: {scale}, {seen}. Change it there.")
     return given
 
 

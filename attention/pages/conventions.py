@@ -7,7 +7,7 @@ from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
 from attention.pages import board, parts, sheet, state
 from attention.session import compare_frameworks as inputs
-from attention.session.examples import EXAMPLES
+from attention.session.changes import name_of
 from attention.session.run import labels
 
 MOST_SHOWN = 4
@@ -20,7 +20,7 @@ parts.opening(
 )
 parts.sentences(*state.sentences())
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
-parts.note(f"“{EXAMPLES[s.example].title}” as it stands on Explore{head}. Change it there.")
+parts.note(f"“{name_of(s)[0]}” as it stands on Explore{head}. Change it there.")
 if s.fill == "-1e9":
     parts.message_box(
         "flag",

@@ -20,6 +20,7 @@ from attention.numbers import rounded
 from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
+from attention.session.changes import name_of
 from attention.session.editing import token_sequence
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import no_key_sentences, one, run, view
@@ -125,7 +126,8 @@ words.row(s)
 parts.sentences(*state.sentences())
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
-title = EXAMPLES[s.example].title + head
+called, called_in_files = name_of(s)
+title = called + head
 panes = figures.panes(shown, digits=s.digits, query=s.query, cell=s.cell, title=title)
 if s.fill == "-1e9":
     exact = replace(s, fill="-inf")
@@ -141,7 +143,7 @@ for pane in panes:
             pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
     pane["added"] = pane["name"] == ADDED
-    pane["filename"] = f"attention_{s.example}_{pane['name']}"
+    pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
 
@@ -231,7 +233,7 @@ def the_figures() -> None:
 
 
 def the_exports() -> None:
-    name = f"attention_{s.example}"
+    name = f"attention_{called_in_files}"
     st.subheader("Numbers, code, state", anchor=False)
     page = PageContents(s, trace, shown, title, lambda: panes)
     with st.container(horizontal=True, key="formats"):

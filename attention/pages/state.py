@@ -59,10 +59,12 @@ class Visit:
     store_place: AbstractContextManager = field(default_factory=nullcontext)  # on the page
     store_turn: str = ""  # of what it is told; another one makes it do the same again
     awaited_mark: str = ""  # of the state that the browser was asked for
-    waiting_changes: list[Change] = field(default_factory=list)  # asked for meanwhile
     matrices_in_browser: set[str] = field(default_factory=set)  # by digest
     not_kept: tuple[str, str] = ("", "")  # a mark that the browser could not keep, and why
     told_to_forget: bool = False  # and so to keep nothing until the next change
+
+    # asked for while a state is on its way, or before the first run of the session has ended
+    waiting_changes: list[Change] = field(default_factory=list)
 
     # the first moves after a restart of the server
     controls_heard: set[str] = field(default_factory=set)  # whose first move was handed on
@@ -107,7 +109,8 @@ def end() -> None:
     """The last line of a page: all there is was drawn, and this session knows every control.
 
     A control that was not drawn is gone from the browser. A run that another one overtakes never
-    comes here, and the browser then keeps all that stands.
+    comes here, and the browser then keeps all that stands. What the first run had to leave waiting
+    is done now, and the page drawn with it.
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
@@ -285,10 +288,6 @@ def forget() -> None:
     visit.matrices_in_browser = set()
 
 
-def current() -> Settings:
-    return _visit().settings
-
-
 def control_moved() -> None:
     """A control began this run: every control says so, and what was said before is over.
 
@@ -312,21 +311,32 @@ def change(act: Change, goes_on: bool = False) -> None:
     visit.told_to_forget, visit.stroke_goes_on = False, goes_on
     if visit.awaited_mark or not visit.ended:
         visit.waiting_changes.append(act)
-        return
+    else:
+        _apply(visit, act)
+
+
+def _apply(visit: Visit, act: Change) -> None:
+    remarks = list(visit.remarks)
     try:
         settings = check(act(visit.settings))
         if settings.cell:
             settings = replace(settings, cell=links.existing_cell(settings))
         visit.settings = settings
     except BadInput as problem:
-        refuse(str(problem))
+        visit.notices.append(capital(str(problem)))
+        visit.remarks = remarks
+
+
+def changes_wait() -> bool:
+    """Whether what was asked for is still to be done."""
+    return bool(_visit().waiting_changes)
 
 
 def _carry_out(visit: Visit) -> None:
     """What was asked for while it could not be done."""
     waiting, visit.waiting_changes = visit.waiting_changes, []
     for act in waiting:
-        change(act)
+        _apply(visit, act)
 
 
 def refuse(sentence: str) -> None:
@@ -452,7 +462,10 @@ def _keyed(
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
     # a move made just before Back may have got lost: all controls are told what is set
     last = max(told[-1][0], visit.came_back)
-    sure = known and last <= visit.heard and st.session_state.get(key, _NOTHING) == value
+    shown = st.session_state.get(key, _NOTHING)
+    sure = known and last <= visit.heard and shown == value
+    if visit.waiting_changes:  # the browser shows already what is to come
+        sure = sure or known and shown == told[-1][1]
     if not first and not sure:
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value

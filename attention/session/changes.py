@@ -12,12 +12,13 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
-from attention.session.examples import OWN, second_sentence
+from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.trace import AttentionTrace
 from attention.words import sentence_from, tokens_of, vocabulary, word_key
 
+LONGEST_TITLE = 60  # characters
 FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
 FIRST_WEIGHTS = Recipe("integers", 0, -1, 2)
 BY_WORD = Recipe("integers", 0, -2, 3, WORDS)
@@ -163,6 +164,23 @@ def set_output_weights(s: Settings, on: bool) -> Settings:
 def sentence_of(s: Settings, memory: bool = False) -> str:
     """The tokens as a sentence to type over."""
     return sentence_from(s.memory_tokens if memory else s.tokens)
+
+
+def name_of(s: Settings) -> tuple[str, str]:
+    """What stands above these numbers, and in the names of their files: those of the example, or
+    where the words are others, the sentence.
+
+    >>> from attention.session.examples import EXAMPLES
+    >>> cat = EXAMPLES["cat-sat"].build()
+    >>> name_of(cat), name_of(set_sentence(cat, "dogs chase red balls"))
+    (('The cat sat on the mat', 'cat-sat'), ('dogs chase red balls', 'own'))
+    """
+    if s.example == OWN or s.tokens == EXAMPLES[s.example].build().tokens:
+        return EXAMPLES[s.example].title, s.example
+    sentence = sentence_of(s)
+    if len(sentence) > LONGEST_TITLE:
+        sentence = sentence[: LONGEST_TITLE - 1] + "…"
+    return sentence, OWN
 
 
 def sentence_ends(s: Settings) -> str:

@@ -70,7 +70,7 @@ def show(
         "formula": formula,
         "remark": remark,
         "lit": lit,
-        "edits": _counted(key) | {"most": MAX_EDITED} if on_edited else None,
+        "edits": _answer(key) if on_edited else None,
         "tag": tag or _digest("".join(digests)),
     }
     written = [
@@ -106,6 +106,12 @@ def _picked(key: str, handler: Callable[[object], None]) -> None:
     value = state.trigger(key, "picked")
     if value is not None:
         handler(value)
+
+
+def _answer(key: str) -> dict[str, Any]:
+    """What is said of the operations: nothing yet where they wait for the end of this run."""
+    answer = {"most": MAX_EDITED}
+    return answer if state.changes_wait() else _counted(key) | answer
 
 
 def _counted(key: str) -> dict[str, Any]:

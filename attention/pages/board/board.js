@@ -3,7 +3,9 @@
 // what was clicked, typed, dragged and turned.
 
 const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
-const STAYS = 4000 // ms that a sentence stays at least
+const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
+const STAYS = 4000 // ms that a sentence stays at least while more is typed
+const SHORTLY = 2000 // and until other numbers stand on the board
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 const boards = new WeakMap()
 
@@ -31,6 +33,7 @@ class Board {
       sentence => this.say(sentence)
     )
     this.width = 0
+    this.gliding = []
     this.watch()
   }
 
@@ -127,6 +130,8 @@ class Board {
   }
 
   show(head, emit) {
+    const other = head.tag !== this.head?.tag
+    if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
     this.head = head
     this.send = emit
     this.edits.heard(head.edits)
@@ -134,7 +139,6 @@ class Board {
     this.writeFormula()
     this.arrange()
     this.draw(false, stood)
-    this.accompany()
     if (this.Plotly) return
     plotly(head.plotly)
       .then(Plotly => {
@@ -444,22 +448,23 @@ class Board {
   // fade in. A pane goes along with its group.
   glide(stood) {
     if (!stood.size || stillness()) return
-    for (const glide of this.gliding ?? []) glide.cancel()
     const ways = new Map([[this.groups, [0, 0]]])
-    this.gliding = []
     for (const [node, [left, top]] of this.standing()) {
       const [x, y] = stood.get(node) ?? [left, top]
       ways.set(node, [x - left, y - top])
       const [along, down] = ways.get(node.parentElement)
       const way = [x - left - along, y - top - down]
       if (stood.has(node) && way.every(length => Math.abs(length) < 0.5)) continue
-      const moved = { transform: `translate(${way.join('px, ')}px)` }
-      this.gliding.push(node.animate(stood.has(node) ? moved : { opacity: 0 }, GLIDE))
+      const moved = { transform: [`translate(${way.join('px, ')}px)`, 'none'] }
+      this.gliding.push(node.animate(stood.has(node) ? moved : { opacity: [0, 1] }, GLIDE))
     }
   }
 
-  // Paint what has other numbers, another size or another theme, and nothing else.
-  draw(all, stood = new Map()) {
+  // Paint what has other numbers, another size or another theme, and nothing else; an answer of
+  // Python's comes with the places where all `stood` before.
+  draw(all, stood) {
+    for (const glide of this.gliding) glide.cancel() // places are taken from where all stand
+    this.gliding = []
     const mode = this.mode()
     if (mode !== this.drawn) {
       all = true
@@ -475,7 +480,7 @@ class Board {
       before.set(name, pane.z)
       const shape = `${pane.n} × ${pane.m}`
       read(pane)
-      if (shape !== `${pane.n} × ${pane.m}`) pane.view = null
+      if (shape !== `${pane.n} × ${pane.m}`) this.see(pane, null)
       if (pane.table) fillTable(this, pane)
     }
     this.settle()
@@ -485,16 +490,19 @@ class Board {
       if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
       else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
-    this.glide(stood)
     this.remark()
+    if (stood) {
+      this.accompany()
+      this.glide(stood)
+    }
     if (this.Plotly) this.follows()
     const { tag } = this // of what is painted now; by the end another state may have come
     const done = () => {
       if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
     }
-    const arrived = glide => glide.finished.catch(() => {}) // or it gave way to another
-    const coming = [...charts, ...(this.gliding ?? []).map(arrived)]
     if (charts.length && !this.Plotly) return
+    const arrived = glide => glide.finished.catch(() => {}) // or it gave way to another
+    const coming = [...charts, ...this.gliding.map(arrived)]
     if (coming.length) Promise.all(coming).then(done)
     else done()
   }
@@ -530,8 +538,8 @@ class Board {
   }
 
   // The height of what stands below the board of Explore, at rest.
-  get below() {
-    return parseFloat(getComputedStyle(this.root).getPropertyValue('--dock'))
+  get dock() {
+    return parseFloat(getComputedStyle(this.root).getPropertyValue('--dock')) || 0
   }
 
   // How high the rows of each line are, and the room of its cells. Lines of short heatmaps share
@@ -542,7 +550,7 @@ class Board {
     const isShort = line => rows.get(line) <= SHORT
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
-    let left = window.innerHeight - above - (this.fills ? this.below : 0)
+    let left = window.innerHeight - above - (this.fills ? this.dock : 0)
     const usual = line => this.around(line, usualTop) // so that longer words move no line
     for (const line of lines) left -= usual(line) + (isShort(line) ? 0 : TALL)
     let sharing = lines.filter(isShort)
@@ -596,7 +604,6 @@ class Board {
     if (!pane.places) return
     const waiting = this.edits.of(pane.spec.name)
     pane.waited = waiting.length > 0
-    pane.whole.hidden = !pane.view
     paint(pane, this.palette, this.font, waiting)
   }
 
@@ -620,7 +627,8 @@ class Board {
 
   // Once Plotly, which does not expect it meanwhile, has drawn.
   purge(pane) {
-    Promise.resolve(pane.drawing).then(() => this.Plotly?.purge(pane.plot))
+    const drawn = Promise.resolve(pane.drawing).catch(() => {})
+    drawn.then(() => this.Plotly?.purge(pane.plot))
   }
 
   // Let Plotly follow, where a heatmap has another size, once no answer has come for a while.
@@ -636,11 +644,26 @@ class Board {
         this.react(pane, brick(pane, places))
         if (pane.wired) continue
         pane.wired = true
-        for (const event of ['plotly_relayout', 'plotly_relayouting']) {
-          pane.plot.on(event, () => this.zoomed(pane))
-        }
+        pane.plot.on('plotly_relayouting', () => this.zoomed(pane))
+        pane.plot.on('plotly_relayout', () => this.snap(pane) || this.zoomed(pane))
       }
     }, SOON)
+  }
+
+  // Let a part that was dragged end with whole cells, all that it meets by more than an edge;
+  // whether it did not.
+  snap(pane) {
+    const { xaxis, yaxis } = pane.plot._fullLayout
+    const widened = (range, count) => {
+      const [first, last] = [Math.min(...range), Math.max(...range)]
+      const from = Math.max(Math.floor(first + 0.5 + SLACK), 0) - 0.5
+      return [from, Math.max(Math.min(Math.ceil(last + 0.5 - SLACK), count) - 0.5, from + 1)]
+    }
+    const [x, y] = [widened(xaxis.range, pane.m), widened(yaxis.range, pane.n).reverse()]
+    const off = (range, k) => Math.abs(range[k] - (range === x ? xaxis : yaxis).range[k]) > 1e-6
+    if (![x, y].some(range => off(range, 0) || off(range, 1))) return false
+    this.Plotly.relayout(pane.plot, { 'xaxis.range': x, 'yaxis.range': y })
+    return true
   }
 
   // Plotly has zoomed: paint that part.
@@ -648,11 +671,17 @@ class Board {
     const { xaxis, yaxis } = pane.plot._fullLayout
     const view = [...xaxis.range, ...[...yaxis.range].reverse()]
     const whole = [-0.5, pane.m - 0.5, -0.5, pane.n - 0.5]
-    pane.view = view.some((at, k) => Math.abs(at - whole[k]) > 1e-6) ? view : null
+    this.see(pane, view.some((at, k) => Math.abs(at - whole[k]) > 1e-6) ? view : null)
     this.unmark()
     this.paint(pane)
     pane.grid.place()
     if (this.editor.open?.grid === pane.grid) this.editor.place()
+  }
+
+  // The part that is seen of a pane; null is all of it.
+  see(pane, view) {
+    pane.view = view
+    pane.whole.hidden = !view || !!pane.table
   }
 
   zoomOut(pane) {
@@ -818,6 +847,7 @@ class Board {
     pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
     pane.frame.hidden = pane.under.hidden = on
     if (on) {
+      pane.whole.hidden = true
       pane.table = make('div', 'board-table', pane.body)
       pane.table.tabIndex = 0
       fillTable(this, pane)
@@ -825,6 +855,7 @@ class Board {
     }
     pane.table.remove()
     pane.table = null
+    this.see(pane, pane.view)
     this.draw(true)
   }
 

@@ -14,7 +14,7 @@ let grids = 0
 
 class Grid {
   constructor(board, pane) {
-    Object.assign(this, { board, pane, at: null, between: false, last: null })
+    Object.assign(this, { board, pane, at: null, between: false, began: null, last: null })
     const { frame } = pane
     frame.setAttribute('role', 'grid')
     this.line = make('div', '', frame)
@@ -82,13 +82,12 @@ class Grid {
     return px({ left, top: y(i - 0.5), width, height: down })
   }
 
-  // To a cell beside. On the way from one that was typed to the next, no bubble hides the first.
-  step(di, dj, wrap = false) {
+  step(di, dj, { wrap = false, named = true } = {}) {
     const { n, m } = this.pane
     let [i, j] = [this.at[0] + di, this.at[1] + dj]
     if (wrap && j >= m && i < n - 1) [i, j] = [i + 1, 0]
     if (wrap && j < 0 && i > 0) [i, j] = [i - 1, m - 1]
-    this.choose(i, j, !this.between)
+    this.choose(i, j, named)
   }
 
   // A button that deletes the chosen token: no finger finds the key for it.
@@ -120,12 +119,14 @@ class Grid {
       if (!this.leave()) return
     } else if (key === 'Tab') {
       if (!this.between || shiftKey || !this.at) return
-      this.step(0, 1, true)
+      this.goOn(key, [0, 1])
     } else if (!this.at) {
       if (!MOVES[key]) return
       this.choose(0, 0)
-    } else if (MOVES[key]) this.step(...MOVES[key])
-    else if (key === 'Home' || key === 'End') this.choose(this.at[0], key === 'Home' ? 0 : 1e9)
+    } else if (MOVES[key]) {
+      this.began = null
+      this.step(...MOVES[key])
+    } else if (key === 'Home' || key === 'End') this.choose(this.at[0], key === 'Home' ? 0 : 1e9)
     else if (!this.act(key)) return
     event.preventDefault()
   }
@@ -156,8 +157,7 @@ class Grid {
       return true
     }
     if (!this.at) return false
-    this.between = false
-    this.at = null
+    Object.assign(this, { at: null, between: false, began: null })
     this.place()
     this.board.unmark()
     return true
@@ -168,6 +168,7 @@ class Grid {
   write(whole) {
     const [i, j] = this.at
     const { spec } = this.pane
+    if (j >= 0) this.board.mark(this.pane, i, j, false)
     const before = j < 0 ? spec.tokens[i] : this.newest(i, j)
     this.board.editor.begin(this, i, j, whole ? before : '', before)
   }
@@ -177,6 +178,19 @@ class Grid {
     const typed = this.edits.of(this.pane.spec.name)
     const own = typed.filter(op => op.kind === 'cell' && op.row === i && op.column === j).at(-1)
     return own?.text ?? this.board.exact(this.pane, i, j)
+  }
+
+  // From a number that was typed to the next: Tab along the row; Enter down, and after Tabs to the
+  // column where they began. No bubble of the next cell hides what was typed.
+  goOn(key, [di, dj]) {
+    const [i, j] = this.at
+    const wrap = key === 'Tab'
+    if (wrap) this.began ??= j
+    const below = i + di >= 0 && i + di < this.pane.n
+    if (key === 'Enter' && this.began !== null && below) dj = this.began - j
+    if (!wrap) this.began = null
+    this.between = true
+    this.step(di, dj, { wrap, named: false })
   }
 
   // What was typed counts; only where it is another text than before.
@@ -194,8 +208,16 @@ class Grid {
     const { n, m, spec } = this.pane
     const [i, j] = this.at
     const text = event.clipboardData.getData('text/plain').replace(/\r?\n$/, '')
-    const rows = text.split(/\r?\n/).map(line => line.split('\t'))
+    const rows = pointed(text.split(/\r?\n/).map(line => line.split('\t')))
     const columns = Math.max(...rows.map(row => row.length))
+    const k = rows.findIndex(row => row.some(typed => !NUMBER.test(typed.trim())))
+    if (k >= 0) {
+      const c = rows[k].findIndex(typed => !NUMBER.test(typed.trim()))
+      const odd = rows[k][c].trim()
+      const held = odd ? `holds “${shortened(odd, 160)}”, which is no number` : 'is empty'
+      const where = `Row ${k + 1}, column ${c + 1} of the block`
+      return this.board.say(`${where} ${held}, so nothing of it was taken.`)
+    }
     this.edits.hold()
     rows.slice(0, n - i).forEach((row, r) => {
       row.slice(0, m - j).forEach((typed, c) => {
@@ -284,7 +306,7 @@ class Grid {
 
   click(event, cell, again) {
     this.board.editor.keep()
-    this.between = false
+    Object.assign(this, { between: false, began: null })
     this.choose(...cell)
     this.pane.frame.focus({ preventScroll: true })
     this.last = { cell, at: event.timeStamp }
@@ -348,6 +370,18 @@ class Grid {
     }
     follow(move, () => this.edits.release())
   }
+}
+
+const NUMBER = /^[+\-\u2212]?(\d+\.?\d*|\.\d+)(e[+\-\u2212]?\d+)?$/i
+const COMMA = /^[+\-\u2212]?\d*,\d+(e[+\-\u2212]?\d+)?$/i
+
+// A block with decimal commas, as half the world's spreadsheets copy one: with points. Where every
+// comma has three digits behind it, it may group thousands, and stays, to be refused.
+const pointed = rows => {
+  const commas = rows.flat().filter(text => COMMA.test(text.trim()))
+  const points = rows.flat().some(text => text.includes('.'))
+  if (points || commas.every(text => /,\d{3}$/.test(text.trim()))) return rows
+  return rows.map(row => row.map(text => text.replace(',', '.')))
 }
 
 const px = places => Object.fromEntries(Object.entries(places).map(([key, v]) => [key, `${v}px`]))
@@ -433,11 +467,8 @@ class Editor {
     const typed = !this.open.whole
     const ways = { Enter: [back, 0], Tab: [0, back], ...(typed ? MOVES : {}) }
     if (key === 'Escape') this.giveUp()
-    else if (ways[key]) {
-      const grid = this.keep()
-      grid.between = true
-      grid.step(...ways[key], key === 'Tab')
-    } else return
+    else if (ways[key]) this.keep().goOn(key, ways[key])
+    else return
     event.preventDefault()
     event.stopPropagation()
   }
