@@ -465,7 +465,7 @@ def _keyed(
     shown = st.session_state.get(key, _NOTHING)
     sure = known and last <= visit.heard and shown == value
     if visit.waiting_changes:  # the browser shows already what is to come
-        sure = sure or known and shown == told[-1][1]
+        sure = sure or known and any(shown == value for _, value in told)
     if not first and not sure:
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value

@@ -1,12 +1,14 @@
 """What a browser sends that has not yet heard, or never hears, what its controls were told."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attention.pages import controls, state, store
+from attention.limits import BadInput
+from attention.pages import board, controls, state, store
 from attention.session import links
 from attention.session.examples import EXAMPLES
 
@@ -236,3 +238,29 @@ def test_a_press_that_overtakes_the_first_run_of_a_session_is_not_undone(set_up,
     set_up.button(key="reset").click()
     restarted._run(set_up._tree.get_widget_states())
     assert links.address(settings(restarted)) == links.address(EXAMPLES["four-words"].build())
+
+
+def test_a_control_moved_in_a_first_run_that_is_overtaken_keeps_showing_it(set_up, monkeypatch):
+    set_up.selectbox(key="set_heads").set_value(1)
+    with monkeypatch.context() as overtaken:
+        overtaken.setitem(controls.GROUPS, "Parts", lambda s: st.stop())
+        restarted = begun_anew(set_up)
+        for _ in range(2):
+            assert restarted.selectbox(key="set_heads").value == 1
+            assert settings(restarted).heads == 2
+            restarted.run()
+    assert settings(restarted.run()).heads == 1
+
+
+def test_of_changes_that_waited_each_is_done_and_each_refusal_said(monkeypatch):
+    def refused(settings):
+        raise BadInput("this is too much.")
+
+    visit = state.Visit(EXAMPLES["four-words"].build(), [])
+    visit.waiting_changes = [refused, lambda settings: replace(settings, digits=5), refused]
+    monkeypatch.setattr(state.st, "session_state", {"visit": visit})
+    assert "last" not in board._answer("board"), "what waits was acknowledged"
+    state._carry_out(visit)
+    assert visit.settings.digits == 5
+    assert visit.notices == ["This is too much."] * 2
+    assert board._answer("board")["last"] == 0
