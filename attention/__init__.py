@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from attention.figures.whole import figure
     from attention.frameworks.diagnosis import diagnose
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "AttentionTrace",

@@ -176,7 +176,7 @@ def test_the_zip_holds_all_of_it_as_text_and_its_report_draws_calmly_without_a_n
     button = page.get_by_role("button", name="Save the zip")
     button.wait_for(timeout=90_000)
     name, content = stranger.download(button.click)
-    assert name == "attention_four-words.zip"
+    assert name == "attention_own.zip"
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
         assert set(archive.namelist()) >= IN_THE_ZIP

@@ -65,14 +65,17 @@ const DECIMAL = /^\u2212?\d+\.(\d+)(e\d+)?$/ // 2.50 and 2.5e6, but not the tiny
 
 // The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
 // as they are, with tiny ones as ≈0, or with fewer decimals, of which so many stay that the largest
-// number has three digits. The size is 0 where there is none.
+// number has three digits. Only where none of these is READABLE do a few rows and columns get
+// smaller letters. The size is 0 where none can be read.
 const readable = (pane, fitting) => {
   if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
   pane.decimals ??= decimalsOf(pane.texts)
   pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))
-  for (let cut = 0; cut < 2 + Math.max(pane.decimals - pane.least, 0); cut++) {
-    const form = (pane.forms[cut] ??= written(pane, cut))
-    if (fitting(form.ems) >= NARROW) return { ...form, size: fitting(form.ems) }
+  for (const smallest of Math.max(pane.n, pane.m) <= FEW ? [READABLE, NARROW] : [NARROW]) {
+    for (let cut = 0; cut < 2 + Math.max(pane.decimals - pane.least, 0); cut++) {
+      const form = (pane.forms[cut] ??= written(pane, cut))
+      if (fitting(form.ems) >= smallest) return { ...form, size: fitting(form.ems) }
+    }
   }
   return { size: 0 }
 }
