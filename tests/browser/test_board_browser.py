@@ -614,6 +614,14 @@ def test_numbers_with_more_digits_than_have_room_are_rounded_to_those_that_do(vi
     dashboard = visit().open(example="cat-sat", digits=str(digits))
     weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
     (decimals,) = {len(text.split(".")[1]) for row in texts for text in row}
-    assert decimals == digits if digits == 2 else 2 <= decimals < digits
+    assert decimals == digits if digits == 2 else 2 < decimals < digits
     assert texts == rounded(weights, decimals)
-    assert min(dashboard.sizes("weights")) >= 11
+    assert min(dashboard.sizes("weights")) >= (11 if digits == 2 else 8)
+
+
+def test_numbers_of_usual_decimals_lose_one_before_their_letters_become_small(visit):
+    dashboard = visit().open(example="cat-sat", scale="7.25")
+    scaled, texts = dashboard.numbers("scaled"), dashboard.printed("scaled")
+    assert max(abs(scaled.ravel())) > 60  # −65.25 takes more room than usual
+    assert texts == rounded(scaled, 1)
+    assert min(dashboard.sizes("scaled")) >= 11

@@ -3,6 +3,7 @@
 const NARROW = 8 // px: numbers smaller than this are left out of the cells
 const READABLE = 11 // px: numbers of up to FEW rows and columns get the room for this
 const FEW = 8
+const DECIMALS = 2 // of a number, as usual
 const LINE = 13 // px: a row that holds a number that can just be read
 const USUAL = 2.25 // font sizes: the width of −2.31, for which every cell has room
 const UNSIGNED = 1.75 // and of 0.94
@@ -65,13 +66,14 @@ const DECIMAL = /^\u2212?\d+\.(\d+)(e\d+)?$/ // 2.50 and 2.5e6, but not the tiny
 
 // The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
 // as they are, with tiny ones as ≈0, or with fewer decimals, of which so many stay that the largest
-// number has three digits. Only where none of these is READABLE do a few rows and columns get
-// smaller letters. The size is 0 where none can be read.
+// number has three digits. A few rows and columns get smaller letters than READABLE only where none
+// of these fits, or where more decimals than usual are asked for. The size is 0 where none fits.
 const readable = (pane, fitting) => {
   if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
   pane.decimals ??= decimalsOf(pane.texts)
   pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))
-  for (const smallest of Math.max(pane.n, pane.m) <= FEW ? [READABLE, NARROW] : [NARROW]) {
+  const large = Math.max(pane.n, pane.m) <= FEW && pane.decimals <= DECIMALS
+  for (const smallest of large ? [READABLE, NARROW] : [NARROW]) {
     for (let cut = 0; cut < 2 + Math.max(pane.decimals - pane.least, 0); cut++) {
       const form = (pane.forms[cut] ??= written(pane, cut))
       if (fitting(form.ems) >= smallest) return { ...form, size: fitting(form.ems) }
