@@ -847,9 +847,9 @@ class Board {
     pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
     pane.frame.hidden = pane.under.hidden = on
     if (on) {
-      pane.whole.hidden = true
       pane.table = make('div', 'board-table', pane.body)
       pane.table.tabIndex = 0
+      this.see(pane, pane.view)
       fillTable(this, pane)
       return
     }
