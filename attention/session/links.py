@@ -16,11 +16,13 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 
+from attention import program
 from attention.limits import (
     MAX_BATCH,
     MAX_ELEMENTS,
@@ -43,6 +45,7 @@ from attention.session.validate import check
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
+STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
 _REFUSALS = (
     BadInput,
@@ -143,22 +146,25 @@ CODECS: dict[str, Codec] = {
 
 
 def write(
-    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str] | None = None
+    settings: Settings,
+    matrix_text: Callable[[Matrix, Rows | None], str] | None = None,
+    whole: bool = False,
 ) -> dict[str, str]:
-    """The parameters of the link: the example, then each field that differs from it.
+    """The parameters of the link: the example, then each field that differs from it, or the
+    ``whole`` of them.
 
     ``matrix_text`` writes a matrix, by default :func:`write_matrix`.
     """
     base = EXAMPLES[settings.example].build()
     link = {"example": settings.example}
     for name, codec in CODECS.items():
-        if getattr(settings, name) != getattr(base, name):
+        if whole or getattr(settings, name) != getattr(base, name):
             link[name] = codec.write(getattr(settings, name))
     for name in MATRICES:
         mine, theirs = settings.matrices.get(name), base.matrices.get(name)
-        if mine is None and theirs is not None:
+        if mine is None and (whole or theirs is not None):
             link[name] = ABSENT
-        elif mine is not None and mine != theirs:
+        elif mine is not None and (whole or mine != theirs):
             link[name] = (matrix_text or write_matrix)(mine, settings.rows_of(name))
     return link
 
@@ -297,15 +303,16 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     return settings.cell if 0 <= i < rows and 0 <= j < columns else None
 
 
-def write_matrix(matrix: Matrix, rows: Rows | None = None) -> str:
+def write_matrix(matrix: Matrix, rows: Rows | None = None, with_values: bool = False) -> str:
     """A recipe as ``kind.stream,seed,rows x columns[,low,high]``; typed values as text, compressed
     where that is shorter.
 
-    A matrix that was rolled and then edited or resized carries both: ``recipe=values``. A large one
-    travels as raw float64, ``*rows x columns*…``, which is read a hundred times as fast.
+    A matrix that was rolled and then edited or resized carries both: ``recipe=values``, and so does
+    any that was rolled ``with_values``. A large one travels as raw float64, ``*rows x columns*…``,
+    which is read a hundred times as fast.
     """
     made = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
-    if matrix.follows(rows):
+    if matrix.follows(rows) and not with_values:
         return made
     made = made and f"{made}="
     values = matrix.values
@@ -411,14 +418,18 @@ def _short(text: str, most: int = 40) -> str:
 
 
 def to_file(settings: Settings) -> bytes:
-    """The same parameters as a JSON file, for states too large for a link."""
-    link = {"attention": "stage by stage", "link": write(settings)}
-    return json.dumps(link, ensure_ascii=False, indent=1).encode()
+    """All parameters, and all numbers themselves, as a JSON file: it opens to the same numbers in
+    versions that draw others or have other examples. It says when and by which version it was
+    written, and two files of one state differ in nothing else.
+    """
+    made = {"version": program.version(), "saved": program.today().isoformat()}
+    link = write(settings, partial(write_matrix, with_values=True), whole=True)
+    return json.dumps(STAMP | made | {"link": link}, ensure_ascii=False, indent=1).encode()
 
 
 def is_file(content: bytes) -> bool:
     """Whether :func:`to_file` wrote this."""
-    return re.match(rb'\s*\{\s*"attention": "stage by stage",\s*"link":', content[:200]) is not None
+    return re.match(rb'\s*\{\s*"attention": "stage by stage",', content[:200]) is not None
 
 
 def from_file(content: bytes) -> Settings:
@@ -432,7 +443,8 @@ def from_file(content: bytes) -> Settings:
             or content.count(b",") > MAX_STATE_COMMAS
         ):
             raise ValueError
-        link = json.loads(content.decode("utf-8"))["link"]
+        file = json.loads(content.decode("utf-8"))
+        link = file["link"]
         if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -441,5 +453,12 @@ def from_file(content: bytes) -> Settings:
         ) from None
     settings, notices = read(link)
     if notices:
-        raise BadInput(f"this state file is damaged. {notices[0]}")
+        raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")
     return settings
+
+
+def _other_version(file: dict[str, Any]) -> str:
+    wrote, reads = _short(file.get("version", "")), program.version()
+    if wrote in ("", reads):
+        return ""
+    return f" Version {wrote} wrote it; this is {reads}."

@@ -9,6 +9,7 @@ import tracemalloc
 import zlib
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -17,11 +18,13 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+import attention
+from attention import words as by_word
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.panes import panes
 from attention.limits import LIMIT, MAX_LINK, BadInput
 from attention.masks import MASKS
-from attention.session import changes
+from attention.session import changes, matrix
 from attention.session import settings as inputs
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.links import (
@@ -761,3 +764,36 @@ def test_parameters_that_only_make_sense_together_are_named_together():
     assert notices == [
         "The link's parameters tokens, X were passed over: X is 1 × 2; 2 × 2 is wanted."
     ]
+
+
+def test_a_saved_state_opens_to_the_same_numbers_in_a_version_that_draws_others(monkeypatch):
+    state = EXAMPLES["sentence"].build()
+    content, numbers = to_file(state), {n: m.values.tolist() for n, m in state.matrices.items()}
+    other = replace(EXAMPLES["four-words"].build(), digits=7)
+    monkeypatch.setattr(matrix, "drawn", lambda kind, shape, *way: np.full(shape, 9.0))
+    monkeypatch.setattr(by_word, "word_vectors", lambda tokens, d, *_: np.full((len(tokens), d), 9))
+    monkeypatch.setitem(EXAMPLES, "sentence", SimpleNamespace(build=lambda: other))
+    opened = from_file(content)
+    assert {name: m.values.tolist() for name, m in opened.matrices.items()} == numbers
+    assert (opened.tokens, opened.digits) == (state.tokens, state.digits)
+
+
+def test_two_files_of_one_state_differ_in_nothing_but_the_date(monkeypatch):
+    state, files = EXAMPLES["sentence"].build(), []
+    for seconds in ("0", "86400"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)
+        files.append(to_file(state).decode())
+    assert '"saved": "1970-01-01"' in files[0]
+    assert files[1] == files[0].replace("1970-01-01", "1970-01-02")
+    assert json.loads(files[0])["version"] == attention.__version__
+
+
+def test_a_damaged_state_of_another_version_says_which_wrote_it():
+    file = json.loads(to_file(EXAMPLES["sentence"].build()))
+    file["link"]["rotation"] = "1"
+    with pytest.raises(BadInput) as refused:
+        from_file(json.dumps(file | {"version": "9.1.0"}).encode())
+    assert str(refused.value) == (
+        "this state file is damaged. The link's parameter “rotation” is unknown and was passed"
+        f" over. Version 9.1.0 wrote it; this is {attention.__version__}."
+    )

@@ -1,0 +1,27 @@
+"""What everything that is written says of its making: this program, its version and the date."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, date, datetime
+
+NAME = "attention-stages"
+
+
+def version() -> str:
+    """
+    >>> import attention
+    >>> version() == attention.__version__
+    True
+    """
+    from attention import __version__  # which the package says when all of it is imported
+
+    return __version__
+
+
+def today() -> date:
+    """The date in UTC, or that of ``SOURCE_DATE_EPOCH``, as is usual for builds that can be
+    repeated.
+    """
+    second = os.environ.get("SOURCE_DATE_EPOCH")
+    return (datetime.fromtimestamp(int(second), UTC) if second else datetime.now(UTC)).date()
