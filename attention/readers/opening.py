@@ -8,6 +8,7 @@ from typing import NamedTuple
 from attention.limits import MAX_FIELD, BadInput
 from attention.readers import array_files, texts
 from attention.readers.entry import ArrayEntry, shown
+from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
 
 SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
@@ -20,6 +21,13 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
         return array_files.entries(filename, content)
     array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
+
+
+def config_in(content: bytes) -> ModelConfig | None:
+    """What a model's config.json says; None for any other file or text."""
+    if len(content) > MAX_FIELD or not content.lstrip().startswith(b"{"):
+        return None
+    return read_config(content.decode("utf-8-sig", errors="replace"))
 
 
 _NO_PROSE = re.compile(r"[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)

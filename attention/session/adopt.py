@@ -108,6 +108,11 @@ def adopt(
     return check(s), list(dict.fromkeys(filter(None, remarks)))
 
 
+def behind(brought: dict[str, SelectedArray]) -> list[str]:
+    """What the model has that these arrays are from, and this formula has not; said first."""
+    return [b.behind for b in brought.values() if b.behind]
+
+
 def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
     """Q, K and V themselves."""
     if odd := [name for name in ("X", "memory", "W_Q", "W_K", "W_V") if name in brought]:
@@ -192,7 +197,7 @@ def _weights(
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
-            " share their keys, cut one head out of each."
+            " share their keys, say how many heads there are, or cut one head out of each."
         )
     for name, partner in (("W_Q", "W_K"), ("W_K", "W_Q"), ("W_V", None)):
         if name in found:
