@@ -10,6 +10,7 @@ from attention.readers import array_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
+from attention.readers.what_is_meant import embeddings, without_comments
 
 SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
 
@@ -18,7 +19,7 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
     where = shown(filename)
     if array_files.is_arrays(filename, content):
-        return array_files.entries(filename, content)
+        return embeddings(array_files.entries(filename, content), where)
     array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
 
@@ -30,7 +31,7 @@ def config_in(content: bytes) -> ModelConfig | None:
     return read_config(content.decode("utf-8-sig", errors="replace"))
 
 
-_NO_PROSE = re.compile(r"[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)
+_NO_PROSE = re.compile(r"^\||[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"(?<!\S)\d+,\d+(?!\S)")  # 3,50 euros: no separator
 
 
@@ -58,6 +59,8 @@ def prose_in(content: bytes) -> Prose | None:
     try:
         text = content.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
+        return None
+    if not any(character.isalpha() for character in without_comments(text)):
         return None
     if _NO_PROSE.search(_WITH_COMMA.sub("0", text)) or not any(
         character.isalpha() for character in text

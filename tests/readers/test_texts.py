@@ -98,7 +98,6 @@ def test_any_number_in_any_form_comes_back_bit_for_bit(rows):
         ("1 2\n, ,\n3 4,", [[1, 2], [3, 4]]),
         ("\u22121 2", [[-1, 2]]),
         ("1 2\n\n3 4\n\n\n5 6", [[1, 2], [3, 4], [5, 6]]),
-        ("True False\nFalse TRUE", [[1, 0], [0, 1]]),
         ("nan inf\n-inf 1", [[np.nan, np.inf], [-np.inf, 1]]),
     ],
 )
@@ -799,16 +798,15 @@ def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, n
         frame.to_string(index=index),
     ):
         found = entries(text, "it")[ALONE]
-        if (
-            not index and columns[0] != "a"
-        ):  # 0, 1 above numbers can be a row: it is read as one, and said
-            assert (
-                "The first line reads 0, 1, …; if it names the columns, take it away."
-                in found.remark
-            )
-            assert found.read().tolist() == [[0, 1], *values]
-        else:
-            assert (found.read().tolist(), found.rows) == (values, labels)
+        assert (found.read().tolist(), found.rows) == (values, labels)
+        numbered = not index and columns[0] != "a"
+        more = " If 0, 1, … are numbers, write them as 0.0, 1.0, …." if numbered else ""
+        assert found.remark == HEAD + more
+
+
+@pytest.mark.parametrize("text", ["0 1\n0.5 0.5", "0,1\n1,0", "0, 1\n0.5, 2.5", "0,1\n0.5,2"])
+def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
+    assert the_one(text).shape == (2, 2)
 
 
 MISREAD = {  # once read as something else without a word
