@@ -84,7 +84,7 @@ def latex(text: str, where: str) -> dict[str, ArrayEntry] | None:
         return None
     text = re.sub(r"(?<!\\)%[^\n]*", "", text)
     known = {_letters(stage.latex): name for name, stage in STAGES.items()}
-    found = []
+    found: list[tuple[str, ArrayEntry]] = []
     starts = list(_MATRIX.finditer(text))
     for k, start in enumerate(starts):
         stop = text.find("\\end{" + start[1] + "}", start.end())
@@ -120,7 +120,7 @@ def markdown(text: str, where: str) -> dict[str, ArrayEntry] | None:
     lines = [line.strip() for line in text.splitlines()]
     known = {_unmarked(stage.heading): name for name, stage in STAGES.items()}
     rules = [k for k, line in enumerate(lines) if k and "|" in line and _RULE.fullmatch(line)]
-    found = []
+    found: list[tuple[str, ArrayEntry]] = []
     for k in rules:
         end = next((at for at in range(k + 1, len(lines)) if "|" not in lines[at]), len(lines))
         rows = [_cells(line) for line in lines[k + 1 : end]]
@@ -165,7 +165,8 @@ def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
     if not any(map(_told_by_matlab, lines[:400])):
         return None
     pages: dict[str, list[Rows]] = {}
-    name, groups, factor = ALONE, [[]], ""
+    groups: list[Rows] = [[]]
+    name, factor = ALONE, ""
     for line in [*lines, "end ="]:
         if variable := _VARIABLE.fullmatch(line):
             if rows := _side_by_side(groups, where):
@@ -226,13 +227,15 @@ _R_PAGE = re.compile(r"\s*, , \S.*")
 def r_matrix(text: str, where: str) -> dict[str, ArrayEntry] | None:
     """What R prints: [1,] and [,1] around the numbers, columns in groups, pages under ", , 1"."""
     lines = [line for line in text.splitlines() if line.strip()]
-    if lines and all(map(_R_LINE.fullmatch, lines)):  # a vector
-        cells = [cell for line in lines for cell in _R_LINE.fullmatch(line)[1].split()]
+    vector = [found[1] for line in lines if (found := _R_LINE.fullmatch(line))]
+    if lines and len(vector) == len(lines):
+        cells = [cell for line in vector for cell in line.split()]
         return {ALONE: array(ALONE, [cells], (), where)}
     if not any(_R_HEAD.fullmatch(line) or _R_ROW.match(line) for line in lines[:4]):
         return None
     pages: list[dict[str, list[str]]] = [{}]
-    width, seen = 0, set()
+    seen: set[str] = set()
+    width = 0
     for line in lines:
         if _R_PAGE.fullmatch(line):
             pages.append({})
@@ -289,8 +292,8 @@ def pandas_print(text: str, where: str) -> dict[str, ArrayEntry] | None:
             raise BadInput(f"{where}: a group of columns has other rows than the first.")
         for k, cells in enumerate(parted):
             rows.setdefault(str(k), []).extend(cells[-width:])
-    labels = tuple(order[0]) if order and any(order[0]) else ()
-    return {ALONE: array(ALONE, list(rows.values()), labels, where)} if rows else None
+    tokens = tuple(order[0]) if order and any(order[0]) else ()
+    return {ALONE: array(ALONE, list(rows.values()), tokens, where)} if rows else None
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:
@@ -358,7 +361,9 @@ def tensors_in(text: str, limit: int) -> list[tuple[str, str]] | None:
     first = text.lstrip()[:40]
     if not re.match(r"[({\[]|OrderedDict|dict\(|[A-Z]\w*Output", first):
         return None
-    found, around, at = [], [], 0
+    found: list[tuple[str, str]] = []
+    around: list[str] = []
+    at = 0
     for start in _TENSOR.finditer(text):
         if start.start() < at:
             continue

@@ -466,8 +466,9 @@ def _numbers_columns(lines: Lines) -> bool:
     names, *below = (lines.cells(line) for _, line in lines.numbered[:99])
     if lines.separator == LOOSE or not below:
         return False
-    if lines.separator is None and _ends(lines.numbered[0][1]) != _ends(lines.numbered[1][1]):
-        return False  # typed, not printed
+    first, second = (line for _, line in lines.numbered[:2])
+    if " " in first.strip() if lines.separator else _ends(first) != _ends(second):
+        return False  # typed, not written by a program
     counted = _counting(names) and names[0] == "0" and len(names) > 1
     return counted and all(_FLOAT.search(lines.plain(cell)) for row in below for cell in row)
 
