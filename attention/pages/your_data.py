@@ -14,6 +14,7 @@ from attention.readers.entry import ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.model_config import ModelConfig, read_config
+from attention.readers.other_files import OtherKind
 from attention.readers.printouts import sides
 from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, SelectedArray, Selection, gather
 from attention.readers.tables import COMMAS, Ambiguous
@@ -86,6 +87,10 @@ def panel(s: Settings) -> None:
                     "Nothing changes until you have seen what was understood"
                     " and pressed “Use these numbers”."
                 )
+        except OtherKind as problem:
+            parts.message_box("refused", state.capital(str(problem)))
+            if problem.code:
+                st.code(problem.code, language="python")
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from attention.limits import MAX_FIELD, BadInput
-from attention.readers import array_files, texts
+from attention.limits import MAX_FIELD, MAX_HEADER, BadInput
+from attention.readers import array_files, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
@@ -18,6 +18,8 @@ SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
     where = shown(filename)
+    if told := other_files.answer(filename, content[: MAX_HEADER + 8], len(content)):
+        raise told
     if array_files.is_arrays(filename, content):
         return embeddings(array_files.entries(filename, content), where)
     array_files.check_size(content, where)

@@ -97,7 +97,11 @@ def test_bfloat16_becomes_the_same_numbers():
         ("1 2".encode("utf-16"), "a.txt is UTF-16 text; save it as UTF-8."),
         (b"\xfe\xff\x001", "a.txt is UTF-16 text; save it as UTF-8."),
         (b"1 2\n\xe9 4", "a.txt is no UTF-8 text: byte 5 is 0xe9; save it as UTF-8."),
-        (bytes(MAX_FILE + 1), "a.txt has 8,388,609 bytes; at most 8,388,608 are read."),
+        (
+            bytes(MAX_FILE + 1),
+            "a.txt has 8,388,609 bytes; at most 8,388,608 are read. Of word vectors these lines cut"
+            " out the words you want.",
+        ),
         (b"", "a.txt is empty; numbers are wanted."),
         (b"PK\x03\x04", "a.txt is a damaged zip file."),
         (b"\x93NUMPY\x09\x00", "a.txt: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
