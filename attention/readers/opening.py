@@ -6,13 +6,16 @@ import re
 from typing import NamedTuple
 
 from attention.limits import MAX_FIELD, MAX_HEADER, BadInput
-from attention.readers import array_files, other_files, texts
+from attention.readers import array_files, columnar, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
 from attention.readers.what_is_meant import embeddings, without_comments
 
-SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
+SUFFIXES = [  # of files
+    *("csv", "tsv", "txt", "md", "tex", "vec", "json"),
+    *("npy", "npz", "safetensors", "parquet", "feather"),
+]
 
 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
@@ -22,6 +25,8 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
         raise told
     if array_files.is_arrays(filename, content):
         return embeddings(array_files.entries(filename, content), where)
+    if columnar.is_columnar(content):
+        return columnar.entries(filename, content)
     array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
 
