@@ -57,6 +57,8 @@ def without_comments(text: str) -> str:
     lines = text.replace("\r\n", "\n").split("\n")
     marked = [line.lstrip().startswith(("#", "%")) for line in lines]
     others = [line for line, mark in zip(lines, marked, strict=True) if line.strip() and not mark]
+    if not others:
+        return text
     words = [cells[0] for line in others[:99] if (cells := re.split(r"[\s,;]+", line.strip()))]
     labelled = 2 * sum(not is_number(word) for word in words) > len(words)
     kept = [
