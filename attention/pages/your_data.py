@@ -133,14 +133,12 @@ def _content(s: Settings, where: str, content: bytes) -> None:
             return
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, arrays)
-    config = _config(arrays)
-    picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
-    if config and config.heads and not heads:
-        parts.note(f"config.json says {config.heads.heads} heads.")
+    config, first = _config(arrays), st.container()
+    picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
     selected = gather(arrays, picks, where, config)
-    behind = adopt.behind(selected)
-    if behind:
-        parts.message_box("flag", " ".join(behind))
+    if behind := adopt.behind(selected):
+        with first:  # above what was chosen, apart from how it was read
+            parts.message_box("flag", " ".join(behind))
     try:
         said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
     finally:
@@ -281,7 +279,9 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
     return read
 
 
-def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+def _single(
+    s: Settings, arrays: dict[str, ArrayEntry], config: ModelConfig | None
+) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(arrays.items()))
     role = state.page_control(
@@ -293,10 +293,12 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         format_func=ROLES.__getitem__,
         help="Which input of the attention they become.",
     )
-    return {role: (name, _selection(role, entry))}, _heads(s, {role})
+    return {role: (name, _selection(role, entry))}, _heads(s, {role}, config)
 
 
-def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+def _several(
+    s: Settings, arrays: dict[str, ArrayEntry], config: ModelConfig | None
+) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
     with st.expander(f"{len(arrays):,} arrays"):
         st.html(tables.contents(arrays))
@@ -345,14 +347,15 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
                         again=any(name == picked for picked, _ in picks.values()),
                     ),
                 )
-    return picks, _heads(s, set(picks))
+    return picks, _heads(s, set(picks), config)
 
 
-def _heads(s: Settings, roles: set[str]) -> int | None:
+def _heads(s: Settings, roles: set[str], config: ModelConfig | None) -> int | None:
     """How many heads share the columns of what comes; None: as the arrays have them."""
     joined = state.page_value("load_axis", "batch") == "heads" and roles & set("QKV")
     if joined or not roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
         return None
+    known = config and config.heads and f"{config.heads.heads}, by config.json"
     return state.page_control(
         st.number_input,
         "Heads that share the columns",
@@ -361,7 +364,7 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
         min_value=1,
         max_value=MAX_DIMENSION,
         step=1,
-        placeholder=f"as now, {s.heads}",
+        placeholder=known or f"as now, {s.heads}",
         help="The columns of the weights are split evenly between them.",
     )
 

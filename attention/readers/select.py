@@ -17,9 +17,10 @@ from attention.readers.model_config import ModelConfig
 from attention.readers.printouts import brief, sides
 from attention.readers.tensor_names import ALONE as ONE_WEIGHT
 from attention.readers.tensor_names import ASKED, Part, recognised
+from attention.readers.tensor_names import place as place_of
 from attention.stages import WEIGHTS
 
-MASK = "mask"
+MASK, FINISHED = "mask", "weights"
 # What the axis before the rows of Q, K and V counts.
 AXES = {"batch": "items of a batch", "heads": "heads"}
 
@@ -132,10 +133,13 @@ def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> Select
     most, remarks, heads = 2 if role in (*WEIGHTS, MASK) else 3, selected.remarks, None
     if role in "QKV" and axis == "heads" and values.ndim > 2:
         heads, values = values.shape[-3], join_heads(values)
+    elif role == FINISHED:  # a batch of one in front of heads is none
+        values = values[0] if values.ndim == 4 and len(values) == 1 else values
     elif values.ndim == 3 == most:
         remarks = (*remarks, f"{role} has three axes: taken as a batch of {len(values)}.")
     if not 2 <= values.ndim <= most or not values.size:
-        wanted_axes = "two axes are" if most == 2 else "two axes, or three with a batch, are"
+        of = "heads" if role == FINISHED else "a batch"
+        wanted_axes = "two axes are" if most == 2 else f"two axes, or three with {of}, are"
         raise BadInput(
             f"{place} is {size(values)}; {wanted_axes} wanted for {role}. Cut it to that."
         )
@@ -179,6 +183,7 @@ def gather(
         selected[first] = replace(selected[first], behind=behind)
     heads = next((asked.heads.heads for _, asked in picks.values() if asked.heads), None)
     heads = heads or (config.heads.heads if config and config.heads else None)
+    heads = heads or next((array.heads for array in selected.values() if array.heads), None)
     cut = any(asked.cut.strip() for _, asked in picks.values())
     return selected if cut else _with_shared_keys(selected, heads)
 
@@ -187,14 +192,36 @@ def _informed(
     arrays: dict[str, ArrayEntry], name: str, asked: Selection, config: ModelConfig | None
 ) -> Selection:
     """With the heads of the config.json, and which way round GPT-2's c_attn beside it lies."""
-    if asked.heads is None and config:
-        asked = replace(asked, heads=config.heads)
+    if asked.heads is None:
+        asked = replace(asked, heads=config.heads if config else _heads_by_shape(arrays, name))
     beside = arrays.get(name.replace("attn.c_proj.", "attn.c_attn."))
     if not asked.stored and beside and beside.name != name and len(beside.shape) == 2:
         rows, columns = beside.shape
         if rows != columns:
             return replace(asked, stored="in_out" if columns > rows else "out_in", beside=True)
     return asked
+
+
+_T5 = "SelfAttention.relative_attention_bias.weight"
+
+
+def _heads_by_shape(arrays: dict[str, ArrayEntry], name: str) -> ModelHeads | None:
+    """How many heads a model has, where a tensor beside this one has a number for each of them."""
+    if not recognised(name):
+        return None
+    layer, side = place_of(name), name.partition(".")[0]
+    biases = (
+        entry
+        for other, entry in arrays.items()
+        if other.startswith(f"{side}.") and other.endswith(_T5) and len(entry.shape) == 2
+    )
+    if of_positions := next(biases, None):  # T5's: one column for each head
+        return ModelHeads(of_positions.shape[1])
+    norm, W_Q = arrays.get(f"{layer}.q_norm.weight"), arrays.get(f"{layer}.q_proj.weight")
+    if norm and W_Q and len(norm.shape) == 1 and len(W_Q.shape) == 2:  # Qwen 3's, of one head
+        heads, odd = divmod(W_Q.shape[0], max(norm.shape[0], 1))
+        return ModelHeads(heads) if heads > 1 and not odd else None
+    return None
 
 
 def _with_shared_keys(

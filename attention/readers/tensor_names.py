@@ -138,13 +138,11 @@ def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
 
 def biases(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
     """Biases that belong to the chosen weights; the formula here has none."""
-    wanted = set()
+    wanted: dict[str, None] = {}  # in the order of the weights
     for name in chosen:
-        if recognised(name):
-            wanted |= {re.sub(r"weight$", "bias", name), re.sub(r"W_([QKVO])$", r"b_\1", name)}
-            inside = place(name)
-            of_torch = (f"{inside}.in_proj_bias", f"{inside}.q_bias", f"{inside}.v_bias")
-            wanted.update(bias.lstrip(".") for bias in of_torch)
-        elif name.endswith("weight"):
-            wanted.add(re.sub(r"weight$", "bias", name))
-    return [name for name in names if name in wanted.difference(chosen)]
+        near = [re.sub(r"weight$", "bias", name), re.sub(r"W_([QKVO])$", r"b_\1", name)]
+        if inside := place(name):
+            near += [f"{inside}.{bias}" for bias in ("in_proj_bias", "q_bias", "v_bias")]
+        wanted |= dict.fromkeys(bias for bias in near if bias != name)
+    there = set(names)
+    return [bias for bias in wanted if bias in there]

@@ -516,3 +516,14 @@ def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
     ran(at.number_input(key="set_load_heads").set_value(2))
     ran(at.button(key="load_use").click())
     assert settings(at).heads == 2
+
+
+def test_finished_weights_are_recognised_and_come_back_as_weights():
+    at = pasted(opened(), "0.75 0.25\n0.5 0.5")
+    assert at.selectbox(key="set_load_role").value == "weights"
+    ran(at.button(key="load_use").click())
+    assert "These are finished weights: Q is their logarithm" in said(at, "understood")[0]
+    weights = multi_head_attention(
+        *(settings(at).matrices[name].values for name in "QKV"), scale=1.0
+    ).weights
+    np.testing.assert_allclose(np.squeeze(weights), [[0.75, 0.25], [0.5, 0.5]], rtol=1e-14)

@@ -256,3 +256,20 @@ def test_what_is_no_configuration_is_none(text):
 def test_every_configuration_says_how_many_heads_there_are(model):
     heads = config_of(model).heads
     assert heads is not None and heads.heads == 4
+
+
+@pytest.mark.parametrize("model", ["T5", "Qwen3"])
+def test_heads_are_seen_in_the_shapes_of_tensors_beside_the_weights(model):
+    picks, found = picked(model)
+    selected = gather(found, picks, "m")
+    assert {array.heads for array in selected.values()} == {4}
+    for role in "QKV":
+        x = MODELS[model]["x"]
+        assert oracle.product(x, selected[f"W_{role}"].values) == MODELS[model][role]
+
+
+def test_a_norm_over_all_heads_says_nothing_about_their_number():
+    picks, found = picked("Qwen3")
+    norm = "layers.0.self_attn.q_norm.weight"
+    found[norm] = entry(np.ones(16), norm)  # as OLMo 2 has it
+    assert {array.heads for array in gather(found, picks, "m").values()} == {None}
