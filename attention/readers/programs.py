@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import numpy as np
 
-from attention.limits import MAX_ELEMENTS, BadInput
+from attention.limits import MAX_ARRAYS, MAX_BLOCKS, MAX_ELEMENTS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.printouts import is_number, read_number
 from attention.stages import STAGES
@@ -30,6 +31,8 @@ def array(name: str, rows: Rows, labels: tuple[str, ...], where: str) -> ArrayEn
     place = where if name == ALONE else f"{where}, {short(name, 40)}"
     if len(rows) * max(map(len, rows), default=0) > MAX_ELEMENTS:
         raise BadInput(f"{place} is too large; at most {MAX_ELEMENTS:,} numbers are read.")
+    if not rows or not rows[0]:
+        raise BadInput(f"{place} holds no number.")
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             plural = "" if len(row) == 1 else "s"
@@ -58,6 +61,8 @@ def _plain(cell: str) -> str:
 
 def _named(found: list[tuple[str, ArrayEntry]], where: str) -> dict[str, ArrayEntry] | None:
     """The arrays by name, each name once."""
+    if len(found) > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {len(found):,} arrays; at most {MAX_ARRAYS:,} are read.")
     arrays = dict(found)
     if len(arrays) < len(found):
         names = [name for name, _ in found]
@@ -166,14 +171,16 @@ def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
         return None
     pages: dict[str, list[Rows]] = {}
     groups: list[Rows] = [[]]
-    name, factor = ALONE, ""
+    name, page, factor = ALONE, "", ""
     for line in [*lines, "end ="]:
         if variable := _VARIABLE.fullmatch(line):
             if rows := _side_by_side(groups, where):
+                if name in pages and not page:
+                    raise BadInput(f"{where} holds {short(name, 40)} twice.")
                 pages.setdefault(name, []).append(_times(rows, factor))
             elif name != ALONE:
                 raise BadInput(f"{where}, {name} holds no numbers.")
-            name, groups, factor = variable[1], [[]], ""
+            name, page, groups, factor = variable[1], variable[2], [[]], ""
         elif power := _FACTOR.fullmatch(line):
             factor = power[1]
         elif _COLUMNS.fullmatch(line):
@@ -203,13 +210,19 @@ def _side_by_side(groups: list[Rows], where: str) -> Rows:
                 f"{where}: a group of columns has {len(rows)} rows and the first has"
                 f" {len(groups[0])}; part of it may be cut off."
             )
-    return [sum(parts, []) for parts in zip(*groups, strict=True)]
+    return [list(chain(*parts)) for parts in zip(*groups, strict=True)]
 
 
 def _stacked(pages: dict[str, list[Rows]], where: str) -> dict[str, ArrayEntry] | None:
     """The matrices by name; those of one name one behind the other."""
+    if len(pages) > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {len(pages):,} arrays; at most {MAX_ARRAYS:,} are read.")
     found = {}
     for name, blocks in pages.items():
+        if len(blocks) > MAX_BLOCKS:
+            raise BadInput(
+                f"{where}, {name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} fit."
+            )
         each = [array(name, rows, (), where) for rows in blocks]
         if len({one.shape for one in each}) > 1:
             raise BadInput(f"{where}, {name}: its pages have different shapes.")
@@ -244,12 +257,20 @@ def r_matrix(text: str, where: str) -> dict[str, ArrayEntry] | None:
         else:
             cells = line.split()
             at = len(cells) - width if width else 1
+            if at < 1:
+                plural = "" if len(cells) == 2 else "s"
+                raise BadInput(
+                    f"{where}, row {short(cells[0], 24)} has {len(cells) - 1} number{plural};"
+                    f" {width} are wanted, as above it."
+                )
             label = " ".join(cells[: max(at, 1)])
             if label in seen:
                 raise BadInput(f"{where} holds the row {short(label, 24)} twice.")
             seen.add(label)
             pages[-1].setdefault(label, []).extend(cells[max(at, 1) :])
     tables = [page for page in pages if page]
+    if len(tables) > MAX_BLOCKS:
+        raise BadInput(f"{where} is {len(tables):,} matrices; at most {MAX_BLOCKS} are read.")
     named = not any(_R_ROW.match(f"{label} ") for label in tables[0]) if tables else False
     blocks = [array(ALONE, list(page.values()), tuple(page) * named, where) for page in tables]
     if len({block.shape for block in blocks}) != 1:

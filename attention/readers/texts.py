@@ -25,6 +25,9 @@ BOUNDS = (
     (",", MAX_COMMAS, "commas"),
     ("\t", MAX_COMMAS, "tabs"),
     (";", MAX_ELEMENTS, "semicolons"),
+    ("&", MAX_ELEMENTS, "ampersands"),
+    ("\\", MAX_ELEMENTS, "backslashes"),
+    ("|", MAX_COMMAS, "bars"),
     ("[", MAX_BRACKETS, "brackets"),
     ("{", MAX_BRACKETS, "brackets"),
 )

@@ -166,6 +166,34 @@ def test_matlabs_groups_of_other_heights_are_refused():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A =\n\n  1 2\n\nA =\n\n  3 4\n", "it holds A twice."),
+        ("A(:,:,1) =\n\n  1 2\n\n" * 65, "it, A is 65 matrices; at most 64 fit."),
+        ("A =\n\nB =\n\n  1 2\n", "it, A holds no numbers."),
+        ("     [,1] [,2]\n[1,]    1\n", "it, row [1,] has 1 number; 2 are wanted, as above it."),
+        ("     [,1]\n[1,]    1\n[1,]    2\n", "it holds the row [1,] twice."),
+        (", , 1\n\n     [,1]\n[1,]    1\n\n" * 65, "it is 65 matrices; at most 64 are read."),
+        (
+            "\\begin{matrix}1\\end{matrix}\n" * 4097,
+            "it holds 4,097 arrays; at most 4,096 are read.",
+        ),
+        ("\\begin{matrix} 1 & 2", "it: \\end{matrix} is missing; part of it may be cut off."),
+        (
+            "\\begin{matrix} 1 & 2 \\\\ 3 \\end{matrix}",
+            "it, row 2 has 1 number and row 1 has 2; every row needs the same.",
+        ),
+        (
+            "| a |\n|---|\n| x1 2 |",
+            "it holds no number.",
+        ),
+    ],
+)
+def test_what_is_cut_off_or_stands_there_twice_is_refused(text, message):
+    assert refused(text) == message
+
+
 def test_a_matlab_logical_is_a_mask():
     entry = entries("M =\n\n  2×2 logical array\n\n   true   false\n   true   true\n", "it")["M"]
     assert (entry.dtype, entry.read().tolist()) == ("bool", [[True, False], [True, True]])
