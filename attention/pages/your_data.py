@@ -16,9 +16,18 @@ from attention.readers.mask_polarity import POLARITIES
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.other_files import OtherKind
 from attention.readers.printouts import sides
-from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, SelectedArray, Selection, gather
+from attention.readers.select import (
+    AS_IT_IS,
+    AXES,
+    MASK,
+    WEIGHTS,
+    SelectedArray,
+    Selection,
+    gather,
+    lies_open,
+)
 from attention.readers.tables import COMMAS, Ambiguous
-from attention.readers.tensor_names import ASKED, layers, recognised
+from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, changes, links
 from attention.session.adopt import ROLES
 from attention.session.settings import Settings
@@ -431,7 +440,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
                 help="Frameworks store a weight either way round; torch as (out, in).",
                 required=True,
             )
-        if part and part.layout == ASKED and not again:
+        if part and lies_open(part, entry.shape) and not again:
             chosen["layout"] = state.page_control(
                 st.segmented_control,
                 "This tensor holds",

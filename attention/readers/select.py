@@ -101,13 +101,22 @@ def _stored(part: Part, values: np.ndarray, asked: Selection) -> tuple[str, str]
     return asked.stored or "in_out", "as you say" if asked.stored else "taken as if"
 
 
+def lies_open(part: Part, shape: tuple[int, ...]) -> bool:
+    """Whether the name does not say how Q, K and V lie in a tensor.
+
+    An nn.Linear called c_attn is nanoGPT's, all of Q first, or StarCoder's, each head's together.
+    """
+    linear = part.layout == "in turn" and part.stored is None
+    return part.layout == ASKED or linear and len(shape) == 2 and shape[0] == 3 * shape[1]
+
+
 def _part(
     part: Part, values: np.ndarray, stored: str, asked: Selection, place: str
 ) -> tuple[np.ndarray, int | None]:
     """Of a tensor that holds several weights or heads the wanted one; and its heads, if known."""
     if part.heads_axis is not None and values.ndim == 3:
         return np.concatenate(list(values), axis=part.heads_axis), len(values)
-    layout = asked.layout if part.layout == ASKED else part.layout
+    layout = asked.layout if lies_open(part, values.shape) else part.layout
     count = asked.heads.heads if asked.heads else None
     if layout == ONE_WEIGHT or values.ndim != 2:
         return values, count
@@ -194,6 +203,11 @@ def _informed(
     """With the heads of the config.json, and which way round GPT-2's c_attn beside it lies."""
     if asked.heads is None:
         asked = replace(asked, heads=config.heads if config else _heads_by_shape(arrays, name))
+    heads = asked.heads
+    if config and config.kind == "gpt_bigcode" and heads and heads.keys == heads.heads:
+        # StarCoder's c_attn is GPT-2's by name alone, where each head has keys of its own
+        fused = name.endswith("attn.c_attn.weight")
+        asked = replace(asked, layout="by head") if fused else asked
     beside = arrays.get(name.replace("attn.c_proj.", "attn.c_attn."))
     if not asked.stored and beside and beside.name != name and len(beside.shape) == 2:
         rows, columns = beside.shape

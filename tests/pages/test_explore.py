@@ -527,3 +527,16 @@ def test_finished_weights_are_recognised_and_come_back_as_weights():
         *(settings(at).matrices[name].values for name in "QKV"), scale=1.0
     ).weights
     np.testing.assert_allclose(np.squeeze(weights), [[0.75, 0.25], [0.5, 0.5]], rtol=1e-14)
+
+
+def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say():
+    rows = np.arange(48).reshape(12, 4) / 10
+    at = pasted(opened(), json.dumps({"x.qkv.weight": rows.tolist(), "X": np.eye(4).tolist()}))
+    assert said(at, "refused") == [
+        "The text, x.qkv.weight holds Q, K and V in one, and its name does not say how; choose"
+        " whether all of Q comes first, or Q, K and V of each head."
+    ]
+    ran(at.button_group(key="set_load_layout_QKV").set_value("in turn"))
+    assert said(at, "refused") == []
+    ran(at.button(key="load_use").click())
+    assert settings(at).matrices["W_V"].values.T.tolist() == rows[8:].tolist()

@@ -41,6 +41,7 @@ MODELS: dict[str, tuple[str, dict[str, Any], str]] = {
     ),
     "CodeGen": ("codegen", GPT | {"rotary_dim": 2}, "h.0.attn"),
     "StarCoder": ("gpt_bigcode", GPT | {"multi_query": True}, "h.0.attn"),
+    "StarCoder, a key for each": ("gpt_bigcode", GPT | {"multi_query": False}, "h.0.attn"),
     "MPT": (
         "mpt",
         {"d_model": WIDTH, "n_heads": HEADS, "n_layers": 1, "vocab_size": 11},

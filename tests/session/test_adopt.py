@@ -684,7 +684,8 @@ def test_a_fused_tensor_is_split_and_turned_whichever_way_it_is_stored(name):
     x, fused = normal(5, 3), normal(9, 3)  # (3 · 3, 3), as nn.Linear keeps it
     wanted = np.split(x @ fused.T, 3, axis=1)
     for role, product in zip(("W_Q", "W_K", "W_V"), wanted, strict=True):
-        assert np.array_equal(x @ select(entry(fused, name), role, "it").values, product)
+        turn = Selection(layout="in turn")  # of an nn.Linear called c_attn it is asked
+        assert np.array_equal(x @ select(entry(fused, name), role, "it", turn).values, product)
         if "c_attn" in name:  # GPT-2 keeps it the other way round
             assert np.array_equal(x @ select(entry(fused.T, name), role, "it").values, product)
     message = {
