@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-collect_ignore = ["peers/record_kernels.py"]  # a script; what it records is tested without torch
+# scripts; what they record is tested without torch
+collect_ignore = ["peers/record_kernels.py", "readers/record_models.py"]
 
 settings.register_profile(
     "steady",

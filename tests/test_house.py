@@ -15,14 +15,15 @@ HOUSE = Path(__file__).resolve().parents[1] / "attention"
 HEAVY = {
     "pandas",
     "plotly",
+    "pyarrow",
     "streamlit",
     "starlette",
     "threadpoolctl",
-}  # the last: only at its first use
+}  # pyarrow and the last: only at their first use
 ROOMS = {  # folder: the rooms it may import from, the outside packages it may import
     "maths": (set(), {"numpy", "threadpoolctl"}),
     "frameworks": ({"maths"}, {"numpy"}),
-    "readers": ({"maths"}, {"numpy"}),
+    "readers": ({"maths"}, {"numpy", "pyarrow"}),  # pyarrow where a table of it is opened
     "session": ({"maths", "frameworks", "readers"}, {"numpy"}),
     "html": ({"maths", "frameworks", "readers"}, {"numpy"}),
     "figures": ({"maths", "frameworks"}, {"numpy", "plotly"}),

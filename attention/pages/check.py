@@ -16,6 +16,7 @@ from attention.pages import board, parts, sheet, state
 from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.opening import SUFFIXES
+from attention.readers.other_files import OtherKind
 from attention.session import check_yours as inputs
 from attention.session.changes import name_of
 from attention.session.settings import Settings
@@ -210,6 +211,8 @@ def opened(name: str, file: UploadedFile) -> None:
         state.set_page_value("check_asked", file.file_id)
         state.set_page_value("check_others", False)
         state.refuse(f"{problem} Tick “{OTHERS}” and press again.")
+    except OtherKind as problem:
+        state.refuse(f"{problem}{' Explore shows them under “Your data”.' * bool(problem.code)}")
     except BadInput as problem:
         state.refuse(str(problem))
     else:

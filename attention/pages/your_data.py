@@ -10,10 +10,22 @@ from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import array_files, opening
-from attention.readers.entry import ArrayEntry
+from attention.readers.entry import ArrayEntry, shown
+from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
+from attention.readers.model_config import ModelConfig, read_config
+from attention.readers.other_files import OtherKind
 from attention.readers.printouts import sides
-from attention.readers.select import AS_IT_IS, AXES, MASK, WEIGHTS, SelectedArray, Selection, gather
+from attention.readers.select import (
+    AS_IT_IS,
+    AXES,
+    MASK,
+    WEIGHTS,
+    SelectedArray,
+    Selection,
+    gather,
+    lies_open,
+)
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, changes, links
@@ -27,7 +39,13 @@ SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 # What can be chosen for one array, and what is chosen to begin with.
-CHOICES = {"words": "", "cut": "", "stored": AS_IT_IS.stored, "true": AS_IT_IS.true_means}
+CHOICES = {
+    "words": "",
+    "cut": "",
+    "stored": None,
+    "layout": None,
+    "true": AS_IT_IS.true_means,
+}
 PLACEHOLDER = """cat 0.1 -0.3 2
 dog 0.4 1 0
 
@@ -67,6 +85,8 @@ def panel(s: Settings) -> None:
     with right:
         try:
             if file is not None:
+                if config := read_config(text):
+                    state.set_page_value("load_config", config)
                 _content(s, file.name, file.getvalue())
             elif text.strip():
                 _content(s, PASTED, text.encode())
@@ -76,6 +96,10 @@ def panel(s: Settings) -> None:
                     "Nothing changes until you have seen what was understood"
                     " and pressed “Use these numbers”."
                 )
+        except OtherKind as problem:
+            parts.message_box("refused", state.capital(str(problem)))
+            if problem.code:
+                st.code(problem.code, language="python")
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
 
@@ -98,6 +122,9 @@ def _content(s: Settings, where: str, content: bytes) -> None:
             help="Goes on from this state; Back brings the numbers of now again.",
         )
         return
+    if config := opening.config_in(content):
+        _configuration(config)
+        return
     mark = hashlib.blake2b(content, digest_size=8).digest()
     may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
     prose = opening.prose_in(content) if may_be_words else None
@@ -115,8 +142,12 @@ def _content(s: Settings, where: str, content: bytes) -> None:
             return
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, arrays)
-    picks, heads = _single(s, arrays) if len(arrays) == 1 else _several(s, arrays)
-    selected = gather(arrays, picks, where)
+    config, first = _config(arrays), st.container()
+    picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
+    selected = gather(arrays, picks, where, config)
+    if behind := adopt.behind(selected):
+        with first:  # above what was chosen, apart from how it was read
+            parts.message_box("flag", " ".join(behind))
     try:
         said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
     finally:
@@ -133,6 +164,32 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         disabled=not selected,
         help="Puts them on the board; Back brings what stood there again.",
     )
+
+
+def _configuration(config: ModelConfig) -> None:
+    """A config.json: kept for the weights that are opened next."""
+    state.set_page_value("load_config", config)
+    state.set_page_value("load_configured", True)
+    said = f" with {config.heads.heads} heads" if config.heads else ""
+    parts.note(
+        f"This is the configuration of a {shown(config.kind)} model{said}. Open its weights now;"
+        " they are read by it."
+    )
+
+
+def _config(arrays: dict[str, ArrayEntry]) -> ModelConfig | None:
+    """The configuration that was opened before weights of a model, if it is to be used."""
+    config = state.page_value("load_config", None)
+    if config is None or not any(map(recognised, arrays)):
+        return None
+    used = state.page_control(
+        st.checkbox,
+        f"Read by the config.json that was opened ({shown(config.kind)})",
+        "load_configured",
+        True,
+        help="It says how many heads there are, and what the model does besides.",
+    )
+    return config if used else None
 
 
 def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
@@ -231,7 +288,9 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
     return read
 
 
-def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+def _single(
+    s: Settings, arrays: dict[str, ArrayEntry], config: ModelConfig | None
+) -> tuple[Picks, int | None]:
     """One array: what is it?"""
     name, entry = next(iter(arrays.items()))
     role = state.page_control(
@@ -243,10 +302,12 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         format_func=ROLES.__getitem__,
         help="Which input of the attention they become.",
     )
-    return {role: (name, _selection(role, entry))}, _heads(s, {role})
+    return {role: (name, _selection(role, entry))}, _heads(s, {role}, config)
 
 
-def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | None]:
+def _several(
+    s: Settings, arrays: dict[str, ArrayEntry], config: ModelConfig | None
+) -> tuple[Picks, int | None]:
     """Several arrays: which of them is which input?"""
     with st.expander(f"{len(arrays):,} arrays"):
         st.html(tables.contents(arrays))
@@ -288,16 +349,22 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
             with right:
                 picks[role] = (
                     name,
-                    _selection(role, arrays[name], first=not picks.keys() & set("QKV")),
+                    _selection(
+                        role,
+                        arrays[name],
+                        first=not picks.keys() & set("QKV"),
+                        again=any(name == picked for picked, _ in picks.values()),
+                    ),
                 )
-    return picks, _heads(s, set(picks))
+    return picks, _heads(s, set(picks), config)
 
 
-def _heads(s: Settings, roles: set[str]) -> int | None:
+def _heads(s: Settings, roles: set[str], config: ModelConfig | None) -> int | None:
     """How many heads share the columns of what comes; None: as the arrays have them."""
     joined = state.page_value("load_axis", "batch") == "heads" and roles & set("QKV")
     if joined or not roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
         return None
+    known = config and config.heads and f"{config.heads.heads}, by config.json"
     return state.page_control(
         st.number_input,
         "Heads that share the columns",
@@ -306,21 +373,23 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
         min_value=1,
         max_value=MAX_DIMENSION,
         step=1,
-        placeholder=f"as now, {s.heads}",
+        placeholder=known or f"as now, {s.heads}",
         help="The columns of the weights are split evenly between them.",
     )
 
 
-def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
+def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = False) -> Selection:
     """How the array is to be taken, where there is a choice.
 
-    Q, K and V are cut alike, and asked about once.
+    Q, K and V are cut alike, and asked about once; so is the tensor that is chosen ``again``.
     """
     group = "QKV" if role in "QKV" else role
     chosen = {
         choice: state.page_value(f"load_{choice}_{group}", first_choice)
         for choice, first_choice in CHOICES.items()
     }
+    chosen["layout"] = state.page_value("load_layout_QKV", None)
+    part = recognised(entry.name).get(role)
     axis = state.page_value("load_axis", "batch") if group == "QKV" else AS_IT_IS.axis
     with st.container(horizontal=True):
         if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
@@ -356,16 +425,30 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 format_func=AXES.__getitem__,
                 help="What stands before rows and columns in these tensors.",
             )
-        if role in WEIGHTS and entry.shape[-1:] == entry.shape[-2:-1] and _is_open(role, entry):
+        if (
+            role in WEIGHTS
+            and entry.shape[-1:] == entry.shape[-2:-1]
+            and (part is None or part.stored is None)
+        ):
             chosen["stored"] = state.page_control(
                 st.segmented_control,
                 "It is stored as",
                 f"load_stored_{role}",
-                AS_IT_IS.stored,
+                None,
                 options=list(STORED),
                 format_func=STORED.__getitem__,
                 help="Frameworks store a weight either way round; torch as (out, in).",
                 required=True,
+            )
+        if part and lies_open(part, entry.shape) and not again:
+            chosen["layout"] = state.page_control(
+                st.segmented_control,
+                "This tensor holds",
+                "load_layout_QKV",
+                None,
+                options=list(OFFERED),
+                format_func=OFFERED.get,
+                help="Its name says that Q, K and V are in it, and not how they lie.",
             )
         if role == MASK:
             chosen["true"] = state.page_control(
@@ -377,19 +460,22 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 help="Frameworks differ in what True of a mask means.",
                 required=True,
             )
-    return Selection(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
-
-
-def _is_open(role: str, entry: ArrayEntry) -> bool:
-    """Whether the name does not say how the tensor is stored."""
-    part = recognised(entry.name).get(role)
-    return part is None or part.stored is None and part.count == 1
+    heads = state.page_value("load_heads", None)
+    return Selection(
+        chosen["words"],
+        chosen["cut"],
+        chosen["stored"] or "",
+        chosen["true"],
+        axis,
+        layout=chosen["layout"] or "",
+        heads=ModelHeads(heads) if heads and role in WEIGHTS else None,
+    )
 
 
 def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
     def act(s: Settings) -> Settings:
         new, said = adopt.adopt(s, selected, heads)
-        state.remark(" ".join(said))
+        state.remark(" ".join([*adopt.behind(selected), *said]))
         return new
 
     state.change(act)

@@ -27,12 +27,18 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
     except RecursionError:
         raise BadInput(f"{where}: its brackets are nested too deeply.") from None
     except ValueError as problem:
+        if must and (records := _lines(text)) is not None:
+            return {ALONE: _of_records(records, where)}
         if must and isinstance(problem, json.JSONDecodeError):
             place = f"line {problem.lineno}, column {problem.colno}: {problem.msg.lower()}"
             raise BadInput(f"{where} is no JSON; {place}.") from None
         return None
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        return {ALONE: _of_records(value, where)}
     if isinstance(value, list):
         return {ALONE: _nested(ALONE, value, where)}
+    if _is_columns(value):
+        return {ALONE: _of_columns(value, where)}
     value = (
         value["stages"] if isinstance(value.get("stages"), dict) else value
     )  # as this page saves them
@@ -46,6 +52,72 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
             ALONE: _nested(ALONE, list(value.values()), where, tuple(value))
         }  # a vector for each word
     return _members(value, where)
+
+
+def _lines(text: str) -> list[dict] | None:
+    """A record on each line, as pandas and many programs write them; None for anything else."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
+        return None
+    try:
+        records = [
+            json.loads(line, object_pairs_hook=once, parse_int=_number, parse_float=_number)
+            for line in lines
+        ]
+    except (ValueError, RecursionError):
+        return None
+    return records if all(isinstance(record, dict) for record in records) else None
+
+
+def _of_records(records: list[dict], where: str) -> ArrayEntry:
+    """Objects with the same names as the rows of a table; names of words are its labels."""
+    names = list(records[0])
+    for number, record in enumerate(records, 1):
+        if list(record) != names and set(record) != set(names):
+            odd = next(iter(set(record) ^ set(names)))
+            verb = "has no" if odd in names else "has an extra"
+            raise BadInput(f"{where}, record {number} {verb} “{short(odd, 24)}”.")
+    of_words = [name for name in names if type(records[0][name]) is str]
+    numbers = [name for name in names if name not in of_words]
+    if len(of_words) > 1 or not numbers:
+        found = f"“{short(of_words[1], 24)}” holds words" if len(of_words) > 1 else "none there"
+        raise BadInput(f"{where} is a list of records; numbers are wanted in them, and {found}.")
+    rows = tuple(str(record[of_words[0]]) for record in records) if of_words else ()
+    if len(numbers) == 1 and isinstance(records[0][numbers[0]], list):  # a vector in each
+        return _nested(ALONE, [record[numbers[0]] for record in records], where, rows)
+    cells = [[record[name] for name in numbers] for record in records]
+    remark = f"Each record is a row, with {_counted(len(numbers))}."
+    return _nested(ALONE, cells, where, rows, remark)
+
+
+def _counted(count: int) -> str:
+    return "1 number" if count == 1 else f"{count:,} numbers"
+
+
+def _is_columns(value: dict) -> bool:
+    """Whether it holds a column under each name, as pandas writes a frame as JSON."""
+    columns = list(value.values())
+    return (
+        bool(columns)
+        and all(isinstance(column, dict) and column for column in columns)
+        and all(column.keys() == columns[0].keys() for column in columns)
+        and all(type(cell) not in (dict, list) for cell in columns[0].values())
+    )
+
+
+def _of_columns(value: dict, where: str) -> ArrayEntry:
+    """Columns by name, with the same labels in each; or rows, where their names count from 0."""
+    outer, inner = list(value), list(next(iter(value.values())))
+    if _from_zero(outer) and not _from_zero(inner):
+        rows = [[row[name] for name in inner] for row in value.values()]
+        return _nested(ALONE, rows, where, (), "Each number is a row.")
+    cells = [[column[label] for column in value.values()] for label in inner]
+    labels = () if _from_zero(inner) else tuple(inner)
+    return _nested(ALONE, cells, where, labels, "Each name is a column.")
+
+
+def _from_zero(names: list[str]) -> bool:
+    return names == [str(k) for k in range(len(names))]
 
 
 class _Typed(str):

@@ -5,24 +5,40 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from attention.limits import MAX_FIELD, BadInput
-from attention.readers import array_files, texts
+from attention.limits import MAX_FIELD, MAX_HEADER, BadInput
+from attention.readers import array_files, columnar, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
+from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
+from attention.readers.what_is_meant import embeddings, without_comments
 
-SUFFIXES = ["csv", "tsv", "txt", "vec", "json", "npy", "npz", "safetensors"]  # of files
+SUFFIXES = [  # of files
+    *("csv", "tsv", "txt", "md", "tex", "vec", "json"),
+    *("npy", "npz", "safetensors", "parquet", "feather"),
+]
 
 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""
     where = shown(filename)
+    if told := other_files.answer(filename, content[: MAX_HEADER + 8], len(content)):
+        raise told
     if array_files.is_arrays(filename, content):
-        return array_files.entries(filename, content)
+        return embeddings(array_files.entries(filename, content), where)
+    if columnar.is_columnar(content):
+        return columnar.entries(filename, content)
     array_files.check_size(content, where)
     return texts.entries(decoded(content, where), where, comma)
 
 
-_NO_PROSE = re.compile(r"[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)
+def config_in(content: bytes) -> ModelConfig | None:
+    """What a model's config.json says; None for any other file or text."""
+    if len(content) > MAX_FIELD or not content.lstrip().startswith(b"{"):
+        return None
+    return read_config(content.decode("utf-8-sig", errors="replace"))
+
+
+_NO_PROSE = re.compile(r"^\||[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)
 _WITH_COMMA = re.compile(r"(?<!\S)\d+,\d+(?!\S)")  # 3,50 euros: no separator
 
 
@@ -50,6 +66,8 @@ def prose_in(content: bytes) -> Prose | None:
     try:
         text = content.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
+        return None
+    if not any(character.isalpha() for character in without_comments(text)):
         return None
     if _NO_PROSE.search(_WITH_COMMA.sub("0", text)) or not any(
         character.isalpha() for character in text

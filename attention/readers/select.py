@@ -9,13 +9,18 @@ import numpy as np
 
 from attention.heads import join_heads
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
+from attention.readers.differences import stays_behind
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
+from attention.readers.fused import LAYOUTS, ModelHeads, outputs_of, shared
 from attention.readers.mask_polarity import as_allowed, is_added
+from attention.readers.model_config import ModelConfig
 from attention.readers.printouts import brief, sides
-from attention.readers.tensor_names import Part, left_out, recognised
+from attention.readers.tensor_names import ALONE as ONE_WEIGHT
+from attention.readers.tensor_names import ASKED, Part, recognised
+from attention.readers.tensor_names import place as place_of
 from attention.stages import WEIGHTS
 
-MASK = "mask"
+MASK, FINISHED = "mask", "weights"
 # What the axis before the rows of Q, K and V counts.
 AXES = {"batch": "items of a batch", "heads": "heads"}
 
@@ -26,9 +31,13 @@ class Selection:
 
     words: str = ""  # the rows wanted, by their labels
     cut: str = ""  # the part wanted, as NumPy writes it: "0, :, 64:128"
-    stored: str = "in_out"  # how a square weight matrix is stored: (in, out) or (out, in)
+    # how a square weight matrix is stored: "in_out", "out_in", or "" where nobody said
+    stored: str = ""
     true_means: str = "may look"  # in a mask
     axis: str = "batch"  # a name in AXES
+    layout: str = ""  # how a tensor holds Q, K and V where its name does not say: in OFFERED
+    heads: ModelHeads | None = None  # of the model the tensor is from
+    beside: bool = False  # whether ``stored`` was seen at a tensor beside it
 
 
 AS_IT_IS = Selection()
@@ -40,11 +49,12 @@ class SelectedArray:
 
     values: np.ndarray
     tokens: tuple[str, ...] = ()
-    stored: str = "in_out"
+    stored: str = ""
     # of the tensor, where it says which weight this is; the values are (in, out) then
     name: str = ""
     heads: int | None = None  # where they stood beside each other in an axis of their own
     remarks: tuple[str, ...] = ()
+    behind: str = ""  # what the model has and the formula here has not, said before all else
 
 
 def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS) -> SelectedArray:
@@ -53,16 +63,18 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
     In order: the rows that are wanted; of a tensor that holds several weights, its part; the
     slice; the axes the input has; the numbers checked; last, a weight turned to (in, out).
     """
-    place = where if entry.name == ALONE else f"{where}, {shown(entry.name)}"
+    place = where if entry.name == ALONE else f"{where}, {shown(entry.name, 60)}"
     values, tokens = _rows(entry, place, asked.words)
     part = recognised(entry.name).get(role)
-    stored = (part and _stored(part, values, place)) or asked.stored
-    if part and part.count > 1:
-        values = part.of(values, stored)
+    heads, by = None, ""
+    if part:
+        stored, by = _stored(part, values, asked)
+        values, heads = _part(part, values, stored, asked, place)
+        asked = replace(asked, stored=stored)
     tokens = _labels(tokens, values, asked.cut)
     values = _cut(values, asked.cut, place)
     selected = SelectedArray(
-        values, tokens, stored, remarks=(entry.remark,) if entry.remark else ()
+        values, tokens, asked.stored, remarks=(entry.remark,) if entry.remark else ()
     )
     selected = _ranked(selected, role, place, asked.axis)
     if role == MASK:
@@ -70,19 +82,52 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
     if values.dtype == bool:
         raise BadInput(f"{place} holds bool; that is a mask, and {role} needs numbers.")
     selected = replace(selected, values=_finite(selected.values, place))
-    by = "by its name" if part and (part.stored or part.count > 1) else "as you say"
+    if heads and not asked.cut.strip():
+        selected = replace(selected, heads=heads)
     return _turned(selected, entry.name, role, (by, asked.cut)) if part else selected
 
 
-def _stored(part: Part, values: np.ndarray, place: str) -> str | None:
-    """How the tensor is stored: by its name, or by its longer side where it holds three weights."""
-    if part.count == 1 or values.ndim != 2:
-        return part.stored
-    rows, columns = values.shape
-    stored = part.stored or ("in_out" if columns == part.count * rows else "out_in")
-    if (rows if stored == "out_in" else columns) % part.count:
-        raise BadInput(f"{place} is {size(values)}; three equal parts are wanted, for Q, K and V.")
-    return stored
+def _stored(part: Part, values: np.ndarray, asked: Selection) -> tuple[str, str]:
+    """How the tensor is stored, and who says so.
+
+    Its name does; or its longer side, where it holds three weights; or a person.
+    """
+    if part.stored:
+        return part.stored, "by its name"
+    if part.layout != ONE_WEIGHT and values.ndim == 2 and values.shape[0] != values.shape[1]:
+        return ("in_out" if values.shape[1] > values.shape[0] else "out_in"), "by its longer side"
+    if asked.beside:
+        return asked.stored, "as the tensor beside it"
+    return asked.stored or "in_out", "as you say" if asked.stored else "taken as if"
+
+
+def lies_open(part: Part, shape: tuple[int, ...]) -> bool:
+    """Whether the name does not say how Q, K and V lie in a tensor.
+
+    An nn.Linear called c_attn is nanoGPT's, all of Q first, or StarCoder's, each head's together.
+    """
+    linear = part.layout == "in turn" and part.stored is None
+    return part.layout == ASKED or linear and len(shape) == 2 and shape[0] == 3 * shape[1]
+
+
+def _part(
+    part: Part, values: np.ndarray, stored: str, asked: Selection, place: str
+) -> tuple[np.ndarray, int | None]:
+    """Of a tensor that holds several weights or heads the wanted one; and its heads, if known."""
+    if part.heads_axis is not None and values.ndim == 3:
+        return np.concatenate(list(values), axis=part.heads_axis), len(values)
+    layout = asked.layout if lies_open(part, values.shape) else part.layout
+    count = asked.heads.heads if asked.heads else None
+    if layout == ONE_WEIGHT or values.ndim != 2:
+        return values, count
+    if layout not in LAYOUTS:
+        raise BadInput(
+            f"{place} holds Q, K and V in one, and its name does not say how; choose whether all of"
+            " Q comes first, or Q, K and V of each head."
+        )
+    axis = 0 if stored == "out_in" else 1
+    sides = (values.shape[axis], values.shape[1 - axis])
+    return np.take(values, outputs_of(layout, part.index, sides, asked.heads, place), axis), count
 
 
 def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> SelectedArray:
@@ -97,10 +142,13 @@ def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> Select
     most, remarks, heads = 2 if role in (*WEIGHTS, MASK) else 3, selected.remarks, None
     if role in "QKV" and axis == "heads" and values.ndim > 2:
         heads, values = values.shape[-3], join_heads(values)
+    elif role == FINISHED:  # a batch of one in front of heads is none
+        values = values[0] if values.ndim == 4 and len(values) == 1 else values
     elif values.ndim == 3 == most:
         remarks = (*remarks, f"{role} has three axes: taken as a batch of {len(values)}.")
     if not 2 <= values.ndim <= most or not values.size:
-        wanted_axes = "two axes are" if most == 2 else "two axes, or three with a batch, are"
+        of = "heads" if role == FINISHED else "a batch"
+        wanted_axes = "two axes are" if most == 2 else f"two axes, or three with {of}, are"
         raise BadInput(
             f"{place} is {size(values)}; {wanted_axes} wanted for {role}. Cut it to that."
         )
@@ -122,21 +170,98 @@ def _turned(selected: SelectedArray, name: str, role: str, how: tuple[str, str])
 
 
 def gather(
-    arrays: dict[str, ArrayEntry], picks: dict[str, tuple[str, Selection]], where: str
+    arrays: dict[str, ArrayEntry],
+    picks: dict[str, tuple[str, Selection]],
+    where: str,
+    config: ModelConfig | None = None,
 ) -> dict[str, SelectedArray]:
-    """The chosen arrays, each as its input: ``picks`` says which one, and how to take it."""
+    """The chosen arrays, each as its input: ``picks`` says which one, and how to take it.
+
+    ``config`` is the model's own config.json, if it was brought: it says how many heads there are,
+    and what stays behind.
+    """
+    chosen = [name for name, _ in picks.values()]
     selected = {
-        role: select(arrays[name], role, where, asked) for role, (name, asked) in picks.items()
+        role: select(arrays[name], role, where, _informed(arrays, name, asked, config))
+        for role, (name, asked) in picks.items()
     }
-    biases = left_out(arrays, [name for name, _ in picks.values()])
-    if biases:
-        role = next(iter(selected))
-        names = f"{shown(biases[0], 50)}{' and others' if len(biases) > 1 else ''}"
-        told = (
-            f"The formula here has no bias: {names} stayed behind, so the numbers differ from the"
-            " model's."
+    of_model = [name for name in chosen if recognised(name) or name.endswith("weight")]
+    behind = stays_behind(list(arrays), of_model, config if of_model else None)
+    if behind:
+        first = next(iter(selected))
+        selected[first] = replace(selected[first], behind=behind)
+    heads = next((asked.heads.heads for _, asked in picks.values() if asked.heads), None)
+    heads = heads or (config.heads.heads if config and config.heads else None)
+    heads = heads or next((array.heads for array in selected.values() if array.heads), None)
+    cut = any(asked.cut.strip() for _, asked in picks.values())
+    return selected if cut else _with_shared_keys(selected, heads)
+
+
+def _informed(
+    arrays: dict[str, ArrayEntry], name: str, asked: Selection, config: ModelConfig | None
+) -> Selection:
+    """With the heads of the config.json, and which way round GPT-2's c_attn beside it lies."""
+    if asked.heads is None:
+        asked = replace(asked, heads=config.heads if config else _heads_by_shape(arrays, name))
+    heads = asked.heads
+    if config and config.kind == "gpt_bigcode" and heads and heads.keys == heads.heads:
+        # StarCoder's c_attn is GPT-2's by name alone, where each head has keys of its own
+        fused = name.endswith("attn.c_attn.weight")
+        asked = replace(asked, layout="by head") if fused else asked
+    beside = arrays.get(name.replace("attn.c_proj.", "attn.c_attn."))
+    if not asked.stored and beside and beside.name != name and len(beside.shape) == 2:
+        rows, columns = beside.shape
+        if rows != columns:
+            return replace(asked, stored="in_out" if columns > rows else "out_in", beside=True)
+    return asked
+
+
+_T5 = "SelfAttention.relative_attention_bias.weight"
+
+
+def _heads_by_shape(arrays: dict[str, ArrayEntry], name: str) -> ModelHeads | None:
+    """How many heads a model has, where a tensor beside this one has a number for each of them."""
+    if not recognised(name):
+        return None
+    layer, side = place_of(name), name.partition(".")[0]
+    biases = (
+        entry
+        for other, entry in arrays.items()
+        if other.startswith(f"{side}.") and other.endswith(_T5) and len(entry.shape) == 2
+    )
+    if of_positions := next(biases, None):  # T5's: one column for each head
+        return ModelHeads(of_positions.shape[1])
+    norm, W_Q = arrays.get(f"{layer}.q_norm.weight"), arrays.get(f"{layer}.q_proj.weight")
+    if norm and W_Q and len(norm.shape) == 1 and len(W_Q.shape) == 2:  # Qwen 3's, of one head
+        heads, odd = divmod(W_Q.shape[0], max(norm.shape[0], 1))
+        return ModelHeads(heads) if heads > 1 and not odd else None
+    return None
+
+
+def _with_shared_keys(
+    selected: dict[str, SelectedArray], heads: int | None
+) -> dict[str, SelectedArray]:
+    """Where several heads share the keys and values of one, these stand once for each of them."""
+    W_Q, W_K, W_V = (selected.get(f"W_{name}") for name in "QKV")
+    if not (W_Q and W_K and heads and W_Q.name and W_K.name):
+        return selected
+    d_k, odd = divmod(W_Q.values.shape[1], heads)
+    keys, over = divmod(W_K.values.shape[1], d_k or 1)
+    if odd or over or not 0 < keys < heads or heads % keys:
+        return selected
+    told = f"{keys} of {heads} heads have keys and values, which {heads // keys} share each."
+    told = told if keys > 1 else f"All {heads} heads share the keys and values of one."
+    selected = dict(selected)
+    for name, weight, d in (("W_K", W_K, d_k), ("W_V", W_V, 0)):
+        if weight is None or not weight.name:
+            continue
+        size = d or weight.values.shape[1] // keys
+        selected[name] = replace(
+            weight,
+            values=shared(weight.values, heads, size),
+            heads=heads,
+            remarks=(*weight.remarks, told),
         )
-        selected[role] = replace(selected[role], remarks=(*selected[role].remarks, told))
     return selected
 
 

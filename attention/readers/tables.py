@@ -40,6 +40,7 @@ COMMAS = {
 _DECIMAL = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d{1,4})?")  # 0,5 or 1.234,5
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234.5
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
+_FLOAT = re.compile(r"\d[.eE]|\.\d|^$|nan|inf")
 _DIGIT = re.compile(r"[+-]?\d")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
 _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
@@ -246,6 +247,8 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
         yield "The commas are decimal."
     if dialect.names:
         yield "The first line names the columns; it is passed over."
+    if dialect.names and not dialect.labelled and _numbers_columns(lines):
+        yield "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
     from_zero = lines.first(line) == "0" and _counting(lines.cells(line))
@@ -441,6 +444,8 @@ def _is_head(lines: Lines) -> bool:
         return True
     if lines.separator is None and len(below[0]) == len(names) + 1 and _counting(names):
         return True
+    if _numbers_columns(lines):
+        return True
     cells = [cell for row in below for cell in row[1:] or row]
     return not any(map(lines.is_number, names)) and 2 * sum(map(lines.is_number, cells)) > len(
         cells
@@ -454,6 +459,23 @@ def _counting(cells: list[str]) -> bool:
         and cells[0] in ("0", "1")
         and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
     )
+
+
+def _numbers_columns(lines: Lines) -> bool:
+    """Whether 0, 1, 2, … stand above floats, as pandas writes columns without names."""
+    names, *below = (lines.cells(line) for _, line in lines.numbered[:99])
+    if lines.separator == LOOSE or not below:
+        return False
+    first, second = (line for _, line in lines.numbered[:2])
+    if " " in first.strip() if lines.separator else _ends(first) != _ends(second):
+        return False  # typed, not written by a program
+    counted = _counting(names) and names[0] == "0" and len(names) > 1
+    return counted and all(_FLOAT.search(lines.plain(cell)) for row in below for cell in row)
+
+
+def _ends(line: str) -> list[int]:
+    """Where the cells of a printed line end: they stand under each other."""
+    return [cell.end() for cell in re.finditer(r"\S+", line)]
 
 
 def _has_no_corner(lines: Lines) -> bool:

@@ -6,45 +6,81 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
+ALONE, ASKED = "alone", "asked"
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a tensor's name says: how it is stored, and which of several equal parts is meant."""
+    """What a tensor's name says: how it is stored, and how it holds Q, K and V, if all of them."""
 
     stored: str | None  # "out_in", as nn.Linear keeps it, "in_out", or None: used for both
-    index: int = 0
-    count: int = 1
+    index: int = 0  # of Q, K and V
+    layout: str = ALONE  # or one of LAYOUTS, or ASKED: the name does not say
+    heads_axis: int | None = (
+        None  # (heads, in, out), as TransformerLens keeps them, joined along it
+    )
 
-    def of(self, values: np.ndarray, stored: str) -> np.ndarray:
-        """This part, along the axis of what comes out."""
-        return np.split(values, self.count, axis=0 if stored == "out_in" else -1)[self.index]
+
+def _alone(names: str, stored: str | None = "out_in") -> dict[str, Part]:
+    return {names: Part(stored)}
 
 
+def _fused(stored: str | None, layout: str) -> dict[str, Part]:
+    return {f"W_{name}": Part(stored, k, layout) for k, name in enumerate("QKV")}
+
+
+# Whole parts between the points of a name decide, never its end: pos_query_proj is no query_proj,
+# and query_key_value no value. The first row that fits counts.
 NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
     (re.compile(pattern), parts)
     for pattern, parts in (
         (
-            r"(?:(?:^|[._])(?:query|q_proj|q_lin)|(?:^|\.)(?:q|wq|to_q))\.weight$",
-            {"W_Q": Part("out_in")},
+            r"(?:^|\.)(?:(?:query|q_proj|q_lin|query_proj|q|wq|to_q)\.weight|q_proj_weight)$",
+            _alone("W_Q"),
         ),
         (
-            r"(?:(?:^|[._])(?:key|k_proj|k_lin)|(?:^|\.)(?:k|wk|to_k))\.weight$",
-            {"W_K": Part("out_in")},
+            r"(?:^|\.)(?:(?:key|k_proj|k_lin|key_proj|k|wk|to_k)\.weight|k_proj_weight)$",
+            _alone("W_K"),
         ),
         (
-            r"(?:(?:^|[._])(?:value|v_proj|v_lin)|(?:^|\.)(?:v|wv|to_v))\.weight$",
-            {"W_V": Part("out_in")},
+            r"(?:^|\.)(?:(?:value|v_proj|v_lin|value_proj|v|wv|to_v)\.weight|v_proj_weight)$",
+            _alone("W_V"),
         ),
         (
-            r"(?:attention\.output\.dense|attn\.out_proj|self_attn\.o_proj|out_lin"
-            r"|SelfAttention\.o|attention\.wo)\.weight$",
-            {"W_O": Part("out_in")},
+            r"(?:attention\.output\.dense|attn(?:\.attention)?\.out_proj|self_attn\.o_proj|out_lin"
+            r"|SelfAttention\.o|attention\.wo|(?:^|\.)(?:self_)?attention\.dense)\.weight$",
+            _alone("W_O"),
         ),
-        (r"attn\.c_proj\.weight$", {"W_O": Part(None)}),
-        (r"attn\.c_attn\.weight$", {f"W_{name}": Part(None, k, 3) for k, name in enumerate("QKV")}),
-        (r"in_proj_weight$", {f"W_{name}": Part("out_in", k, 3) for k, name in enumerate("QKV")}),
+        (r"attn\.c_proj\.weight$", _alone("W_O", None)),
+        (r"(?:^|\.)attn\.(?P<says>W_Q)$", {"W_Q": Part("in_out", heads_axis=1)}),
+        (r"(?:^|\.)attn\.(?P<says>W_K)$", {"W_K": Part("in_out", heads_axis=1)}),
+        (r"(?:^|\.)attn\.(?P<says>W_V)$", {"W_V": Part("in_out", heads_axis=1)}),
+        (r"(?:^|\.)attn\.W_O$", {"W_O": Part("in_out", heads_axis=0)}),
+        # GPT-2 and StarCoder; nn.MultiheadAttention; ModernBERT and MPT
+        (r"(?:^|\.)attn\.(?P<says>c_attn)\.weight$", _fused(None, "in turn")),
+        (r"(?:^|\.)in_proj_weight$", _fused("out_in", "thirds")),
+        (
+            r"(?:^|\.)(?:layers|blocks)\.\d+\.attn\.(?P<says>Wqkv)\.weight$",
+            _fused("out_in", "thirds"),
+        ),
+        # Phi-3; CodeGen; DeBERTa v1
+        (
+            r"(?:^|\.)layers\.\d+\.self_attn\.(?P<says>qkv_proj)\.weight$",
+            _fused("out_in", "in turn"),
+        ),
+        (r"(?:^|\.)h\.\d+\.attn\.(?P<says>qkv_proj)\.weight$", _fused("out_in", "CodeGen")),
+        (r"(?:^|\.)attention\.self\.(?P<says>in_proj)\.weight$", _fused("out_in", "by head")),
+        # GPT-NeoX (Pythia); BLOOM and Falcon
+        (
+            r"^(?:gpt_neox\.)?layers\.\d+\.attention\.(?P<says>query_key_value)\.weight$",
+            _fused("out_in", "by head"),
+        ),
+        (
+            r"(?:^|\.)h\.\d+\.self_attention\.(?P<says>query_key_value)\.weight$",
+            _fused("out_in", "by head"),
+        ),
+        # all three, and the name does not say how
+        (r"(?:^|\.)(?:\w*qkv\w*|query_key_value|W_pack)\.weight$", _fused("out_in", ASKED)),
     )
 ]
 ALIASES = {"mask": "allowed", "memory": "y"}
@@ -54,9 +90,11 @@ def recognised(name: str) -> dict[str, Part]:
     """The weights a tensor of this name holds; none where the name says nothing.
 
     >>> recognised("encoder.layer.0.attention.self.query.weight")
-    {'W_Q': Part(stored='out_in', index=0, count=1)}
+    {'W_Q': Part(stored='out_in', index=0, layout='alone', heads_axis=None)}
     >>> list(recognised("h.3.attn.c_attn.weight"))
     ['W_Q', 'W_K', 'W_V']
+    >>> recognised("layers.0.attention.pos_query_proj.weight")
+    {}
     """
     return next((parts for pattern, parts in NAMES if pattern.search(name)), {})
 
@@ -69,7 +107,10 @@ def place(name: str) -> str:
     """
     matches = (pattern.search(name) for pattern, _ in NAMES)
     first = next(filter(None, matches), None)
-    return name[: first.start()].rstrip("._") if first else ""
+    if first is None:
+        return ""
+    said = "says" if "says" in first.re.groupindex else 0
+    return name[: first.start(said)].rstrip("._")
 
 
 def layers(names: Iterable[str]) -> list[str]:
@@ -95,7 +136,13 @@ def guess(names: list[str], role: str, layer: str | None = None) -> str | None:
     return candidates[0] if candidates else None
 
 
-def left_out(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
+def biases(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
     """Biases that belong to the chosen weights; the formula here has none."""
-    wanted = {re.sub(r"weight$", "bias", name) for name in chosen if name.endswith("weight")}
-    return [name for name in names if name in wanted]
+    wanted: dict[str, None] = {}  # in the order of the weights
+    for name in chosen:
+        near = [re.sub(r"weight$", "bias", name), re.sub(r"W_([QKVO])$", r"b_\1", name)]
+        if inside := place(name):
+            near += [f"{inside}.{bias}" for bias in ("in_proj_bias", "q_bias", "v_bias")]
+        wanted |= dict.fromkeys(bias for bias in near if bias != name)
+    there = set(names)
+    return [bias for bias in wanted if bias in there]

@@ -15,7 +15,9 @@ from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS,
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.printouts import read_matrices
+from attention.readers.programs import arrays_in, from_c, tensors_in
 from attention.readers.tables import tables
+from attention.readers.what_is_meant import counted, embeddings, without_comments
 
 BOUNDS = (
     ("\n", MAX_ELEMENTS, "lines"),
@@ -23,6 +25,9 @@ BOUNDS = (
     (",", MAX_COMMAS, "commas"),
     ("\t", MAX_COMMAS, "tabs"),
     (";", MAX_ELEMENTS, "semicolons"),
+    ("&", MAX_ELEMENTS, "ampersands"),
+    ("\\", MAX_ELEMENTS, "backslashes"),
+    ("|", MAX_COMMAS, "bars"),
     ("[", MAX_BRACKETS, "brackets"),
     ("{", MAX_BRACKETS, "brackets"),
 )
@@ -35,7 +40,6 @@ _BRACKETS = re.compile(
     r"(?:Parameter containing:|<tf\."
     r"|(?:[A-Za-z][\w.]{0,40})?[\[({]\s{0,99}(?:[\[({\])}]|[+-]?[\d.]|nan|-?inf|np\.float))"
 )
-_TRUTH = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"#[^\n]*")
 # Lines that hold no numbers.
 _CODE = re.compile(r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$")
@@ -61,18 +65,26 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
     text = _bounded(text.removeprefix("\ufeff"), where)
-    text = _counted(text)
+    tensors = tensors_in(text, MAX_ARRAYS)
+    if tensors:
+        return embeddings(_listed(tensors, where), where)
     first = text.lstrip()[0]
     if first in "[{":
         arrays = nested(text, where, must=first == "{" and '"' in text)
         if arrays is not None:
-            return arrays
+            return embeddings(arrays, where)
+    programs = arrays_in(text, where)
+    if programs:
+        return programs
+    text = from_c(text)
     named = _NAMED.split(text)
     if len(named) > 1:
-        return _printed(named, where)
+        return embeddings(_printed(named, where), where)
     if _BRACKETS.match(text.lstrip()):
-        return {ALONE: ArrayEntry.of(ALONE, _printout(text, where))}
-    return tables(text, where, comma)
+        return {ALONE: _printout(ALONE, text, where)}
+    text, of_truth = counted(without_comments(text))
+    found = tables(text, where, comma)
+    return {name: _as_truth(entry) for name, entry in found.items()} if of_truth else found
 
 
 def _bounded(text: str, where: str) -> str:
@@ -91,16 +103,12 @@ def _bounded(text: str, where: str) -> str:
     return text
 
 
-def _counted(text: str) -> str:
-    """True and False as 1 and 0, where no number stands beside them."""
-    return (
-        text
-        if re.search(r"\d", text)
-        else _TRUTH.sub(lambda word: "1" if word[0].lower() == "true" else "0", text)
-    )
+def _as_truth(entry: ArrayEntry) -> ArrayEntry:
+    """The same array, whose 0 and 1 were written as False and True."""
+    return replace(entry, dtype="bool", read=lambda: entry.read().astype(bool), pick=None)
 
 
-def _printout(text: str, where: str) -> np.ndarray:
+def _printout(name: str, text: str, where: str) -> ArrayEntry:
     """The numbers between brackets; only what programs print may follow, nothing to compute."""
     if _TUPLES.fullmatch(text):
         text = text.translate(_SQUARE)
@@ -113,13 +121,30 @@ def _printout(text: str, where: str) -> np.ndarray:
         )
     inner = text[:end] or text
     start = max(inner.find("["), 0)
-    inner = inner[:start] + _counted(inner[start:])
+    cells, of_truth = counted(inner[start:])
+    inner = inner[:start] + cells
     for row in _MIXED.findall(inner):
         raise BadInput(
             f"{where}: “{short(row, 24)}” can be read in two ways; put points for decimals, or a"
             " space after each comma."
         )
-    return read_matrices(inner, where, finite=False)
+    entry = ArrayEntry.of(name, read_matrices(inner, where, finite=False))
+    return _as_truth(entry) if of_truth else entry
+
+
+def _listed(tensors: list[tuple[str, str]], where: str) -> dict[str, ArrayEntry]:
+    """Tensors that were printed in a dict, a list or a tuple."""
+    found: dict[str, ArrayEntry] = {}
+    for k, (given, text) in enumerate(tensors, 1):
+        name = given if given and given not in found else f"{given or ALONE} {k}"
+        found[name] = _printout(name, text, f"{where}, {short(name, 40)}")
+    each = list(found.values())
+    if len(each) == 1 and not tensors[0][0]:
+        return {ALONE: replace(each[0], name=ALONE)}
+    one_row_each = {entry.shape[-2:] for entry in each} == {(1, each[0].shape[-1])}
+    if one_row_each and not any(name for name, _ in tensors):  # a list of vectors
+        return {ALONE: ArrayEntry.of(ALONE, np.concatenate([entry.read() for entry in each]))}
+    return found
 
 
 def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
@@ -137,7 +162,7 @@ def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
         if re.fullmatch(r"\s*\[\s*[\"'][^\[\]]*\]\s*", text):
             words = words or tuple(word[1:-1] for word in re.findall(r"\"[^\"]*\"|'[^']*'", text))
             continue
-        arrays[name] = ArrayEntry.of(name, _printout(text, f"{where}, {name}"))
+        arrays[name] = _printout(name, text, f"{where}, {name}")
         if len(arrays) > MAX_ARRAYS:
             raise BadInput(
                 f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read."

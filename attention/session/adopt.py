@@ -10,9 +10,10 @@ import numpy as np
 
 from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
-from attention.readers.select import MASK, SelectedArray, size
+from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
 from attention.session.examples import OWN
+from attention.session.finished import looks_finished, with_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
@@ -32,6 +33,7 @@ ROLES = {
     "K": "K",
     "V": "V",
     MASK: "the mask",
+    FINISHED: "A, finished attention weights",
 }
 
 
@@ -40,6 +42,8 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
     if entry.dtype == "bool":
         return MASK
     known = next((role for role in ROLES if guess([name], role) == name), None)
+    if known is None and looks_finished(entry):
+        return FINISHED
     return known or ("Q" if s.typed_qkv else "X")
 
 
@@ -86,6 +90,8 @@ def adopt(
         "Now on the board:"
         f" {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."
     ]
+    if FINISHED in brought:
+        return _finished(s, brought, remarks)
     remarks += [remark for b in brought.values() for remark in b.remarks]
     before = s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
@@ -106,6 +112,26 @@ def adopt(
     s = _with_padding(s, MASK in brought or bool(keys_came), remarks)
     s = _with_mask(s, brought.get(MASK), remarks)
     return check(s), list(dict.fromkeys(filter(None, remarks)))
+
+
+def _finished(
+    s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
+) -> tuple[Settings, list[str]]:
+    """Weights alone, which need nothing beside them."""
+    if len(brought) > 1:
+        raise BadInput("finished weights stand alone; bring nothing beside them.")
+    weights = brought[FINISHED]
+    n_q, n_k = weights.values.shape[-2:]
+    tokens = _tokens(n_q, weights.tokens, s.tokens)
+    keys = () if n_q == n_k else _tokens(n_k, (), s.memory_tokens, "k")
+    s, said = with_weights(s, weights, tokens, keys)
+    remarks += [remark for remark in weights.remarks if remark]
+    return check(s), [*remarks[:1], *said, *remarks[1:]]
+
+
+def behind(brought: dict[str, SelectedArray]) -> list[str]:
+    """What the model has that these arrays are from, and this formula has not; said first."""
+    return [b.behind for b in brought.values() if b.behind]
 
 
 def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
@@ -192,7 +218,7 @@ def _weights(
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
-            " share their keys, cut one head out of each."
+            " share their keys, say how many heads there are, or cut one head out of each."
         )
     for name, partner in (("W_Q", "W_K"), ("W_K", "W_Q"), ("W_V", None)):
         if name in found:

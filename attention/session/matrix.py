@@ -168,13 +168,12 @@ class Matrix:
         )
 
 
-def orient(
-    values: np.ndarray, d_in: int, name: str, stored: str = "in_out"
-) -> tuple[np.ndarray, str]:
+def orient(values: np.ndarray, d_in: int, name: str, stored: str = "") -> tuple[np.ndarray, str]:
     """A typed weight matrix as (d_in, d_out), and a sentence on which way round it was read.
 
     A matrix may be typed (d_in, d_out), as in X W, or (d_out, d_in), as in W Xᵀ. Where only one of
-    the two fits, that one is taken; where both fit, ``stored`` decides: "in_out" or "out_in".
+    the two fits, that one is taken; where both fit, ``stored`` decides: "in_out", which is also
+    taken where nothing ("") was said, or "out_in".
 
     >>> orient(np.ones((20, 10)), 10, "W_Q")[1]
     'W_Q was typed as (d_out, d_in) = (20, 10), as in W Xᵀ, and transposed.'
@@ -186,7 +185,8 @@ def orient(
             " meets."
         )
     if rows == columns == d_in:
-        transpose, note = stored == "out_in", " Both ways fit; you chose this one."
+        transpose = stored == "out_in"
+        note = " Both ways fit; " + ("you chose this one." if stored else "this one was taken.")
     else:
         transpose, note = rows != d_in, ""
     if transpose:

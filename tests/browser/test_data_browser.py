@@ -157,7 +157,7 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     dashboard.choose("set_load_layer", "bert.encoder.layer.1.attention.self")
     until(
         dashboard.page.locator(
-            ".st-key-dock_content p.notice", has_text="The formula here has no bias"
+            ".st-key-dock_content p.said.flag", has_text="its bias stayed behind"
         )
     )
     dashboard.use()

@@ -1,6 +1,7 @@
 """The Explore page through AppTest: each control changes its setting and nothing else."""
 
 import html
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -474,3 +475,68 @@ def test_a_choice_that_must_be_made_is_never_taken_back(name):
     ran(at.button_group(key=f"set_{name}").set_value(None))
     assert at.session_state["visit"].page_values[name] == before
     assert at.button_group(key=f"set_{name}").value == before
+
+
+FUSED = "h.0.self_attention.query_key_value.weight"
+
+
+def noted(at: AppTest) -> list[str]:
+    """All pieces of text of the page."""
+    return [element.proto.body for element in (*at.get("html"), *at.get("markdown"))]
+
+
+def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_is_said_first():
+    rows = np.arange(48).reshape(12, 4) / 10
+    weights = json.dumps({FUSED: rows.tolist(), "X": np.eye(4).tolist()})
+    at = pasted(opened(), '{"model_type": "bloom", "n_head": 2}')
+    assert any("configuration of a bloom model with 2 heads" in text for text in noted(at))
+    pasted(at, weights)
+    behind = (
+        "The numbers will differ from the model’s: it adds ALiBi, a slope by distance, to the"
+        " scores; it hides later tokens (choose the causal mask)."
+    )
+    assert said(at, "flag") == [behind]
+    ran(at.button(key="load_use").click())
+    s = settings(at)
+    assert s.heads == 2
+    for role, first in (("W_Q", 0), ("W_K", 2), ("W_V", 4)):  # of each head two rows each
+        wanted = [rows[k].tolist() for k in (first, first + 1, first + 6, first + 7)]
+        assert s.matrices[role].values.T.tolist() == wanted
+    assert said(at, "understood")[0].startswith(behind)
+
+
+def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
+    weights = json.dumps({FUSED: np.ones((12, 4)).tolist(), "X": np.eye(4).tolist()})
+    at = pasted(opened(), weights)
+    (refusal,) = said(at, "refused")
+    assert refusal.endswith(
+        "holds Q, K and V of several heads in one; say how many heads the model has"
+        " (num_attention_heads in its config.json)."
+    )
+    ran(at.number_input(key="set_load_heads").set_value(2))
+    ran(at.button(key="load_use").click())
+    assert settings(at).heads == 2
+
+
+def test_finished_weights_are_recognised_and_come_back_as_weights():
+    at = pasted(opened(), "0.75 0.25\n0.5 0.5")
+    assert at.selectbox(key="set_load_role").value == "weights"
+    ran(at.button(key="load_use").click())
+    assert "These are finished weights: Q is their logarithm" in said(at, "understood")[0]
+    weights = multi_head_attention(
+        *(settings(at).matrices[name].values for name in "QKV"), scale=1.0
+    ).weights
+    np.testing.assert_allclose(np.squeeze(weights), [[0.75, 0.25], [0.5, 0.5]], rtol=1e-14)
+
+
+def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say():
+    rows = np.arange(48).reshape(12, 4) / 10
+    at = pasted(opened(), json.dumps({"x.qkv.weight": rows.tolist(), "X": np.eye(4).tolist()}))
+    assert said(at, "refused") == [
+        "The text, x.qkv.weight holds Q, K and V in one, and its name does not say how; choose"
+        " whether all of Q comes first, or Q, K and V of each head."
+    ]
+    ran(at.button_group(key="set_load_layout_QKV").set_value("in turn"))
+    assert said(at, "refused") == []
+    ran(at.button(key="load_use").click())
+    assert settings(at).matrices["W_V"].values.T.tolist() == rows[8:].tolist()

@@ -151,6 +151,7 @@ def test_where_both_ways_fit_the_person_chooses(stored):
     values, sentence = orient(M, 2, "W_K", stored)
     assert values.tolist() == ([[1, 2], [3, 4]] if stored == "in_out" else [[1, 3], [2, 4]])
     assert sentence.endswith("Both ways fit; you chose this one.")
+    assert orient(M, 2, "W_K")[1].endswith("Both ways fit; this one was taken.")
 
 
 def test_a_choice_does_not_override_what_fits():

@@ -98,7 +98,6 @@ def test_any_number_in_any_form_comes_back_bit_for_bit(rows):
         ("1 2\n, ,\n3 4,", [[1, 2], [3, 4]]),
         ("\u22121 2", [[-1, 2]]),
         ("1 2\n\n3 4\n\n\n5 6", [[1, 2], [3, 4], [5, 6]]),
-        ("True False\nFalse TRUE", [[1, 0], [0, 1]]),
         ("nan inf\n-inf 1", [[np.nan, np.inf], [-np.inf, 1]]),
     ],
 )
@@ -686,6 +685,12 @@ HEAVY = {
     "JSON of words": lambda: filled('"🙂",', '{"tokens":[', '"a"],"X":[[1]]}', most=1_199_000),
     "JSON of names": lambda: "{" + ",".join(f'"{k}🙂":0' for k in range(99_000)) + "}",
     "JSON of numbers": lambda: filled("1.5,", "[[", "1]]", most=1_199_000),
+    "JSON on each line": lambda: filled('{"a":1,"b":2}\n', most=49_000),
+    "LaTeX": lambda: filled("1&2\\\\", "\\begin{bmatrix}", "1&2\\end{bmatrix}", most=129_000),
+    "Markdown": lambda: filled("|1|2|\n", "|a|b|\n|-|-|\n", most=199_000),
+    "frame in groups": lambda: filled("0 1 2\n", "   a b \\\n", most=199_000),
+    "MATLAB's groups": lambda: filled("  Column 3\n\n 1\n\n", "A =\n\n", most=97_000),
+    "comments": lambda: filled("# a b\n", after="1 2", most=390_000),
 }
 
 
@@ -799,16 +804,15 @@ def test_what_pandas_writes_and_prints_is_read_as_it_was_meant(index, columns, n
         frame.to_string(index=index),
     ):
         found = entries(text, "it")[ALONE]
-        if (
-            not index and columns[0] != "a"
-        ):  # 0, 1 above numbers can be a row: it is read as one, and said
-            assert (
-                "The first line reads 0, 1, …; if it names the columns, take it away."
-                in found.remark
-            )
-            assert found.read().tolist() == [[0, 1], *values]
-        else:
-            assert (found.read().tolist(), found.rows) == (values, labels)
+        assert (found.read().tolist(), found.rows) == (values, labels)
+        numbered = not index and columns[0] != "a"
+        more = " If 0, 1, … are numbers, write them as 0.0, 1.0, …." if numbered else ""
+        assert found.remark == HEAD + more
+
+
+@pytest.mark.parametrize("text", ["0 1\n0.5 0.5", "0,1\n1,0", "0, 1\n0.5, 2.5", "0,1\n0.5,2"])
+def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
+    assert the_one(text).shape == (2, 2)
 
 
 MISREAD = {  # once read as something else without a word

@@ -97,7 +97,11 @@ def test_bfloat16_becomes_the_same_numbers():
         ("1 2".encode("utf-16"), "a.txt is UTF-16 text; save it as UTF-8."),
         (b"\xfe\xff\x001", "a.txt is UTF-16 text; save it as UTF-8."),
         (b"1 2\n\xe9 4", "a.txt is no UTF-8 text: byte 5 is 0xe9; save it as UTF-8."),
-        (bytes(MAX_FILE + 1), "a.txt has 8,388,609 bytes; at most 8,388,608 are read."),
+        (
+            bytes(MAX_FILE + 1),
+            "a.txt has 8,388,609 bytes; at most 8,388,608 are read. Of word vectors these lines cut"
+            " out the words you want.",
+        ),
         (b"", "a.txt is empty; numbers are wanted."),
         (b"PK\x03\x04", "a.txt is a damaged zip file."),
         (b"\x93NUMPY\x09\x00", "a.txt: its .npy version is 0900; 1.0, 2.0 and 3.0 are read."),
@@ -482,8 +486,8 @@ REFUSED = {
         four_words,
         {"W_Q": np.ones((4, 3)), "W_K": np.ones((4, 2))},
         (
-            "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, cut one"
-            " head out of each."
+            "W_Q has 3 columns and W_K 2; both need the same. Where heads share their keys, say"
+            " how many heads there are, or cut one head out of each."
         ),
     ),
     "W_O": (
@@ -651,7 +655,7 @@ def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
     np.testing.assert_allclose(
         np.squeeze(run(s).projected), oracle.product(joined, W_O), rtol=1e-10, atol=1e-12
     )
-    said = [remark for remark in remarks if remark.startswith("The formula here has no bias: ")]
+    said = [told for told in adopting.behind(picked) if "stayed behind" in told]
     assert len(said) == biased
 
 
@@ -659,11 +663,8 @@ def test_biases_that_stay_behind_are_said():
     tensors = linear("a.query")
     found = opened("m.safetensors", safetensors(tensors))
     (b,) = gather(found, {"W_Q": ("a.query.weight", Selection())}, "m").values()
-    assert b.remarks[1:] == (
-        (
-            "The formula here has no bias: a.query.bias stayed behind, so the numbers differ from"
-            " the model's."
-        ),
+    assert b.behind == (
+        "The numbers will differ from the model’s: its bias stayed behind (a.query.bias)."
     )
 
 
@@ -683,11 +684,17 @@ def test_a_fused_tensor_is_split_and_turned_whichever_way_it_is_stored(name):
     x, fused = normal(5, 3), normal(9, 3)  # (3 · 3, 3), as nn.Linear keeps it
     wanted = np.split(x @ fused.T, 3, axis=1)
     for role, product in zip(("W_Q", "W_K", "W_V"), wanted, strict=True):
-        assert np.array_equal(x @ select(entry(fused, name), role, "it").values, product)
+        turn = Selection(layout="in turn")  # of an nn.Linear called c_attn it is asked
+        assert np.array_equal(x @ select(entry(fused, name), role, "it", turn).values, product)
         if "c_attn" in name:  # GPT-2 keeps it the other way round
             assert np.array_equal(x @ select(entry(fused.T, name), role, "it").values, product)
-    message = f"it, {name} is 7 × 3; three equal parts are wanted, for Q, K and V."
-    assert refused(select, entry(np.ones((7, 3)), name), "W_Q", "it") == message
+    message = {
+        "in_proj_weight": "is 7 × 3; 3 equal parts are wanted, for Q, K and V.",
+        "h.0.attn.c_attn.weight": "holds Q, K and V of several heads in one; say how many heads"
+        " the model has (num_attention_heads in its config.json).",
+    }[name]
+    odd = entry(np.ones((7, 3)), name)
+    assert refused(select, odd, "W_Q", "it") == f"it, {name} {message}"
 
 
 def test_a_slice_of_a_fused_tensor_is_of_the_part():
@@ -695,7 +702,8 @@ def test_a_slice_of_a_fused_tensor_is_of_the_part():
     b = select(entry(fused, "h.0.attn.c_attn.weight"), "W_K", "it", Selection(cut=":, 0:2"))
     assert np.array_equal(b.values, fused[:, 4:6])
     assert b.remarks == (
-        "W_K is h.0.attn.c_attn.weight, of which :, 0:2 was cut, by its name stored as (in, out).",
+        "W_K is h.0.attn.c_attn.weight, of which :, 0:2 was cut, by its longer side stored as"
+        " (in, out).",
     )
 
 
@@ -705,6 +713,9 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
     b = select(entry(W, "h.0.attn.c_proj.weight"), "W_O", "it", Selection(stored=stored))
     assert np.array_equal(b.values, W.T if turned else W)
     assert "as you say stored as" in b.remarks[0]
+    unsaid = select(entry(W, "h.0.attn.c_proj.weight"), "W_O", "it")
+    assert np.array_equal(unsaid.values, W)
+    assert unsaid.remarks == ("W_O is h.0.attn.c_proj.weight, taken as if stored as (in, out).",)
 
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():

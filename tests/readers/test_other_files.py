@@ -1,0 +1,218 @@
+"""Files of other kinds are told by name and first bytes, and the lines given for them are run."""
+
+import gzip
+import io
+import json
+import lzma
+import pickle
+import struct
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from attention.limits import MAX_FILE, BadInput
+from attention.readers.opening import opened
+from attention.readers.other_files import OtherKind, answer
+
+TWO = np.array([[0.5, -1.25], [3, 4]], np.float32)
+
+
+def member(name: str, content: bytes = b"x") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+RUNS = "is a pickle, which runs code when it is opened, so it is not opened here;"
+SAVE = f"{RUNS} these two lines save it as .safetensors."
+SHEET = "is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them."
+HDF = "is an HDF5 file; these lines save one of its arrays as .npz."
+UNPACK = "is compressed; unpack it, or cut the words you want out of word vectors."
+BINARY = "holds binary word vectors; these lines cut out the words you want."
+KINDS = [
+    ("model.pt", member("model/data.pkl"), SAVE),
+    ("pytorch_model.bin", member("archive/data.pkl"), SAVE),
+    ("old.pth", b"\x80\x02\x8a\x0al\xfc\x9c", SAVE),
+    ("run.ckpt", b"", SAVE),
+    ("x.pkl", pickle.dumps(TWO), SAVE),
+    ("x.data", pickle.dumps(TWO), SAVE),
+    ("x.xlsx", member("[Content_Types].xml"), SHEET),
+    ("x.csv", member("xl/workbook.xml"), SHEET),
+    ("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", SHEET),
+    ("x.h5", b"\x89HDF\r\n\x1a\n", HDF),
+    ("x.keras", member("metadata.json"), HDF),
+    ("x.mat", b"MATLAB 7.3 MAT-file, Platform", HDF),
+    ("x.mat", b"MATLAB 5.0 MAT-file", "is a file of MATLAB; these lines make it .npz."),
+    ("x.onnx", b"\x08\x07", "is an ONNX model; these lines save its weights as .npz."),
+    ("x.gguf", b"GGUF\x03", "is a GGUF model; these lines save a layer as .npz."),
+    ("x.bin", b"GGUF\x03", "is a GGUF model; these lines save a layer as .npz."),
+    ("cc.en.300.vec.gz", b"\x1f\x8b\x08", UNPACK),
+    ("glove.txt.xz", b"\xfd7zXZ\x00", UNPACK),
+    (
+        "glove.6B.zip",
+        member("glove.6B.50d.txt"),
+        "is a zip file of text; unpack it, or cut out the words you want.",
+    ),
+    ("all.7z", b"7z\xbc\xaf", "is an archive; unpack it and open what is in it."),
+    ("GoogleNews.bin", b"2 3\nthe " + bytes(12), BINARY),
+    (
+        "cc.bin",
+        b"\xba\x16\x4f\x2f",
+        "holds fastText's binary word vectors; these lines cut out the words you want.",
+    ),
+    ("paper.pdf", b"%PDF-1.7", "is a PDF; copy the numbers out of it and paste them."),
+    ("map.png", b"\x89PNG\r\n", "is a picture; numbers are wanted."),
+]
+
+
+@pytest.mark.parametrize(("name", "head", "said"), KINDS)
+def test_a_file_of_another_kind_is_told_in_one_sentence(name, head, said):
+    told = answer(f"folder/{name}", head, len(head))
+    assert str(told) == f"{name} {said}"
+    assert bool(told.code) == ("lines" in said or "cut" in said)
+    with pytest.raises(OtherKind):
+        opened(name, head or b"\x80")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.bin", b"1 2\n3 4\n"),
+        ("ascii.mat", b"  1.0e0  2.0e0\n  3.0e0  4.0e0\n"),
+        ("words.vec", b"2 2\nthe 1 2\ncat 3 4\n"),
+        ("x.npz", member("X.npy")),
+        ("x.txt", b""),
+        ("mine", "é 1 2\n".encode()),
+    ],
+)
+def test_what_may_be_read_is_not_answered(name, content):
+    assert answer(name, content, len(content)) is None
+
+
+def test_nothing_is_ever_unpickled(tmp_path):
+    class Harm:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "harm"), "w"))
+
+    for name in ("x.pkl", "x.pt", "x.npy", "x.npz", "x.csv", "x.safetensors"):
+        with pytest.raises(BadInput):
+            opened(name, pickle.dumps(Harm()))
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- the lines are run --------------------------------------------------------------------------
+
+
+def made(folder, name: str, content: bytes, size: int | None = None, change=("", "")) -> dict:
+    """Run the lines given for a file, and read what they made."""
+    (folder / name).write_bytes(content)
+    told = answer(name, content, size or len(content))
+    code = told.code.replace(*change)
+    before = set(folder.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (new,) = set(folder.iterdir()) - before
+    return {key: e.read().tolist() for key, e in opened(new.name, new.read_bytes()).items()}
+
+
+@pytest.mark.parametrize("value", [TWO, {"X": TWO}, {"X": TWO.T.copy().T}])
+def test_the_lines_for_a_pickle_save_it_as_safetensors(value, tmp_path):
+    pytest.importorskip("safetensors", reason="the package safetensors is not installed")
+    assert made(tmp_path, 'my "x".pkl', pickle.dumps(value)) == {"X": TWO.tolist()}
+
+
+@pytest.mark.parametrize("way", ["tensor", "dict", "checkpoint"])
+def test_the_lines_for_torch_save_it_as_safetensors(way, tmp_path):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X, buffer = torch.tensor(TWO), io.BytesIO()
+    inner = {"X": X.T.contiguous().T, "epoch": 3}
+    torch.save({"tensor": X, "dict": inner, "checkpoint": {"state_dict": inner}}[way], buffer)
+    assert made(tmp_path, "model.pt", buffer.getvalue()) == {"X": TWO.tolist()}
+
+
+def test_the_lines_for_onnx_save_its_weights(tmp_path):
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    weights = [onnx.numpy_helper.from_array(TWO, "W_Q")]
+    graph = onnx.helper.make_graph([], "g", [], [], weights)
+    content = onnx.helper.make_model(graph).SerializeToString()
+    assert made(tmp_path, "model.onnx", content) == {"W_Q": TWO.tolist()}
+
+
+def test_the_lines_for_hdf5_save_the_array_that_is_named(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["name"] = TWO
+    assert made(tmp_path, "x.h5", (tmp_path / "x.h5").read_bytes()) == {"X": TWO.tolist()}
+
+
+TEXT = "the 1 2\ncat 0.5 -1.25\ndog 3 4\ncats 5 6\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("glove.txt.gz", gzip.compress(TEXT.encode())),
+        ("glove.txt.xz", lzma.compress(TEXT.encode())),
+        ("glove.zip", member("glove.txt", TEXT.encode())),
+        (
+            "google.bin",
+            b"2 2\ncat " + struct.pack("<2f", 0.5, -1.25) + b"\ndog " + struct.pack("<2f", 3, 4),
+        ),
+    ],
+)
+def test_the_lines_for_packed_word_vectors_cut_the_words_out(name, content, tmp_path):
+    assert made(tmp_path, name, content) == {"numbers": TWO.tolist()}
+
+
+def test_the_lines_for_a_large_text_cut_the_words_out(tmp_path):
+    assert made(tmp_path, "big.vec", TEXT.encode(), MAX_FILE + 1) == {"numbers": TWO.tolist()}
+
+
+def test_the_lines_for_a_large_array_cut_a_part_out(tmp_path):
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros((70, 600)))
+    (values,) = made(tmp_path, "big.npy", buffer.getvalue(), MAX_FILE + 1).values()
+    assert np.shape(values) == (64, 512)
+
+
+def test_of_a_large_checkpoint_the_layers_names_are_in_the_lines():
+    names = [f"gpt_neox.layers.{k}.attention.query_key_value.weight" for k in (4, 5)]
+    header = json.dumps({name: {} for name in names}).encode()
+    head = len(header).to_bytes(8, "little") + header
+    told = answer("pythia.safetensors", head, 9_000_000)
+    assert str(told) == (
+        "pythia.safetensors has 9,000,000 bytes; at most 8,388,608 are read. These lines cut a"
+        " layer's attention out."
+    )
+    assert told.code == (
+        "from safetensors import safe_open; from safetensors.torch import save_file\n"
+        'with safe_open("pythia.safetensors", "pt") as f:\n'
+        "    names = [name for name in f.keys()"
+        ' if name.startswith("gpt_neox.layers.4.attention.")]\n'
+        "    save_file({name: f.get_tensor(name) for name in names},"
+        ' "pythia-layer.safetensors")'
+    )
+
+
+def test_the_lines_for_a_large_checkpoint_cut_a_layer_out(tmp_path):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    package = pytest.importorskip("safetensors.torch", reason="safetensors is not installed")
+    part = "encoder.layer.{}.attention.self.{}.weight"
+    tensors = {part.format(k, n): torch.tensor(TWO) for k in (0, 1) for n in ("query", "key")}
+    made_of = made(tmp_path, "m.safetensors", package.save(tensors), MAX_FILE + 1)
+    assert list(made_of) == [part.format(0, "key"), part.format(0, "query")]
+
+
+@pytest.mark.parametrize("name", ['a"); import os; ("', "a\n.pt", "back\\slash.pt", "{file}.pt"])
+def test_a_files_name_is_text_in_the_lines_whatever_it_holds(name):
+    told = answer(name + ".pkl", b"\x80", 1)
+    compile(told.code, "lines", "exec")
+    assert "import os" not in told.code.replace(json.dumps(name + ".pkl"), "").replace(
+        json.dumps(name + ".safetensors"), ""
+    )
