@@ -22,6 +22,7 @@ from attention.weights import initialise
 
 if TYPE_CHECKING:
     from attention.exports.save import report, save
+    from attention.figures.paper import Paper, paper_figure
     from attention.figures.whole import figure
     from attention.frameworks.diagnosis import diagnose
 
@@ -29,6 +30,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "AttentionTrace",
+    "Paper",
     "View",
     "causal",
     "causal_lower_right",
@@ -41,6 +43,7 @@ __all__ = [
     "lengthened",
     "multi_head_attention",
     "padding",
+    "paper_figure",
     "real_tokens",
     "repeat_heads",
     "report",
@@ -54,8 +57,10 @@ __all__ = [
 ]
 
 UPPER = {  # names of upper rooms, loaded when they are first used
+    "Paper": "attention.figures.paper",
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
+    "paper_figure": "attention.figures.paper",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
 }

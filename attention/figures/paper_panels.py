@@ -1,0 +1,165 @@
+"""What stands in a paper figure: which stages of which heads, and the range of their colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from attention.colours import colour_limits, hidden_cells
+from attention.figures.paper import DIVERGING, Paper
+from attention.figures.whole import chosen_stages
+from attention.limits import MAX_PRINTED, BadInput
+from attention.stages import STAGES
+from attention.view import WITHOUT_HEADS, View
+
+FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the colours say; neighbours with the same have one bar."""
+
+    low: float
+    high: float
+    colours: str
+    logarithmic: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One stage of one head."""
+
+    name: str
+    view: View
+    heading: str
+    scale: Scale
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self.view.stages[self.name]
+
+    @cached_property
+    def hidden(self) -> np.ndarray:
+        """(rows, columns), True where the mask hides."""
+        found = hidden_cells(self.view, self.name)
+        return np.zeros(self.matrix.shape, bool) if found is None else found
+
+    @cached_property
+    def shown(self) -> np.ndarray:
+        """(rows, columns), True where the colour says the number."""
+        return np.isfinite(self.matrix) & ~self.hidden
+
+    @cached_property
+    def beyond(self) -> tuple[bool, bool]:
+        """Whether numbers lie below and above the range."""
+        values = self.matrix[self.shown]
+        return bool((values < self.scale.low).any()), bool((values > self.scale.high).any())
+
+    @property
+    def has_bar(self) -> bool:
+        return self.name != "mask"  # two values, grey and not: a bar would say nothing
+
+
+def panels_of(
+    views: Sequence[View], stages: Collection[str] | None, paper: Paper
+) -> list[Panel]:
+    """A panel for each stage of each head, head by head; what all heads share comes once."""
+    if not views:
+        raise BadInput("heads names none; at least one is wanted.")
+    there = {name: matrix.size for name, matrix in views[0].stages.items()}
+    chosen = chosen_stages(stages, there, "trace")
+    kept = [
+        (name, view)
+        for k, view in enumerate(views)
+        for name in view.stages
+        if name in chosen and not (k and name in WITHOUT_HEADS)
+    ]
+    cells = sum(view.stages[name].size for name, view in kept)
+    if cells > MAX_PRINTED:
+        raise BadInput(
+            f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
+            " Choose fewer stages or heads, or trace fewer tokens."
+        )
+    scales = {name: _scale(name, views, paper) for name in chosen}
+    letters = _letters(len(kept)) if paper.letters and len(kept) > 1 else [""] * len(kept)
+    return [
+        Panel(name, view, f"{letter} {_heading(name, view, len(views), scales)}".strip(), scale)
+        for letter, (name, view) in zip(letters, kept, strict=True)
+        for scale in [scales[name]]
+    ]
+
+
+def _heading(name: str, view: View, heads: int, names: Collection[str]) -> str:
+    """What tells a panel from the others: its stage, its head, or both."""
+    head = f"head {view.head + 1}" if view.heads > 1 and name not in WITHOUT_HEADS else ""
+    if len(names) == 1:
+        return head
+    heading = with_subscripts(STAGES[name].heading)
+    return f"{heading}, {head}" if head and heads > 1 else heading
+
+
+def with_subscripts(name: str) -> str:
+    """A name of ours with its index set low, in the words of Matplotlib.
+
+    >>> with_subscripts("W_Q"), with_subscripts("weights")
+    ('W$_{\\mathregular{Q}}$', 'weights')
+    """
+    return re.sub(r"_(\w+)", r"$_{\\mathregular{\1}}$", name)
+
+
+def _letters(count: int) -> list[str]:
+    """(a), (b) … (z), (aa), (ab) …"""
+    ones = [chr(ord("a") + k) for k in range(26)]
+    return [f"({a}{b})" for a in ("", *ones) for b in ones][:count]
+
+
+def _scale(name: str, views: Sequence[View], paper: Paper) -> Scale:
+    """The same range for all heads."""
+    usual = [colour_limits(view)[name] for view in views]
+    is_share = all(limits == (0, 1) for limits in usual)
+    colours = paper.shares if is_share else paper.signs
+    parts = [view.stages[name][Panel(name, view, "", _UNKNOWN).shown] for view in views]
+    values = np.concatenate(parts).astype(np.float64)
+    if paper.limits == "stage":
+        low, high = min(low for low, _ in usual), max(high for _, high in usual)
+    elif paper.limits == "data":
+        low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
+        if colours == DIVERGING:
+            high = max(-low, high) or 1.0
+            low = -high
+    else:
+        low, high = map(float, paper.limits)  # type: ignore[arg-type]
+    if paper.logarithmic:
+        low = _logarithmic(name, values, low, high, paper)
+    elif colours == DIVERGING and low != -high:
+        raise BadInput(
+            f"limits is {paper.limits!r}; {DIVERGING} has 0 in its middle and wants"
+            f" (−{max(-low, high):g}, {max(-low, high):g}), or choose other colours for signs."
+        )
+    if low >= high:  # all numbers are one
+        low, high = (low, low + (abs(low) or 1.0)) if low >= 0 else (low, 0.0)
+    return Scale(float(low), float(high), colours, paper.logarithmic)
+
+
+_UNKNOWN = Scale(0, 1, "", False)
+
+
+def _logarithmic(
+    name: str, values: np.ndarray, low: float, high: float, paper: Paper
+) -> float:
+    """Where a logarithmic range begins, or one sentence."""
+    if (values < 0).any():
+        raise BadInput(
+            f"{name} has numbers below 0; a logarithmic range wants numbers above it, as the"
+            " weights are."
+        )
+    if isinstance(paper.limits, str):
+        found = values[values > 0].min(initial=high or 1.0)
+        return max(float(found), FAINTEST * high)
+    if low <= 0:
+        raise BadInput(f"limits is {paper.limits!r}; a logarithmic range begins above 0.")
+    return low
