@@ -14,9 +14,7 @@ FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 MAX_DPI = 600
 
 
-def to_bytes(
-    figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False
-) -> bytes:
+def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:
     """The figure as ``"pdf"``, ``"svg"`` or ``"png"``; the same bytes each time.
 
     ``dpi``: dots per inch of a PNG, at most 600. ``outlines``: an SVG with letters as shapes, which

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attention.figures.whole import checked_digits, need
 from attention.limits import BadInput
@@ -102,8 +102,11 @@ class Paper:
     def _check_limits(self) -> None:
         if self.limits in ("stage", "data"):
             return
-        low, high = self.limits if _is_pair(self.limits) else (math.nan, math.nan)
-        if isinstance(low, str) or isinstance(high, str) or not -math.inf < low < high < math.inf:
+        try:
+            low, high = (float(limit) for limit in self.limits)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not -math.inf < low < high < math.inf:
             raise BadInput(
                 f"limits is {self.limits!r}; 'stage', 'data', or a lowest and a highest number are"
                 " wanted."
@@ -124,10 +127,6 @@ class Paper:
     def tick(self) -> float:
         """That of labels."""
         return self.tick_size or self.font * 7 / 8
-
-
-def _is_pair(limits: Any) -> bool:
-    return isinstance(limits, (tuple, list)) and len(limits) == 2
 
 
 def paper_figure(

@@ -6,9 +6,11 @@ they are changed only while a figure is made or saved, by one thread at a time.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
@@ -19,27 +21,26 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 
+from attention.figures import paper_layout as layout
 from attention.figures.paper import CM, COLOURS, Paper
 from attention.figures.paper_fonts import SANS, Measure, families_for
-from attention.figures.paper_layout import BAR, BAR_GAP, LINE, MARGIN, PAD, TICK, Bar, Setter, Slot
+from attention.figures.paper_layout import PAD, Bar, Layout, Slot
 from attention.figures.paper_panels import Panel, panels_of
-from attention.numbers import rounded
-from attention.stages import STAGES
 from attention.view import View
 
-INK, HIDDEN, STROKE, BROKEN = "#000000", "#dedede", "#8c8c8c", "#e7c6e8"
+INK, HIDDEN, STROKE = "#000000", "#dedede", "#8c8c8c"
 THIN = 0.5  # points: frames and ticks
 OVERLAP = 0.3  # points: a cell reaches below the next ones, so that no seam shows between them
-SMALLEST = 5.0  # points: numbers that can be read
-_RC: dict[str, Any] = {
+SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
+DARK = 0.18  # luminance: below it white letters can be read better than black ones
+OURS = "0123456789−∞.eNa…"  # letters of numbers
+SETTINGS: dict[str, Any] = {
     "pdf.fonttype": 42,  # TrueType, which journals ask for
     "svg.fonttype": "none",  # text that names its fonts
     "svg.hashsalt": "attention",  # the same names in each file
     "font.sans-serif": list(SANS),
     "mathtext.default": "regular",
     "axes.linewidth": THIN,
-    "axes.formatter.use_mathtext": True,
-    "savefig.transparent": False,
 }
 _ONE_AT_A_TIME = RLock()
 
@@ -47,10 +48,10 @@ _ONE_AT_A_TIME = RLock()
 @contextmanager
 def settings(**more: Any) -> Iterator[None]:
     """Matplotlib's own settings and ours, for one thread at a time."""
-    with _ONE_AT_A_TIME, matplotlib.style.context(["default", _RC | more]):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing")  # said in `notes`
-            yield
+    style = matplotlib.style.context(["default", SETTINGS | more])
+    with _ONE_AT_A_TIME, style, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # said in `notes`
+        yield
 
 
 class PaperFigure(Figure):
@@ -69,66 +70,56 @@ class PaperFigure(Figure):
 
 def draw(views: Sequence[View], stages: Collection[str] | None, paper: Paper) -> PaperFigure:
     """The stages of these heads, in reading order, as one figure."""
+    panels = panels_of(views, stages, paper)
     with settings():
-        return _draw(panels_of(views, stages, paper), paper)
-
-
-def _draw(panels: list[Panel], paper: Paper) -> PaperFigure:
-    families, missing = families_for(_texts(panels, paper))
-    measure = Measure(families)
-    layout = Setter(panels, paper, measure).layout()
-    size = CM * paper.size[0], layout.height
-    figure = PaperFigure((size[0] / 72, size[1] / 72), dpi=150)
-    with matplotlib.rc_context({"font.family": [*families, "sans-serif"]}):
-        canvas = _Canvas(figure, paper, size)
-        letters, small = _number_sizes(layout.slots, paper, measure)
-        for slot in layout.slots:
-            cells = canvas.panel(slot, letters if slot not in small else 0)
-            if slot.bar:
-                canvas.bar(cells, slot.bar, slot.x + slot.wide + BAR_GAP, slot.y)
-        if layout.bar:
-            canvas.bar(cells, *layout.bar)
-        canvas.words(layout.title, MARGIN, LINE * paper.font)
-        foot = size[1] - MARGIN - LINE * paper.font * len(layout.caption)
-        canvas.words(layout.caption, foot, paper.font)
-    figure.notes = tuple(_notes(small, len(layout.slots), missing))
+        families, missing = families_for("".join(_texts(panels, paper)))
+        measure = Measure(families)
+        placed = layout.Setter(panels, paper, measure).layout()
+        size = CM * paper.size[0], placed.height
+        figure = PaperFigure((size[0] / 72, size[1] / 72), dpi=150)
+        letters, small = _number_size(placed.slots, paper, measure)
+        with matplotlib.rc_context({"font.family": [*families, "sans-serif"]}):
+            _Canvas(figure, paper, size).draw(placed, letters, small)
+    figure.notes = tuple(_notes(small, missing))
     return figure
 
 
 def _texts(panels: list[Panel], paper: Paper) -> Iterator[str]:
     """All words of a figure, for their letters."""
-    yield from ("0123456789−∞.eNa√()", paper.title, paper.caption, paper.bar_title or "")
-    yield from (paper.query, paper.key)
+    words = OURS, paper.title, paper.caption, paper.bar_title or "", paper.query, paper.key
+    yield from (" ".join(text.split()) for text in words)
     for panel in panels:
         yield panel.heading
         yield from panel.view.rows(panel.name) + panel.view.columns(panel.name)
 
 
-def _number_sizes(
+def _number_size(
     slots: list[Slot], paper: Paper, measure: Measure
-) -> tuple[float, dict[Slot, float]]:
-    """The one size of the numbers in all cells, and the panels where they would be too small."""
-    fitting = {}
+) -> tuple[float, dict[str, float]]:
+    """The one size of the numbers in all cells, and the stages whose would be too small.
+
+    The panels of one stage are treated alike.
+    """
+    fitting: dict[str, float] = {}
     for slot in slots if paper.numbers else ():
-        rows, columns = slot.panel.matrix.shape
-        across, up = slot.wide / columns, slot.tall / rows
-        if min(across, up) < SMALLEST:
-            fitting[slot] = min(across, up)
-            continue
-        texts = {text for row in rounded(slot.panel.matrix, paper.digits) for text in row}
-        widest = max(measure.width(text, 1.0) for text in texts)
-        fitting[slot] = min(0.86 * across / widest, 0.7 * up, paper.tick)
-    small = {slot: size for slot, size in fitting.items() if size < SMALLEST}
-    return min((size for size in fitting.values() if size >= SMALLEST), default=0.0), small
+        name, (rows, columns) = slot.panel.name, slot.panel.matrix.shape
+        size = min(slot.wide / columns / 2, 0.7 * slot.tall / rows, paper.tick)
+        if size > SMALLEST / 2:  # else there may be very many
+            texts = {text for row in slot.panel.texts(paper.digits) for text in row}
+            size = min(size, FILLED * slot.wide / columns / measure.widest(texts, 1.0))
+        fitting[name] = min(size, fitting.get(name, size))
+    small = {name: size for name, size in fitting.items() if size < SMALLEST}
+    if small and {*small, "mask"} >= set(fitting):  # its 0 and −∞ alone would say little
+        small = fitting
+    return min((size for name, size in fitting.items() if name not in small), default=0.0), small
 
 
-def _notes(small: dict[Slot, float], count: int, missing: str) -> Iterator[str]:
+def _notes(small: dict[str, float], missing: str) -> Iterator[str]:
     if small:
-        names = dict.fromkeys(slot.panel.name for slot in small)
-        where = f" of {', '.join(names)}" if len(small) < count or len(names) == 1 else ""
+        size = math.floor(10 * min(small.values())) / 10
         yield (
-            f"The numbers in the cells{where} are left out: they would be"
-            f" {min(small.values()):.1f} pt high, below the {SMALLEST:g} pt that can be read."
+            f"The numbers in the cells of {', '.join(small)} are left out: they would be {size} pt"
+            f" high, below the {SMALLEST:g} pt that can be read."
         )
     if missing:
         listed = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:12])
@@ -143,22 +134,40 @@ def colour_map(name: str) -> Colormap:
     return matplotlib.colormaps[name]
 
 
+@dataclass(frozen=True)
 class _Canvas:
     """Puts panels, bars and words on a figure; lengths in points from the upper left corner."""
 
-    def __init__(self, figure: Figure, paper: Paper, size: tuple[float, float]) -> None:
-        self.figure, self.paper, (self.width, self.height) = figure, paper, size
+    figure: Figure
+    paper: Paper
+    size: tuple[float, float]
 
-    def axes(self, x: float, y: float, wide: float, tall: float) -> Axes:
-        up = self.height - y - tall
-        box = x / self.width, up / self.height, wide / self.width, tall / self.height
-        return self.figure.add_axes(box)
+    def draw(self, placed: Layout, letters: float, small: Collection[str]) -> None:
+        """Everything; ``letters``: the size of the numbers, and ``small`` goes without."""
+        for slot in placed.slots:
+            cells = self.panel(slot, 0.0 if slot.panel.name in small else letters)
+            if slot.bar:
+                self.bar(cells, slot.bar, slot.x + slot.wide + layout.BAR_GAP, slot.y)
+        if placed.bar:
+            self.bar(cells, *placed.bar)
+        line = layout.LINE * self.paper.font
+        self.words(placed.title, layout.MARGIN, line)
+        foot = self.size[1] - layout.MARGIN - line * len(placed.caption)
+        self.words(placed.caption, foot, self.paper.font)
 
     def words(self, lines: list[str], y: float, size: float) -> None:
         """Lines of text from the left margin."""
         for k, line in enumerate(lines):
-            place = MARGIN / self.width, 1 - (y + (k + 0.8) * LINE * size) / self.height
-            self.figure.text(*place, line, fontsize=size, color=INK, parse_math=False)
+            base = 1 - (y + (k + 0.8) * layout.LINE * size) / self.size[1]
+            self.figure.text(layout.MARGIN / self.size[0], base, line, fontsize=size, color=INK)
+
+    def axes(self, x: float, y: float, wide: float, tall: float) -> Axes:
+        (width, height), tick = self.size, self.paper.tick
+        axes = self.figure.add_axes(
+            (x / width, 1 - (y + tall) / height, wide / width, tall / height)
+        )
+        axes.tick_params(length=layout.TICK, width=THIN, pad=PAD, labelsize=tick, colors=INK)
+        return axes
 
     def panel(self, slot: Slot, letters: float) -> PolyCollection:
         """The cells of a panel, its labels and heading; ``letters``: the size of its numbers."""
@@ -167,65 +176,54 @@ class _Canvas:
         axes.set(xlim=(0, columns), ylim=(rows, 0), label=panel.name)
         cells = _cells(slot)
         axes.add_collection(cells, autolim=False)
-        struck = np.argwhere(panel.hidden)
-        lines = [((j, i + 1), (j + 1, i)) for i, j in struck.tolist()]
-        axes.add_collection(LineCollection(lines, linewidths=THIN, colors=STROKE), autolim=False)
         if letters:
             self._numbers(axes, panel, cells, letters)
-        self._labels(axes, slot)
-        if panel.heading:
-            axes.set_title(panel.heading, loc="left", fontsize=self.paper.font, pad=2 * PAD)
+        else:  # a grey might be taken for a number's
+            struck = [((j, i + 1), (j + 1, i)) for i, j in np.argwhere(panel.hidden).tolist()]
+            strokes = LineCollection(struck, linewidths=THIN, colors=STROKE)
+            axes.add_collection(strokes, autolim=False)
+        size, turned = self.paper.font, 90 if slot.columns.turned else 0
+        places = [k + 0.5 for k in slot.columns.places]
+        axes.set_xticks(places, slot.columns.labels, rotation=turned)
+        axes.set_yticks([k + 0.5 for k in slot.rows.places], slot.rows.labels)
+        axes.set_xlabel(slot.columns.title, fontsize=size, labelpad=PAD)
+        axes.set_ylabel(slot.rows.title, fontsize=size, labelpad=PAD)
+        axes.set_title(panel.heading, loc="left", fontsize=size, pad=2 * PAD)
         return cells
 
     def _numbers(self, axes: Axes, panel: Panel, cells: PolyCollection, size: float) -> None:
-        colours = cells.to_rgba(cells.get_array())[:, :3]
+        values = np.where(panel.shown, panel.matrix, 0)
+        colours = np.asarray(cells.to_rgba(values))[..., :3]
         linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-        light = (linear @ (0.2126, 0.7152, 0.0722) > 0.18).reshape(panel.matrix.shape)
-        light |= ~panel.shown
+        dark = (linear @ (0.2126, 0.7152, 0.0722) < DARK) & panel.shown
         style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size}
-        for i, row in enumerate(rounded(panel.matrix, self.paper.digits)):
+        for i, row in enumerate(panel.texts(self.paper.digits)):
             for j, text in enumerate(row):
-                ink = INK if light[i, j] else "#ffffff"
-                axes.text(j + 0.5, i + 0.5, text, color=ink, parse_math=False, **style)
-
-    def _labels(self, axes: Axes, slot: Slot) -> None:
-        tick = self.paper.tick
-        axes.tick_params(length=TICK, width=THIN, pad=PAD, labelsize=tick, colors=INK)
-        style: dict[str, Any] = {"parse_math": False, "fontsize": tick}
-        turned: dict[str, Any] = {"rotation": 90} if slot.columns.turned else {}
-        places = [k + 0.5 for k in slot.columns.places]
-        axes.set_xticks(places, slot.columns.labels, **style, **turned)
-        axes.set_yticks([k + 0.5 for k in slot.rows.places], slot.rows.labels, **style)
-        size = {"fontsize": self.paper.font, "labelpad": PAD}
-        if slot.columns.title:
-            axes.set_xlabel(slot.columns.title, **size)
-        if slot.rows.title:
-            axes.set_ylabel(slot.rows.title, **size)
+                axes.text(j + 0.5, i + 0.5, text, color="#ffffff" if dark[i, j] else INK, **style)
 
     def bar(self, cells: PolyCollection, bar: Bar, x: float, y: float) -> None:
         """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG."""
-        axes = self.axes(x, y, BAR, bar.tall)
+        axes = self.axes(x, y, layout.BAR, bar.tall)
         extend = ("neither", "min", "max", "both")[bar.beyond[0] + 2 * bar.beyond[1]]
-        drawn = self.figure.colorbar(cells, cax=axes, extend=extend, extendfrac=0.06)
+        arrow = layout.BAR / bar.tall
+        drawn = self.figure.colorbar(cells, cax=axes, extend=extend, extendfrac=arrow)
+        assert drawn.solids is not None  # the cells are filled
         drawn.solids.set(rasterized=False, edgecolor="face", linewidth=OVERLAP)
         drawn.outline.set_linewidth(THIN)
         drawn.set_ticks(bar.places, labels=bar.labels)
         drawn.minorticks_off()
-        axes.tick_params(length=TICK, width=THIN, pad=PAD, labelsize=self.paper.tick)
-        if bar.title:
-            drawn.set_label(bar.title, fontsize=self.paper.font, labelpad=PAD)
+        drawn.set_label(bar.title, fontsize=self.paper.font, labelpad=PAD)
 
 
 def _cells(slot: Slot) -> PolyCollection:
     """A rectangle for each cell, row by row, which holds the number of the trace."""
-    panel, (rows, columns) = slot.panel, slot.panel.matrix.shape
+    panel, (rows, columns), scale = slot.panel, slot.panel.matrix.shape, slot.panel.scale
     i, j = (axis.ravel() for axis in np.mgrid[:rows, :columns])
     right = np.minimum(j + 1 + OVERLAP * columns / slot.wide, columns)
     low = np.minimum(i + 1 + OVERLAP * rows / slot.tall, rows)
-    corners = np.stack([np.stack(p, -1) for p in ((j, i), (right, i), (right, low), (j, low))], 1)
-    scale = panel.scale
+    corners = np.stack([j, i, right, i, right, low, j, low], 1).reshape(-1, 4, 2)
     norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
-    map_ = colour_map(scale.colours).with_extremes(bad=BROKEN)
-    cells = PolyCollection(corners, linewidths=0, cmap=map_, norm=norm)
+    colours = colour_map(scale.colours).with_extremes(bad=HIDDEN)
+    cells = PolyCollection(list(corners), linewidths=0, cmap=colours, norm=norm)
     cells.set_array(np.ma.array(panel.matrix.ravel(), mask=~panel.shown.ravel()))
     return cells

@@ -4,15 +4,16 @@
 2. For each side, and for each way of breaking the panels into lines, the lines are set: a panel
    that has the rows of the one before it needs no labels, and neighbours whose colours mean the
    same have one bar.
-3. Of those that fit into the width and the greatest height, the one with the largest cells for its
-   height is taken.
+3. Of those that fit into the width and the greatest height, the one is taken whose cells are large
+   enough for labels and numbers; among these, the one with the largest cells for its height.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ MARGIN, TICK, PAD = 3.0, 1.5, 2.0  # around the figure; a tick's length; between
 BAR_GAP, BAR = 6.0, 6.0  # before a colour bar; its width
 SIDES = [72 * 0.95**k for k in range(112)]  # of a cell: an inch to 0.24 points
 LONGEST = 24  # times the size of the letters: a side of a panel among others
+NUMBER = 2.2  # times the size of labels: a cell whose number can be read
 LABELS = 0.3  # of the width: the longest label
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
 
@@ -46,10 +48,9 @@ class Ticks(NamedTuple):
 class Bar(NamedTuple):
     """A colour bar."""
 
-    scale: Scale
     beyond: tuple[bool, bool]  # whether numbers lie below and above it
-    places: tuple[float, ...]
-    labels: tuple[str, ...]
+    places: list[float]
+    labels: list[str]
     title: str
     tall: float
     room: float  # the width of all that belongs to it
@@ -91,7 +92,7 @@ class Setter:
     paper: Paper
     measure: Measure
 
-    @property
+    @cached_property
     def is_grid(self) -> bool:
         """Whether they are heads of one stage."""
         return len({panel.name for panel in self.panels}) == 1
@@ -105,80 +106,73 @@ class Setter:
         top = MARGIN + (LINE * LINE * len(title) + 0.4) * size * bool(title)
         under = MARGIN + (LINE * len(caption) + 0.6) * size * bool(caption)
         common = self.is_grid and len(self.panels) > 1 and self.paper.bar
-        bar = self._bar(self.panels, 10 * size) if common else None
-        inside = room - (bar.room if bar else 0)
+        inside = room - (BAR_GAP + self._bar(self.panels, 15 * size).room) * common
         lines = self._best(inside, most - top - under)
-        if not lines:
-            raise BadInput(self._refusal())
-        left = MARGIN + (inside - max(map(_wide, lines))) / 2
-        slots, bottom = [], top
+        longest = max(map(_wide, lines))
+        left = MARGIN + (inside - longest) / 2
+        slots: list[Slot] = []
+        bottom = top
         for line in lines:
             x, above = left, max(slot.above for slot in line)
             for slot in line:
                 slots.append(replace(slot, x=x + slot.left, y=bottom + above))
                 x += slot.left + slot.wide + slot.right
             bottom += _tall(line) + size
-        placed = None
-        if bar:
-            lowest = max(slot.y + slot.tall for slot in slots)
-            bar = self._bar(self.panels, lowest - slots[0].y)
-            placed = bar, left + max(map(_wide, lines)) + BAR_GAP, slots[0].y
-        return Layout(slots, bottom - size + under, title, caption, placed)
-
-    def _refusal(self) -> str:
-        wide, high = self.paper.size
-        count = len(self.panels)
-        return (
-            f"{'1 panel does' if count == 1 else f'{count} panels do'} not fit on"
-            f" {wide:g} × {high:g} cm with letters of {self.paper.font:g} pt: choose fewer"
-            " stages or heads, smaller letters, or a larger width or height."
-        )
+        lowest, first = max(slot.y + slot.tall for slot in slots), slots[0].y
+        bar = self._bar(self.panels, lowest - first), left + longest + BAR_GAP, first
+        height = bottom - size + under
+        return Layout(slots, height, title, caption, bar if common else None)
 
     # ---- lines -----------------------------------------------------------------------------------
 
     def _best(self, room: float, height: float) -> list[list[Slot]]:
-        """The lines with the largest cells for their height; none where nothing fits."""
-        best: tuple[float, list[list[Slot]]] = (0.0, [])
-        for split in self._splits(room):
+        """The lines that show most, with the largest cells for their height; or one sentence."""
+        best: tuple[tuple[int, float], list[list[Slot]]] = ((-1, 0.0), [])
+        tick = self.paper.tick
+        for most, apart in self._ways():
             for side in SIDES:
-                lines = split(side)
+                lines = self._lines(side, room, most, apart)
                 tall = sum(map(_tall, lines)) + self.paper.font * (len(lines) - 1)
-                if tall > height or max(map(_wide, lines)) > room:
-                    continue
-                best = max(best, (side / (tall + room / 2), lines), key=lambda one: one[0])
-                if self.is_grid:
-                    break  # smaller cells are no gain in the same lines
-        return best[1]
+                if tall <= height and max(map(_wide, lines)) <= room:
+                    shown = (side > LINE * tick) + (side > NUMBER * tick and self.paper.numbers)
+                    worth = shown, side / (tall + room / 2)
+                    best = max(best, (worth, lines), key=lambda one: one[0])
+                    if self.is_grid:
+                        break  # smaller cells are no gain in the same lines
+        if best[1]:
+            return best[1]
+        count, (wide, high) = len(self.panels), self.paper.size
+        raise BadInput(
+            f"{'1 panel does' if count == 1 else f'{count} panels do'} not fit on {wide:g} ×"
+            f" {high:g} cm with letters of {self.paper.font:g} pt: choose fewer stages or heads,"
+            " smaller letters, or a larger width or height."
+        )
 
-    def _splits(self, room: float) -> Iterator[Callable[[float], list[list[Slot]]]]:
-        """The ways to break the panels into lines, each for a given side of a cell."""
-        if self.is_grid:
-            for count in range(1, len(self.panels) + 1):
-                yield lambda side, count=count: self._grid(side, count)
-        else:
-            yield lambda side: self._flow(side, room, apart=True)
-            yield lambda side: self._flow(side, room, apart=False)
+    def _ways(self) -> Iterator[tuple[int, bool]]:
+        """How many panels a line holds at most, and whether each group begins a line."""
+        count = len(self.panels)
+        yield from ((k + 1, False) for k in range(count)) if self.is_grid else ((count, True),)
+        yield count, False
 
-    def _grid(self, side: float, count: int) -> list[list[Slot]]:
-        """So many in each line; labels only where no panel lies further out."""
-        starts = range(0, len(self.panels), count)
-        lines = [self._line(self.panels[start : start + count], side) for start in starts]
-        for line, following in zip(lines, lines[1:], strict=False):
-            for k in range(len(following)):
-                line[k] = replace(line[k], columns=Ticks(), below=0.0)
-        return lines
-
-    def _flow(self, side: float, room: float, apart: bool) -> list[list[Slot]]:
-        """As many in each line as fit; ``apart``: each group and head begins a line."""
+    def _lines(self, side: float, room: float, most: int, apart: bool) -> list[list[Slot]]:
+        """As many panels in each line as fit; in a grid no labels over another panel."""
         lines: list[list[Panel]] = []
         for panel in self.panels:
-            if lines and not (apart and _group(panel) != _group(lines[-1][-1])):
-                longer = [*lines[-1], panel]
-                if _wide(self._line(longer, side)) <= room:
-                    lines[-1] = longer
-                    continue
-            lines.append([panel])
-        return [self._line(line, side) for line in lines]
+            longer = [*lines[-1], panel] if lines else []
+            same = not apart or lines and _group(lines[-1][-1]) == _group(panel)
+            if (
+                0 < len(longer) <= most
+                and same
+                and (self.is_grid or _wide(self._line(longer, side)) <= room)
+            ):
+                lines[-1] = longer
+            else:
+                lines.append([panel])
+        found = [self._line(line, side) for line in lines]
+        for line, following in zip(found, found[1:] if self.is_grid else [], strict=False):
+            for k in range(len(following)):
+                line[k] = replace(line[k], columns=Ticks(), below=0.0)
+        return found
 
     def _line(self, panels: list[Panel], side: float) -> list[Slot]:
         """Panels side by side."""
@@ -187,7 +181,7 @@ class Setter:
         for k, panel in enumerate(panels):
             run = [*run, panel] if run and run[-1].scale == panel.scale else [panel]
             is_last = k + 1 == len(panels) or panels[k + 1].scale != panel.scale
-            barred = is_last and self.paper.bar and not (self.is_grid and len(self.panels) > 1)
+            barred = is_last and self.paper.bar and (len(self.panels) == 1 or not self.is_grid)
             outer = k == 0 or _rows(panels[k - 1]) != _rows(panel)
             slot = self._slot(panel, side, outer, run if barred else [])
             slots.append(replace(slot, left=slot.left + self.paper.font * (k > 0)))
@@ -197,72 +191,61 @@ class Setter:
 
     def _slot(self, panel: Panel, side: float, outer: bool, run: list[Panel]) -> Slot:
         """A panel with cells of that side, with the room for labels, heading and bar."""
-        size, tick = self.paper.font, self.paper.tick
-        width = CM * self.paper.size[0]
-        most = width if len(self.panels) == 1 else LONGEST * size
-        wide, tall = (min(count * side, most) for count in reversed(panel.matrix.shape))
-        stage, (count, across) = STAGES[panel.name], panel.matrix.shape
-        rows = self._labels(panel.view.rows(panel.name), stage.rows)
-        columns = self._labels(panel.view.columns(panel.name), stage.columns)
-        rows = _thinned(rows, math.ceil(LINE * tick / (tall / count))) if outer else Ticks()
-        columns = self._fitting(columns, wide / across)
-        title = PAD + LINE * size
-        left = right = above = 0.0
-        if rows.labels:
-            left = TICK + PAD + self.measure.widest(rows.labels, tick) + title * bool(rows.title)
-        widest = self.measure.widest(columns.labels, tick)
-        below = TICK + PAD + (widest if columns.turned else LINE * tick)
-        below += title * bool(columns.title)
-        over = max(0.0 if columns.turned else widest - wide / across, 0.0)
-        over = max(over, self._title(columns.title) - wide) / 2
-        left, right = max(left, over), max(right, over)
-        over = max(self._title(rows.title) - tall, 0.0) / 2
-        above, below = max(above, over), max(below, over)
-        above = max(above + PAD, (LINE * size + 2 * PAD) * bool(panel.heading))
-        bar = self._bar(run, max(tall, 4 * tick)) if run and panel.has_bar else None
+        size, tick, widest = self.paper.font, self.paper.tick, self.measure.widest
+        most = CM * self.paper.size[0] if self.is_grid else LONGEST * size
+        (height, across), (all_rows, all_columns) = panel.matrix.shape, self._labels[panel]
+        wide, tall = min(across * side, most), min(height * side, most)
+        rows = _thinned(all_rows, math.ceil(LINE * tick * height / tall)) if outer else Ticks()
+        columns = self._fitting(all_columns, wide / across)
+        label, title = widest(columns.labels, tick), PAD + LINE * size
+        over = max(
+            widest([columns.title], size) - wide, (not columns.turned) * label - wide / across
+        )
+        left = TICK + PAD + widest(rows.labels, tick) + title * bool(rows.title)
+        left, right = max(left * bool(rows.labels), over / 2), max(over / 2, 0.0)
+        over = (widest([rows.title], size) - tall) / 2
+        above = max(over, 0.0) + PAD if not panel.heading else max(over, LINE * size + 2 * PAD)
+        below = TICK + PAD + (label if columns.turned else LINE * tick)
+        below = max(below + title * bool(columns.title), over)
+        bar = self._bar(run, max(tall, 4 * tick)) if run and panel.name != "mask" else None
         if bar:
-            right = max(right, BAR_GAP + bar.room)
-            below = max(below, bar.tall - tall + tick)
-        right = max(right, self.measure.width(panel.heading, size, True) - wide)
+            right, below = max(right, BAR_GAP + bar.room), max(below, bar.tall - tall + tick)
+        right = max(right, widest([panel.heading], size) - wide)
         return Slot(panel, wide, tall, rows, columns, left, right, above, below, bar)
 
-    def _title(self, text: str) -> float:
-        return self.measure.width(text, self.paper.font, True) if text else 0.0
-
-    def _labels(self, texts: tuple[str, ...], axis: str) -> Ticks:
-        """All labels of an axis, as they are printed."""
+    @cached_property
+    def _labels(self) -> dict[Panel, list[Ticks]]:
+        """All labels of each panel's rows and columns, as they are printed."""
         room, tick = LABELS * CM * self.paper.size[0], self.paper.tick
         names = {"queries": self.paper.query, "keys": self.paper.key, "sum": ""}
-        title = clean(names[axis]).replace("$", r"\$") if axis in names else with_subscripts(axis)
-        labels = tuple(self.measure.cut(clean(text), tick, room) for text in texts)
-        return Ticks(tuple(range(len(texts))), labels, title if self.paper.axis_titles else "")
+        found: dict[Panel, list[Ticks]] = {panel: [] for panel in self.panels}
+        for panel, ticks in found.items():
+            stage, view = STAGES[panel.name], panel.view
+            own = {"queries": "token", "keys": "token"} if stage.group == "inputs" else {}
+            for axis in (stage.rows, stage.columns):
+                labels = tuple(self.measure.cut(text, tick, room) for text in view.labels[axis])
+                title = clean((names | own)[axis]) if axis in names else with_subscripts(axis)
+                title *= self.paper.axis_titles
+                ticks.append(Ticks(tuple(range(len(labels))), labels, title))
+        return found
 
-    def _fitting(self, all_of_them: Ticks, cell: float) -> Ticks:
-        """Labels of columns: side by side where they fit; else turned, or thinned where short.
-
-        They are turned where that shows all, or where they are too long to stand side by side.
-        """
-        tick = self.paper.tick
-        needed = self.measure.widest(all_of_them.labels, tick) + 0.5 * tick
-        if needed <= cell:
-            return all_of_them
-        if cell < LINE * tick and needed <= 3 * tick:
-            return _thinned(all_of_them, math.ceil(needed / cell))
-        thinned = _thinned(all_of_them, math.ceil(LINE * tick / cell))
-        return thinned._replace(turned=True)
+    def _fitting(self, labels: Ticks, cell: float) -> Ticks:
+        """Labels of columns: where they do not fit, numbers are thinned and words turned."""
+        needed = self.measure.widest(labels.labels, self.paper.tick) + 0.5 * self.paper.tick
+        if needed <= cell or _counts(labels):
+            return _thinned(labels, math.ceil(needed / cell))
+        return _thinned(labels, math.ceil(LINE * self.paper.tick / cell))._replace(turned=True)
 
     def _bar(self, run: list[Panel], tall: float) -> Bar:
         """The colour bar of panels whose colours mean the same."""
-        scale, tick = run[0].scale, self.paper.tick
-        below, above = zip(*(panel.beyond for panel in run), strict=True)
-        places, labels = _marks(scale, max(int(tall / (2.5 * tick)), 1))
-        title = self.paper.bar_title
-        if title is None:
-            title = STAGES[run[0].name].heading if self.is_grid else ""
-        room = BAR + TICK + PAD + max(self.measure.width(one, tick, True) for one in labels)
+        tick, below, above = self.paper.tick, *zip(*(panel.beyond for panel in run), strict=True)
+        places, labels = _marks(run[0].scale, min(max(int(tall / (2.5 * tick)), 1), 6))
+        title = clean(self.paper.bar_title or "")
+        if self.paper.bar_title is None and self.is_grid:
+            title = with_subscripts(STAGES[run[0].name].heading)
+        room = BAR + TICK + PAD + self.measure.widest(labels, tick)
         room += (PAD + LINE * self.paper.font) * bool(title)
-        shown = clean(title).replace("$", r"\$")
-        return Bar(scale, (any(below), any(above)), places, labels, shown, tall, room)
+        return Bar((any(below), any(above)), places, labels, title, tall, room)
 
 
 def _wide(line: list[Slot]) -> float:
@@ -281,28 +264,29 @@ def _rows(panel: Panel) -> tuple[str, tuple[str, ...]]:
     return STAGES[panel.name].rows, panel.view.rows(panel.name)
 
 
+def _counts(ticks: Ticks) -> bool:
+    return ticks.labels == tuple(str(k + 1) for k in ticks.places)
+
+
 def _thinned(ticks: Ticks, step: int) -> Ticks:
-    """Each so manieth label; of those that count, multiples of 2, 5, 10 …"""
-    if step <= 1:
-        return ticks
+    """One label of so many; of those that count, multiples of 2, 5, 10 …"""
     first = 0
-    if ticks.labels == tuple(str(k + 1) for k in ticks.places):
+    if _counts(ticks):
         step = next((nice for nice in STEPS if nice >= step), step)
         first = min(step, len(ticks.labels)) - 1
-    places = tuple(range(first, len(ticks.labels), step))
-    return ticks._replace(places=places, labels=tuple(ticks.labels[k] for k in places))
+    return ticks._replace(places=ticks.places[first::step], labels=ticks.labels[first::step])
 
 
-def _marks(scale: Scale, most: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
+def _marks(scale: Scale, most: int) -> tuple[list[float], list[str]]:
     """The ticks of a colour bar and their labels: round numbers, or powers of ten."""
     if scale.logarithmic:
         powers = range(math.ceil(math.log10(scale.low)), math.floor(math.log10(scale.high)) + 1)
         powers = powers[:: -(-len(powers) // (most + 1)) or 1]
-        if len(powers) > 1:
-            return tuple(10.0**k for k in powers), tuple(f"$10^{{{k}}}$" for k in powers)
-        return (scale.low, scale.high), (number(scale.low), number(scale.high))
-    found = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(scale.low, scale.high)
-    slack = 1e-9 * (scale.high - scale.low)
+        if len(powers) < 2:
+            return [scale.low, scale.high], [number(scale.low), number(scale.high)]
+        return [10.0**k for k in powers], [f"$10^{{{k}}}$" for k in powers]
+    ticks = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(scale.low, scale.high)
+    slack, found = 1e-9 * (scale.high - scale.low), np.asarray(ticks)
     found = found[(found >= scale.low - slack) & (found <= scale.high + slack)]
     digits = next((d for d in range(12) if np.allclose(np.round(found, d), found, rtol=1e-9)), 12)
-    return tuple(found.tolist()), tuple(numbers(found, digits))
+    return found.tolist(), numbers(found, digits)

@@ -9,10 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from attention.colours import colour_limits, hidden_cells
+from attention.colours import around_zero, colour_limits, hidden_cells
 from attention.figures.paper import DIVERGING, Paper
 from attention.figures.whole import chosen_stages
 from attention.limits import MAX_PRINTED, BadInput
+from attention.numbers import number, rounded
 from attention.stages import STAGES
 from attention.view import WITHOUT_HEADS, View
 
@@ -59,14 +60,16 @@ class Panel:
         values = self.matrix[self.shown]
         return bool((values < self.scale.low).any()), bool((values > self.scale.high).any())
 
-    @property
-    def has_bar(self) -> bool:
-        return self.name != "mask"  # two values, grey and not: a bar would say nothing
+    def texts(self, digits: int) -> list[list[str]]:
+        """The numbers of the cells; one too small for its digits takes no more room than others."""
+        texts = rounded(self.matrix, digits)
+        for i, j in np.argwhere((np.abs(self.matrix) < 1) & (self.matrix != 0)).tolist():
+            if "e" in texts[i][j]:
+                texts[i][j] = number(self.matrix[i, j], 1)
+        return texts
 
 
-def panels_of(
-    views: Sequence[View], stages: Collection[str] | None, paper: Paper
-) -> list[Panel]:
+def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Paper) -> list[Panel]:
     """A panel for each stage of each head, head by head; what all heads share comes once."""
     if not views:
         raise BadInput("heads names none; at least one is wanted.")
@@ -120,37 +123,34 @@ def _letters(count: int) -> list[str]:
 def _scale(name: str, views: Sequence[View], paper: Paper) -> Scale:
     """The same range for all heads."""
     usual = [colour_limits(view)[name] for view in views]
-    is_share = all(limits == (0, 1) for limits in usual)
-    colours = paper.shares if is_share else paper.signs
-    parts = [view.stages[name][Panel(name, view, "", _UNKNOWN).shown] for view in views]
-    values = np.concatenate(parts).astype(np.float64)
+    colours = paper.shares if set(usual) == {(0, 1)} else paper.signs
+    panels = (Panel(name, view, "", _UNKNOWN) for view in views)
+    values = np.concatenate([panel.matrix[panel.shown] for panel in panels]).astype(np.float64)
     if paper.limits == "stage":
         low, high = min(low for low, _ in usual), max(high for _, high in usual)
     elif paper.limits == "data":
         low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
         if colours == DIVERGING:
-            high = max(-low, high) or 1.0
-            low = -high
+            low, high = around_zero(max(-low, high))
+        elif low == high:
+            low, high = low - 0.5, high + 0.5
     else:
-        low, high = map(float, paper.limits)  # type: ignore[arg-type]
+        low, high = (float(limit) for limit in paper.limits)
     if paper.logarithmic:
         low = _logarithmic(name, values, low, high, paper)
     elif colours == DIVERGING and low != -high:
+        most = max(-low, high)
         raise BadInput(
             f"limits is {paper.limits!r}; {DIVERGING} has 0 in its middle and wants"
-            f" (−{max(-low, high):g}, {max(-low, high):g}), or choose other colours for signs."
+            f" ({-most:g}, {most:g}), or choose other colours for signs."
         )
-    if low >= high:  # all numbers are one
-        low, high = (low, low + (abs(low) or 1.0)) if low >= 0 else (low, 0.0)
     return Scale(float(low), float(high), colours, paper.logarithmic)
 
 
 _UNKNOWN = Scale(0, 1, "", False)
 
 
-def _logarithmic(
-    name: str, values: np.ndarray, low: float, high: float, paper: Paper
-) -> float:
+def _logarithmic(name: str, values: np.ndarray, low: float, high: float, paper: Paper) -> float:
     """Where a logarithmic range begins, or one sentence."""
     if (values < 0).any():
         raise BadInput(
@@ -158,8 +158,7 @@ def _logarithmic(
             " weights are."
         )
     if isinstance(paper.limits, str):
-        found = values[values > 0].min(initial=high or 1.0)
-        return max(float(found), FAINTEST * high)
+        return max(float(values[values > 0].min(initial=high / 10)), FAINTEST * high)
     if low <= 0:
         raise BadInput(f"limits is {paper.limits!r}; a logarithmic range begins above 0.")
     return low
