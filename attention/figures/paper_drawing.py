@@ -40,6 +40,7 @@ SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "attention",  # the same names in each file
     "font.sans-serif": list(SANS),
     "mathtext.default": "regular",
+    "text.hinting": "none",  # else words are wider in PNG than in PDF
     "axes.linewidth": THIN,
 }
 _ONE_AT_A_TIME = RLock()

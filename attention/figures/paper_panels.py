@@ -17,6 +17,7 @@ from attention.numbers import number, rounded
 from attention.stages import STAGES
 from attention.view import WITHOUT_HEADS, View
 
+SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
@@ -77,9 +78,9 @@ def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Pape
     chosen = chosen_stages(stages, there, "trace")
     kept = [
         (name, view)
-        for k, view in enumerate(views)
+        for view in views
         for name in view.stages
-        if name in chosen and not (k and name in WITHOUT_HEADS)
+        if name in chosen and (name not in SHARED or view is _holder(name, views))
     ]
     cells = sum(view.stages[name].size for name, view in kept)
     if cells > MAX_PRINTED:
@@ -96,9 +97,14 @@ def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Pape
     ]
 
 
+def _holder(name: str, views: Sequence[View]) -> View:
+    """Beside which head a stage of all heads stands: inputs at the first, answers at the last."""
+    return views[0 if STAGES[name].group == "inputs" else -1]
+
+
 def _heading(name: str, view: View, heads: int, names: Collection[str]) -> str:
     """What tells a panel from the others: its stage, its head, or both."""
-    head = f"head {view.head + 1}" if view.heads > 1 and name not in WITHOUT_HEADS else ""
+    head = f"head {view.head + 1}" if view.heads > 1 and name not in SHARED else ""
     if len(names) == 1:
         return head
     heading = with_subscripts(STAGES[name].heading)
@@ -106,11 +112,7 @@ def _heading(name: str, view: View, heads: int, names: Collection[str]) -> str:
 
 
 def with_subscripts(name: str) -> str:
-    """A name of ours with its index set low, in the words of Matplotlib.
-
-    >>> with_subscripts("W_Q"), with_subscripts("weights")
-    ('W$_{\\mathregular{Q}}$', 'weights')
-    """
+    """A name of ours with its index set low, in Matplotlib's words for formulas."""
     return re.sub(r"_(\w+)", r"$_{\\mathregular{\1}}$", name)
 
 
