@@ -15,6 +15,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "attention"
 HEAVY = {
     "pandas",
     "plotly",
+    "matplotlib",
     "streamlit",
     "starlette",
     "threadpoolctl",
@@ -25,7 +26,7 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     "readers": ({"maths"}, {"numpy"}),
     "session": ({"maths", "frameworks", "readers"}, {"numpy"}),
     "html": ({"maths", "frameworks", "readers"}, {"numpy"}),
-    "figures": ({"maths", "frameworks"}, {"numpy", "plotly"}),
+    "figures": ({"maths", "frameworks"}, {"numpy", "plotly", "matplotlib"}),
     "exports": (
         {"maths", "frameworks", "readers", "session", "html", "figures"},
         {"numpy", "pandas", "plotly", "kaleido", "choreographer"},
@@ -117,7 +118,10 @@ def test_no_file_imports_from_above():
 
 @pytest.mark.parametrize(
     ("wanted", "may"),
-    [(room, {"exports": {"pandas"}, "figures": {"plotly"}}.get(room, set())) for room in UNSEEN],
+    [
+        (room, {"exports": {"pandas"}, "figures": {"plotly", "matplotlib"}}.get(room, set()))
+        for room in UNSEEN
+    ],
 )
 def test_a_fresh_interpreter_that_imports_a_room_loads_nothing_heavier_than_allowed(wanted, may):
     assert loads(import_all(HOUSE, wanted), HOUSE.parent) <= may

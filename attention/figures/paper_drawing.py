@@ -30,7 +30,6 @@ from attention.view import View
 
 INK, HIDDEN, STROKE = "#000000", "#dedede", "#8c8c8c"
 THIN = 0.5  # points: frames and ticks
-OVERLAP = 0.3  # points: a cell reaches below the next ones, so that no seam shows between them
 SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
 DARK = 0.18  # luminance: below it white letters can be read better than black ones
 OURS = "0123456789−∞.eNa…"  # letters of numbers
@@ -209,7 +208,7 @@ class _Canvas:
         arrow = layout.BAR / bar.tall
         drawn = self.figure.colorbar(cells, cax=axes, extend=extend, extendfrac=arrow)
         assert drawn.solids is not None  # the cells are filled
-        drawn.solids.set(rasterized=False, edgecolor="face", linewidth=OVERLAP)
+        drawn.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
         drawn.outline.set_linewidth(THIN)
         drawn.set_ticks(bar.places, labels=bar.labels)
         drawn.minorticks_off()
@@ -217,11 +216,13 @@ class _Canvas:
 
 
 def _cells(slot: Slot) -> PolyCollection:
-    """A rectangle for each cell, row by row, which holds the number of the trace."""
+    """A rectangle for each cell, row by row, which holds the number of the trace.
+
+    Each reaches below the next ones, so that no seam of paper shows between them.
+    """
     panel, (rows, columns), scale = slot.panel, slot.panel.matrix.shape, slot.panel.scale
     i, j = (axis.ravel() for axis in np.mgrid[:rows, :columns])
-    right = np.minimum(j + 1 + OVERLAP * columns / slot.wide, columns)
-    low = np.minimum(i + 1 + OVERLAP * rows / slot.tall, rows)
+    right, low = np.minimum(j + 1.5, columns), np.minimum(i + 1.5, rows)
     corners = np.stack([j, i, right, i, right, low, j, low], 1).reshape(-1, 4, 2)
     norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
     colours = colour_map(scale.colours).with_extremes(bad=HIDDEN)

@@ -155,6 +155,7 @@ def test_what_all_heads_share_is_drawn_once():
         (Paper(), "weights", lambda m: (0, 1)),
         (Paper(), "scores", lambda m: (-abs(m).max(), abs(m).max())),
         (Paper(limits="data"), "weights", lambda m: (m.min(), m.max())),
+        (Paper(limits="data"), "scores", lambda m: (-abs(m).max(), abs(m).max())),
         (Paper(limits="data", signs="cividis"), "scores", lambda m: (m.min(), m.max())),
         (Paper(limits=(0.1, 0.5)), "weights", lambda m: (0.1, 0.5)),
         (Paper(limits=(0.01, 1), logarithmic=True), "weights", lambda m: (0.01, 1)),
@@ -399,19 +400,15 @@ def test_the_svg_has_text_that_names_its_fonts_or_outlines():
     assert "<text" not in to_bytes(figure, "svg", outlines=True).decode()
 
 
-def test_no_seam_shows_between_cells_of_one_colour():
-    size = 24
-    same = self_attention(np.ones((size, 2)), *[np.eye(2)] * 3)
-    figure = paper_figure(same, paper=Paper(numbers=False))
-    x0, y0, x1, y1 = panels(figure)[0].get_position().extents
-    for dpi in (72, 100, 227):
-        image = raster(to_bytes(figure, "pdf"), dpi)
-        height, width, _ = image.shape
-        inside = image[
-            int((1 - y1) * height) + 4 : int((1 - y0) * height) - 4,
-            int(x0 * width) + 4 : int(x1 * width) - 4,
-        ]
-        assert np.ptp(inside.reshape(-1, 3), axis=0).max() <= 2
+def test_each_cell_reaches_below_the_next_so_that_no_seam_shows_between_them():
+    (axes,) = panels(paper_figure(trace(4)))
+    corners = [path.vertices[:4] for path in axes.collections[0].get_paths()]
+    expected = [
+        [(j, i), (min(j + 1.5, 4), i), (min(j + 1.5, 4), min(i + 1.5, 4)), (j, min(i + 1.5, 4))]
+        for i in range(4)
+        for j in range(4)
+    ]
+    assert np.array_equal(corners, expected)
 
 
 def test_64_by_64_cells_stay_below_2_mb_in_each_file():
@@ -555,6 +552,16 @@ def test_more_cells_than_can_be_printed_are_refused():
     assert str(caught.value) == (
         "these panels hold 160,000 cells; at most 131,072 can be printed."
         " Choose fewer stages or heads, or trace fewer tokens."
+    )
+
+
+def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        paper_figure(trace())
+    assert str(caught.value) == (
+        "attention.paper_figure wants the package matplotlib, which is not installed;"
+        " the extra brings it: pip install 'attention-stage-by-stage[app]'."
     )
 
 
