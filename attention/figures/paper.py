@@ -180,27 +180,33 @@ def paper_figure(
     need("matplotlib", "paper_figure")
     from attention.figures.paper_drawing import draw
 
-    words = [None if given is None else tuple(map(str, given)) for given in (tokens, key_tokens)]
+    tokens, key_tokens = _tuple(tokens), _tuple(key_tokens)
     count = axes_of(trace)[1] if isinstance(trace, AttentionTrace) else 1
-    chosen = range(count) if heads is None else [heads] if isinstance(heads, int) else heads
+    chosen = range(count) if heads is None else heads if isinstance(heads, Iterable) else [heads]
     views = []
     for head in chosen:
-        view = View.of(trace, tokens=words[0], key_tokens=words[1], item=item, head=head)
-        views.append(view if count_repeats else plain(view, *words))
+        view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
+        views.append(view if count_repeats else plain(view, tokens, key_tokens))
     figure = draw(views, stages, paper or Paper())
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
 
 
+def _tuple(words: Iterable[str] | None) -> Iterable[str] | None:
+    """Words that can be read twice; what is no list of words stays, for the view to refuse."""
+    is_list = isinstance(words, Iterable) and not isinstance(words, str)
+    return tuple(words) if is_list and words is not None else words
+
+
 def plain(
-    view: View, tokens: tuple[str, ...] | None, key_tokens: tuple[str, ...] | None = None
+    view: View, tokens: Iterable[str] | None, key_tokens: Iterable[str] | None = None
 ) -> View:
     """The view with words as they are, those that repeat too."""
     labels = dict(view.labels)
     if tokens is not None:
-        same = key_tokens is None and labels["keys"] == labels["queries"]
-        labels |= {"queries": tokens, **({"keys": tokens} if same else {})}
+        words = tuple(map(str, tokens))
+        labels |= {axis: words for axis in view.labels if labels[axis] == labels["queries"]}
     if key_tokens is not None:
-        labels["keys"] = key_tokens
+        labels["keys"] = tuple(map(str, key_tokens))
     return replace(view, labels=labels)

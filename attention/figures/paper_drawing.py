@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from threading import RLock
 from typing import Any
 
@@ -67,6 +68,12 @@ class PaperFigure(Figure):
         with settings(**{"svg.fonttype": "path" if outlines else "none"}):
             super().savefig(fname, **options)
 
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        file = BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
+
 
 def draw(views: Sequence[View], stages: Collection[str] | None, paper: Paper) -> PaperFigure:
     """The stages of these heads, in reading order, as one figure."""
@@ -80,7 +87,8 @@ def draw(views: Sequence[View], stages: Collection[str] | None, paper: Paper) ->
         letters, small = _number_size(placed.slots, paper, measure)
         with matplotlib.rc_context({"font.family": [*families, "sans-serif"]}):
             _Canvas(figure, paper, size).draw(placed, letters, small)
-    figure.notes = tuple(_notes(small, missing))
+    broken = [panel.name for panel in panels if not (panel.shown | panel.hidden).all()]
+    figure.notes = tuple(_notes(small, missing, broken))
     return figure
 
 
@@ -114,7 +122,7 @@ def _number_size(
     return min((size for name, size in fitting.items() if name not in small), default=0.0), small
 
 
-def _notes(small: dict[str, float], missing: str) -> Iterator[str]:
+def _notes(small: dict[str, float], missing: str, broken: list[str]) -> Iterator[str]:
     if small:
         size = math.floor(10 * min(small.values())) / 10
         yield (
@@ -125,6 +133,9 @@ def _notes(small: dict[str, float], missing: str) -> Iterator[str]:
         listed = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:12])
         more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
         yield f"No font of this machine has {listed}{more}; boxes stand for them."
+    if broken:
+        where = ", ".join(dict.fromkeys(broken))
+        yield f"Numbers of {where} that are not finite have the grey of hidden cells."
 
 
 def colour_map(name: str) -> Colormap:

@@ -259,6 +259,16 @@ def test_arabic_letters_are_joined_and_run_from_right_to_left():
     assert measure.width("سلام", 8) < 0.9 * sum(measure.width(letter, 8) for letter in "سلام")
 
 
+def test_numbers_that_are_not_finite_are_grey_with_a_sentence():
+    given = self_attention([[np.inf], [1.0]], [[1.0]], [[1.0]], [[1.0]])
+    sentence = "Numbers of X that are not finite have the grey of hidden cells."
+    with pytest.warns(UserWarning, match=f"^{sentence}$"):
+        figure = paper_figure(given, stages=["X"])
+    (axes,) = panels(figure)
+    assert np.ma.getmaskarray(axes.collections[0].get_array()).tolist() == [True, False]
+    assert [text.get_text() for text in axes.texts] == ["∞", "1"]
+
+
 # ---- colours -------------------------------------------------------------------------------------
 
 
@@ -451,6 +461,10 @@ def test_savefig_alone_embeds_truetype_fonts(tmp_path):
     assert kinds == {"/Type0"}
 
 
+def test_a_notebook_shows_the_figure():
+    assert paper_figure(trace())._repr_png_().startswith(b"\x89PNG")
+
+
 def test_matplotlib_is_imported_when_a_figure_is_first_drawn_and_pyplot_never(tmp_path):
     """With a home that cannot be written to, as on a read-only file system."""
     home = tmp_path / "home"
@@ -529,6 +543,9 @@ DRAWN = [
         {"paper": Paper(logarithmic=True, limits=(0, 1))},
         "limits is (0, 1); a logarithmic range begins above 0.",
     ),
+    ({"tokens": "abcdef"}, "tokens is 'abcdef'; a list of words is wanted."),
+    ({"tokens": 6}, "tokens is 6; a list of words is wanted."),
+    ({"heads": 0.5}, "head is 0.5; a whole number is wanted."),
     ({"heads": []}, "heads names none; at least one is wanted."),
     ({"heads": [0, 9]}, "head is 9; there are 2 heads, counted from 0."),
     (
@@ -541,8 +558,8 @@ DRAWN = [
 
 @pytest.mark.parametrize(("more", "sentence"), DRAWN)
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(more, sentence):
-    with pytest.raises(ValueError) as caught:
-        paper_figure(trace(heads=2), tokens=WORDS, **more)
+    with pytest.raises((ValueError, TypeError)) as caught:
+        paper_figure(trace(heads=2), **({"tokens": WORDS} | more))
     assert str(caught.value) == sentence
 
 
