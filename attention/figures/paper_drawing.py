@@ -27,6 +27,7 @@ from attention.figures.paper import CM, COLOURS, Paper
 from attention.figures.paper_fonts import SANS, Measure, families_for
 from attention.figures.paper_layout import PAD, Bar, Layout, Slot
 from attention.figures.paper_panels import Panel, panels_of
+from attention.stages import STAGES
 from attention.view import View
 
 INK, HIDDEN, STROKE = "#000000", "#dedede", "#8c8c8c"
@@ -117,8 +118,8 @@ def _number_size(
             size = min(size, FILLED * slot.wide / columns / measure.widest(texts, 1.0))
         fitting[name] = min(size, fitting.get(name, size))
     small = {name: size for name, size in fitting.items() if size < SMALLEST}
-    if small and {*small, "mask"} >= set(fitting):  # its 0 and −∞ alone would say little
-        small = fitting
+    if any(STAGES[name].group == "attention" for name in small):
+        small = fitting  # those of the inputs alone would not help
     return min((size for name, size in fitting.items() if name not in small), default=0.0), small
 
 

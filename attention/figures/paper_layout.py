@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -159,12 +159,9 @@ class Setter:
         lines: list[list[Panel]] = []
         for panel in self.panels:
             longer = [*lines[-1], panel] if lines else []
-            same = not apart or lines and _group(lines[-1][-1]) == _group(panel)
-            if (
-                0 < len(longer) <= most
-                and same
-                and (self.is_grid or _wide(self._line(longer, side)) <= room)
-            ):
+            goes_on = 0 < len(longer) <= most
+            goes_on = goes_on and not (apart and _group(longer[-2]) != _group(panel))
+            if goes_on and (self.is_grid or _wide(self._line(longer, side)) <= room):
                 lines[-1] = longer
             else:
                 lines.append([panel])
@@ -207,8 +204,9 @@ class Setter:
         above = max(over, 0.0) + PAD if not panel.heading else max(over, LINE * size + 2 * PAD)
         below = TICK + PAD + (label if columns.turned else LINE * tick)
         below = max(below + title * bool(columns.title), over)
-        bar = self._bar(run, max(tall, 4 * tick)) if run and panel.name != "mask" else None
-        if bar:
+        bar = None
+        if any(one.name != "mask" for one in run):  # 0 and −∞ need none
+            bar = self._bar(run, max(tall, 4 * tick))
             right, below = max(right, BAR_GAP + bar.room), max(below, bar.tall - tall + tick)
         right = max(right, widest([panel.heading], size) - wide)
         return Slot(panel, wide, tall, rows, columns, left, right, above, below, bar)
@@ -277,6 +275,7 @@ def _thinned(ticks: Ticks, step: int) -> Ticks:
     return ticks._replace(places=ticks.places[first::step], labels=ticks.labels[first::step])
 
 
+@lru_cache(256)
 def _marks(scale: Scale, most: int) -> tuple[list[float], list[str]]:
     """The ticks of a colour bar and their labels: round numbers, or powers of ten."""
     if scale.logarithmic:

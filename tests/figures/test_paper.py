@@ -194,6 +194,33 @@ def test_no_number_is_printed_smaller_than_can_be_read_nor_wider_than_its_cell(d
             assert max(text.get_window_extent().width for text in axes.texts) <= cell
 
 
+def test_numbers_of_inputs_go_where_those_of_the_attention_go():
+    """W_Q's zeros would be large enough; the weights' numbers are not."""
+    wide = np.random.default_rng(0).normal(size=(16, 4)) * 99
+    with pytest.warns(UserWarning, match="The numbers in the cells of W_Q, weights are left out"):
+        figure = paper_figure(
+            self_attention(wide, *[np.eye(4)] * 3), stages=["W_Q", "weights"], paper=Paper()
+        )
+    assert not any(axes.texts for axes in figure.axes)
+
+
+def test_each_range_has_a_bar_in_its_line_at_the_right_of_its_last_panel():
+    figure = paper_figure(
+        trace(allowed=causal(6, 6)), stages=None, paper=Paper(width="text", numbers=False)
+    )
+    bars = [axes.get_position() for axes in figure.axes if axes not in panels(figure)]
+    for axes in panels(figure):
+        if axes.get_label() != "mask":
+            box = axes.get_position()
+            assert any(abs(bar.y1 - box.y1) < 1e-6 and bar.x0 > box.x1 for bar in bars)
+
+
+def test_neighbours_with_one_range_share_a_bar():
+    figure = paper_figure(trace(), stages=["Q", "K"], paper=Paper(width="text"))
+    assert len(figure.axes) == 3
+    assert len({axes.collections[0].get_clim() for axes in panels(figure)}) == 1
+
+
 # ---- labels --------------------------------------------------------------------------------------
 
 
