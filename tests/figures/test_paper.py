@@ -204,15 +204,12 @@ def test_numbers_of_inputs_go_where_those_of_the_attention_go():
     assert not any(axes.texts for axes in figure.axes)
 
 
-def test_each_range_has_a_bar_in_its_line_at_the_right_of_its_last_panel():
-    figure = paper_figure(
-        trace(allowed=causal(6, 6)), stages=None, paper=Paper(width="text", numbers=False)
-    )
-    bars = [axes.get_position() for axes in figure.axes if axes not in panels(figure)]
-    for axes in panels(figure):
-        if axes.get_label() != "mask":
-            box = axes.get_position()
-            assert any(abs(bar.y1 - box.y1) < 1e-6 and bar.x0 > box.x1 for bar in bars)
+def test_a_mask_at_the_end_of_a_line_takes_no_bar_away():
+    given = trace(allowed=causal(6, 6))
+    figure = paper_figure(given, stages=["scaled", "mask"], paper=Paper(width="text"))
+    scaled, mask, bar = (axes.get_position() for axes in figure.axes)
+    assert scaled.x1 < mask.x0 < mask.x1 < bar.x0
+    assert len(paper_figure(given, stages=["mask"], paper=Paper()).axes) == 1
 
 
 def test_neighbours_with_one_range_share_a_bar():
