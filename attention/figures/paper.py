@@ -100,13 +100,12 @@ class Paper:
         return SIZES[self.width]
 
     def _check_limits(self) -> None:
-        if self.limits in ("stage", "data"):
-            return
         try:
-            low, high = (float(limit) for limit in self.limits)
+            low, high = (0, 1) if isinstance(self.limits, str) else map(float, self.limits)
         except (TypeError, ValueError):
             low = high = math.nan
-        if not -math.inf < low < high < math.inf:
+        is_known = not isinstance(self.limits, str) or self.limits in ("stage", "data")
+        if not (is_known and -math.inf < low < high < math.inf):
             raise BadInput(
                 f"limits is {self.limits!r}; 'stage', 'data', or a lowest and a highest number are"
                 " wanted."
@@ -126,7 +125,7 @@ class Paper:
     @property
     def tick(self) -> float:
         """That of labels."""
-        return self.tick_size or self.font * 7 / 8
+        return self.tick_size or max(self.font * 7 / 8, FINEST)
 
 
 def paper_figure(

@@ -225,6 +225,10 @@ def labels(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
+def test_the_smallest_letters_are_those_of_labels_too():
+    assert (Paper(font_size=4).tick, Paper().tick, Paper(tick_size=6).tick) == (4, 7, 6)
+
+
 def test_words_that_repeat_are_counted_or_left_plain():
     given = trace()
     (counted,) = panels(paper_figure(given, tokens=WORDS))
@@ -532,6 +536,10 @@ ASKED = [
     (
         {"limits": (1, 0)},
         "limits is (1, 0); 'stage', 'data', or a lowest and a highest number are wanted.",
+    ),
+    (
+        {"limits": "01"},
+        "limits is '01'; 'stage', 'data', or a lowest and a highest number are wanted.",
     ),
     (
         {"limits": "all"},
