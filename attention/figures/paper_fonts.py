@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -75,20 +76,21 @@ class Measure:
 
     def fitting(self, text: str, size: float, room: float) -> int:
         """How many letters of a text fit, one at least."""
-        ends = range(len(text), 1, -1)
-        return next((end for end in ends if self.width(clean(text[:end]), size) <= room), 1)
+        ends = range(1, len(text) + 1)
+        return max(bisect_right(ends, room, key=lambda end: self.width(clean(text[:end]), size)), 1)
 
     def cut(self, text: str, size: float, room: float) -> str:
         """As much of a text as fits, with … where something is missing; cleaned."""
-        end = self.fitting(text, size, room)
-        return clean(text if end >= len(text) else f"{text[: max(end - 2, 1)]}…")
+        if self.width(clean(text), size) <= room:
+            return clean(text)
+        return clean(text[: self.fitting(text, size, room - self.width("…", size))]) + "…"
 
     def wrapped(self, text: str, size: float, room: float) -> list[str]:
         """A text in lines that fit, broken at spaces where there are any; cleaned."""
         lines = []
         for paragraph in text.splitlines():
             while paragraph:
-                end = self.fitting(paragraph, size, room)
+                end = self.fitting(paragraph[: int(5 * room / size) + 1], size, room)
                 if end < len(paragraph):
                     end = paragraph.rfind(" ", 1, end + 1) if " " in paragraph[1 : end + 1] else end
                 lines.append(clean(paragraph[:end]))
