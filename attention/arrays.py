@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from attention.conversion import as_array, as_numbers, held, kept, locked, shown
 
+MOST = 2**31 - 1  # of anything counted: more fits into no memory
+
 
 def as_floats(**arguments: ArrayLike) -> list[np.ndarray]:
     """The arguments as arrays of one float type, at least float32; integers become float64.
@@ -186,6 +188,8 @@ def check_count(name: str, given: Any, least: int = 1) -> int:
         count = -1
     if count < least:
         raise ValueError(f"{name} is {shown(given)}; a whole number from {least} is wanted.")
+    if count > MOST:
+        raise ValueError(f"{name} is {shown(given)}; at most {MOST:,} is allowed.")
     return count
 
 

@@ -31,6 +31,7 @@ LIGHT: dict[str, Any] = {
     "query": "#d4006a",
     "cell": "#111827",
     "ink": "#1f2430",
+    "stroke": "#1f243048",  # the ink, faint: through hidden cells
     "paper": "#ffffff",
     "grid": "#e3e5ea",
 }
@@ -48,6 +49,7 @@ DARK: dict[str, Any] = {
     "query": "#ff5fae",
     "cell": "#ffffff",
     "ink": "#e8eaf0",
+    "stroke": "#e8eaf048",
     "paper": "#0f1218",
     "grid": "#343945",
 }

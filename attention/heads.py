@@ -70,8 +70,9 @@ def multi_head_attention(
         meets them: (…, h, n_k, d). Default: h.
     W_O : array_like, (h · d_v, d_out)
         Mixes the joined heads: ``projected = joined W_O``. Default: none.
-    allowed, bias : array_like, (…, n_q, n_k)
-        As in :func:`scaled_dot_product_attention`, the same for every head.
+    allowed, bias : array_like, (…, n_q, n_k), the same for every head, or (…, h, n_q, n_k)
+        As in :func:`scaled_dot_product_attention`. With all its axes a mask may have one for the
+        heads: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch.
     scale, softcap, softmax :
         As in :func:`scaled_dot_product_attention`; d_k is that of one head.
 
@@ -87,10 +88,10 @@ def multi_head_attention(
     """
     Q, K, V = (kept(M) for M in as_floats(Q=Q, K=K, V=V))
     heads, kv_heads = check_heads(heads, kv_heads)
+    scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
+    allowed = before_heads("allowed", allowed, scores, heads)
+    bias = before_heads("bias", bias, scores, heads)
     if heads > 1:
-        scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
-        allowed = before_heads("allowed", allowed, scores)
-        bias = before_heads("bias", bias, scores)
         Q = split_heads(Q, heads, "Q")
         K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
         check_columns(Q, K)
@@ -223,13 +224,20 @@ def project(X: np.ndarray, W: ArrayLike, name: str, meets: str = "it meets") -> 
         return np.asarray(X @ weights)
 
 
-def before_heads(name: str, M: ArrayLike | None, scores: tuple[int, ...]) -> np.ndarray | None:
+def before_heads(
+    name: str, M: ArrayLike | None, scores: tuple[int, ...], heads: int
+) -> np.ndarray | None:
     """Give a mask a head axis of length 1, so that it serves every head.
 
-    ``scores`` is the shape of the scores without their heads.
+    ``scores`` is the shape of the scores without their heads. A mask of one axis more has the axis
+    already, as in torch: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch. For one head
+    the mask comes back without it.
     """
     if M is None:
         return None
     mask = as_array(name, M)
+    if mask.ndim == len(scores) + 1:
+        check_fits(name, mask, (*scores[:-2], heads, *scores[-2:]))
+        return mask if heads > 1 else mask[..., 0, :, :]
     check_fits(name, mask, scores)
-    return mask if mask.ndim < 2 else mask[..., None, :, :]
+    return mask if mask.ndim < 2 or heads == 1 else mask[..., None, :, :]

@@ -27,7 +27,7 @@ MAX_SIDE = 512  # rows or columns of a matrix
 MAX_BATCH = 64  # sequences
 MAX_CELLS = 2**21  # scores of all items and heads together
 MAX_NUMBERS = 700_000  # of all matrices together
-MAX_EDITED = 16_384  # cells in a table to type in; more would hold up the browser
+MAX_EDITED = 16_384  # operations of one message of the board; a larger paste takes several
 
 # ---- files and texts ----------------------------------------------------------------------------
 # Counted in the bytes or the text before anything is made of them, so that a small file cannot

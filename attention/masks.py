@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from attention.arrays import check_count, refuse_counts, with_axes
 from attention.choices import Choice
-from attention.conversion import as_numbers
+from attention.conversion import as_numbers, shown
 
 
 def everything(n_q: int, n_k: int) -> np.ndarray:
@@ -59,8 +59,12 @@ def sliding_window(
     """
     lead = _lead(n_q, n_k, past)
     for name, bound in (("before", before), ("after", after)):
-        if bound is not None and bound < 0:
-            raise ValueError(f"{name} is {bound}; 0 or more is wanted, or None for no bound.")
+        try:
+            bound is None or check_count(name, bound, 0)
+        except ValueError:
+            raise ValueError(
+                f"{name} is {shown(bound)}; a whole number from 0 is wanted, or None for no bound."
+            ) from None
     seen = np.ones(lead.shape, bool) if before is None else lead <= before
     return seen if after is None else seen & (-lead <= after)
 
@@ -100,7 +104,8 @@ def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
     >>> lengthened([[True]], 2)
     array([[ True, False]])
     """
-    mask = with_axes("the mask", mask, 1, "(…, n_k)")
+    mask = as_numbers("the mask", mask, "booleans or numbers to add are wanted")
+    mask, n_k = with_axes("the mask", mask, 1, "(…, n_k)"), check_count("n_k", n_k, 0)
     missing = n_k - mask.shape[-1]
     if missing < 0:
         raise ValueError(f"the mask has {mask.shape[-1]} columns; there are only {n_k} keys.")

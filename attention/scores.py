@@ -9,15 +9,15 @@ import inspect
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from attention.arrays import check_positive, softmax_rows
-from attention.conversion import as_array, held, locked, shown
+from attention.arrays import check_positive, in_type, softmax_rows
+from attention.conversion import as_array, as_numbers, held, locked, shown
 
 Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
 
 
-def soft_cap(scaled: np.ndarray, softcap: float) -> np.ndarray:
+def soft_cap(scaled: ArrayLike, softcap: float) -> np.ndarray:
     """softcap · tanh(scaled / softcap): small scores as they are, large ones within ±softcap.
 
     Gemma 2, ONNX ≥ 23. It belongs before the mask: after it, −∞ would become −softcap, and hidden
@@ -26,9 +26,11 @@ def soft_cap(scaled: np.ndarray, softcap: float) -> np.ndarray:
     >>> soft_cap(np.array([0.1, 100.0]), 2.0).round(4)
     array([0.0999, 2.    ])
     """
+    scaled = as_numbers("scaled", scaled)
+    scaled = in_type(scaled, scaled.dtype if scaled.dtype.kind == "f" else np.dtype(np.float64))
     cap = check_positive("softcap", softcap)
     capped = np.tanh(scaled / np.float64(cap)) * cap  # a cap need not fit into float32
-    return capped.astype(scaled.dtype)
+    return np.asarray(capped.astype(scaled.dtype))
 
 
 def softmax_in(dtype: DTypeLike) -> Softmax:
@@ -39,6 +41,12 @@ def softmax_in(dtype: DTypeLike) -> Softmax:
     >>> softmax_in(np.float16)(np.array([[0.0, 1.0]]), np.array([[True, True]])).dtype.name
     'float64'
     """
+    try:
+        known = dtype is not None and np.issubdtype(dtype, np.floating)
+    except TypeError:
+        known = False
+    if not known:
+        raise TypeError(f"dtype is {shown(dtype)}; a float type such as np.float32 is wanted.")
     return lambda masked, allowed: softmax_rows(masked.astype(dtype), allowed).astype(masked.dtype)
 
 

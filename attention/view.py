@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.conversion import shown
 from attention.stages import PROJECTIONS, STAGES
 from attention.trace import AttentionTrace
 
@@ -74,6 +75,8 @@ class View:
                 "a trace is wanted, such as attention.scaled_dot_product_attention gives;"
                 f" {type(trace).__name__} came."
             )
+        if not isinstance(context, (bool, np.bool_)):
+            raise TypeError(f"context is {shown(context)}; True or False is wanted.")
         items, heads = axes_of(trace)
         item, head = place_of("item", item, items), place_of("head", head, heads)
         pick = _Pick(trace, item, head, heads)
@@ -85,7 +88,9 @@ class View:
             matrix = added if name == "mask" else pick.stage(name, context)
             if matrix is not None:
                 stages[name] = matrix
-        labels = _labels(stages, tokens, key_tokens, names or {}, crossed=trace.memory is not None)
+        labels = _labels(
+            stages, tokens, key_tokens, _named(names), crossed=trace.memory is not None
+        )
         return cls(
             stages, labels, allowed, trace.scale, bias, trace.softmax, head, heads, trace.softcap
         )
@@ -206,7 +211,7 @@ def whole_number(argument: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise TypeError(f"{argument} is {given!r}; a whole number is wanted.") from None
+        raise TypeError(f"{argument} is {shown(given)}; a whole number is wanted.") from None
 
 
 def _added(allowed: np.ndarray, bias: np.ndarray | None, dtype: np.dtype) -> np.ndarray | None:
@@ -241,14 +246,31 @@ def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[st
     """Labels of queries or keys: their words, told apart, or numbers from 1; or one sentence."""
     if words is None:
         return dimension((), count)
-    if isinstance(words, str) or not isinstance(words, Iterable):
-        raise TypeError(f"{argument} is {words!r}; a list of words is wanted.")
-    found = tuple(map(str, words))
+    found = _words(argument, words)
     if len(found) != count:
         have = "1 word" if len(found) == 1 else f"{len(found)} words"
         are = "1 is" if count == 1 else f"{count} are"
         raise ValueError(f"{argument} has {have}; {are} wanted, one for each.")
     return distinct(found)
+
+
+def _named(names: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]]:
+    """The labels of dimensions, or one sentence."""
+    if not isinstance(names, Mapping | None):
+        raise TypeError(
+            f"names is {shown(names)}; labels of dimensions are wanted, such as"
+            " {'d_v': ['yes', 'no']}."
+        )
+    return {axis: _words(f"names[{axis!r}]", words) for axis, words in (names or {}).items()}
+
+
+def _words(argument: str, words: Iterable[str]) -> tuple[str, ...]:
+    try:
+        if not isinstance(words, (str, bytes)):
+            return tuple(map(str, words))
+    except TypeError:  # it cannot be gone through
+        pass
+    raise TypeError(f"{argument} is {shown(words)}; a list of words is wanted.")
 
 
 def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
+from attention.arrays import check_count
 from attention.choices import Choice
+from attention.conversion import shown
 
 Shape = tuple[int, int]
 WIDEST = 512  # numbers drawn for each row of a named matrix; part of what a seed means
@@ -70,22 +74,61 @@ def initialise(
 ) -> np.ndarray:
     """The matrix that ``kind`` gives for a seed; the same seed always gives the same numbers.
 
+    Raises ValueError or TypeError, one sentence that names the argument.
+
     >>> initialise("normal", (1, 2), seed=7).round(4)
     array([[0.0012, 0.2987]])
     """
-    if kind not in INITIALISERS:
+    if not isinstance(kind, str) or kind not in INITIALISERS:
         raise ValueError(
-            f"there is no initialiser {kind!r}; choose one of {', '.join(INITIALISERS)}."
+            f"there is no initialiser {shown(kind)}; choose one of {', '.join(INITIALISERS)}."
         )
-    rounded = (
-        math.ceil if kind == "integers" and math.isfinite(low) and math.isfinite(high) else float
-    )
-    if INITIALISERS[kind].ranged and not (-math.inf < rounded(low) < rounded(high) < math.inf):
+    least, most = _real("low", low), _real("high", high)
+    rounded = math.ceil if kind == "integers" and math.isfinite(least + most) else float
+    if INITIALISERS[kind].ranged and not (-math.inf < rounded(least) < rounded(most) < math.inf):
         raise ValueError(
             f"the range {low:g} … {high:g} is empty; the first number needs to be the smaller one."
         )
-    rows, columns = shape
-    return INITIALISERS[kind]((rows, columns), np.random.default_rng(seed), low, high)
+    rng = np.random.default_rng(_seed(seed))
+    return INITIALISERS[kind](_rows_and_columns(shape), rng, low, high)
+
+
+def _real(name: str, given: float) -> float:
+    """A bound of the range."""
+    try:
+        if isinstance(given, (bool, str, bytes)):
+            raise TypeError
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} is {shown(given)}; a number is wanted.") from None
+
+
+def _rows_and_columns(shape: Sequence[int]) -> Shape:
+    try:
+        rows, columns = shape
+        return check_count("rows", rows, 0), check_count("columns", columns, 0)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"shape is {shown(shape)}; the numbers of rows and columns are wanted, such as (4, 3)."
+        ) from None
+
+
+def _seed(given: int | list[int]) -> int | list[int]:
+    try:
+        if isinstance(given, (list, tuple)) and given:
+            return [_whole(number) for number in given]
+        return _whole(given)
+    except TypeError:
+        raise ValueError(
+            f"seed is {shown(given)}; a whole number from 0 is wanted, or a list of them."
+        ) from None
+
+
+def _whole(given: Any) -> int:
+    """A whole number from 0, however large."""
+    if isinstance(given, (bool, np.bool_)) or operator.index(given) < 0:
+        raise TypeError
+    return operator.index(given)
 
 
 def stream(seed: int, name: str) -> Generator:

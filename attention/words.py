@@ -16,7 +16,7 @@ import numpy as np
 from attention.weights import INITIALISERS, stream
 
 KINDS = {  # of word vectors, as a menu shows them; kinds of INITIALISERS
-    "integers": "small whole numbers",
+    "integers": "random integers",
     "normal": "standard normal",
     "uniform": "uniform",
     "identity": "one-hot",

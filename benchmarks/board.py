@@ -1,8 +1,8 @@
-"""How long a slider move takes on the board and as nine charts: ``python benchmarks/board.py``.
+"""How long a move takes on the board and as nine charts: ``python benchmarks/board.py``.
 
-Two servers and one Chromium are started; the three ways to draw take turns, move by move. A move is
-timed in the page: from the key press until all nine graphs hold the new values and their cells are
-painted, and one more frame. Prints a Markdown table and saves nothing.
+Three servers and one Chromium are started; the three ways to draw take turns, move by move. A move
+is timed in the page: from the key press until all nine graphs hold the new values and their cells
+are painted, and one more frame. Prints Markdown tables and saves nothing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
@@ -29,40 +31,64 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from attention.session.links import write  # noqa: E402
+from benchmarks.charts import FITS  # noqa: E402
 from benchmarks.states import D, rolled  # noqa: E402
 
 WARM_UP = 3
 WINDOW = {"width": 1440, "height": 900}
 
-# clock() runs from the next key press, or from the navigation, until ready() holds, and one frame.
+# clock() runs from the next key or click, or from the navigation, until ready() holds, and one
+# frame. count() begins to count frames and answers that were painted. All layout shifts are added.
 CLOCK = """
 window.clock = ready => {
   let began = 0
   window.took = null
-  addEventListener('keydown', () => { began = performance.now() }, { capture: true, once: true })
+  const start = () => { began = performance.now() }
+  for (const kind of ['keydown', 'pointerdown'])
+    addEventListener(kind, start, { capture: true, once: true })
   const look = () => {
     if (ready()) requestAnimationFrame(() => { window.took = performance.now() - began })
     else requestAnimationFrame(look)
   }
   look()
 }
+window.count = () => {
+  const counted = window.counted = { frames: 0, answers: 0 }
+  const frame = () => {
+    counted.frames++
+    if (counted === window.counted) requestAnimationFrame(frame)
+  }
+  requestAnimationFrame(frame)
+  new MutationObserver(() => counted.answers++)
+    .observe(document.querySelector('.board'), { attributeFilter: ['data-tag'] })
+}
+window.shifted = 0
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.shifted += entry.value
+}).observe({ type: 'layout-shift', buffered: true })
 window.graphs = () => [...document.querySelectorAll('.js-plotly-plot')]
 window.painted = gd => gd._fullLayout && gd.querySelector('.hm image')
-window.nine = seed => graphs().length === 9 &&
-  graphs().every(gd => painted(gd) && gd._fullLayout.meta === seed)
+window.nine = tag => graphs().length === 9 &&
+  graphs().every(gd => painted(gd) && (tag === undefined || gd._fullLayout.meta === tag))
+window.middle = (stage, i, j) => {
+  const canvas = document.querySelector(`[data-stage=${stage}] .board-canvas`)
+  canvas.closest('.board-pane').scrollIntoView({ block: 'center', behavior: 'instant' })
+  const { left, top } = canvas.getBoundingClientRect(), { x, y } = canvas.painted.axes
+  return [left + x(j), top + y(i)]
+}
 """
 READY = {
-    "board": "() => document.querySelector('.board')?.dataset.tag === '{seed}'",
-    "charts": "() => nine({seed})",
-    "nothing": "() => document.querySelector('#seed')?.textContent === '{seed}'",
+    "board": "() => document.querySelector('.board')?.dataset.tag === '{tag}'",
+    "charts": "() => nine('{tag}')",
+    "nothing": "() => document.querySelector('#seed')?.textContent === '{tag}'",
 }
 EXPLORE = "() => document.querySelector('.board')?.dataset.tag"
 EXPLORE_D_K = """() => document.querySelector('[data-stage=Q] .board-canvas')
     .painted.z[0].length === {d_k}"""
-
-# How the board fitted each figure into its place when it still drew numbers and labels by Plotly:
-# its size, its tick labels, and whether numbers are printed. For 4, 8, 16, 32 and 64 tokens.
-FITS = json.loads((ROOT / "benchmarks" / "fits.json").read_text())
+CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board').dataset.tag)"
+ARITHMETIC = "() => document.querySelector('pre.cell')?.dataset.cell === '{cell}'"
+RESTS = "() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
+SCRUB = 120  # mouse moves, one for each frame of two seconds
 
 
 @contextmanager
@@ -107,19 +133,19 @@ def answering(address: str) -> None:
     raise SystemExit(f"No server answers at {address}.")
 
 
-def moved(page: Page, address: str, key: str, ready: str | None) -> dict:
-    """Press a key, wait for what it changes, and ask both sides how long it took."""
+def moved(page: Page, address: str, act: Callable[[], None], ready: str) -> dict:
+    """Do something, wait for what it changes, and ask both sides how long it took."""
     asked(f"{address}/clock/runs")
-    if ready:
-        page.evaluate(f"clock({ready})")
-    page.keyboard.press(key)
-    if ready:
-        page.wait_for_function("took !== null")
+    before = page.evaluate("shifted")
+    page.evaluate(f"clock({ready})")
+    act()
+    page.wait_for_function("took !== null")
     time.sleep(0.5)  # so that what comes after is neither lost nor in the next move's way
     server = json.loads(asked(f"{address}/clock/runs"))
-    painted = page.evaluate("took") if ready else 0.0
+    shift = page.evaluate("shifted") - before
     run, own = (sum(times) for times in zip(*server["runs"], strict=True))
-    return {"painted": painted, "run": run, "own": own, "count": len(server["runs"])} | server
+    found = {"painted": page.evaluate("took"), "run": run, "own": own, "shift": shift}
+    return found | {"count": len(server["runs"])} | server
 
 
 def opened(page: Page, address: str, ready: str) -> float:
@@ -135,47 +161,216 @@ def focused(page: Page, widget: str) -> None:
     page.locator(f".st-key-{widget}").get_by_role("slider").focus()
 
 
+def typed(page: Page, draw: str, text: str) -> None:
+    """Type into the first cell of X, or into the field that stands for it; Enter comes later."""
+    page.bring_to_front()
+    if draw == "board":
+        page.locator("[data-stage=X] .board-plot").focus()
+        page.keyboard.press("ArrowUp")
+    else:
+        page.locator(".st-key-typed input").focus()
+        page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+
+
 def new_page(browser) -> Page:
     page = browser.new_context(viewport=WINDOW).new_page()
     page.add_init_script(CLOCK)
     return page
 
 
-def compare(browser, address: str, tokens: int, runs: int, opens: int) -> tuple[dict, dict]:
-    """The moves and the first paints of the three ways to draw, taking turns."""
-    found, pages, links = {}, {}, {}
-    fits = json.dumps(FITS[str(tokens)], separators=(",", ":"))
-    for draw in READY:
+def compare(
+    browser, address: str, tokens: int, runs: int, opens: int
+) -> tuple[dict[str, dict[str, list[dict]]], dict[str, tuple[float, float]]]:
+    """Slider moves, numbers entered and first paints of the three ways to draw, taking turns."""
+    found: dict[str, dict[str, list[dict]]] = {"slider": {}, "Enter": {}}
+    pages, links = {}, {}
+    for draw, ready in READY.items():
         pages[draw] = new_page(browser)
-        links[draw] = f"{address}/?{urlencode({'draw': draw, 'tokens': tokens, 'fits': fits})}"
-        opened(pages[draw], links[draw], READY[draw].format(seed=0))
-        found[draw] = []
+        links[draw] = f"{address}/?{urlencode({'draw': draw, 'tokens': tokens})}"
+        opened(pages[draw], links[draw], ready.format(tag="0 0"))
+        for moves in found.values():
+            moves[draw] = []
+    number = 0.0
     for seed in range(1, WARM_UP + runs + 1):
         for draw, page in pages.items():
             focused(page, "seed")
-            found[draw].append(moved(page, address, "ArrowRight", READY[draw].format(seed=seed)))
+            ready = READY[draw].format(tag=f"{seed} {number:g}")
+            found["slider"][draw].append(
+                moved(page, address, lambda page=page: page.keyboard.press("ArrowRight"), ready)
+            )
+        number = seed % 8 + 0.5
+        for draw, page in pages.items():
+            typed(page, draw, f"{number:g}")
+            ready = READY[draw].format(tag=f"{seed} {number:g}")
+            found["Enter"][draw].append(
+                moved(page, address, lambda page=page: page.keyboard.press("Enter"), ready)
+            )
     for page in pages.values():
         page.context.close()
     paints = {
-        draw: first_paint(browser, link, READY[draw].format(seed=0), opens)
+        draw: first_paint(browser, link, READY[draw].format(tag="0 0"), opens)
         for draw, link in links.items()
     }
-    return {draw: moves[WARM_UP:] for draw, moves in found.items()}, paints
+    for moves in found.values():
+        for draw in moves:
+            moves[draw] = moves[draw][WARM_UP:]
+    return found, paints
 
 
-def explore(browser, address: str, tokens: int, runs: int) -> dict[str, list[dict]]:
-    """The real page: the slider of d_k changes a matrix, that of the digits all texts."""
+def slid(key: str, press: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(f".st-key-set_{key} input[type=range]").press(press)
+
+
+def chosen(key: str, place: int) -> Callable[[Page], None]:
+    def choose(page: Page) -> None:
+        control = page.locator(f".st-key-set_{key} input")
+        control.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)  # a list closes where the page scrolls
+        control.click()
+        page.get_by_role("option").nth(place).click()
+
+    return choose
+
+
+def pressed(key: str, text: str) -> Callable[[Page], None]:
+    return lambda page: page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
+
+
+def clicked(stage: str, i: int, j: int, text: str = "") -> Callable[[Page], None]:
+    """A click on a cell, and a number typed there."""
+
+    def click(page: Page) -> None:
+        page.mouse.click(*page.evaluate(f"middle('{stage}', {i}, {j})"))
+        if text:
+            page.keyboard.type(text)
+            page.keyboard.press("Enter")
+
+    return click
+
+
+def said(sentence: str) -> Callable[[Page], None]:
+    def say(page: Page) -> None:
+        page.locator(".st-key-set_sentence input").fill(sentence)
+        page.keyboard.press("Enter")
+
+    return say
+
+
+def example(title: str) -> Callable[[Page], None]:
+    def choose(page: Page) -> None:
+        page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").filter(
+            visible=True
+        ).click()
+        page.locator(".st-key-set_example").get_by_text(title, exact=True).first.click()
+
+    return choose
+
+
+TABS = (
+    "Step by step",
+    "Spread",
+    "Initialise",
+    "Your data",
+    "Take it away",
+    "Code",
+    "This cell",
+)
+PARTS = ("softmax", "second sequence", "W_O", "Σ output", "Q, K, V typed themselves")
+# What a person does on the first example, one after the other; each comes twice where it goes back.
+SHIFTS: dict[str, list[Callable[[Page], None]]] = {
+    "digits, 2 to 10 and back to 0": [slid("digits", k) for k in ("ArrowRight", "End", "Home")],
+    "a cell clicked": [clicked("weights", 1, 2), clicked("X", 0, 0)],
+    "a number typed": [clicked("X", 0, 0, "-3.25"), clicked("X", 0, 0, "12")],
+    "Randomize": [lambda page: page.locator(".st-key-randomize button").first.click()],
+    "query": [chosen("query", 3)],
+    "scale": [chosen("scale_kind", k) for k in (1, 2, 0)],
+    "mask": [chosen("mask", k) for k in (1, 2, 0)],
+    "heads": [chosen("heads", k) for k in (1, 0)],
+    "d_k": [slid("d_k", k) for k in ("ArrowRight", "ArrowLeft")],
+    "d_v": [slid("d_v", k) for k in ("ArrowRight", "ArrowLeft")],
+    "d_model": [slid("d_model", k) for k in ("ArrowRight", "ArrowLeft")],
+    **{f"tab {tab}": [pressed("set_below", tab)] for tab in TABS},
+    "the walk, step by step": [
+        pressed("set_below", TABS[0]),
+        *[lambda page: page.get_by_role("button", name="Next").click()] * 4,
+        pressed("set_below", TABS[-1]),
+    ],
+    **{f"part {part}": [pressed("set_parts", part)] * 2 for part in PARTS},
+    "a sentence of 4 tokens": [said("the dog barks .")],
+    "a sentence of 8 tokens": [said("the small dog barks at the big cat")],
+    "an example": [example(title) for title in ("Four words, by hand", "The cat sat on the mat")],
+}
+
+
+def shifts(browser, address: str) -> list[str]:
+    """The layout shift of each kind of move on the page as it opens, the most of its moves."""
+    page = new_page(browser)
+    opened(page, address, EXPLORE)
+    page.wait_for_timeout(2000)
+    loading = page.evaluate("shifted")
+    size = "{width} × {height}".format(**WINDOW)
+    lines = [f"\n**Layout shift, the first example at {size}** (all entries of a move)\n"]
+    lines += [row("", "the most of a move"), "|---|---:|", row("opening", f"{loading:.3f}")]
+    for words, moves in SHIFTS.items():
+        most = 0.0
+        for move in moves:
+            before = page.evaluate("shifted")
+            move(page)
+            page.wait_for_timeout(300)
+            page.wait_for_function(RESTS)
+            page.wait_for_timeout(900)  # for what comes late
+            most = max(most, page.evaluate("shifted") - before)
+        lines.append(row(words, f"{most:.3f}"))
+    page.context.close()
+    return lines
+
+
+def explore(browser, address: str, tokens: int, runs: int) -> dict[str, Any]:
+    """The real page: the slider of d_k changes a matrix, that of the digits all texts; a click."""
     page = new_page(browser)
     opened(page, f"{address}/?{urlencode(write(rolled(tokens)))}", EXPLORE)
-    found = {"d_k": [], "digits": []}
+    page.wait_for_timeout(2000)
+    loading = page.evaluate("shifted")
+    found: dict[str, list[dict]] = {"slider of d_k": [], "slider of digits": [], "click": []}
     for turn in range(WARM_UP + runs):
         key, d_k = ("ArrowRight", D + 1) if turn % 2 == 0 else ("ArrowLeft", D)
+
+        def press(key=key) -> None:
+            page.keyboard.press(key)
+
         focused(page, "set_d_k")
-        found["d_k"].append(moved(page, address, key, EXPLORE_D_K.format(d_k=d_k)))
+        found["slider of d_k"].append(moved(page, address, press, EXPLORE_D_K.format(d_k=d_k)))
         focused(page, "set_digits")
-        found["digits"].append(moved(page, address, key, None))
+        tag = page.evaluate("document.querySelector('.board').dataset.tag")
+        found["slider of digits"].append(moved(page, address, press, CHANGED.format(tag=tag)))
+        j = 1 + turn % 2
+        x, y = page.evaluate(f"middle('scores', 1, {j})")
+        ready = ARITHMETIC.format(cell=f"scores,1,{j}")
+        found["click"].append(moved(page, address, lambda x=x, y=y: page.mouse.click(x, y), ready))
+    scrubs = [scrubbed(page, turn) for turn in range(3)]
     page.context.close()
-    return {name: moves[WARM_UP:] for name, moves in found.items()}
+    moves = {name: moves[WARM_UP:] for name, moves in found.items()}
+    return {"moves": moves, "scrubs": scrubs, "loading": loading}
+
+
+def scrubbed(page: Page, turn: int) -> dict[str, float]:
+    """Frames and painted answers a second while the first number of W_Q is dragged."""
+    x, y = page.evaluate("middle('W_Q', 0, 0)")
+    page.mouse.click(x, y)
+    page.wait_for_timeout(1000)
+    x, y = page.evaluate("middle('W_Q', 0, 0)")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate("count()")
+    began = time.perf_counter()
+    for k in range(SCRUB):
+        page.mouse.move(x + (k if turn % 2 else -k), y)
+        time.sleep(max(0.0, began + (k + 1) / 60 - time.perf_counter()))
+    counted, seconds = page.evaluate("counted"), time.perf_counter() - began
+    page.mouse.up()
+    page.wait_for_timeout(1000)
+    return {name: count / seconds for name, count in counted.items()}
 
 
 def first_paint(browser, link: str, ready: str, times: int) -> tuple[float, float]:
@@ -207,45 +402,55 @@ SERVER = (
 
 
 def comparison(
-    found: dict[str, list[dict]], paints: dict[str, tuple[float, float]], tokens: int
+    found: dict[str, dict[str, list[dict]]], paints: dict[str, tuple[float, float]], tokens: int
 ) -> list[str]:
-    board, charts, nothing = found["board"], found["charts"], found["nothing"]
-    floor = middle(nothing, "painted")
-    lines = [f"\n**The nine panes, {tokens} tokens** (medians of {len(board)} moves each, in ms)\n"]
-    lines += [
-        row("", "the board", "nine `st.plotly_chart`", "ratio", "nothing drawn"),
-        "|---|---:|---:|---:|---:|",
-    ]
-    for words, what in (
-        ("key press → all nine repainted", "painted"),
-        *SERVER,
+    moves = found["slider"]
+    turns = len(moves["board"])
+    lines = [f"\n**The nine panes, {tokens} tokens** (medians of {turns} moves each, in ms)\n"]
+    head = ("the board", "nine `st.plotly_chart`", "ratio", "nothing drawn", "board ÷ nothing")
+    lines += [row("", *head), "|---|" + "---:|" * len(head)]
+    for words, kind, what in (
+        ("key press on a slider → all nine repainted", "slider", "painted"),
+        ("Enter in a cell → all nine repainted", "Enter", "painted"),
+        *((words, "slider", what) for words, what in SERVER),
     ):
-        a, b = middle(board, what), middle(charts, what)
-        lines.append(row(words, a, b, f"{b / a:.1f}", middle(nothing, what)))
-    a, b = middle(board, "painted") - floor, middle(charts, "painted") - floor
-    lines.append(
-        row("repainting alone (first line less “nothing drawn”)", a, b, f"{b / a:.1f}", "–")
-    )
+        a, b, c = (middle(found[kind][draw], what) for draw in READY)
+        lines.append(row(words, a, b, f"{b / a:.1f}", c, f"{a / c:.1f}"))
     for words, k in (("opening the page, empty cache", 0), ("opening the page, full cache", 1)):
-        a, b = paints["board"][k], paints["charts"][k]
-        lines.append(row(words, a, b, f"{b / a:.1f}", paints["nothing"][k]))
+        a, b, c = (paints[draw][k] for draw in READY)
+        lines.append(row(words, a, b, f"{b / a:.1f}", c, f"{a / c:.1f}"))
     return lines
 
 
-def real_page(found: dict[str, list[dict]], paint: tuple[float, float], tokens: int) -> list[str]:
-    moves = list(found.values())
+def real_page(
+    found: dict[str, Any], paints: dict[str, tuple[float, float]], tokens: int
+) -> list[str]:
+    moves = found["moves"]
+    turns = len(moves["click"])
     lines = [
         f"\n**Explore itself, {tokens} tokens, all its panes**"
-        f" (medians of {len(moves[0])} moves each, in ms)\n"
+        f" (medians of {turns} moves each, in ms)\n"
     ]
-    lines += [row("", *(f"slider of {name}" for name in found)), "|---|" + "---:|" * len(moves)]
-    lines += [row(words, *(middle(m, what) for m in moves)) for words, what in SERVER]
-    lines.append(row("key press → repainted", middle(found["d_k"], "painted"), "–"))
-    lines.append(row("script runs for one move", *(f"{middle(m, 'count'):.0f}" for m in moves)))
+    lines += [row("", *moves), "|---|" + "---:|" * len(moves)]
+    lines += [row(words, *(middle(m, what) for m in moves.values())) for words, what in SERVER]
+    lines.append(row("key press or click → shown", *(middle(m, "painted") for m in moves.values())))
+    slider, click = (middle(moves[name], "painted") for name in ("slider of d_k", "click"))
+    counts = (f"{middle(m, 'count'):.0f}" for m in moves.values())
+    lines.append(row("script runs for one move", *counts))
+    shifts = (f"{max(move['shift'] for move in m):.3f}" for m in moves.values())
+    lines.append(row("layout shift, the most of a move", *shifts))
+    frames, answers = (
+        median(scrub[name] for scrub in found["scrubs"]) for name in ("frames", "answers")
+    )
+    (cold, warm), (cold_charts, warm_charts) = paints["board"], paints["charts"]
     return [
         *lines,
-        f"\nOpening it takes {paint[0]:.0f} ms with an empty cache"
-        f" and {paint[1]:.0f} ms with a full one.",
+        f"\nA click shows its arithmetic in {click / slider:.2f} × a slider move. A number that is"
+        f" dragged is painted in {frames:.0f} frames a second, with {answers:.0f} answers a second."
+        f" Opening Explore takes {cold:.0f} ms with an empty cache and {warm:.0f} ms with a full"
+        f" one; with nine `st.plotly_chart` in place of its board {cold_charts:.0f} and"
+        f" {warm_charts:.0f} ms (ratios {cold / cold_charts:.2f} and {warm / warm_charts:.2f})."
+        f" Layout shift while it opens: {found['loading']:.3f}.",
     ]
 
 
@@ -258,39 +463,45 @@ def versions(browser) -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
-    options.add_argument(
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=30, help="slider moves for each way to draw")
+    parser.add_argument(
         "--tokens", type=int, nargs="+", default=[16], choices=sorted(map(int, FITS))
     )
-    options.add_argument(
+    parser.add_argument(
         "--opens", type=int, default=5, help="how often each page is opened for the first paint"
     )
-    options.add_argument("--port", type=int, default=8620, help="this port and the next are used")
-    options.add_argument(
+    parser.add_argument(
+        "--port", type=int, default=8620, help="this port and the next two are used"
+    )
+    parser.add_argument(
         "--profile", action="store_true", help="profile Explore too; its times mislead then"
     )
-    chosen = options.parse_args()
-    more = ["--profile"] if chosen.profile else []
+    options = parser.parse_args()
+    more = ["--profile"] if options.profile else []
     with (
-        serving("benchmarks/page.py", chosen.port) as bench,
-        serving("app.py", chosen.port + 1, *more) as app,
+        serving("benchmarks/page.py", options.port) as bench,
+        serving("app.py", options.port + 1, *more) as app,
+        serving("benchmarks/charts.py", options.port + 2) as charts,
         sync_playwright() as playwright,
     ):
-        answering(bench)
-        answering(app)
+        for address in (bench, app, charts):
+            answering(address)
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         print(versions(browser))
-        for tokens in chosen.tokens:
-            moves, paints = compare(browser, bench, tokens, chosen.runs, chosen.opens)
-            print("\n".join(comparison(moves, paints, tokens)))
-            moves = explore(browser, app, tokens, chosen.runs)
-            paint = first_paint(
-                browser, f"{app}/?{urlencode(write(rolled(tokens)))}", EXPLORE, chosen.opens
-            )
-            print("\n".join(real_page(moves, paint, tokens)), flush=True)
-        if chosen.profile:
+        print("\n".join(shifts(browser, app)), flush=True)
+        for tokens in options.tokens:
+            found, paints = compare(browser, bench, tokens, options.runs, options.opens)
+            print("\n".join(comparison(found, paints, tokens)), flush=True)
+            real = explore(browser, app, tokens, options.runs)
+            link = urlencode(write(rolled(tokens)))
+            paints = {
+                "board": first_paint(browser, f"{app}/?{link}", EXPLORE, options.opens),
+                "charts": first_paint(browser, f"{charts}/?{link}", "() => nine()", options.opens),
+            }
+            print("\n".join(real_page(real, paints, tokens)), flush=True)
+        if options.profile:
             print(asked(f"{app}/clock/profile").decode())
         browser.close()
 

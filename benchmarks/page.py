@@ -1,58 +1,47 @@
-"""One slider that changes every stage, and the nine panes drawn one way or another.
+"""One slider that changes every stage, one number of X, and the nine panes drawn in one of three
+ways.
 
-The address says how, ``?draw=board&tokens=16``: ``draw`` is ``board`` (one component), ``charts``
-(nine st.plotly_chart) or ``nothing`` (what a move takes anyway).
+The address says how, ``?draw=board&tokens=16``: ``draw`` is ``board`` (one component, and X is
+typed into it), ``charts`` (nine st.plotly_chart, and a field for the number) or ``nothing`` (what a
+move takes anyway).
 """
 
-import json
+from dataclasses import replace
 
 import streamlit as st
 
 from attention.figures import panes as figures
-from attention.pages import board
+from attention.pages import board, state
+from attention.session.matrix import Matrix
 from attention.session.run import run, view
+from benchmarks import charts
 from benchmarks.states import rolled
 
-NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 
-
-def fitted(figure: dict, fit: dict) -> dict:
-    """The figure as the board fits it into its place: size, ticks, numbers where legible."""
-    layout = (
-        figure["layout"]
-        | fit["size"]
-        | {axis: figure["layout"][axis] | fit[axis] for axis in ("xaxis", "yaxis")}
-    )
-    del layout["title"]
-    data = [
-        t | fit["trace"] | {"showscale": t["showscale"] and fit["showscale"]}
-        for t in figure["data"]
-    ]
-    return {"data": data, "layout": layout}
+def edit(operations: list, goes_on: bool) -> list:
+    """What was typed into the first cell of X."""
+    st.session_state["typed"] = float(operations[-1].text)
+    return []
 
 
 st.set_page_config(layout="wide")
+st.html("<p class='intro'>Nine stages</p>")  # a page is shown once it has its first line
 asked = st.query_params
-seed = st.slider("Seed", 0, 1000, key="seed")
-s = rolled(int(asked.get("tokens", 16)), seed)
-now = view(s, run(s))
-panes = [pane for pane in figures.panes(now, query=0) if pane["name"] in NINE]
+s = rolled(int(asked.get("tokens", 16)), st.slider("Seed", 0, 1000, key="seed"))
+st.session_state.setdefault("visit", state.Visit(s, []))
+typed = st.number_input("The first number of X", key="typed")
+X = s.matrices["X"].values.copy()
+X[0, 0] += typed
+s = replace(s, matrices=s.matrices | {"X": Matrix(X)})
+panes = [p for p in figures.panes(view(s, run(s)), query=0) if p["name"] in charts.NINE]
+tag = f"{st.session_state['seed']} {typed:g}"  # what the browser waits for, in all nine
 for pane in panes:
-    pane["figure"]["layout"]["meta"] = seed  # what the browser waits for, in all nine
+    pane["figure"]["layout"]["meta"] = tag
+    pane["edit"] = "cells" if pane["name"] == "X" else ""
 
 if asked["draw"] == "board":
-    board.show("board", panes, tag=str(seed))
+    board.show("board", panes, tag=tag, on_edited=edit)
 elif asked["draw"] == "charts":
-    fits = json.loads(asked["fits"])
-    for row in (panes[:4], panes[4:]):
-        for place, pane in zip(st.columns(len(row)), row, strict=True):
-            figure = fitted(pane["figure"], fits[pane["name"]])
-            place.plotly_chart(
-                figure,
-                key=pane["name"],
-                theme=None,
-                width="content",
-                config={"displayModeBar": False},
-            )
+    charts.draw(panes)
 else:
-    st.html(f"<p id='seed'>{seed}</p>")
+    st.html(f"<p id='seed'>{tag}</p>")

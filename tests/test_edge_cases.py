@@ -660,11 +660,11 @@ REFUSALS = [
     ),
     (
         lambda: sliding_window(3, 3, before=-1),
-        "before is -1; 0 or more is wanted, or None for no bound.",
+        "before is -1; a whole number from 0 is wanted, or None for no bound.",
     ),
     (
         lambda: sliding_window(3, 3, 0, after=-2),
-        "after is -2; 0 or more is wanted, or None for no bound.",
+        "after is -2; a whole number from 0 is wanted, or None for no bound.",
     ),
     (
         lambda: lengthened(np.ones((2, 5), bool), 3),

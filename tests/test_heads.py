@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import COMPUTED, agree, attend, product
 
-from attention import join_heads, multi_head_attention, padding, self_attention, split_heads
+from attention import (
+    diagnose,
+    join_heads,
+    multi_head_attention,
+    padding,
+    self_attention,
+    split_heads,
+)
 
 
 def draw(shape, seed=0, dtype=float):
@@ -118,6 +125,43 @@ def test_a_bias_of_each_item_serves_every_head():
     bias = draw((2, 3, 3), 5)
     trace = multi_head_attention(Q, K, V, heads=2, bias=bias)
     np.testing.assert_allclose(trace.masked - trace.scaled, np.stack([bias, bias], 1), atol=1e-14)
+
+
+def test_one_head_takes_a_mask_with_an_axis_for_it():
+    Q, K, V = (draw((2, 3, 4), seed) for seed in range(3))
+    see = draw((2, 1, 1, 3), 6) > -0.5
+    trace = multi_head_attention(Q, K, V, heads=1, allowed=see)
+    plain = multi_head_attention(Q, K, V, heads=1, allowed=np.repeat(see[:, 0], 3, axis=1))
+    np.testing.assert_array_equal(trace.output, plain.output)
+    assert diagnose(Q, K, V, allowed=see, output=plain.output).correct
+
+
+@pytest.mark.parametrize("shape", [(2, 1, 1, 3), (2, 2, 3, 3), (1, 2, 1, 3), (2, 1, 3, 3)])
+def test_a_mask_and_a_bias_with_an_axis_for_the_heads_are_taken_as_they_are(shape):
+    Q, K, V = (draw((2, 3, 4), seed) for seed in range(3))
+    see, bias = draw(shape, 6) > -0.5, draw(shape, 5)
+    trace = multi_head_attention(Q, K, V, heads=2, allowed=see, bias=bias)
+    see, bias = (np.broadcast_to(M, (2, 2, 3, 3)) for M in (see, bias))
+    for b in range(2):
+        for h in range(2):
+            parts = [columns(M[b].tolist(), 2, h) for M in (Q, K, V)]
+            expected = attend(*parts, see[b, h])["scaled"]
+            expected = np.where(see[b, h], np.array(expected) + bias[b, h], -np.inf)
+            np.testing.assert_allclose(trace.masked[b, h], expected, atol=1e-14)
+    found = diagnose(Q, K, V, heads=2, allowed=see, bias=bias, output=trace.joined)
+    assert found.correct, found
+
+
+def test_each_head_has_its_own_bias_without_a_batch():
+    Q, K, V = (draw((3, 4), seed) for seed in range(3))
+    bias = draw((2, 3, 3), 5)
+    trace = multi_head_attention(Q, K, V, heads=2, bias=bias)
+    np.testing.assert_allclose(trace.masked - trace.scaled, bias, atol=1e-14)
+    with pytest.raises(ValueError) as refused:
+        multi_head_attention(Q, K, V, heads=2, bias=draw((4, 3, 3), 5))
+    assert str(refused.value) == (
+        "bias has shape (4, 3, 3), which does not fit the scores (2, 3, 3)."
+    )
 
 
 def test_keys_and_values_without_the_batch_axis_serve_every_item_and_head():
@@ -250,7 +294,7 @@ REFUSALS = [
     ),
     (
         lambda: multi_head_attention(EYE, EYE, EYE, heads=2, allowed=np.ones((2, 3, 4), bool)),
-        "allowed has shape (2, 3, 4), which does not fit the scores (4, 4).",
+        "allowed has shape (2, 3, 4), which does not fit the scores (2, 4, 4).",
     ),
     (lambda: split_heads(EYE, 3), "4 columns cannot be split into 3 heads of equal width."),
     (lambda: split_heads(EYE, 0), "heads is 0; a whole number from 1 is wanted."),

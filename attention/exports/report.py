@@ -9,9 +9,13 @@ import base64
 import hashlib
 import html
 import json
+import math
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+from attention.colours import LIGHT, hidden_cells
 from attention.figures.panes import Pane
 from attention.html.tables import line, table
 from attention.numbers import rounded
@@ -25,6 +29,7 @@ table { border-collapse: collapse; font-size: .9rem; }
 th, td { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: right; }
 th:first-child { text-align: left; }
 pre { background: #f4f5f7; padding: 1rem; overflow-x: auto; }"""
+MOST_STROKES = 50  # in a line of cells, so that the strokes stay apart
 DRAW = """for (const pane of JSON.parse(document.getElementById('panes').textContent)) {
   const layout = { ...pane.figure.layout, title: undefined, autosize: true }
   const options = { responsive: true, displaylogo: false }
@@ -53,7 +58,8 @@ def to_report(
     fetched.
     """
     scripts = [plotly_script(), DRAW]
-    data = json.dumps([{"name": pane["name"], "figure": pane["figure"]} for pane in panes])
+    figures = [{"name": pane["name"], "figure": _struck(view, pane)} for pane in panes]
+    data = json.dumps(figures)
     data = data.replace("<", "\\u003c")  # so that nothing in it ends the script
     parts = [
         "<!doctype html>",
@@ -90,6 +96,26 @@ def plotly_script() -> str:
     return script.read_text(encoding="utf-8")
 
 
+def _hidden(view: View, pane: Pane) -> np.ndarray | None:
+    """Where the mask hides cells of the pane; None where it hides none."""
+    hidden = hidden_cells(view, pane["name"].removesuffix("_inf"))
+    return hidden if hidden is not None and hidden.any() else None
+
+
+def _struck(view: View, pane: Pane) -> dict:
+    """The pane's figure, its hidden cells struck through: they differ by more than their colour."""
+    hidden = _hidden(view, pane)
+    if hidden is None:
+        return pane["figure"]
+    step = math.ceil(max(hidden.shape) / MOST_STROKES)
+    cells = [(i, j) for i, j in np.argwhere(hidden).tolist() if (i + j) % step == 0]
+    path = "".join(f"M{j - 0.5},{i + 0.5}L{j + 0.5},{i - 0.5}" for i, j in cells)
+    line = {"color": LIGHT["stroke"], "width": 1}
+    strokes = {"type": "path", "path": path, "layer": "above", "line": line}
+    layout = pane["figure"]["layout"]
+    return pane["figure"] | {"layout": layout | {"shapes": [*layout.get("shapes", []), strokes]}}
+
+
 def _stage(view: View, pane: Pane, digits: int) -> str:
     """Heading, formula, sentence, figure and table of one stage."""
     name = pane["name"]
@@ -97,6 +123,8 @@ def _stage(view: View, pane: Pane, digits: int) -> str:
     text = f"<h2>{html.escape(formula)}</h2><p>{html.escape(pane['sentence'])}</p>"
     words = f'role="img" aria-label="{html.escape(pane["alt"])}"'
     text += f'<div class="plot" id="plot-{html.escape(name)}" {words}></div>'
+    if _hidden(view, pane) is not None:
+        text += "<p>Struck through: hidden by the mask.</p>"
     if name not in view.stages:
         return text
     lines = [

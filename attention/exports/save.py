@@ -7,10 +7,11 @@ from os import PathLike
 from pathlib import Path
 
 from attention.captions import formula
+from attention.conversion import shown
 from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import panes
-from attention.figures.whole import checked_digits, need
+from attention.figures.whole import checked_digits, checked_title, need
 from attention.numbers import number
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
@@ -61,7 +62,7 @@ def save(
     ...     print(path.read_text().splitlines()[-1])
     output,1,1,cat,1,3
     """
-    ending = Path(path).suffix.lower()
+    ending = _file(path).suffix.lower()
     if ending not in (".npz", *WRITERS):
         known = ", ".join([".npz", *WRITERS])
         ends = f"ends in {ending!r}" if ending else "has no ending"
@@ -106,10 +107,10 @@ def report(
         One sentence, where Plotly, which the extra ``[app]`` brings, is not installed.
     """
     need("plotly", "report")
-    if Path(path).suffix.lower() not in (".html", ".htm"):
+    if _file(path).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{Path(path).name!r} does not end in '.html'; a report is HTML.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
-    digits = checked_digits(digits)
+    digits, title = checked_digits(digits), checked_title(title)
     items, heads = axes_of(trace)
     facts = {
         "formula": "".join(part for part, _ in formula(view)),
@@ -123,3 +124,11 @@ def report(
     facts = {name: value for name, value in facts.items() if value}
     content = to_report(view, panes(view, digits=digits), title=title, facts=facts, digits=digits)
     Path(path).write_bytes(content)
+
+
+def _file(path: str | PathLike[str]) -> Path:
+    """The file to write, or one sentence."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise TypeError(f"path is {shown(path)}; the name of a file is wanted.") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
 from attention.colours import LIGHT
+from attention.conversion import shown as shown_as
 from attention.figures.differing import panes_of
 from attention.figures.heatmap import escape, subscripts
 from attention.figures.panes import Pane, panes
@@ -81,7 +82,7 @@ def figure(
     [['0.67', '0.33'], ['0.33', '0.67']]
     """
     need("plotly", "figure")
-    digits = checked_digits(digits)
+    digits, title = checked_digits(digits), checked_title(title)
     if isinstance(shown, Diagnosis):
         found = panes_of(
             shown, item=item, head=head, tokens=tokens, key_tokens=key_tokens, digits=digits
@@ -110,6 +111,13 @@ def checked_digits(digits: int) -> int:
     return digits
 
 
+def checked_title(title: str) -> str:
+    """The words over a figure or a page, or one sentence."""
+    if not isinstance(title, str):
+        raise TypeError(f"title is {shown_as(title)}; text is wanted.")
+    return title
+
+
 def _cells(pane: Pane) -> int:
     return 3 * len(pane["rows"]) * len(pane["columns"])
 
@@ -117,9 +125,12 @@ def _cells(pane: Pane) -> int:
 def chosen_stages(stages: Collection[str] | None, there: dict[str, int], what: str) -> set[str]:
     """Which of the stages that are there, each with its number of cells, or one sentence."""
     listed = ", ".join(there) or "none"
-    if stages is not None and not isinstance(stages, Iterable):
-        raise TypeError(f"stages is {stages!r}; a list of names is wanted, such as ['weights'].")
-    names = {stages} if isinstance(stages, str) else set(there if stages is None else stages)
+    try:
+        names = {stages} if isinstance(stages, str) else set(there if stages is None else stages)
+    except TypeError:
+        raise TypeError(
+            f"stages is {shown_as(stages)}; a list of names is wanted, such as ['weights']."
+        ) from None
     for name in sorted(names - set(there), key=str):
         why = f"this {what} does not have it" if name in STAGES else "there is no such stage"
         raise ValueError(f"stages names {name!r}; {why}: {listed} are there.")

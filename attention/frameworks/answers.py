@@ -9,17 +9,18 @@ a possibility. The bounds were set by measuring torch's kernels (tests/peers/rec
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from attention.arrays import as_floats
 from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.distance import CELLS, blocks, distance, largest_finite
 from attention.frameworks.mistakes import Mistake
-from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF, Written, written
+from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF, Written
 
 Set = tuple[Mistake, ...]
 
@@ -33,31 +34,58 @@ class Target:
     written: Written
     size: np.ndarray  # what errors are measured by: Σ weight · |value|, which cancels nothing
 
-    def rows(self, queries: np.ndarray | None) -> Target:
+    @cached_property
+    def half_unit(self) -> np.ndarray:
+        """What rounding may have changed in each of the numbers."""
+        return self.written.half_unit(self.values)
+
+    @cached_property
+    def unit(self) -> float:
+        """What rounding may have changed in most of the numbers, as a share of the largest."""
+        units: np.ndarray = np.empty(self.values.shape)
+        for rows, part in self.parts():
+            np.multiply(2, part.half_unit, out=units[..., rows, :])
+        units = units.reshape(-1)
+        below, share = divmod(0.9 * (units.size - 1), 1)  # as np.quantile does, but in place
+        units.partition(int(below))
+        upper = units[int(below) :]
+        near = [upper[0], upper[1:].min(initial=np.inf) if share else upper[0]]
+        return float(np.quantile(near, share) / (largest_finite(self.values) or 1.0))
+
+    @cached_property
+    def spread(self) -> float:
+        """The root of the mean squared number, relative to the size: how far off 0 would be."""
+        squares = 0.0
+        for _, part in self.parts():
+            numbers = np.abs(np.where(np.isfinite(part.values), part.values, 0))
+            squares += _squares(_relative(numbers, part.size))
+        return math.sqrt(squares / self.values.size)
+
+    def rows(self, queries: np.ndarray | slice | None) -> Target:
         """Those of some queries."""
         if queries is None:
             return self
-        half_unit = self.written.half_unit[..., queries, :]
-        return replace(
-            self,
-            values=self.values[..., queries, :],
-            size=self.size[..., queries, :],
-            written=replace(self.written, half_unit=half_unit),
-        )
+        values, size = self.values[..., queries, :], self.size[..., queries, :]
+        return Target(self.name, values, self.written, size)
+
+    def parts(self) -> Iterator[tuple[slice, Target]]:
+        """Blocks of rows that take little memory, and which rows they are; a small one is whole."""
+        for rows in blocks(self.values.shape):
+            whole = rows.start == 0 and rows.stop >= self.values.shape[-2]
+            yield rows, self if whole else self.rows(rows)
 
     def of_head(self, index: tuple[int, ...]) -> Target:
         """Those of one item and head, where they have these axes."""
-        return replace(
-            self,
-            values=self.values[index],
-            size=self.size[index],
-            written=replace(self.written, half_unit=self.written.half_unit[index]),
-        )
+        return replace(self, values=self.values[index], size=self.size[index])
 
     def view(self, bench: Bench, stages: Stages, what: str = "") -> np.ndarray | None:
         """The stage in the shape of these numbers; None where it has none."""
         views = bench.views(self.name, stages[self.name + what])
         return next((view for view in views if view.shape == self.values.shape), None)
+
+
+Sizes = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Apart = tuple[np.ndarray, np.ndarray, Target]  # of some rows: distances, finite sizes, numbers
 
 
 @dataclass(frozen=True)
@@ -76,21 +104,21 @@ class Verdict:
         return self.fits and self.half is None
 
 
-def targets(
-    given: dict[str, Any],
-    shapes: dict[str, list[tuple[int, ...]]],
-    sizes: dict[str, list[np.ndarray]],
-    decimals: int | None,
-) -> list[Target]:
-    """The other code's numbers as they came, or one sentence about a shape that no set can give."""
-    found = []
+def numbers_of(
+    given: dict[str, Any], right: dict[str, list[tuple[int, ...]]], more: list[tuple[int, ...]]
+) -> dict[str, np.ndarray]:
+    """The other code's numbers as they came, or one sentence about a shape that no set can give.
+
+    ``right`` are the shapes that right attention may give, ``more`` those that some mistake gives
+    the output.
+    """
+    found = {}
     for name, value in given.items():
         if value is None:
             continue
         values = as_floats(**{name: value})[0].astype(np.float64)
-        right, possible = [size.shape for size in sizes[name]], shapes[name]
-        if values.shape not in possible:
-            wanted = " or ".join(map(str, sorted(set(right), key=len)))
+        if values.shape not in [*right[name], *(more if name == "output" else [])]:
+            wanted = " or ".join(map(str, sorted(set(right[name]), key=len)))
             raise ValueError(
                 f"{name}: the shape is {values.shape}; {wanted} is wanted for these inputs."
             )
@@ -98,18 +126,13 @@ def targets(
             raise ValueError(
                 f"{name}: the shape is {values.shape}; there is no number in it to compare."
             )
-        size = next((size for size in sizes[name] if size.shape == values.shape), None)
-        if name == "weights":
-            size = np.ones(values.shape)
-        elif size is None:
-            size = np.full(values.shape, largest_finite(values) or 1.0)
-        found.append(Target(name, values, written(values, value, decimals), _floored(size)))
+        found[name] = values
     if not found:
         raise ValueError("neither output nor weights is given; give the numbers of the other code.")
     return found
 
 
-def _floored(size: np.ndarray) -> np.ndarray:
+def floored(size: np.ndarray) -> np.ndarray:
     """A row that sees no key has size 0; it is measured by the others of its column."""
     size = np.where(np.isfinite(size), size, 0)
     size = np.maximum(size, size.mean(axis=-2, keepdims=True))
@@ -135,56 +158,95 @@ def judge_stages(
     return None if view is None or size is None else compare(target, view, size, largest_score)
 
 
-def compare(target: Target, view: np.ndarray, size: np.ndarray, largest_score: float) -> Verdict:
-    """One verdict: by what is written first, by half precision that nothing shows last."""
-    distances = distance(view, target.values)
-    size = np.nan_to_num(size, posinf=0)
+def _relative(distances: np.ndarray, size: np.ndarray | float) -> np.ndarray:
     with np.errstate(over="ignore"):  # a huge number beside tiny ones is infinitely far off
-        relative = distances / target.size
-    spread = math.sqrt(float(np.square(np.minimum(relative, 1e150)).mean()))
-    far, error = float(relative.max(initial=0)), float(distances.max(initial=0))
+        return distances / size
+
+
+def _squares(relative: np.ndarray) -> float:
+    return float(np.square(np.minimum(relative, 1e150)).sum())
+
+
+def compare(
+    target: Target,
+    view: np.ndarray,
+    size: np.ndarray,
+    largest_score: float,
+    telling: Sizes | None = None,
+) -> Verdict:
+    """One verdict: by what is written first, by half precision that nothing shows last.
+
+    ``telling`` makes, of some numbers and their sizes, the sizes by which distances are looked at
+    for whether they are like rounding, where those that bound them were raised; numbers of size 0
+    do not tell.
+    """
+
+    def blocks_apart(telling: Sizes | None = None) -> Iterator[Apart]:
+        for rows, part in target.parts():
+            ours, of_size = view[..., rows, :], size[..., rows, :]
+            of_size = np.nan_to_num(telling(ours, of_size) if telling else of_size, posinf=0)
+            yield distance(ours, part.values), of_size, part
+
+    small = list(blocks_apart()) if target.values.size <= CELLS else None
+    apart = blocks_apart if small is None else lambda: small
+    tells = apart if telling is None else lambda: blocks_apart(telling)
+    far = error = squares = 0.0
+    for distances, _, part in apart():
+        relative = _relative(distances, part.size)
+        squares += _squares(relative)
+        far, error = max(far, float(relative.max())), max(error, float(distances.max()))
+    spread = math.sqrt(squares / target.values.size)
     shown = target.written.half
-    known = (
-        _within_half(distances, size, target, largest_score, shown)
-        if shown
-        else _within_single(distances, size, target, largest_score)
-    )
-    if known:
+    if shown:
+        return Verdict(far, spread, error, None, _within_half(apart, largest_score, shown))
+    if _within_single(apart, largest_score):
         return Verdict(far, spread, error, None, True)
-    for half in ("float16", "bfloat16") if not shown else ():
-        if _within_half(distances, size, target, largest_score, half) and _even(distances, size):
+    for half in ("float16", "bfloat16"):
+        if _within_half(apart, largest_score, half) and _even(tells, half):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)
 
 
-def _within_single(
-    distances: np.ndarray, size: np.ndarray, target: Target, largest_score: float
-) -> bool:
+def _within_single(apart: Callable[[], Iterable[Apart]], largest_score: float) -> bool:
     """An error of the scores moves a weight by as much; never so much as to excuse noise."""
     rounding = min(6 * (1 + largest_score) * SINGLE, 0.01)
-    return bool((distances <= target.written.half_unit + rounding * size).all())
+    return all((far <= part.half_unit + rounding * size).all() for far, size, part in apart())
 
 
-def _within_half(
-    distances: np.ndarray, size: np.ndarray, target: Target, largest_score: float, half: str
-) -> bool:
+def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, half: str) -> bool:
     """Half precision excuses much: its errors are bounded each, more tightly all together."""
-    roundoff, half_unit = UNIT_ROUNDOFF[half], target.written.half_unit
-    if not (distances <= half_unit + min(1.5 * (1 + largest_score) * roundoff, 0.05) * size).all():
-        return False
-    measured = np.where(size > 0, size, target.size)
-    spread = math.sqrt(float(np.square(distances / measured).mean()))
-    unit = math.sqrt(float(np.square(half_unit / measured).mean()))
+    roundoff = UNIT_ROUNDOFF[half]
+    most = min(1.5 * (1 + largest_score) * roundoff, 0.05)
+    squares = units = count = 0.0
+    for distances, size, part in apart():
+        if not (distances <= part.half_unit + most * size).all():
+            return False
+        measured = np.where(size > 0, size, part.size)
+        squares += float(np.square(distances / measured).sum())
+        units += float(np.square(part.half_unit / measured).sum())
+        count += measured.size
+    spread, unit = math.sqrt(squares / count), math.sqrt(units / count)
     return spread <= min(0.6 + 0.15 * largest_score, 4) * roundoff + unit
 
 
-def _even(distances: np.ndarray, size: np.ndarray) -> bool:
-    """Whether the distances look like rounding: everywhere, and none far beyond the others."""
-    relative = np.sort((distances / np.where(size > 0, size, 1))[(size > 0) | (distances > 0)])
-    if len(relative) < 3:
+def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
+    """Whether the distances look like rounding: everywhere, and none far beyond the others.
+
+    Each is measured by what half precision and writing the number down may have changed.
+    """
+    relative, count = np.empty(sum(part.values.size for _, _, part in apart())), 0
+    for distances, size, part in apart():
+        room = np.where(size > 0, size, 1) * UNIT_ROUNDOFF[half] + part.half_unit
+        told = (distances / room)[(size > 0) | (distances > 0)]
+        relative[count : count + len(told)] = told
+        count += len(told)
+    relative = relative[:count]
+    if count < 3:
         return True
-    others = math.sqrt(float(np.square(relative[:-1]).mean()))
-    return relative[-1] <= 15 * others and bool(np.median(relative) >= 0.05 * others)
+    relative.sort()
+    largest, middle = relative[-1], np.median(relative[(count - 1) // 2 : count // 2 + 1])
+    others = math.sqrt(float(np.square(relative[:-1], out=relative[:-1]).mean()))
+    return bool(largest <= 15 * others and middle >= 0.05 * others)
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:

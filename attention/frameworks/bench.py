@@ -10,13 +10,13 @@ cheap; what mixes queries has no room on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
 
 from attention.arrays import softmax_rows, weighted_sum
-from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.distance import furthest, largest_finite
 from attention.frameworks.given import BIASES, Given, grouped
 from attention.frameworks.mistakes import MISTAKES, Mistake
 from attention.heads import join_heads, split_heads
@@ -27,7 +27,12 @@ from attention.scores import soft_cap
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
 ORDER = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "weights", "output")
-NEVER_ANOTHER = ("after softmax", "inverted", "ignored")  # even where the factor or mask is one
+SAID_BY = {  # an option whose title says less than that of another of the same number or mask
+    ("scale", "d_model"): ("default",),
+    ("scale", "all heads"): ("default", "d_model"),
+    ("scale", "twice"): ("d_k",),
+    ("mask", "other triangle"): ("transposed",),
+}
 PROJECTIONS_KEPT = 12
 
 
@@ -56,10 +61,14 @@ class Bench:
         given: Given,
         queries: np.ndarray | None = None,
         like: Bench | None = None,
+        whole: Given | None = None,
     ) -> None:
         self.given = given
+        self.whole = whole or given  # of whose heads these inputs are one: their widths set scales
         self.queries = queries  # which are computed; None: all
-        self.answer: np.ndarray | None = None  # the other code's joined output, for what is fitted
+        # the other code's joined output, and what rounding may have changed in it: to fit to
+        self.answer: np.ndarray | None = None
+        self.answer_unit: np.ndarray | float = 0.0
         self._projections: dict = like._projections if like else {}
         self._masks: dict[str | None, np.ndarray] = like._masks if like else {}
         self._right: dict[str, tuple[tuple, Stages]] = {}
@@ -125,7 +134,7 @@ class Bench:
                 stages = self._heads({}, chosen)
                 lead, outputs, sizes = self.given.shape[:-2], [], []
                 for index in np.ndindex(lead):
-                    part = Bench(self._one_head(stages, index)).run(inside)
+                    part = Bench(self._one_head(stages, index), whole=self.given).run(inside)
                     if part is None:
                         return None
                     look(index, part)
@@ -160,15 +169,15 @@ class Bench:
         self._last[step] = options, added
         return added
 
-    def views(self, name: str, values: np.ndarray) -> list[np.ndarray]:
+    def views(self, name: str, values: np.ndarray) -> Iterator[np.ndarray]:
         """The shapes in which a code may hand over its output or weights."""
+        yield values
         if self.given.heads == 1:
-            return [values]
+            return
         if name == "weights":
-            return [values, values.mean(axis=-3)]
-        if self.given.W_O is not None or values.shape[-1] % self.given.heads:
-            return [values]
-        return [values, split_heads(values, self.given.heads)]
+            yield values.mean(axis=-3)
+        elif self.given.W_O is None and values.shape[-1] % self.given.heads == 0:
+            yield split_heads(values, self.given.heads)
 
     def first_difference(self, stages: Stages) -> str | None:
         """The first stage that is another than in right attention."""
@@ -176,7 +185,7 @@ class Bench:
             ours, theirs = self.right[name], stages[name]
             if ours.shape != theirs.shape:
                 return name
-            if distance(theirs, ours).max(initial=0) > 1e-12 * largest_finite(ours):
+            if furthest(theirs, ours) > 1e-12 * largest_finite(ours):
                 return name
         return None
 
@@ -199,15 +208,13 @@ class Bench:
         if self.run((mistake,)) is None:
             return False
         (part, option), *_ = mistake.choices
-        if part not in ("scale", "mask") or option in NEVER_ANOTHER:
-            return True
-        earlier: list[str | None] = [None] if part == "scale" else []
-        for other in MISTAKES[: MISTAKES.index(mistake)]:
-            if other.choices[0][0] == part and other.choices[0][1] not in NEVER_ANOTHER:
-                earlier.append(other.choices[0][1])
-        return not any(self._same(part, option, other) for other in earlier)
+        others: tuple[str | None, ...] = SAID_BY.get((part, option), ())
+        if part == "scale" and option != "after softmax":
+            others = (None, *others)  # the right factor is no mistake, under no name
+        return not any(self._same(part, option, other) for other in others)
 
     def _same(self, part: str, option: str, other: str | None) -> bool:
+        """Whether two options of the scale are one number, or two of the mask one mask."""
         if part == "scale":
             return math.isclose(self._factor(option), self._factor(other))
         try:
@@ -283,7 +290,7 @@ class Bench:
 
     def _factor(self, option: str | None) -> float:
         """What the scores are multiplied by."""
-        g, n_k = self.given, self.given.shape[-1]
+        g, n_k = self.whole, self.whole.shape[-1]
         d_k = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
         right = d_k**-0.5 if g.scale is None else g.scale
         d_model = g.X.shape[-1] if g.X is not None else d_k * g.heads
@@ -359,7 +366,13 @@ class Bench:
         visible = masked != -np.inf
         if option in ("queries", "both axes") and self.queries is not None:
             raise NoRoom("it mixes queries")
-        weights = SOFTMAX[option](masked, visible)
+        if option == "twice, masked":
+            if self._visible(chosen) is None:
+                raise NoRoom("nothing is masked")
+            again = HIDING[chosen["hiding"]](softmax_rows(masked, visible), allowed)
+            weights = softmax_rows(again, again != -np.inf)
+        else:
+            weights = SOFTMAX[option](masked, visible)
         if chosen["hiding"] == "NaN":
             axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
             axis = axes.get(option, (-1,))
@@ -427,13 +440,20 @@ class Bench:
         return np.swapaxes(size, -1, -2) if option else size
 
     def _fitted(self, output: np.ndarray) -> np.ndarray:
-        """The row that brings these outputs, on average, to the other code's."""
+        """The row that brings these outputs to the other code's.
+
+        On average; where rounding may explain all that remains, so near to that that it does.
+        """
         if self.answer is None or self.answer.shape != output.shape:
             raise NoRoom("there is no answer to fit to")
-        apart = (self.answer - output).reshape(-1, output.shape[-1])
+        columns = output.shape[-1]
+        apart = (self.answer - output).reshape(-1, columns)
         if len(apart) < 3 or not np.isfinite(apart).all():
             raise NoRoom("too few rows to tell")
-        return apart.mean(axis=0)
+        unit = np.broadcast_to(self.answer_unit, output.shape).reshape(-1, columns)
+        least, most = (apart - unit).max(axis=0), (apart + unit).min(axis=0)
+        mean = apart.mean(axis=0)
+        return np.where(least <= most, np.clip(mean, least, most), mean)
 
 
 # ---- the options of the parts --------------------------------------------------------------------
@@ -463,6 +483,14 @@ def _averaged(M: np.ndarray) -> np.ndarray:
     return M.mean(axis=-3)
 
 
+def _mean_tiled(M: np.ndarray) -> np.ndarray:
+    return np.concatenate([M.mean(axis=-3)] * M.shape[-3], axis=-1)
+
+
+def _mean_repeated(M: np.ndarray) -> np.ndarray:
+    return np.repeat(M.mean(axis=-3), M.shape[-3], axis=-1)
+
+
 def _tiled(M: np.ndarray, heads: int) -> np.ndarray:
     return np.concatenate([M] * (heads // M.shape[-3]), axis=-3)
 
@@ -477,6 +505,8 @@ JOIN: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "reshaped": _rejoined,
     "interleaved": _joined_in_turn,
     "averaged": _averaged,
+    "averaged, tiled": _mean_tiled,
+    "averaged, repeated": _mean_repeated,
 }
 
 
@@ -588,6 +618,8 @@ def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
 def _transposed(allowed: np.ndarray) -> np.ndarray:
     if allowed.shape[-1] != allowed.shape[-2]:
         raise NoRoom("a mask that is not square cannot be transposed unseen")
+    if (allowed == allowed[..., :1, :]).all() and not allowed.all():
+        raise NoRoom("padding as rows is said of it")
     return np.swapaxes(allowed, -1, -2)
 
 

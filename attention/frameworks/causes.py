@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from attention.frameworks.answers import Target
@@ -11,6 +13,7 @@ from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 
 LARGEST_FLOAT16 = 65504.0
 LARGEST_EXP = 88.7  # exp of more is infinite in float32
+QUERIES = "the softmax runs over the queries (0/0 for a key that no query sees), "
 INPUTS = ("Q", "K", "V", "X", "memory", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
 
 
@@ -53,25 +56,36 @@ def likely_cause(bench: Bench) -> str:
             " where a later layer mixes tokens"
         )
     if not seen.all():
+        queries = "" if seen.any(axis=-2).all() else QUERIES
         return (
-            "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
-            " by −∞), or an input there is NaN already"
+            f"the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied"
+            f" by −∞), no softmax follows it, {queries}or an input there is NaN or infinite already"
         )
-    return "a number is NaN already before the attention, or the softmax divides 0 by 0"
+    return (
+        "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"
+        " or overflows"
+    )
 
 
-def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
-    """On which side of the weights the trouble lies, where weights and output were given."""
+def trouble(
+    bench: Bench, targets: list[Target], compared: list[Target], right: dict[str, np.ndarray]
+) -> str | None:
+    """On which side of the weights the trouble lies, where weights and output were given.
+
+    ``right`` answers the queries of ``compared``; whether the output follows from the weights is
+    seen on those of the bench.
+    """
     by_name = {target.name: target for target in targets}
     if set(by_name) != {"output", "weights"} or len(right) < 2:
         return None
     weights, output = (by_name[name].rows(bench.queries) for name in ("weights", "output"))
     if weights.values.shape != bench.right["weights"].shape:
         return None  # their mean over the heads
-    weights_right = _near(weights, right["weights"])
+    near = {target.name: _near(target, right[target.name]) for target in compared}
+    weights_right = near["weights"]
     made = bench.output_of(weights.values)
     view, size = output.view(bench, made), output.view(bench, made, " size")
-    rounded = output.view(bench, bench.output_of(weights.written.half_unit), " size")
+    rounded = output.view(bench, bench.output_of(weights.half_unit), " size")
     if view is None or size is None or rounded is None:
         return None
     follows = bool((distance(view, output.values) <= _allowed(output, size) + rounded).all())
@@ -85,7 +99,7 @@ def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -
             "The weights are right: the trouble lies after them, in V, the heads' joining or what"
             " follows."
         )
-    if not weights_right and _near(output, right["output"]):
+    if not weights_right and near["output"]:
         return "The output is right, and was not made with the weights given beside it."
     if not weights_right and not follows:
         return (
@@ -96,13 +110,19 @@ def trouble(bench: Bench, targets: list[Target], right: dict[str, np.ndarray]) -
 
 
 def _near(target: Target, right: np.ndarray) -> bool:
-    return bool((distance(right, target.values) <= _allowed(target, target.size)).all())
+    return not any(wrong.any() for wrong in _wrong(target, right))
+
+
+def _wrong(target: Target, right: np.ndarray) -> Iterator[np.ndarray]:
+    """By blocks of rows: which numbers are further off than rounding explains."""
+    for rows, part in target.parts():
+        yield distance(right[..., rows, :], part.values) > _allowed(part, part.size)
 
 
 def _allowed(target: Target, size: np.ndarray) -> np.ndarray:
     """What rounding may do to these numbers; of a float type, a few of its last places."""
     roundoff = UNIT_ROUNDOFF[target.written.half] if target.written.half else 8 * SINGLE
-    return target.written.half_unit + 2 * roundoff * np.nan_to_num(size, posinf=0)
+    return target.half_unit + 2 * roundoff * np.nan_to_num(size, posinf=0)
 
 
 def where(targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
@@ -119,7 +139,7 @@ def where(targets: list[Target], right: dict[str, np.ndarray]) -> str | None:
                 f"{lost.sum():,} of the {lost.size:,} numbers of the {target.name} {hold} NaN or"
                 f" infinite where right attention is finite, the first at [{first}]."
             )
-        wrong = distance(ours, target.values) > _allowed(target, target.size)
+        wrong = np.concatenate(list(_wrong(target, ours)), axis=-2)
         count, size = int(wrong.sum()), wrong.size
         if not 0 < count <= size // 5:
             continue

@@ -14,7 +14,7 @@ from attention.blocks import one_blas_thread
 from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
 from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
-from attention.frameworks.distance import difference, distance, largest_finite
+from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.search import Found, Plan, Search
@@ -202,20 +202,21 @@ def _explained(
     search = Search(given, theirs, decimals)
     if announce is not None:
         announce(str(search.plan))
-    answers = _answers(search)
     for target in search.targets:
         nothing = nothing_to_compare(target)
         if nothing is not None:
             cause = likely_cause(search.sample)
             verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
+            answers = _answers(search)
             return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
     found = search.run()
     explanations = tuple(_explanation(found, each) for each in found.explaining)
-    near = None if explanations else _closest(found.verdicts)
+    near = None if explanations else _closest(found)
     closest = (
         explanations[0] if explanations else None if near is None else _explanation(found, near)
     )
     correct = bool(explanations) and not explanations[0].mistakes
+    answers = _answers(search)
     words = _Words(found, explanations, closest, correct, answers)
     return Diagnosis(
         explanations,
@@ -236,7 +237,7 @@ def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
     for target in search.targets:
         ours = search.right.get(target.name)
         if ours is not None:
-            theirs = target.values[..., search.compared, :]
+            theirs = search.compared_of(target).values
             found[target.name] = (theirs, ours, difference(theirs, ours))
     return found
 
@@ -271,20 +272,18 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
 
 def _digits_of(found: Found, verdict: Verdict) -> int:
     """How many digits agree: as many as differ by nothing, and as were written."""
-    units = [
-        float(np.quantile(2 * t.written.half_unit, 0.9) / (largest_finite(t.values) or 1.0))
-        for t in found.targets
-    ]
-    uncertain = max(verdict.far, *(unit for unit in units if unit > 1e-12), 1e-16, 1e-16)
+    units = [target.unit for target in found.targets if target.unit > 1e-12]
+    uncertain = max(verdict.far, *units, 1e-16)
     return max(0, round(-math.log10(uncertain))) if uncertain < math.inf else 0
 
 
-def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
+def _closest(found: Found) -> Set | None:
     """The fewest mistakes among those about as near as the nearest, where that is near.
 
     Near is what leaves less than a quarter of what right attention leaves, or of right attention
-    itself, less than a tenth of the numbers.
+    itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave.
     """
+    verdicts = found.verdicts
     if not verdicts:
         return None
     least = min(verdict.spread for verdict in verdicts.values())
@@ -292,6 +291,7 @@ def _closest(verdicts: dict[Set, Verdict]) -> Set | None:
     best = min(near, key=lambda each: (len(each), verdicts[each].spread))
     right = verdicts.get(())
     limit = 0.1 if not best or right is None else min(0.1, right.spread / 4)
+    limit = min([limit, *(target.spread / 4 for target in found.targets)])
     return best if verdicts[best].spread <= limit else None
 
 
@@ -363,7 +363,7 @@ class _Words:
         found = self.found
         said = [self._half(), self._unseen(), self._apart()]
         if not self.correct:
-            said.append(trouble(found.bench, found.targets, found.right))
+            said.append(trouble(found.bench, found.targets, found.compared, found.right))
         if not self.explanations:
             said += [where(found.targets, found.right), self._not_tried()]
         plan = found.plan
@@ -411,7 +411,7 @@ class _Words:
         if self.explanations or len(self.answers) < 2:
             return None
         off = [
-            f"the {name} by up to {float(distance(theirs, ours).max()):.3g}"
+            f"the {name} by up to {furthest(theirs, ours):.3g}"
             for name, (theirs, ours, _) in self.answers.items()
         ]
         return f"Next to right attention, {' and '.join(off)}."

@@ -154,9 +154,8 @@ def _check_bias(name: str, b: np.ndarray | None, columns: int) -> None:
 def _masks(g: Given, scores: tuple[int, ...]) -> Given:
     """``allowed`` and ``bias`` with an axis for the heads, or None."""
     masks = {"allowed": g.allowed, "bias": g.bias}
-    if g.heads != 1:
-        without = (*scores[:-3], *scores[-2:])
-        masks = {name: before_heads(name, M, without) for name, M in masks.items()}
+    without = scores if g.heads == 1 else (*scores[:-3], *scores[-2:])
+    masks = {name: before_heads(name, M, without, g.heads) for name, M in masks.items()}
     _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
         masks["allowed"] = np.asarray(masks["allowed"])

@@ -254,6 +254,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("softmax", "both axes"), "the softmax runs over queries and keys together", SOFTMAX),
     (("softmax", "none"), "there is no softmax", SOFTMAX),
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
+    (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
     # after the weights
     (
@@ -273,6 +274,16 @@ MISTAKES: tuple[Mistake, ...] = _table(
         JOIN,
     ),
     (("join", "averaged"), "the heads are averaged instead of joined", JOIN),
+    (
+        ("join", "averaged, tiled"),
+        "the heads are averaged, and their mean stands in every head's place",
+        JOIN,
+    ),
+    (
+        ("join", "averaged, repeated"),
+        "the heads are averaged, and each number of their mean is repeated for every head",
+        JOIN,
+    ),
     (("W_O", "transposed"), "W_O is transposed", TRANSPOSE),
     (("W_O", "missing"), "the projection by W_O is missing", "Multiply the joined heads by W_O."),
     (("b_O", "left out"), "b_O is left out", BIAS),

@@ -2,15 +2,19 @@
 
 Only the numbers themselves can tell. They are taken for rounded ones where all of them are
 multiples of one decimal unit, and for half precision where all of them lie as near to numbers of
-float16 or bfloat16 as their rounding allows, although few numbers do.
+float16 or bfloat16 as their rounding allows, although few numbers do. Large arrays are looked at by
+blocks of rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from attention.frameworks.distance import blocks, largest_finite
 
 UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 SINGLE = 2.0**-24
@@ -18,32 +22,50 @@ DOUBLE = 2.0**-53
 SHORT = 1e-5  # numbers rounded as coarsely as that rarely show in which type they were computed
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
 
+Parts = Callable[[], Iterator[np.ndarray]]  # an array's blocks of rows, as often as they are asked
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class Written:
-    """How an array of numbers was written down."""
+    """How some numbers were written down."""
 
-    half_unit: np.ndarray  # what rounding them may have changed
-    decimals: int | None  # how many, where they were rounded to some
-    short: bool  # too few digits to show the float type
-    half: str | None  # "float16" or "bfloat16" where the numbers show it
+    decimals: int | None = None  # how many, where they were rounded to some, as 0.0012
+    digits: int | None = None  # how many, where they were rounded to some, as 1.2e-03
+    kept: float = 0.0  # what the float type may change in a decimal number, as a share of it
+    short: bool = False  # too few digits to show the float type
+    half: str | None = None  # "float16" or "bfloat16" where the numbers show it
+
+    def half_unit(self, values: np.ndarray) -> np.ndarray:
+        """What rounding may have changed in each of these numbers."""
+        size = np.abs(np.where(np.isfinite(values), values, 0))
+        with np.errstate(all="ignore"):
+            unit = size * self.kept
+            if self.decimals is not None or self.digits is not None:
+                places: list[Any] = []
+                if self.decimals is not None:
+                    places.append(10.0**-self.decimals)
+                if self.digits is not None:
+                    places.append(np.where(size == 0, 0, _last_place(size, self.digits)))
+                unit = 0.5000001 * np.maximum(places[0], places[-1]) + unit
+            if self.half:
+                unit = np.maximum(unit, size * UNIT_ROUNDOFF[self.half] + 2.0**-25)
+        return unit
 
 
 def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Written:
     """How ``values`` were written: seen in the numbers, and in the type of what was ``given``."""
-    finite = np.where(np.isfinite(values), values, 0)
-    found = decimals
+
+    def parts() -> Iterator[np.ndarray]:
+        for rows in blocks(values.shape):
+            part = values[..., rows, :]
+            yield np.where(np.isfinite(part), part, 0)
+
     with np.errstate(all="ignore"):
-        if decimals is None:
-            half_unit, found = _decimal_unit(finite)
-        else:
-            half_unit = np.full(values.shape, 0.5000001 * 10.0**-decimals)
-        half = _declared(given) or _half(finite, half_unit)
-    if half:
-        half_unit = np.maximum(half_unit, np.abs(finite) * UNIT_ROUNDOFF[half] + 2.0**-25)
-    largest = float(np.abs(finite).max(initial=0)) or 1.0
-    short = half is None and bool(half_unit.max(initial=0) > SHORT * largest)
-    return Written(half_unit, found, short, half)
+        found = _rounded(parts, values.size) if decimals is None else Written(decimals)
+        found = replace(found, half=_declared(given) or _half(parts, found))
+        coarse = SHORT * (largest_finite(values) or 1.0)
+        short = any(found.half_unit(part).max(initial=0) > coarse for part in parts())
+    return replace(found, short=short and found.half is None)
 
 
 def _declared(given: Any) -> str | None:
@@ -52,28 +74,27 @@ def _declared(given: Any) -> str | None:
     return name if name in UNIT_ROUNDOFF else None
 
 
-def _decimal_unit(values: np.ndarray) -> tuple[np.ndarray, int | None]:
-    """Half of the last place: of few decimals or digits, of float32, or else of float64."""
-    size = np.abs(values)
-    single = bool((values.astype(np.float32) == values).all())
-    loss = size * (SINGLE if single else DOUBLE)  # what the float type keeps of a decimal number
-    if not (values % 1).any():
-        return loss, None
-    fewest = (
-        1 if values.size >= 12 else 3
-    )  # a few numbers such as 0.5 are rather exact than rounded
+def _rounded(parts: Parts, count: int) -> Written:
+    """To few decimals or digits, as far as the numbers show, kept in float32 or else in float64."""
+    single = all((part.astype(np.float32) == part).all() for part in parts())
+    kept = SINGLE if single else DOUBLE
+    if not any((part % 1).any() for part in parts()):
+        return Written(kept=kept)
+    fewest = 1 if count >= 12 else 3  # a few numbers such as 0.5 are rather exact than rounded
+
+    def fits(unit: Callable[[np.ndarray, int], Any], k: int) -> bool:
+        sizes = ((part, np.abs(part)) for part in parts())
+        return all(_multiples(part, unit(size, k), size * kept) for part, size in sizes)
+
+    decimals = (k for k in range(fewest, 7) if fits(lambda _, k: np.float64(10.0**-k), k))
+    digits = (k for k in range(3, 8) if fits(_last_place, k))
+    return Written(next(decimals, None), next(digits, None), kept)
+
+
+def _last_place(size: np.ndarray, digits: int) -> np.ndarray:
+    """The unit of the last of so many digits."""
     places = np.floor(np.log10(np.where(size == 0, 1, size)))
-    fixed = ((k, np.float64(10.0**-k)) for k in range(fewest, 7))  # as 0.0012
-    powers = ((None, 10.0 ** (places - k + 1)) for k in range(3, 8))  # as 1.2e-03
-    coarsest = [
-        next(((k, unit) for k, unit in kind if _multiples(values, unit, loss)), None)
-        for kind in (fixed, powers)
-    ]
-    units = [np.where((size == 0) & (k is None), 0, unit) for k, unit in filter(None, coarsest)]
-    if not units:
-        return loss, None
-    half_unit = 0.5000001 * np.maximum(units[0], units[-1]) + loss
-    return half_unit, coarsest[0][0] if coarsest[0] else None
+    return 10.0 ** (places - digits + 1)
 
 
 def _multiples(values: np.ndarray, unit: np.ndarray | float, loss: np.ndarray) -> bool:
@@ -82,22 +103,33 @@ def _multiples(values: np.ndarray, unit: np.ndarray | float, loss: np.ndarray) -
     return bool((apart <= 1.01 * loss + 1e-12 * np.maximum(np.abs(values), unit)).all())
 
 
-def _half(values: np.ndarray, half_unit: np.ndarray) -> str | None:
+def _half(parts: Parts, found: Written) -> str | None:
     """The half precision type whose numbers these are, rounded, where that is no coincidence.
 
     Each number lies near enough to one of the type with the chance of what its rounding covers of
     the distance between two. Numbers such as 0.5 and 1.25, which any type holds, tell nothing.
     """
-    room = np.maximum(half_unit, np.spacing(np.abs(values)))
+
+    def room(part: np.ndarray) -> np.ndarray:
+        size = np.abs(part)
+        unit = found.half_unit(part) + size * found.kept  # as rounding in the type is inexact too
+        return np.maximum(unit, np.spacing(size))
+
     for name, nearest in (("bfloat16", _to_bfloat16), ("float16", _to_float16)):
-        if (np.abs(values - nearest(values)) <= room).all():
-            size = np.abs(values)
-            exponent = np.floor(np.log2(np.where(size == 0, 1, size)))
-            telling = (size != 0) & (size * 8 / 2.0**exponent % 1 != 0)
-            spacing = 2 * UNIT_ROUNDOFF[name] * 2.0 ** exponent[telling]
-            if np.log(np.minimum(1, 2 * room[telling] / spacing)).sum() < np.log(CHANCE):
+        if all((np.abs(part - nearest(part)) <= room(part)).all() for part in parts()):
+            chance = sum(_chance(part, room(part), UNIT_ROUNDOFF[name]) for part in parts())
+            if chance < np.log(CHANCE):
                 return name
     return None
+
+
+def _chance(values: np.ndarray, room: np.ndarray, roundoff: float) -> float:
+    """The logarithm of the chance that all of these lie so near to numbers of that precision."""
+    size = np.abs(values)
+    exponent = np.floor(np.log2(np.where(size == 0, 1, size)))
+    telling = (size != 0) & (size * 8 / 2.0**exponent % 1 != 0)
+    spacing = 2 * roundoff * 2.0 ** exponent[telling]
+    return float(np.log(np.minimum(1, 2 * room[telling] / spacing)).sum())
 
 
 def _to_float16(values: np.ndarray) -> np.ndarray:

@@ -26,13 +26,14 @@ from attention.frameworks.answers import (
     Target,
     Verdict,
     compare,
+    floored,
     judge,
     judge_stages,
-    targets,
+    numbers_of,
     worst,
 )
 from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.distance import blocks, distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
     BY_NAME,
@@ -42,6 +43,7 @@ from attention.frameworks.mistakes import (
     Mistake,
     mixing,
 )
+from attention.frameworks.precision import written
 from attention.heads import join_heads
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
@@ -53,6 +55,7 @@ PAIRS = 2**25  # scores computed for pairs
 WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
+LEAST_TELLING = 1e-3  # of a weight whose rounding is looked at; float16 has few digits of smaller
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Found:
 
     bench: Bench  # the queries that are shown
     targets: list[Target]
+    compared: list[Target]  # the same, of the queries that are compared
     explaining: list[Set]  # the smallest and nearest sets; empty where none explains the numbers
     possible: list[Set]  # explains them if half precision is assumed, which nothing shows
     unseen: list[Mistake]  # beside the first set they would not show
@@ -113,14 +117,12 @@ class Search:
         ] = []  # what half precision would explain, although nothing shows it
         self.left_out: list[str] = []
         self.plan = self._plan()
-        sizes, views = self._right(answers)
-        self.targets = targets(answers, self._shapes(sizes), sizes, decimals)
-        self.right: dict[str, np.ndarray] = {}
-        for target in self.targets:
-            wanted = target.values[..., self.compared, :].shape
-            for view in views[target.name]:
-                if view.shape == wanted:
-                    self.right[target.name] = view
+        numbers = numbers_of(answers, *self._shapes(answers["output"] is not None))
+        self.right, sizes = self._right(numbers)
+        self.targets = [
+            Target(name, values, written(values, answers[name], decimals), sizes[name])
+            for name, values in numbers.items()
+        ]
 
     # ---- which queries ---------------------------------------------------------------------------
 
@@ -141,8 +143,11 @@ class Search:
         far = np.zeros(len(self.compared))
         for target in self.targets:
             if target.name in self.right:
-                distances = distance(self.right[target.name], target.values[..., self.compared, :])
-                far = np.maximum(far, distances.max(axis=-1).reshape(-1, len(far)).max(axis=0))
+                ours, theirs = self.right[target.name], self.compared_of(target).values
+                for rows in blocks(ours.shape):
+                    apart = distance(ours[..., rows, :], theirs[..., rows, :]).max(axis=-1)
+                    apart = apart.reshape(-1, apart.shape[-1]).max(axis=0)
+                    far[rows] = np.maximum(far[rows], apart)
         count = self._sample_size()
         worst_ones = self.compared[np.argsort(-far, kind="stable")[: count // 2]]
         return np.union1d(worst_ones, self._spread(count - count // 2))
@@ -175,24 +180,65 @@ class Search:
             self.whole = Bench(self.given, None, like=self.sample)
         return self.whole
 
-    def _right(self, answers: dict[str, Any]) -> tuple[dict, dict]:
-        """Right attention's output and weights and their sizes, in every shape, for all queries."""
-        names = [name for name, value in answers.items() if value is not None]
-        parts: dict[str, list[list[np.ndarray]]] = {}
+    def _shapes(
+        self, output: bool
+    ) -> tuple[dict[str, list[tuple[int, ...]]], list[tuple[int, ...]]]:
+        """The shapes of right attention's answers, and those that some mistake gives the output."""
+
+        def shapes(name: str, stages: Stages | None) -> list[tuple[int, ...]]:
+            views = self.sample.views(name, stages[name]) if stages else ()
+            return [(*view.shape[:-2], self.n_q, view.shape[-1]) for view in views]
+
+        right = {name: shapes(name, self.sample.right) for name in ("output", "weights")}
+        changing = {"W_V", "join", "W_O"}
+        wrong = [(m,) for m in self.sample.applicable if output and m.parts & changing]
+        return right, [each for w in wrong for each in shapes("output", self.sample.run(w))]
+
+    def _right(self, numbers: dict[str, np.ndarray]) -> tuple[dict, dict]:
+        """Right attention's answers of the numbers' shapes, and what errors are measured by.
+
+        The answers are those of the queries that are compared, block after block; the sizes are
+        those of all queries.
+        """
+        right: dict[str, np.ndarray] = {}
+        sizes: dict[str, np.ndarray] = {}
+        done = 0
         for queries in self._blocks():
             bench = self._bench(queries)
             self.largest_score = max(self.largest_score, largest_finite(bench.right["scaled"]))
-            for name in names:
-                for what in ("", " size"):
-                    views = bench.views(name, bench.right[name + what])
-                    parts.setdefault(name + what, []).append(views)
+            rows = slice(done, done + (self.n_q if queries is None else len(queries)))
+            done = rows.stop
+            for name, values in numbers.items():
+                self._take(right, rows, name, values, bench.views(name, bench.right[name]))
+                if name == "output":
+                    size = bench.right["output size"]
+                    self._take(sizes, rows, name, values, bench.views(name, size))
         self.work_left -= self.scores_per_query * len(self.compared)
-        whole = {
-            key: [np.concatenate(views, axis=-2) for views in zip(*blocks, strict=True)]
-            for key, blocks in parts.items()
-        }
-        sizes = {name: [self._all_rows(size) for size in whole[f"{name} size"]] for name in names}
-        return sizes, {name: whole[name] for name in names}
+        for name, values in numbers.items():
+            if name == "weights":
+                sizes[name] = np.broadcast_to(1.0, values.shape)
+            elif name in sizes:
+                sizes[name] = floored(self._all_rows(sizes[name]))
+            else:
+                sizes[name] = np.broadcast_to(largest_finite(values) or 1.0, values.shape)
+        return right, sizes
+
+    def _take(
+        self,
+        found: dict[str, np.ndarray],
+        rows: slice,
+        name: str,
+        values: np.ndarray,
+        views: Iterable[np.ndarray],
+    ) -> None:
+        """Put a block of rows in its place, from the view that has the shape of these numbers."""
+        *lead, _, columns = values.shape
+        for view in views:
+            if (*view.shape[:-2], view.shape[-1]) == (*lead, columns):
+                if name not in found:
+                    found[name] = np.empty((*lead, len(self.compared), columns))
+                found[name][..., rows, :] = view
+                return
 
     def _all_rows(self, size: np.ndarray) -> np.ndarray:
         """A size for every query: of those that are not compared, that of the one before."""
@@ -201,15 +247,9 @@ class Search:
         nearest = np.searchsorted(self.compared, np.arange(self.n_q), side="right") - 1
         return size[..., nearest, :]
 
-    def _shapes(self, sizes: dict[str, list[np.ndarray]]) -> dict[str, list[tuple[int, ...]]]:
-        """The shapes that right attention's answer may have, or that of some mistake."""
-        shapes = {name: [size.shape for size in views] for name, views in sizes.items()}
-        for mistake in self.sample.applicable:
-            if "output" in shapes and mistake.parts & {"W_V", "join", "W_O"}:
-                stages = self.sample.run((mistake,))
-                for view in self.sample.views("output", stages["output"]) if stages else ():
-                    shapes["output"].append((*view.shape[:-2], self.n_q, view.shape[-1]))
-        return shapes
+    def compared_of(self, target: Target) -> Target:
+        """The numbers of the queries that are compared."""
+        return target.rows(None if len(self.compared) == self.n_q else self.compared)
 
     # ---- trying ----------------------------------------------------------------------------------
 
@@ -218,7 +258,7 @@ class Search:
         verdict = self._judge_right()
         if not self.small:
             self.sample = Bench(self.given, self._worst_sample(), like=self.sample)
-        self.sample.answer = self._joined(self.sample.queries)
+        self._give_answer(self.sample)
         self.rows = [t.rows(self.sample.queries) for t in self.targets]
         if verdict is not None:
             self.verdicts[()] = verdict
@@ -228,18 +268,25 @@ class Search:
         """The verdict on right attention, out of what was computed for all queries."""
         if len(self.right) < len(self.targets):
             return None
-        rows = None if len(self.compared) == self.n_q else self.compared
-        compared = [target.rows(rows) for target in self.targets]
-        return worst([compare(t, self.right[t.name], t.size, self.largest_score) for t in compared])
+        return worst([self._judge_answer(self.compared_of(target)) for target in self.targets])
 
-    def _joined(self, queries: np.ndarray | None) -> np.ndarray | None:
-        """The other code's output of these queries, its heads side by side."""
+    def _judge_answer(self, target: Target) -> Verdict:
+        ours, size = self.right[target.name], target.size
+
+        def telling(ours: np.ndarray, size: np.ndarray) -> np.ndarray:
+            of_size = np.maximum(ours, LEAST_TELLING) if target.name == "weights" else size
+            return np.where(ours == 0, 0, of_size)
+
+        return compare(target, ours, size, self.largest_score, telling)
+
+    def _give_answer(self, bench: Bench) -> None:
+        """Tell a bench the other code's output of its queries, its heads side by side."""
         for target in self.targets:
             if target.name == "output":
-                values = target.rows(queries).values
-                apart = self.given.heads > 1 and values.ndim == len(self.given.shape)
-                return join_heads(values) if apart else values
-        return None
+                rows = target.rows(bench.queries)
+                apart = self.given.heads > 1 and rows.values.ndim == len(self.given.shape)
+                bench.answer = join_heads(rows.values) if apart else rows.values
+                bench.answer_unit = join_heads(rows.half_unit) if apart else rows.half_unit
 
     @property
     def applicable(self) -> tuple[Mistake, ...]:
@@ -294,17 +341,26 @@ class Search:
         """Judge what changes no scaled score on all queries, in the memory of one head."""
         bench, verdicts = Bench(self.given, None, like=self.sample), []
         weights = [target for target in self.targets if target.name == "weights"]
-        if any(target.values.shape != self.given.shape for target in weights):  # the heads' mean
-            return judge(bench, each, self.targets)
+        sums = {
+            name: np.zeros(target.values.shape)
+            for target in weights
+            if target.values.shape != self.given.shape  # the heads' mean
+            for name in ("weights", "weights size")
+        }
 
         def look(index: tuple[int, ...], stages: Stages) -> None:
-            for target in weights:
+            for name, total in sums.items():
+                total[index[:-1]] += stages[name]
+            for target in () if sums else weights:
                 part = stages["weights"], stages["weights size"]
                 verdicts.append(compare(target.of_head(index), *part, self.largest_score))
 
         stages = bench.run_by_head(each, look)
         if stages is None:
             return None
+        for target in weights if sums else ():
+            mean, size = (total / self.given.shape[-3] for total in sums.values())
+            verdicts.append(compare(target, mean, size, self.largest_score))
         for target in self.targets:
             if target.name == "output":
                 verdict = judge_stages(bench, stages, target, self.largest_score)
@@ -343,7 +399,7 @@ class Search:
         verdicts = []
         for queries in self._blocks():
             bench = self._bench(queries)
-            bench.answer = self._joined(queries)
+            self._give_answer(bench)
             verdict = judge(bench, each, [t.rows(queries) for t in self.targets])
             if verdict is None:
                 return None
@@ -379,8 +435,10 @@ class Search:
         more: tuple[Mistake, ...] = ()
         if options:
             (option,) = options
-            emptied = ~self.sample._allowed(option).any(axis=-1)
-            if (emptied & self.sample._allowed(None).any(axis=-1)).any():
+            allowed, right = self.sample._allowed(option), self.sample._allowed(None)
+            emptied = ~allowed.any(axis=-1) & right.any(axis=-1)
+            over_queries = any(mistake.name == "softmax: queries" for mistake in each)
+            if emptied.any() or (over_queries and not allowed.any(axis=-2).all()):
                 more = OUTCOMES
         if (
             any(mistake.name == "softmax: none" for mistake in each)
@@ -398,10 +456,11 @@ class Search:
         shown = self.sample
         if self.scores_per_query * self.n_q <= BLOCK:
             shown = self._bench(None)
-            shown.answer = self._joined(None)
+            self._give_answer(shown)
         return Found(
             shown,
             self.targets,
+            [self.compared_of(target) for target in self.targets],
             explaining,
             self.possible,
             unseen,

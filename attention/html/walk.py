@@ -13,7 +13,9 @@ from attention.numbers import number
 from attention.statistics import entropy, largest, variance
 from attention.view import View
 
+# What each step is called, and the stage that it makes.
 STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
+MAKES = ("scores", "scaled", "masked", "weights", "weights", "output")
 _MOST_TERMS = 6
 
 

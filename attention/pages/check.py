@@ -32,7 +32,13 @@ def text(name: str) -> str:
 
 def box(label: str, name: str, height: int, placeholder: str = "") -> None:
     state.page_control(
-        st.text_area, label, f"check_{name}", "", height=height, placeholder=placeholder
+        st.text_area,
+        label,
+        f"check_{name}",
+        "",
+        height=height,
+        placeholder=placeholder,
+        help="As your code prints it, or rows of plain numbers.",
     )
 
 
@@ -55,7 +61,7 @@ def pasted(source: str) -> dict[str, Any]:
             min_value=1,
             max_value=64,
             step=1,
-            help="Q, K and V hold them side by side",
+            help="Q, K and V hold them side by side.",
         )
     with places[1]:
         kv_heads = count(
@@ -66,10 +72,17 @@ def pasted(source: str) -> dict[str, Any]:
             max_value=64,
             step=1,
             placeholder="as many",
+            help="Fewer, where several heads share their keys and values.",
         )
     with places[2]:
         softcap = count(
-            "Soft cap", "softcap", None, min_value=1e-6, max_value=1e6, placeholder="none"
+            "Soft cap",
+            "softcap",
+            None,
+            min_value=1e-6,
+            max_value=1e6,
+            placeholder="none",
+            help="Scaled scores s become cap · tanh(s / cap) before the mask, where there is one.",
         )
     with places[3]:
         mask = state.page_control(
@@ -79,6 +92,7 @@ def pasted(source: str) -> dict[str, Any]:
             "none",
             options=list(MASKS),
             format_func=MASKS.__getitem__,
+            help="The mask that your code applies.",
         )
     parts.note("The scale is 1/√d_k.")
     true_means = "may look"
@@ -91,6 +105,7 @@ def pasted(source: str) -> dict[str, Any]:
                 true_means,
                 required=True,
                 options=list(POLARITIES),
+                help="Frameworks differ in what a 1 of a mask means.",
             )
         box("Mask: a row for each query, a column for each key", "mask", 100, "1 0\n1 1")
     if not all(text(name).strip() for name in wanted):
@@ -135,6 +150,7 @@ def answers(bench: Bench) -> dict[str, str]:
             type=SUFFIXES,
             key="check_file",
             max_upload_size=8,
+            help="What your code saved: text as UTF-8, NPY, NPZ, safetensors or JSON.",
             on_change=state.control_moved,
         )
         with st.container(horizontal=True):
@@ -145,9 +161,16 @@ def answers(bench: Bench) -> dict[str, str]:
                     opened,
                     (name, file),
                     disabled=file is None,
+                    help="Puts the numbers of the file into its box.",
                 )
         if file is not None and state.page_value("check_asked", None) == file.file_id:
-            state.page_control(st.checkbox, OTHERS, "check_others", False)
+            state.page_control(
+                st.checkbox,
+                OTHERS,
+                "check_others",
+                False,
+                help="What cannot be read in the file is passed over.",
+            )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {mistake.title: mistake for mistake in bench.applicable}
         state.page_control(
@@ -156,8 +179,15 @@ def answers(bench: Bench) -> dict[str, str]:
             "check_plant",
             RIGHT,
             options=list(mistakes),
+            help="An answer made with this mistake, to see how the page finds it.",
         )
-        state.button("Put its output into the box", "check_planted", plant, (bench, mistakes))
+        state.button(
+            "Put its output into the box",
+            "check_planted",
+            plant,
+            (bench, mistakes),
+            help="As if your own code had given it.",
+        )
     return {name: text(name) for name in ANSWERS}
 
 
@@ -210,7 +240,7 @@ def panes_of(diagnosis: Diagnosis, head: int, s: Settings | None) -> list[Pane]:
     return panes
 
 
-s = state.begin("check")
+s = state.begin()
 parts.opening(
     "<b>Why does mine differ?</b> Give the inputs, and the numbers your own code answers."
     " The page tries the known mistakes, alone and in pairs, and says which of them"
@@ -225,6 +255,7 @@ source = state.page_control(
     required=True,
     options=list(inputs.SOURCES),
     format_func=lambda name: inputs.SOURCES[name].label,
+    help="What your code was given: the matrices of Explore, or those you paste.",
 )
 try:
     bench = inputs.bench_of(from_explore(s) if source == "explore" else pasted(source))
@@ -244,6 +275,7 @@ try:
                 options=range(heads),
                 required=True,
                 format_func=lambda h: str(h + 1),
+                help="Which head the matrices below show.",
             )
         panes = panes_of(diagnosis, head, s if source == "explore" else None)
         board.show("check_board", panes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -83,16 +84,29 @@ def rail(s: Settings, notice: str) -> None:
 
 
 def _example(s: Settings) -> None:
-    state.setting_control(
-        st.selectbox,
-        "Example",
-        "example",
-        s.example,
-        state.example,
-        options=list(EXAMPLES),
-        format_func=lambda name: EXAMPLES[name].title,
-        help="A worked example with its own words, matrices and settings.",
-    )
+    """The list of examples, each with its sentence, behind the title of the one that is shown."""
+    st.html("<h2 class='rail'>Example</h2>")
+    # named by the example: so the list closes when another is chosen. Buttons, for what is closed
+    # hears of nothing: a choice kept by the browser would be sent again after Back
+    with (
+        st.popover(
+            EXAMPLES[s.example].title,
+            key=f"examples_{s.example}",
+            width="stretch",
+            help="All examples, each with a sentence on what it shows.",
+        ),
+        st.container(key="set_example", gap=None),
+    ):
+        st.caption("What you typed gives way to the example; Back brings it again.")
+        for name, example in EXAMPLES.items():
+            state.button(
+                example.title,
+                f"example_{name}",
+                state.change,
+                (partial(state.example, name=name),),
+                type="tertiary",
+            )
+            st.caption(example.sentence)
     state.button(
         "Reset", "reset", state.reset, width="stretch", help="Back to the example as it was."
     )
@@ -173,7 +187,8 @@ def _view(s: Settings) -> None:
         field("digits"),
         min_value=0,
         max_value=10,
-        help="Behind the decimal point, wherever a number is shown; exports keep all of them.",
+        help="Behind the decimal point, wherever a number is shown; a cell of the board shows as"
+        " many as it has room for, exports all of them.",
     )
 
 
@@ -205,8 +220,9 @@ def _attention(s: Settings) -> None:
         "mask",
         s.mask,
         MASKS,
-        _set_mask,
-        help="Which keys a query may look at; a hidden key gets weight 0.",
+        changes.set_mask,
+        help="Which keys a query may look at; a hidden key gets weight 0. “Draw mask”, under masked"
+        " on the board, turns single cells.",
     )
     keys = distinct(s.key_tokens)
     state.setting_control(
@@ -252,12 +268,6 @@ def _switch(s: Settings, on: list[str]) -> Settings:
     return s
 
 
-def _set_mask(s: Settings, mask: str) -> Settings:
-    if mask == DRAWN:
-        state.set_page_value("editing", "mask")  # open the grid to draw in
-    return changes.set_mask(s, mask)
-
-
 def _set_scale(s: Settings, kind: str) -> Settings:
     to_begin_with = s.d_k**-0.5 if s.d_k > 1 else 0.5
     return replace(s, scale={"sqrt": None, "none": 1.0, "number": to_begin_with}[kind])
@@ -273,7 +283,9 @@ def _set_size(name: str) -> Apply:
 def _sizes(s: Settings) -> None:
     for name, help in SIZES.items():
         size = getattr(s, name)
-        if size is not None:
+        if size is None:
+            st.html(f"<p class='no-size'>There is no {name}: Q, K and V are typed.</p>")
+        else:
             _size(name, size, help)
     _choice(
         "Heads",

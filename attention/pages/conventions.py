@@ -12,7 +12,7 @@ from attention.session.run import labels
 
 MOST_SHOWN = 4
 
-s = state.begin("conventions")
+s = state.begin()
 parts.opening(
     "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
     " are, and each framework does with them what it does by default. Where its answer depends on"
@@ -38,6 +38,7 @@ if inputs.has_switch(s):
         options=list(inputs.HANDED),
         required=True,
         format_func=inputs.HANDED.__getitem__,
+        help="Some answer otherwise where a switch asks for the mask and no array is handed over.",
     )
 ours, compared = inputs.compare(s, handed)
 st.html(tables.sentences(compared))
@@ -50,6 +51,7 @@ chosen = state.page_control(
     options=list(CONVENTIONS),
     selection_mode="multi",
     format_func=lambda name: CONVENTIONS[name].name,
+    help="Whose weights and output are drawn below, beside those of Explore.",
 )
 if len(chosen) > MOST_SHOWN:
     parts.message_box("flag", f"The first {MOST_SHOWN} chosen are shown.")

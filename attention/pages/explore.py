@@ -1,8 +1,10 @@
 """Explore: inputs, every stage on one board, a cell's arithmetic, a query's walk, exports."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -14,7 +16,8 @@ from attention.figures import panes as figures
 from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.pages import board, controls, editors, parts, sheet, state, words
+from attention.numbers import rounded
+from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.editing import token_sequence
@@ -27,9 +30,17 @@ FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
 )
+GLANCE = 8  # numbers of a row
+HOW_TO_CHANGE = (
+    " <span class='fine by-keys'>Type to change it.</span>"
+    " <span class='fine by-touch'>Tap it again to change it.</span>"
+)
 CELL, WALK = "This cell", "Step by step"
+ORDER = list(STAGES)
+ADDED = "mask"  # by a setting, at the end of a line, which it is not to break
+BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
 
-s = state.begin("explore")
+s = state.begin()
 trace = run(s)
 shown = view(s, trace)
 
@@ -43,7 +54,7 @@ def show_cell(clicked: object) -> None:
     query = i if STAGES[stage].rows == "queries" else s.query
     state.change(lambda settings: replace(settings, cell=cell, query=query))
     if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
-        state.set_page_value("below", CELL)
+        state.choose("below", CELL)
 
 
 def existing(clicked: object) -> tuple[str, int, int] | None:
@@ -94,6 +105,12 @@ def notice() -> str:
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
 
+def board_order(pane: Mapping[str, Any]) -> int:
+    """In reading order; what a setting adds stands where it moves the others least."""
+    name = BEFORE.get(pane["name"], pane["name"])
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
 with st.sidebar:
     parts.opening(
         "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
@@ -123,14 +140,18 @@ for pane in panes:
         if sequence:
             pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
+    pane["added"] = pane["name"] == ADDED
     pane["filename"] = f"attention_{s.example}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
+
+walking = state.page_value("below", CELL) == WALK
 board.show(
     "board",
-    panes,
+    sorted(panes, key=board_order),
     formula=formula(shown),
     remark=" · ".join(sizes),
+    lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     on_picked=show_cell,
     on_edited=edit,
 )
@@ -142,18 +163,38 @@ def the_cell() -> None:
     stage, i, j = s.cell or ("scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
+    how = HOW_TO_CHANGE if stage in s.matrices else ""
     st.html(
-        f"<div class='chosen'><p><b>{escape(where)}</b></p>"
+        f"<div class='chosen'><p><b>{escape(where)}</b>{how}</p>"
         f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
+        + (what_follows() if stage in s.matrices else "")
     )
+
+
+def what_follows() -> str:
+    """What the query makes of the inputs: an edit shows its effect beside it, on a phone too."""
+    last, words = "output", "output"
+    if "projected" in shown.stages:
+        last, words = "projected", "projected output"
+    weights, values = (rounded(shown.stages[name], s.digits)[s.query] for name in ("weights", last))
+    keys = [f"{key} {weight}" for key, weight in zip(shown.labels["keys"], weights, strict=True)]
+    token = escape(shown.labels["queries"][s.query])
+    weighs, gives = (escape(brief_list(found)) for found in (keys, values))
+    return (
+        f"<p class='follows'><b>“{token}”</b> gives the weights {weighs}"
+        f" and has the {words} {gives}.</p>"
+    )
+
+
+def brief_list(words: list[str]) -> str:
+    """As many as can be read at a glance."""
+    return ", ".join(words[:GLANCE]) + (" …" if len(words) > GLANCE else "")
 
 
 def the_walk() -> None:
     last = len(tables.STEPS)
-    at = state.page_value("steps", 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _step("Previous", "previous_step", at - 1, "Left", at == 1)
-        _step("Next", "next_step", at + 1, "Right", at == last)
+        previous, following = st.container(width="content"), st.container(width="content")
         step = state.page_control(
             st.segmented_control,
             "Step",
@@ -163,7 +204,12 @@ def the_walk() -> None:
             required=True,
             format_func=lambda k: f"{k} {tables.STEPS[k - 1]}",
             label_visibility="collapsed",
+            help="The steps of one query, from its dot products to its output.",
         )
+    with previous:
+        _step("Previous", "previous_step", step - 1, "Left", step == 1)
+    with following:
+        _step("Next", "next_step", step + 1, "Right", step == last)
     st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
 
 
@@ -171,10 +217,11 @@ def _step(label: str, key: str, step: int, arrow: str, disabled: bool) -> None:
     state.button(
         label,
         key,
-        state.set_page_value,
+        state.choose,
         ("steps", step),
         icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
         shortcut=arrow,
+        help="One step of this query's way.",
         disabled=disabled,
     )
 
@@ -187,7 +234,7 @@ def the_exports() -> None:
     name = f"attention_{s.example}"
     st.subheader("Numbers, code, state", anchor=False)
     page = PageContents(s, trace, shown, title, lambda: panes)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="formats"):
         for key, format in FORMATS.items():
             st.download_button(
                 format.label,
@@ -200,7 +247,7 @@ def the_exports() -> None:
             )
     parts.note(
         "The address of this page holds all settings, unless a box above says that they do not"
-        " fit. A saved state opens again under “your data” above. The menu ⋯ of a stage"
+        " fit. A saved state opens again under “Your data”. The menu ⋯ of a stage"
         " copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
@@ -209,7 +256,12 @@ def the_exports() -> None:
         panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
     )
     st.subheader("All of it", anchor=False)
-    if st.button("Build a zip of everything", key="build_zip", on_click=state.control_moved):
+    if st.button(
+        "Build a zip of everything",
+        key="build_zip",
+        on_click=state.control_moved,
+        help="All numbers, the code, the state and the figure above.",
+    ):
         bar = st.progress(0.0)
         content = b""
         for done, written, content in everything(page, compose(panes, chosen)):  # noqa: B007
@@ -223,6 +275,7 @@ def the_exports() -> None:
             on_click="ignore",
             key="zip",
             type="primary",
+            help="Saves what was just built.",
         )
 
 
@@ -231,26 +284,31 @@ def the_code() -> None:
 
 
 parts.address()
-below = {
+below: dict[str, Callable[[], None]] = {
     CELL: the_cell,
     WALK: the_walk,
     "Spread": the_figures,
+    "Initialise": partial(initialise.panel, s),
+    state.DATA: partial(your_data.panel, s),
     "Take it away": the_exports,
     "Code": the_code,
 }
 with st.bottom, st.container(key="dock"):
-    with st.container(horizontal=True, vertical_alignment="center", key="dock_head"):
-        panel = state.page_control(
-            st.segmented_control,
-            "Below the board",
-            "below",
-            CELL,
-            options=list(below),
-            required=True,
-            label_visibility="collapsed",
-        )
-        editing = editors.choice(s)
-    with st.container(key="dock_content"):
-        editors.editor(s, editing)
+    panel = state.page_control(
+        st.segmented_control,
+        "Below the board",
+        "below",
+        CELL,
+        options=list(below),
+        required=True,
+        label_visibility="collapsed",
+        help="What stands below the board.",
+    )
+    if panel != state.DATA:
+        your_data.forget()
+    with (
+        st.container(key="dock_content"),
+        st.container(key=f"dock_{panel.lower().replace(' ', '_')}"),
+    ):
         below[panel]()
 state.end()

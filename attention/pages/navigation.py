@@ -6,6 +6,12 @@ import streamlit as st
 
 _HERE = Path(__file__).parent
 SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
+PAGES = {  # by their paths; the first is the one without
+    "": ("explore.py", "Explore"),
+    "why": ("variance.py", "Why √d_k"),
+    "conventions": ("conventions.py", "Conventions"),
+    "check": ("check.py", "Check yours"),
+}
 
 
 def show() -> None:
@@ -14,9 +20,7 @@ def show() -> None:
         page_title="Attention, stage by stage", layout="wide", initial_sidebar_state=SIDEBAR
     )
     pages = [
-        st.Page(_HERE / "explore.py", title="Explore", default=True),
-        st.Page(_HERE / "variance.py", title="Why √d_k", url_path="why"),
-        st.Page(_HERE / "conventions.py", title="Conventions", url_path="conventions"),
-        st.Page(_HERE / "check.py", title="Check yours", url_path="check"),
+        st.Page(_HERE / file, title=title, url_path=path or None, default=not path)
+        for path, (file, title) in PAGES.items()
     ]
     st.navigation(pages, position="top").run()

@@ -16,7 +16,7 @@ from attention.pages import state
 
 def opening(introduction: str) -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    st.html(f"{_style()}<p class='intro'>{introduction}</p>")
+    st.html(f"{_dress()}<p class='intro'>{introduction}</p>", unsafe_allow_javascript=True)
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:
@@ -45,7 +45,7 @@ TOO_LARGE = (
 )
 KEPT = (
     ", by which this browser finds them again; no other browser does. “Take it away” on Explore"
-    " saves the state as a file that opens anywhere under “your data”, and lets this browser"
+    " saves the state as a file that opens anywhere under “Your data”, and lets this browser"
     " forget what it keeps."
 )
 
@@ -58,15 +58,18 @@ def address() -> None:
             "flag",
             f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone."
             " “Take it away” on Explore saves the state as a file that opens again under"
-            " “your data”.",
+            " “Your data”.",
         )
     elif not whole:
         message_box("flag", TOO_LARGE + KEPT)
 
 
 @cache
-def _style() -> str:
-    return f"<style>{(Path(__file__).parent / 'style.css').read_text()}</style>"
+def _dress() -> str:
+    """The style of every page, and what closes the menu on a phone."""
+    here = Path(__file__).parent
+    style, script = ((here / name).read_text() for name in ("style.css", "menu.js"))
+    return f"<style>{style}</style><script>{script}</script>"
 
 
 @cache

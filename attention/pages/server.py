@@ -1,4 +1,6 @@
-"""What the server adds to Streamlit: plotly.js out of the installed package, and warm imports."""
+"""What the server adds to Streamlit: plotly.js out of the installed package, pages that wait for
+their style, and warm imports.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,16 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
+from pathlib import Path
 
+import streamlit
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from attention.exports.report import plotly_script
 from attention.pages.board import PLOTLY_URL
+from attention.pages.navigation import PAGES
 
 
 @cache
@@ -34,6 +39,28 @@ def plotly_js(request: Request) -> Response:
     if compressed:
         headers["Content-Encoding"] = "gzip"
     return Response(_plotly(compressed), media_type="text/javascript", headers=headers)
+
+
+HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
+# Until a page has its first line, and with it its style, Streamlit lays it out in its own way and
+# moves all of it twice. That is not shown, though no longer than this many seconds.
+WAITING = """<style>
+.stApp { animation: waiting 4s step-end }
+.stApp:has(.intro, .awaiting) { animation-duration: 0s }
+@keyframes waiting { from { visibility: hidden } }
+</style>"""
+
+
+@cache
+def _index() -> str:
+    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    ours = f"<script>{HISTORY}</script>{WAITING}"
+    return index.read_text(encoding="utf-8").replace("</head>", f"{ours}</head>", 1)
+
+
+def index_html(request: Request) -> HTMLResponse:
+    """Streamlit's own page around ours, which is seen once it stands."""
+    return HTMLResponse(_index(), headers={"Cache-Control": "no-cache"})
 
 
 def _send_at_once() -> None:
@@ -59,7 +86,7 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     halves the processor time of a move.
     """
     import attention.pages.controls
-    import attention.pages.editors  # noqa: F401
+    import attention.pages.initialise  # noqa: F401
 
     _plotly(True)
     _send_at_once()
@@ -69,3 +96,4 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
 
 
 routes = [Route("/" + PLOTLY_URL, plotly_js)]
+routes += [Route("/" + path, index_html) for path in PAGES]

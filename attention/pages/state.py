@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.limits import BadInput
 from attention.pages import start, store
@@ -22,12 +24,13 @@ from attention.session.validate import check
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
-LONGEST_SHOWN = 4  # values that a control may still show
+DATA = "Your data"  # the part below the board where a saved state is opened
+HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
 Change = Callable[[Settings], Settings]
 Widget = Callable[..., Any]  # a control of Streamlit
 Move = Callable[[Any], object]  # takes what a control was moved to
-Doubtful = tuple[str, Any, Move, dict[str, Any]]  # key, value, move and options of a control
+Told = list[tuple[int, Any]]  # what the browser was told, each with the number of the run
 
 
 @dataclass
@@ -40,10 +43,8 @@ class Visit:
     settings: Settings
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
-    page: str = ""
-    address: dict[str, str] = field(default_factory=dict)  # as this page wrote it
-    browser_has_address: bool = True  # whether it has taken over the address this page wrote
-    control_began_run: bool = False
+    page: str = ""  # the last that ran, as Streamlit calls it
+    address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
     written: tuple[bool, str] = (True, "")  # what write_address said last
@@ -53,7 +54,6 @@ class Visit:
     page_values: dict[str, Any] = field(default_factory=dict)
     # the labels each menu showed last
     menu_labels: dict[str, list[str] | None] = field(default_factory=dict)
-    tables: dict[str, dict[str, Any]] = field(default_factory=dict)  # what each table opened with
 
     # the component that keeps large states in the browser
     store_place: AbstractContextManager = field(default_factory=nullcontext)  # on the page
@@ -65,24 +65,25 @@ class Visit:
     told_to_forget: bool = False  # and so to keep nothing until the next change
 
     # the first moves after a restart of the server
-    finished_a_run: bool = False  # whether a run of this session has reached its end
     controls_heard: set[str] = field(default_factory=set)  # whose first move was handed on
     controls_drawn: set[str] = field(default_factory=set)  # by this run, so far
     controls_in_browser: set[str] = field(default_factory=set)
 
-    # hurried moves
-    # what each control may show; the last is told
-    shown: dict[str, list[Any]] = field(default_factory=dict)
-    # moves to a value that the control may have shown before
-    doubtful: list[Doubtful] = field(default_factory=list)
-    ended: bool = False  # whether the last run reached its end
+    # hurried moves: what the browser was told and may not have heard when it asked for this run
+    name: str = field(default_factory=lambda: secrets.token_hex(4))
+    run: int = 0  # the number of this run
+    ended: int = 0  # the last run that reached its end
+    heard: int = 0  # the last run all of which the browser is known to have heard
+    values: dict[str, Told] = field(default_factory=dict)  # of each control
+    addresses: Told = field(default_factory=list)
+    came_back: int = 0  # the run that took over another address
 
 
 def _visit() -> Visit:
     return st.session_state["visit"]
 
 
-def begin(page: str) -> Settings:
+def begin() -> Settings:
     """The settings of this run: from the session, or from the address.
 
     The address counts where the person came with one, or went Back.
@@ -90,17 +91,12 @@ def begin(page: str) -> Settings:
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
     if visit is None:
-        visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [], page=page)
-        _open(visit, address)
-    _judge_doubtful(visit, page, address)
-    if visit.page != page:
-        # the menu of pages leads to bare addresses
-        visit.page, visit.browser_has_address = page, False
-    elif _elsewhere(visit, address) and not visit.control_began_run:
-        _open(visit, address)
-    visit.browser_has_address = visit.browser_has_address or bool(address)
-    visit.control_began_run, visit.ended = False, False
-    visit.controls_drawn = set()
+        visit = st.session_state["visit"] = Visit(EXAMPLES[FIRST].build(), [])
+    if _said_to_be_heard(visit) < visit.ended:
+        _hear(visit)
+    visit.run += 1
+    _arrive(visit, address)
+    visit.page, visit.controls_drawn = _page(), set()
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
@@ -115,7 +111,13 @@ def end() -> None:
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
-    visit.finished_a_run, visit.ended = True, True
+    visit.ended = visit.run
+    if visit.waiting_changes:
+        _carry_out(visit)
+        st.rerun()
+    st.session_state[HEARD] = f"{visit.name} {visit.run}"
+    with visit.store_place:
+        st.text_input(HEARD, key=HEARD, label_visibility="collapsed")
     _awake()
 
 
@@ -125,6 +127,60 @@ def _awake() -> None:
 
     Without it, the first move after a restart would begin the new session, which knows no control.
     """
+
+
+# ---- what the browser has heard ---------------------------------------------
+#
+# Moves reach the server later than they are made, and what it answers reaches the browser later
+# still: a control told another value goes on showing, and sending, the old one until it hears. So
+# the last thing that each run tells is its own number, to a text box that nobody sees. The browser
+# sends it back with each move: what was told up to that run it showed when the move was made, what
+# was told later it may have shown, and all else is the person's doing. With Back alone it sends no
+# text boxes, and the server finds in this one what it wrote there itself.
+
+
+def _said_to_be_heard(visit: Visit) -> int:
+    """The number in the text box; 0 where it was never told one, or by another session."""
+    name, _, run = st.session_state.get(HEARD, "").partition(" ")
+    return int(run) if name == visit.name else 0
+
+
+def _hear(visit: Visit) -> None:
+    """Believe the text box: the browser has sent it."""
+    visit.heard = _said_to_be_heard(visit)
+
+
+def _may_hold(told: Told, heard: int) -> Told:
+    """What the browser may hold of all it was told: the last that it has heard, and all later."""
+    before = sum(run <= heard for run, _ in told)
+    return told[max(before - 1, 0) :]
+
+
+def _arrive(visit: Visit, address: dict[str, str]) -> None:
+    """Take over the address where it is none that the browser was told: the person went Back.
+
+    The menu of pages asks for a page by a bare address, and means the settings that stand.
+    """
+    if not address and _by_menu(visit):
+        return
+    visit.addresses = _may_hold(visit.addresses, visit.heard)
+    held = _may_hold(visit.addresses, _said_to_be_heard(visit))
+    if all(address != told for _, told in held):
+        visit.addresses.append((visit.run, address))
+        visit.came_back = visit.run
+        _open(visit, address)
+
+
+def _by_menu(visit: Visit) -> bool:
+    """Whether this run is of another page than the last, and not since the person went Back."""
+    context = get_script_run_ctx()
+    back = context is not None and context.is_history_navigation
+    return visit.page not in ("", _page()) and not back
+
+
+def _page() -> str:
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
 
 
 # ---- large states, kept by the browser --------------------------------------
@@ -175,8 +231,8 @@ def _found(answer: dict[str, Any]) -> None:
     else:
         visit.awaited_mark = ""
         visit.matrices_in_browser |= set(in_browser.pack(visit.settings)[1])
-        for act in visit.waiting_changes:
-            change(act)
+        if visit.ended:
+            _carry_out(visit)
 
 
 def _lose(visit: Visit, why: object = None) -> None:
@@ -185,7 +241,7 @@ def _lose(visit: Visit, why: object = None) -> None:
     visit.settings, visit.notices = links.read(visit.address)
     if why:
         visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
-    set_page_value("editing", "data")
+    choose("below", DATA)
 
 
 def _reason(why: object) -> str:
@@ -208,7 +264,7 @@ def _keep(visit: Visit, mark: str) -> None:
 def _lacks(answer: dict[str, Any]) -> None:
     """Matrices never arrived, or another page let go of them: send them again."""
     visit, digests = _visit(), answer.get("digests")
-    visit.control_began_run, visit.store_turn = True, secrets.token_hex(8)
+    visit.store_turn = secrets.token_hex(8)
     if isinstance(digests, list):
         visit.matrices_in_browser -= {digest for digest in digests if isinstance(digest, str)}
 
@@ -216,7 +272,7 @@ def _lacks(answer: dict[str, Any]) -> None:
 def _failed(answer: dict[str, Any]) -> None:
     visit = _visit()
     mark, why = str(answer.get("mark") or ""), _reason(answer.get("why"))
-    visit.control_began_run, visit.matrices_in_browser, visit.not_kept = True, set(), (mark, why)
+    visit.matrices_in_browser, visit.not_kept = set(), (mark, why)
     if not mark:
         visit.notices = [f"This browser did not forget: {why}."]
 
@@ -234,22 +290,29 @@ def current() -> Settings:
 
 
 def control_moved() -> None:
-    """A control began this run: every control says so, and what was said before is over."""
-    visit = _visit()
-    visit.control_began_run, visit.notices, visit.remarks = True, [], []
+    """A control began this run: every control says so, and what was said before is over.
+
+    Where the person went Back just before, it is moved on what the address stands for.
+    """
+    visit, address = _visit(), st.query_params.to_dict()
+    _hear(visit)
+    _arrive(visit, address)
+    visit.notices, visit.remarks = [], []
 
 
-def change(act: Change, goes_on: bool = False) -> bool:
+def change(act: Change, goes_on: bool = False) -> None:
     """Let ``act`` make new settings; where it refuses, a notice says why and all stays as is.
 
     Where more of the same ``goes_on``, such as a number that is dragged, Back takes it together.
+    It waits for a state on its way here; and in a new session until all controls were drawn, for
+    what the browser sent for them is meant for the settings before.
     """
     control_moved()
     visit = _visit()
     visit.told_to_forget, visit.stroke_goes_on = False, goes_on
-    if visit.awaited_mark:  # it is meant for the state on its way here
+    if visit.awaited_mark or not visit.ended:
         visit.waiting_changes.append(act)
-        return True
+        return
     try:
         settings = check(act(visit.settings))
         if settings.cell:
@@ -257,8 +320,13 @@ def change(act: Change, goes_on: bool = False) -> bool:
         visit.settings = settings
     except BadInput as problem:
         refuse(str(problem))
-        return False
-    return True
+
+
+def _carry_out(visit: Visit) -> None:
+    """What was asked for while it could not be done."""
+    waiting, visit.waiting_changes = visit.waiting_changes, []
+    for act in waiting:
+        change(act)
 
 
 def refuse(sentence: str) -> None:
@@ -318,8 +386,7 @@ def setting_control(
     def move(moved_to: Any) -> None:
         change(lambda settings: apply(settings, moved_to))
 
-    if _keyed(widget, label, name, value, move, options):
-        st.rerun()
+    _keyed(widget, label, name, value, move, options)
 
 
 def page_control(widget: Widget, label: str, name: str, default: Any, **options: Any) -> Any:
@@ -330,7 +397,7 @@ def page_control(widget: Widget, label: str, name: str, default: Any, **options:
     visit, value = _visit(), _offered(page_value(name, default), default, options.get("options"))
     set_page_value(name, value)
     said = visit.notices, visit.remarks
-    if _keyed(widget, label, name, value, lambda moved_to: set_page_value(name, moved_to), options):
+    if _keyed(widget, label, name, value, partial(set_page_value, name), options):
         # a panel that was open before a restart answers nothing
         visit.notices, visit.remarks = said
     return page_value(name, default)
@@ -378,17 +445,19 @@ def _keyed(
     anew is told its value, or it would show Streamlit's own default and report that as a move.
     """
     key, visit, menu = f"set_{name}", _visit(), None
-    shown = visit.shown.setdefault(key, [value])
     if "format_func" in options:
         menu = [options["format_func"](option) for option in options["options"]]
-    first = _unheard(key)
+    first, told = _unheard(key), _may_hold(visit.values.get(key, []), visit.heard)
+    told = visit.values[key] = told or [(visit.run, value)]
     known = key in visit.controls_in_browser and visit.menu_labels.get(name) == menu
-    held = st.session_state.get(key, _NOTHING)
-    if not first and (not known or held != value or len(shown) > 1):
+    # a move made just before Back may have got lost: all controls are told what is set
+    last = max(told[-1][0], visit.came_back)
+    sure = known and last <= visit.heard and st.session_state.get(key, _NOTHING) == value
+    if not first and not sure:
         # also where only the labels changed: the browser holds the old one
         st.session_state[key] = value
-        if not known or held != value:
-            visit.shown[key] = [*shown, *([] if known else [_NOTHING]), value][-LONGEST_SHOWN:]
+        if not known or told[-1][1] != value:
+            told.append((visit.run, value))
     visit.menu_labels[name] = menu
     visit.controls_drawn.add(key)
     visit.controls_in_browser.add(key)
@@ -397,7 +466,6 @@ def _keyed(
     late = first and sent != value
     if late:
         _moved(key, move, options)
-        visit.control_began_run = False  # it did not begin this run; the next may be Back
     return late
 
 
@@ -408,7 +476,7 @@ def _unheard(key: str) -> bool:
     for the move of a control that this session has not drawn yet. So until one run has reached its
     end, a control is left as the browser sent it, and what differs from the settings is a move.
     """
-    return not _visit().finished_a_run and key not in _visit().controls_heard
+    return not _visit().ended and key not in _visit().controls_heard
 
 
 def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, Any]:
@@ -421,48 +489,27 @@ def _start(widget: Widget, value: Any, choices: Collection | None) -> dict[str, 
 
 
 def _moved(key: str, move: Move, options: dict[str, Any]) -> None:
-    """Hand on what was chosen, at once or, where it may be an echo, when the run begins."""
+    """Hand on what was chosen, unless it is what the browser was told and showed anyway."""
     visit = _visit()
     if key not in visit.controls_in_browser:
         return
+    _hear(visit)
     visit.controls_heard.add(key)
     value = st.session_state[key]
-    if value in visit.shown.get(key, [])[:-1]:
-        visit.doubtful.append((key, value, move, options))
-    else:
-        _hand_on(key, value, move, options)
+    told = _may_hold(visit.values.get(key, []), visit.heard)
+    if all(value != shown for _, shown in told):
+        # what it has not heard yet will take the place of the value chosen
+        later = [(run, other) for run, other in told if run > visit.heard]
+        visit.values[key] = [(visit.heard, value), *later]
+        _hand_on(value, move, options)
 
 
-def _judge_doubtful(visit: Visit, page: str, address: dict[str, str]) -> None:
-    """Tell moves from echoes of what the browser showed before it was told another value.
-
-    A run that another one overtakes, or that is followed at once, may never reach the browser. It
-    then goes on showing the old value, and sends that along with the next move, of whatever
-    control. So such a value is a move where it came alone, and an echo beside another move or
-    with another page or address. Each run is told the value again until one has reached its end.
-    """
-    doubtful, visit.doubtful = visit.doubtful, []
-    alone = len(doubtful) == 1 and not visit.control_began_run and visit.page == page
-    for key, value, move, options in doubtful:
-        visit.shown[key] = [value]
-        if alone and not _elsewhere(visit, address):
-            _hand_on(key, value, move, options)
-    if visit.ended:
-        visit.shown = {key: shown[1:] or shown for key, shown in visit.shown.items()}
-
-
-def _elsewhere(visit: Visit, address: dict[str, str]) -> bool:
-    """Whether the browser shows another address than this page wrote."""
-    return bool(address or visit.browser_has_address) and address != visit.address
-
-
-def _hand_on(key: str, value: Any, move: Move, options: dict[str, Any]) -> None:
+def _hand_on(value: Any, move: Move, options: dict[str, Any]) -> None:
     """Hand on a choice that is on offer.
 
     A menu whose labels were renamed under it reports its old label, one that is gone what it
     showed last, and one where something must be chosen can report nothing: none is a choice.
     """
-    _visit().shown[key] = [value]
     control_moved()
     choices, chosen = options.get("options"), value if isinstance(value, list) else [value]
     if value is None and options.get("required"):
@@ -480,11 +527,17 @@ def set_page_value(name: str, value: Any) -> None:
     _visit().page_values[name] = value
 
 
+def choose(name: str, value: Any) -> None:
+    """Choose for the person: it counts above what a control of the page showed at a restart."""
+    set_page_value(name, value)
+    _visit().controls_heard.add(f"set_{name}")
+
+
 def trigger(key: str, name: str) -> Any:
-    """What a component of ours has just sent; None where it sent nothing."""
+    """What a component of ours has just sent; None where it sent nothing, or its page was left."""
     control_moved()
     _visit().controls_heard.add(f"{key} {name}")
-    return st.session_state[key].get(name)
+    return st.session_state.get(key, {}).get(name)
 
 
 def missed(key: str, name: str) -> bool:
@@ -495,44 +548,6 @@ def missed(key: str, name: str) -> bool:
 def typed(key: str) -> str:
     """What stands in a text box."""
     return st.session_state[key]
-
-
-# ---- tables to type in ------------------------------------------------------
-
-
-def table(name: str, content: Any) -> tuple[str, Any]:
-    """A key for the table of ``name``, and what it opened with.
-
-    Edits are kept by the table against what it opened with. It opens anew, under a new key, when
-    its content was changed elsewhere, or when an edit was refused.
-    """
-    opened = _visit().tables.setdefault(name, {"version": 0, "base": None, "shows": _NOTHING})
-    if opened["shows"] is _NOTHING or opened["shows"] != content:
-        opened.update(version=opened["version"] + 1, base=content, shows=content)
-    return f"table_{name}_{opened['version']}", opened["base"]
-
-
-def edits(name: str, key: str) -> tuple[Any, dict[str, Any]]:
-    """What the table opened with, and Streamlit's record of what was typed since."""
-    return _visit().tables[name]["base"], st.session_state[key]
-
-
-def table_is(name: str, content: Any) -> None:
-    """The open table already shows this content; leave it open."""
-    _visit().tables[name]["shows"] = content
-
-
-def heed(key: str, commit: Callable[..., None], *args: Any) -> None:
-    """Take over what was typed into a table before this session knew it."""
-    if _unheard(key) and any(st.session_state[key].values()):
-        _visit().controls_heard.add(key)
-        commit(*args)
-        st.rerun()
-
-
-def reopen(name: str) -> None:
-    """Show the table anew, as the settings have it."""
-    table_is(name, _NOTHING)
 
 
 # ---- the address ------------------------------------------------------------
@@ -563,9 +578,10 @@ def write_address() -> tuple[bool, str]:
         elif not whole:
             _keep(visit, mark)
     bare = not address and start.is_bare(parameters)
-    if address != parameters and not bare:
-        st.query_params.from_dict(parameters)
-    visit.address = {} if bare else parameters
+    wanted = {} if bare else parameters
+    if any(address != wanted for address in [address, *(told for _, told in visit.addresses)]):
+        st.query_params.from_dict(wanted)
+        visit.addresses.append((visit.run, wanted))
     not_kept, why = visit.not_kept
     if not mark or mark != not_kept:
         why = "it was told to forget" if visit.told_to_forget else ""

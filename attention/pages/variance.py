@@ -16,7 +16,7 @@ from attention.statistics import variance
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
-s = state.begin("variance")
+s = state.begin()
 
 
 def steps(label: str, name: str, options: list[int], **looks: Any) -> None:
@@ -39,9 +39,15 @@ first, second, third, fourth = st.columns(
     [3, 3, 2.4, 1.6], gap="medium", vertical_alignment="bottom"
 )
 with first:
-    steps("d\\_k, up to", "sample_d_k", D_KS)
+    steps("d_k, up to", "sample_d_k", D_KS, help="The longest queries and keys that are drawn.")
 with second:
-    steps("Samples at each d\\_k", "samples", SAMPLES, format_func="{:,}".format)
+    steps(
+        "Samples at each d_k",
+        "samples",
+        SAMPLES,
+        format_func="{:,}".format,
+        help="How many scores are drawn; more lie closer to the theory.",
+    )
 with third:
     state.setting_control(
         st.segmented_control,
@@ -53,7 +59,7 @@ with third:
         format_func=lambda name: maths.DISTRIBUTIONS[name].label,
         required=True,
         width="stretch",
-        help="Each has mean 0 and variance 1",
+        help="Each has mean 0 and variance 1.",
     )
 with fourth:
     state.setting_control(
@@ -65,7 +71,7 @@ with fourth:
         min_value=0,
         max_value=2**32 - 1,
         step=1,
-        help="The same seed gives the same samples",
+        help="The same seed gives the same samples.",
     )
 
 asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples
@@ -131,6 +137,7 @@ with st.expander("The numbers behind these charts"):
         "text/csv",
         on_click="ignore",
         key="variance_csv",
+        help="The points of the charts as a table.",
     )
 sheet.offer(charts, "attention_why")
 parts.address()

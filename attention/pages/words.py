@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +13,7 @@ from attention.pages import controls, share, state
 from attention.session import changes, editing
 from attention.session.settings import Settings
 from attention.weights import INITIALISERS
+from attention.words import KINDS as WORD_KINDS
 
 KINDS = {name: kind.label for name, kind in INITIALISERS.items() if name != "identity"}
 SENTENCE = (
@@ -18,24 +21,36 @@ SENTENCE = (
     " tokenizer of a language model splits otherwise. The same word always gets the same vector."
 )
 SECOND = "Keys and values come from this sentence, queries from the first; a translation, say."
+VECTORS = (
+    "How a word becomes its row of X, at once and for every sentence that follows: drawn from the"
+    " word itself, or one-hot, with a column for each different word."
+)
 RANDOMIZE = (
     "Draws W_Q, W_K and W_V anew, from one seed, each from a stream of its own; press again for the"
     " next seed."
 )
+HOW = (
+    "How Randomize draws. Random integers are −1, 0 and 1, to be followed by hand; uniform ones lie"
+    " between −1 and 1."
+)
+WITH_X = "Randomize draws the vectors of the words anew as well, from the same seed."
+GIVEN = "given"  # rows of X that were typed or brought
 
 
 def row(s: Settings) -> None:
     """The sentence, and beside it what its numbers are drawn from."""
+    st.html("<h2 class='unseen'>Sentence and numbers</h2>")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="words"):
         _sentence(s, memory=False)
         if s.memory_tokens:
             _sentence(s, memory=True)
         if s.d_model is not None:
+            _vectors(s)
             controls.number(
-                "d_model", "d_model_of_words", s.d_model, controls.SIZES["d_model"], width=110
+                "d_model", "d_model_of_words", s.d_model, controls.SIZES["d_model"], width=84
             )
         _randomize(s)
-        with st.container(width=120):
+        with st.container(width=110):
             share.button()
 
 
@@ -48,10 +63,38 @@ def _sentence(s: Settings, memory: bool) -> None:
             "Second sentence" if memory else "Sentence",
             name,
             refused or changes.sentence_of(s, memory),
-            partial(_said, name, memory),
+            _telling(partial(_said, name, memory)),
             help=SECOND if memory else SENTENCE,
             placeholder="Type a sentence and press Enter",
         )
+
+
+def _vectors(s: Settings) -> None:
+    kind = editing.kind_of_vectors(s)
+    labels = ({} if kind else {GIVEN: "as given"}) | WORD_KINDS
+    state.setting_control(
+        st.selectbox,
+        "Each word",
+        "vectors",
+        kind or GIVEN,
+        _telling(lambda s, kind: s if kind == GIVEN else editing.set_vectors(s, kind)),
+        options=list(labels),
+        format_func=labels.__getitem__,
+        help=VECTORS,
+        width=148,
+    )
+
+
+def _telling(act: Callable[..., Settings]) -> Callable[..., Settings]:
+    """The same change; where a batch, or typed Q, K and V, end with it, a sentence says so."""
+
+    def telling(s: Settings, *moved_to: Any) -> Settings:
+        after = act(s, *moved_to)
+        if (s.batch, s.typed_qkv) != (after.batch, after.typed_qkv):
+            state.remark(changes.sentence_ends(s))
+        return after
+
+    return telling
 
 
 def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
@@ -67,25 +110,27 @@ def _said(name: str, memory: bool, s: Settings, sentence: str) -> Settings:
 def _randomize(s: Settings) -> None:
     state.page_control(
         st.selectbox,
-        "Numbers",
+        "Numbers" if s.typed_qkv else "Weights",
         "randomize_kind",
         "integers",
         options=list(KINDS),
         format_func=KINDS.__getitem__,
-        help="How Randomize draws: small whole numbers can be followed by hand.",
-        width=170,
+        help=HOW,
+        width=148,
     )
     state.page_control(
         st.number_input,
-        "Seed",
+        "Next seed",
         "randomize_seed",
         editing.next_seed(s),
         min_value=0,
         max_value=MAX_SEED,
         step=1,
-        help="The same seed always draws the same numbers.",
-        width=120,
+        help="What Randomize draws from, and then counts on; the same seed, the same numbers.",
+        width=84,
     )
+    if not s.typed_qkv:
+        state.page_control(st.checkbox, "X too", "randomize_X", False, help=WITH_X)
     state.button(
         "Randomize",
         "randomize",
@@ -100,5 +145,12 @@ def _randomized() -> None:
     """By what stands in the fields now: who types and presses at once means that."""
     seed = state.page_value("randomize_seed", 0)
     kind = state.page_value("randomize_kind", "integers")
-    if state.change(lambda s: editing.randomize(s, seed, kind)):
-        state.set_page_value("randomize_seed", editing.next_seed(state.current()))
+    with_X = bool(state.page_value("randomize_X", False))
+    low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
+
+    def act(s: Settings) -> Settings:
+        drawn = editing.randomize(s, seed, kind, low, high, with_X)
+        state.choose("randomize_seed", editing.next_seed(drawn))
+        return drawn
+
+    state.change(_telling(act))

@@ -8,7 +8,6 @@ import streamlit as st
 
 from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
-from attention.markdown import plain
 from attention.pages import parts, state
 from attention.readers import array_files, opening
 from attention.readers.entry import ArrayEntry
@@ -23,6 +22,8 @@ from attention.session.settings import Settings
 from attention.session.validate import check
 
 PASTED = "the text"
+LAYER = "Which layer of the model the weights are taken from."
+SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 # What can be chosen for one array, and what is chosen to begin with.
@@ -46,15 +47,21 @@ def panel(s: Settings) -> None:
             height=170,
             max_chars=MAX_PASTED,
             placeholder=PLACEHOLDER,
+            help="The page says how it understood the text before anything changes.",
         )
         # leaving the box is what hands the text over
-        st.button("Read it", key="load_read", on_click=state.control_moved)
+        st.button(
+            "Read it",
+            key="load_read",
+            on_click=state.control_moved,
+            help="Shows what the text holds.",
+        )
         file = st.file_uploader(
             "or open a file",
             type=opening.SUFFIXES,
             key="load_file",
             max_upload_size=8,
-            help="Text as UTF-8, arrays, or a state saved under “Take it away”",
+            help="Text as UTF-8, arrays, or a state saved under “Take it away”.",
             on_change=state.control_moved,
         )
     with right:
@@ -82,21 +89,29 @@ def _content(s: Settings, where: str, content: bytes) -> None:
     """What one text or file holds."""
     if links.is_file(content):
         parts.note("This is a saved state of this page.")
-        state.button("Open it", "open_file", state.open_file, (content,), type="primary")
-        return
-    may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
-    sentence = opening.sentence_in(content) if may_be_words else None
-    if sentence is not None:
-        _sentence(s, sentence)
+        state.button(
+            "Open it",
+            "open_file",
+            state.open_file,
+            (content,),
+            type="primary",
+            help="Goes on from this state; Back brings the numbers of now again.",
+        )
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
+    may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
+    prose = opening.prose_in(content) if may_be_words else None
+    if prose is not None and _is_sentence(prose, mark):
+        _sentence(s, prose.text)
+        return
     if state.page_value("load_mark", None) != mark:
         _start(mark)
     arrays, unreadable = array_files.readable(_arrays(where, content))
     if unreadable:
         parts.message_box("flag", unreadable)
         label = "Go on with the others" if len(arrays) > 1 else "Go on with the other one"
-        if not state.page_control(st.checkbox, label, "load_others", False):
+        help = "What cannot be read is passed over."
+        if not state.page_control(st.checkbox, label, "load_others", False, help=help):
             return
     if state.page_value("load_guessed", None) != mark:
         _guess(s, mark, arrays)
@@ -116,11 +131,31 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         (selected, heads),
         type="primary",
         disabled=not selected,
+        help="Puts them on the board; Back brings what stood there again.",
     )
 
 
+def _is_sentence(prose: opening.Prose, mark: bytes) -> bool:
+    """Whether words are meant; asked where the text holds numbers as well."""
+    if not prose.has_numbers:
+        return True
+    if state.page_value("load_as_mark", None) != mark:
+        state.set_page_value("load_as_mark", mark)
+        state.set_page_value("load_as", SENTENCE if prose.likely else NUMBERS)
+    chosen = state.page_control(
+        st.segmented_control,
+        "Words and numbers: read them as",
+        "load_as",
+        SENTENCE,
+        options=[SENTENCE, NUMBERS],
+        required=True,
+        help="In a sentence a number is a token of its own; numbers are rows with their labels.",
+    )
+    return chosen == SENTENCE
+
+
 def _sentence(s: Settings, sentence: str) -> None:
-    """Words without numbers: a sentence, for the tokens or for the second sequence."""
+    """A sentence, for the tokens or for the second sequence."""
     tokens = check(changes.set_sentence(s, sentence)).tokens
     count = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
     parts.note(f"This is a sentence of {count}: {' · '.join(tokens)}")
@@ -131,7 +166,12 @@ def _sentence(s: Settings, sentence: str) -> None:
             label = "Use it as the second sequence" if memory else "Use this sentence"
             key = f"load_sentence_{memory}"
             kind = "secondary" if memory else "primary"
-            state.button(label, key, _use_sentence, (sentence, memory), type=kind)
+            help = (
+                "Keys and values come from it."
+                if memory
+                else "Its tokens take the place of those now."
+            )
+            state.button(label, key, _use_sentence, (sentence, memory), type=kind, help=help)
 
 
 def _use_sentence(sentence: str, memory: bool) -> None:
@@ -150,14 +190,13 @@ def _start(mark: bytes) -> None:
 
 
 def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
-    """What the arrays most likely are; where a matrix was asked for, a single one is that."""
+    """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
     state.set_page_value("load_layer", next(iter(layers(arrays)), None))
     state.set_page_value("load_family", adopt.family_of(list(arrays)))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
     likely = adopt.likely(*next(iter(arrays.items())), s)
-    state.set_page_value("load_role", state.page_value("load_for", None) or likely)
-    state.set_page_value("load_for", None)
+    state.set_page_value("load_role", likely)
 
 
 def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
@@ -183,6 +222,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
             None,
             options=list(COMMAS),
             format_func=COMMAS.get,
+            help="1,5 is one and a half in some countries, and two numbers in others.",
         )
     if isinstance(read, Ambiguous):
         raise BadInput("choose one of the two above.")
@@ -201,6 +241,7 @@ def _single(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | No
         "X",
         options=list(ROLES),
         format_func=ROLES.__getitem__,
+        help="Which input of the attention they become.",
     )
     return {role: (name, _selection(role, entry))}, _heads(s, {role})
 
@@ -218,9 +259,12 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
         options=list(FAMILY_LABELS),
         required=True,
         format_func=FAMILY_LABELS.__getitem__,
+        help="Whether queries, keys and values are computed from weights or come as they are.",
     )
     if len(known) > 1 and family == "weights":
-        layer = state.page_control(st.selectbox, "Layer", "load_layer", known[0], options=known)
+        layer = state.page_control(
+            st.selectbox, "Layer", "load_layer", known[0], options=known, help=LAYER
+        )
     if state.page_value("load_picks", None) != (family, layer):
         state.set_page_value("load_picks", (family, layer))
         for role, name in adopt.picks_of(arrays, family, layer).items():
@@ -231,12 +275,13 @@ def _several(s: Settings, arrays: dict[str, ArrayEntry]) -> tuple[Picks, int | N
         with left:
             name = state.page_control(
                 st.selectbox,
-                plain(ROLES[role]),
+                ROLES[role],
                 f"load_pick_{role}",
                 None,
                 options=list(arrays),
                 index=None,
                 placeholder="leave as it is",
+                help="The array that becomes this input.",
                 format_func=lambda name: f"{name}   {sides(arrays[name].shape)}",
             )
         if name is not None:
@@ -262,6 +307,7 @@ def _heads(s: Settings, roles: set[str]) -> int | None:
         max_value=MAX_DIMENSION,
         step=1,
         placeholder=f"as now, {s.heads}",
+        help="The columns of the weights are split evenly between them.",
     )
 
 
@@ -287,6 +333,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 f"load_words_{role}",
                 "",
                 placeholder=" ".join(entry.rows[:4]),
+                help="Rows are taken by their words; without any, the first ones.",
             )
         elif first and (entry.dtype != "text" or len(entry.shape) > 2):
             chosen["cut"] = state.page_control(
@@ -296,7 +343,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 "",
                 placeholder="such as 0, :, 0:64; counted from 0",
                 help="Layer, head or rows, as NumPy writes it;"
-                " of a tensor with several weights, of this one's part",
+                " of a tensor with several weights, of this one's part.",
             )
         if group == "QKV" and first and len(entry.shape) > 2:
             axis = state.page_control(
@@ -307,6 +354,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 options=list(AXES),
                 required=True,
                 format_func=AXES.__getitem__,
+                help="What stands before rows and columns in these tensors.",
             )
         if role in WEIGHTS and entry.shape[-1:] == entry.shape[-2:-1] and _is_open(role, entry):
             chosen["stored"] = state.page_control(
@@ -316,6 +364,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 AS_IT_IS.stored,
                 options=list(STORED),
                 format_func=STORED.__getitem__,
+                help="Frameworks store a weight either way round; torch as (out, in).",
                 required=True,
             )
         if role == MASK:
@@ -325,6 +374,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True) -> Selection:
                 f"load_true_{MASK}",
                 AS_IT_IS.true_means,
                 options=list(POLARITIES),
+                help="Frameworks differ in what True of a mask means.",
                 required=True,
             )
     return Selection(chosen["words"], chosen["cut"], chosen["stored"], chosen["true"], axis)
@@ -337,12 +387,9 @@ def _is_open(role: str, entry: ArrayEntry) -> bool:
 
 
 def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
-    remarks: list[str] = []
-
     def act(s: Settings) -> Settings:
         new, said = adopt.adopt(s, selected, heads)
-        remarks.extend(said)
+        state.remark(" ".join(said))
         return new
 
-    if state.change(act):
-        state.remark(" ".join(remarks))
+    state.change(act)

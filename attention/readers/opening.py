@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from attention.limits import MAX_FIELD, BadInput
 from attention.readers import array_files, texts
@@ -22,13 +23,27 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
 
 
 _NO_PROSE = re.compile(r"[\[\]{}=\t\x00]|\S[,;|]\S|\b(?:true|false)\b", re.IGNORECASE)
+_WITH_COMMA = re.compile(r"(?<!\S)\d+,\d+(?!\S)")  # 3,50 euros: no separator
 
 
-def sentence_in(content: bytes) -> str | None:
-    """The text of words alone; None where it holds a number, or is written like code or a table.
+class Prose(NamedTuple):
+    """A text that can be read as a sentence."""
 
-    >>> sentence_in(b"the cat sat\\n"), sentence_in(b"cat 1 2"), sentence_in(b"a,b,c")
-    ('the cat sat', None, None)
+    text: str
+    likely: bool  # rather a sentence than a table with labels
+    has_numbers: bool
+
+
+def prose_in(content: bytes) -> Prose | None:
+    """The text as a sentence; None where it is written like code or a table.
+
+    A number is a token like any other where words go on after it, and words are the more. Where one
+    number ends a line of several words, or each of several lines holds as many, it may be either.
+
+    >>> prose_in(b"I have 2 cats\\n")
+    Prose(text='I have 2 cats', likely=True, has_numbers=True)
+    >>> prose_in(b"I have 2").likely, prose_in(b"cat 1 2"), prose_in(b"a,b,c")
+    (False, None, None)
     """
     if len(content) > MAX_FIELD:
         return None
@@ -36,9 +51,28 @@ def sentence_in(content: bytes) -> str | None:
         text = content.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
         return None
-    if _NO_PROSE.search(text) or not any(character.isalpha() for character in text):
+    if _NO_PROSE.search(_WITH_COMMA.sub("0", text)) or not any(
+        character.isalpha() for character in text
+    ):
         return None
-    return None if any(is_number(word.strip(".,;:!?()")) for word in text.split()) else text
+    lines = [[_is_figure(token) for token in line.split()] for line in text.splitlines() if line]
+    figures, tokens = sum(map(sum, lines)), sum(map(len, lines))
+    if not figures:
+        return Prose(text, True, False)
+    if tokens - figures <= figures:
+        return None
+    alike = len(lines) > 1 and len({sum(line) for line in lines}) == 1
+    if re.search(r"\d[^\d\s]*[ ]+[^\W\d_]{2}", text):  # a word after a number
+        return Prose(text, not alike, True)
+    return Prose(text, False, True) if len(lines) == figures == 1 else None
+
+
+def _is_figure(token: str) -> bool:
+    """Whether it is a number, in any way of writing: 3, 3,50, 12:30, nan."""
+    bare = token.strip(".,;:!?()%")
+    return is_number(bare) or (
+        any(c.isdigit() for c in bare) and not any(c.isalpha() for c in bare)
+    )
 
 
 def decoded(content: bytes, where: str) -> str:

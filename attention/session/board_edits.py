@@ -22,7 +22,6 @@ from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.session.validate import check
 
 LONGEST_TEXT = 1000  # characters; a sentence quotes fewer
-MOST_WRITTEN = 2 * MAX_EDITED  # operations of one message
 MOST_CLIENT = 40  # characters
 
 
@@ -68,7 +67,7 @@ text='0.5'),), more=False)
     client, written, more = (value.get(name) for name in ("client", "operations", "more"))
     if not isinstance(client, str) or not client or len(client) > MOST_CLIENT:
         return None
-    if not isinstance(written, list) or len(written) > MOST_WRITTEN or not isinstance(more, bool):
+    if not isinstance(written, list) or len(written) > MAX_EDITED or not isinstance(more, bool):
         return None
     operations = tuple(_operation(each) for each in written)
     known = tuple(operation for operation in operations if operation is not None)

@@ -1,33 +1,21 @@
-"""What typing into a table and rolling do to the settings. Each takes settings and gives new
+"""What drawing numbers and adding a token do to the settings. Each takes settings and gives new
 ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from attention.limits import MAX_SEED, BadInput
-from attention.numbers import exact
-from attention.readers.printouts import read_number
+from attention.limits import MAX_SEED
 from attention.session.changes import BY_WORD, by_word, set_tokens
 from attention.session.matrix import Matrix, Recipe
-from attention.session.run import labels
 from attention.session.settings import Settings
 from attention.stages import STAGES
 
-Table = tuple[tuple[str, ...] | None, tuple[tuple[str, ...], ...]]  # the tokens, and the cells
-
-
-class _Row(NamedTuple):
-    """A row of an edited table."""
-
-    place: int  # in the table, from 0
-    old: int | None  # which row it was when the table opened; None for a new one
-    token: str
-    cells: list[str]
+WEIGHT_ENDS = {"integers": (-1, 2), "uniform": (-1, 1)}  # the upper one is not drawn
+VECTOR_ENDS = {"integers": (-2, 3), "uniform": (-1, 1)}
 
 
 def token_sequence(s: Settings, name: str) -> str | None:
@@ -36,72 +24,6 @@ def token_sequence(s: Settings, name: str) -> str | None:
     if rows not in ("queries", "keys"):
         return None
     return "memory_tokens" if rows == "keys" and s.memory_tokens else "tokens"
-
-
-def content(s: Settings, name: str) -> Table:
-    """What the table of a matrix shows: its tokens, and its numbers as text."""
-    sequence = token_sequence(s, name)
-    values = s.matrices[name].values
-    values = values[s.item] if values.ndim == 3 else values
-    return getattr(s, sequence) if sequence else None, tuple(
-        tuple(exact(v) for v in row) for row in values
-    )
-
-
-def column_labels(s: Settings, name: str, count: int) -> list[str]:
-    """The labels of the columns of this matrix, or 1, 2, … where they are not as many."""
-    known = labels(s)[STAGES[name].columns]
-    return list(known) if len(known) == count else [str(k) for k in range(1, count + 1)]
-
-
-def edit(s: Settings, name: str, base: Table, edits: dict) -> Settings:
-    """The settings after the ``edits`` in a table that opened with ``base``.
-
-    ``edits`` is Streamlit's record of them: ``edited_rows``, ``added_rows`` and ``deleted_rows``,
-    where column ``c0`` is the first of the matrix. A new row is 0 where nothing was typed.
-    """
-    tokens, cells = base
-    if tokens is None and (edits["added_rows"] or edits["deleted_rows"]):
-        raise BadInput(f"{name} has one row for each dimension; change the dimension instead.")
-    rows = _edited(base, edits)
-    values = np.array([_numbers(row, cells, name) for row in rows])
-    keep, words = [row.old for row in rows], tuple(row.token for row in rows)
-    if tokens is not None and (words != tokens or keep != list(range(len(cells)))):
-        s = set_tokens(s, words, keep, token_sequence(s, name) == "memory_tokens")
-    matrix = s.matrices[name]
-    return s.with_matrix(name, Matrix(_placed(s, name, values), matrix.recipe, matrix.remark))
-
-
-def _edited(base: Table, edits: dict) -> list[_Row]:
-    """The rows of the table as they stand on the screen, without those that were deleted."""
-    tokens, cells = base
-    words = tokens or ("",) * len(cells)
-    rows = [
-        _Row(k, k, word, list(row)) for k, (word, row) in enumerate(zip(words, cells, strict=True))
-    ]
-    for k, changed in edits["edited_rows"].items():
-        for column, text in changed.items():
-            if column == "token":
-                rows[int(k)] = rows[int(k)]._replace(token=text or "")
-            else:
-                rows[int(k)].cells[int(column[1:])] = text
-    for added in edits["added_rows"]:
-        token = added.get("token") or f"w{len(rows) + 1}"
-        new = [added.get(f"c{k}") or "0" for k in range(len(cells[0]))]
-        rows.append(_Row(len(rows), None, token, new))
-    gone = set(edits["deleted_rows"])
-    return [row for row in rows if row.place not in gone]
-
-
-def _numbers(row: _Row, before: tuple[tuple[str, ...], ...], name: str) -> list[float]:
-    """The numbers of a row; what was not edited is not read again."""
-    same = before[row.old] if row.old is not None else ()
-    return [
-        float(text)
-        if k < len(same) and text == same[k]
-        else read_number(text or "", f"{name}, row {row.place + 1}, column {k + 1}")
-        for k, text in enumerate(row.cells)
-    ]
 
 
 def _placed(s: Settings, name: str, values: np.ndarray) -> np.ndarray:
@@ -152,6 +74,21 @@ def randomize(
     if X is None or not X.by_word or X.kind == "identity":
         X = BY_WORD
     return by_word(s, X.kind, seed, X.low, X.high)
+
+
+def kind_of_vectors(s: Settings) -> str | None:
+    """How each word gets its vector, a kind of :data:`attention.words.KINDS`; None where the rows
+    of X were given otherwise.
+    """
+    X = s.matrices["X"].recipe if "X" in s.matrices else None
+    return X.kind if X and X.by_word else None
+
+
+def set_vectors(s: Settings, kind: str) -> Settings:
+    """Give each word a vector of another kind, from the seed of those it has, or 0."""
+    X = s.matrices["X"].recipe
+    seed = X.seed if X and X.by_word else BY_WORD.seed
+    return by_word(s, kind, seed, *VECTOR_ENDS.get(kind, ()))
 
 
 def next_seed(s: Settings) -> int:

@@ -33,7 +33,7 @@ UNNAMED = "four-words"  # what a link means that names no example and asks for s
 OWN = "own"  # what somebody's own numbers stand on
 SECOND_SENTENCE = "a dog barks"
 TRANSLATIONS = {  # of an example's sentence: what its keys and values can come from
-    "cat-sat": "le chat est assis sur le tapis",
+    "cat-sat": "die Katze saß auf der Matte",
     "sentence": "le chat ronronne parce qu’il a mangé",
 }
 NUMBERS = (
@@ -289,7 +289,7 @@ def batch(name: str) -> Settings:
     "Your own numbers",
     "A place to begin with numbers of your own.",
     "A place to begin with your own: type over these numbers, roll others, or paste and open files"
-    " under “your data”.",
+    " under “Your data”.",
 )
 def own(name: str) -> Settings:
     X = Recipe("integers", 0, 0, 3)

@@ -14,7 +14,7 @@ from attention.session.settings import Settings
 
 OTHER = (
     "What this browser keeps under this address is damaged, or is another state; open a saved state"
-    " under “your data” on Explore, or bring the numbers again."
+    " under “Your data” on Explore, or bring the numbers again."
 )
 
 

@@ -223,7 +223,7 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
             elif parameter == "partial":
                 notices.append(
                     "This address stands for matrices too large for it, kept by the browser that"
-                    " made it, and this one has none under it; open a saved state under “your data”"
+                    " made it, and this one has none under it; open a saved state under “Your data”"
                     " on Explore, or bring them again."
                 )
             elif parameter != "example" and not parameter.startswith("embed"):

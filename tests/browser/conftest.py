@@ -18,7 +18,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-LONG = ("test_text_browser", "test_data_browser", "test_state_browser", "test_monkey")
+FIRST_HALF = (  # of the processor time that the tests in a browser take, by file
+    "test_explore_browser",
+    "test_board_browser",
+    "test_comparing_browser",
+    "test_front_door_browser",
+)
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
@@ -26,27 +31,41 @@ IDLE = """() => { const { testScriptState, testConnectionState } =
 SHEET = """arg => { const src = document.querySelector('.sheet img')?.src ?? ''
   const text = decodeURIComponent(src.slice(src.indexOf(',') + 1))
   return (%s)(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, arg) }"""
+PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
+MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
+POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--process-per-site",  # scripts are compiled once for all pages of a profile,
+    # so nothing is gained by a thread that compiles them while they arrive, or by one that compiles
+    # better what runs for a second; the other features are those that Playwright turns off, whose
+    # list this one replaces
+    "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,"
+    "DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,"
+    "MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,OptimizationHints,"
+    "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
+    "--js-flags=--no-turbofan --no-maglev",
+]
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def pytest_collection_modifyitems(items):
-    """The tests in a browser go first, the long ones among them at the front.
+    """Each of two workers begins with about half of the tests in a browser, which take longest.
 
-    So no worker is left with a long one when the others have nothing more to do.
+    Of what is in order the first gets the first half, the other the second. So both come to the
+    short tests last, and the one that is done sooner takes over some from the other to the end.
     """
-    items.sort(key=_when)
+    in_browser = [item for item in items if "browser" in item.path.parts]
+    others = [item for item in items if "browser" not in item.path.parts]
+    first = [item for item in in_browser if item.path.stem in FIRST_HALF]
+    second = [item for item in in_browser if item.path.stem not in FIRST_HALF]
+    middle = max(0, len(items) // 2 - len(first))
+    items[:] = [*first, *others[:middle], *second, *others[middle:]]
     if CHROMIUM is None:
         reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
-        for item in items:
-            if "browser" in item.path.parts:
-                item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def _when(item) -> int:
-    """Where in the order a test runs; those with the same number stay in theirs."""
-    if "browser" not in item.path.parts:
-        return len(LONG) + 1
-    return LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG)
+        for item in in_browser:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @contextmanager
@@ -98,22 +117,37 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--process-per-site"]
-        )
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 
 
-def appears(locator, state: str = "visible") -> bool:
-    """Whether it comes within three seconds; who asks tries again where it does not."""
+def succeeds(act) -> bool:
+    """Whether it comes to an end in the time it has; who asks tries again where it does not."""
     from playwright.sync_api import TimeoutError as TooLate
 
     try:
-        locator.wait_for(state=state, timeout=3000)
+        act()
     except TooLate:
         return False
     return True
+
+
+def appears(locator, state: str = "visible") -> bool:
+    """Whether it comes within moments; who asks tries again where it does not."""
+    return succeeds(lambda: locator.wait_for(state=state, timeout=MOMENTS))
+
+
+def until(locator, state: str = "visible", act=lambda: None) -> None:
+    """Wait until it is seen, or "detached"; ``act``, which brings it, is done again for each try.
+
+    Given a minute, Playwright would look every half second; given two seconds, it looks often.
+    """
+    for _ in range(25):
+        act()
+        if appears(locator, state):
+            return
+    raise AssertionError(f"{locator} is never {state}")
 
 
 class Dashboard:
@@ -130,8 +164,13 @@ class Dashboard:
         """Open a page with this link; without one with the four words, or at its bare address."""
         link = link if link or bare else {"example": "four-words"}
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
-        self.page.wait_for_selector(ready)
+        until(self.page.locator(ready).first)
         return self.idle()
+
+    def turn_to(self, **link) -> None:
+        """Another link on the page that is open, as Back and Forward bring one."""
+        self.page.evaluate("link => history.pushState(null, '', link)", "?" + urlencode(link))
+        self.page.evaluate("dispatchEvent(new Event('popstate'))")
 
     def tag(self) -> str:
         """A digest of all that is drawn."""
@@ -141,7 +180,7 @@ class Dashboard:
         """Do something that changes what is drawn, and wait until it is."""
         before = self.tag()
         act()
-        self.page.wait_for_function(f"before => {TAG} !== before", arg=before)
+        self.wait_for(f"before => {TAG} !== before", before)
         return self.idle()
 
     def idle(self) -> Dashboard:
@@ -149,12 +188,13 @@ class Dashboard:
         self.wait_for(IDLE)
         return self
 
-    def wait_for(self, script: str, arg=None) -> None:
-        self.page.wait_for_function(script, arg=arg)
+    def wait_for(self, script: str, arg=None):
+        """Wait until a function of arg says something other than false or nothing; what it says."""
+        return self.page.wait_for_function(script, arg=arg, polling=POLL)
 
     def sheet(self, holds: str, arg=None) -> None:
         """Wait until a function of the figure to take away, an SVG element, and of arg is true."""
-        self.page.wait_for_function(SHEET % holds, arg=arg, polling=100)
+        self.wait_for(SHEET % holds, arg)
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(
@@ -180,38 +220,36 @@ class Dashboard:
         return self.painted(stage, f"painted.{side}")
 
     def painted(self, stage: str, what: str):
-        """Something of what the canvas of a stage says that it has painted."""
-        return self.page.evaluate(
-            f"""s => {{ const {{ painted }} = document.querySelector(
-            `.board-pane[data-stage=${{s}}] .board-canvas`); return {what} }}""",
-            stage,
-        )
+        """Something of what the canvas of a stage says that it has painted, once it has."""
+        script = f"stage => {{ const painted = {PAINTED}; return painted && {{ found: {what} }} }}"
+        found = self.page.evaluate(script, stage) or self.wait_for(script, stage).json_value()
+        return found["found"]
 
     def place(self, stage: str, i: int, j: int) -> tuple[float, float]:
-        return self.page.evaluate(
-            """([s, i, j]) => {
-            const pane = document.querySelector(`.board-pane[data-stage=${s}]`)
-            pane.scrollIntoView({ block: 'center', behavior: 'instant' }) // above the dock
-            const canvas = document.querySelector(`.board-pane[data-stage=${s}] .board-canvas`)
-            const box = canvas.getBoundingClientRect(), { x, y } = canvas.painted.axes
-            return [box.left + x(j), box.top + y(i)] }""",
-            [stage, i, j],
-        )
+        """Where in the window a cell is, after it was brought into sight."""
+        script = f"""([stage, i, j]) => {{
+            if (!{PAINTED}?.axes) return null
+            const pane = document.querySelector(`.board-pane[data-stage=${{stage}}]`)
+            pane.scrollIntoView({{ block: 'center', behavior: 'instant' }}) // above the dock
+            const canvas = pane.querySelector('.board-canvas')
+            const box = canvas.getBoundingClientRect(), {{ x, y }} = canvas.painted.axes
+            return [box.left + x(j), box.top + y(i)] }}"""
+        return self.wait_for(script, [stage, i, j]).json_value()
 
     def hover(self, stage: str, i: int, j: int) -> None:
-        for _ in range(10):  # a pane that moved or was drawn anew meanwhile is pointed at again
+        def point() -> None:
             x, y = self.place(stage, i, j)
             self.page.mouse.move(x - 3, y - 3)
             self.page.mouse.move(x, y)
-            if appears(self.page.locator(".board-tip")):
-                return
-        raise AssertionError(f"pointing at {stage}, {i}, {j} says nothing")
+
+        # a pane that moved or was drawn anew meanwhile is pointed at again
+        until(self.page.locator(".board-tip"), act=point)
 
     def click(self, stage: str, i: int, j: int) -> Dashboard:
         self.hover(stage, i, j)
         x, y = self.place(stage, i, j)
         self.page.mouse.click(x, y)
-        self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").wait_for()
+        until(self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").first)
         return self
 
     def tab(self, label: str) -> None:
@@ -227,55 +265,45 @@ class Dashboard:
 
     def choose(self, key: str, label: str) -> None:
         option = self.page.get_by_role("option", name=label, exact=True)
-        for _ in range(10):  # a list that was open when the page was drawn anew is opened again
+        for _ in range(20):  # a list that was open when the page was drawn anew is opened again
             self.page.locator(f".st-key-{key} input").click()
-            if appears(option):
-                break
-        option.click()
+            if appears(option) and succeeds(lambda: option.click(timeout=MOMENTS)):
+                return
+        raise AssertionError(f"{label} cannot be chosen")
 
-    def edit(self, name: str) -> Dashboard:
-        self.page.locator(".st-key-set_editing").get_by_role("radio", name=name, exact=True).click()
-        self.page.locator(".st-key-editor").wait_for()
-        return self
+    def initialise(self, matrix: str) -> None:
+        """Open the panel that draws one matrix."""
+        self.tab("Initialise")
+        self.choose("set_matrix", matrix)
+        until(self.page.locator(f".st-key-set_kind_{matrix}").first)
 
-    def type_into(self, row: int, column: int, text: str) -> None:
-        """Type into the open table; column 0 is the first one of the table."""
-        table = self.page.locator(".st-key-editor .dvn-scroller").first
-        chosen = self.page.locator(
-            f".st-key-editor #glide-cell-{column + 1}-{row}[aria-selected=true]"
-        )
-        box = self.page.locator("#portal textarea, #portal input").first
-        for _ in range(10):  # a table that opens anew forgets what was pressed meanwhile
-            self.page.keyboard.press("Escape")  # a cell opened by mistake would cover the table
-            table.click(position={"x": 60, "y": 52})
-            for key in ["ArrowDown"] * row + ["ArrowRight"] * column:
-                self.page.keyboard.press(key)
-            if appears(chosen, "attached"):
-                self.page.keyboard.press("Enter")
-                if appears(box):
-                    break
-        box.fill(text)
-        self.page.keyboard.press("Enter")
+    def write(self, stage: str, i: int, j: int, text: str) -> Dashboard:
+        """Type over a number of the board, and wait until its effect is drawn."""
+        self.click(stage, i, j).idle()
+        self.page.keyboard.type(text)
+        return self.after(lambda: self.page.keyboard.press("Enter"))
 
     def paste(self, text: str) -> None:
-        """Put a text into the box of "your data"."""
+        """Put a text into the box of "Your data"."""
         self._data()
         self.page.locator(".st-key-set_load_text textarea").fill(text)
         self.page.keyboard.press("Control+Enter")
 
     def upload(self, name: str, content: bytes) -> None:
-        """Open a file under "your data"."""
+        """Open a file under "Your data"."""
         self._data()
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-        self.page.locator(".st-key-editor input[type=file]").set_input_files(file)
+        self.page.locator(".st-key-dock_content input[type=file]").set_input_files(file)
 
     def _data(self) -> None:
         if not self.page.locator(".st-key-set_load_text").count():
-            self.edit("your data")
+            self.tab("Your data")
 
     def use(self) -> Dashboard:
         """Take what was understood, and wait until it is drawn."""
-        return self.after(lambda: self.page.locator(".st-key-load_use button:enabled").click())
+        button = ".st-key-load_use button:enabled"
+        until(self.page.locator(button).first)
+        return self.after(lambda: self.page.locator(button).first.click())
 
     def download(self, act) -> tuple[str, bytes]:
         with self.page.expect_download() as download:
@@ -288,12 +316,11 @@ class Dashboard:
         self.page.locator(".board-menu:not([hidden])").get_by_role("button", name=name).click()
 
     def notice(self) -> str:
-        box = self.page.locator(".said").first
-        box.wait_for()
-        return box.inner_text()
+        until(self.page.locator(".said").first)
+        return self.page.locator(".said").first.inner_text()
 
 
-VISITS = 20  # of one profile: its process grows with each page
+VISITS = 40  # of one profile: its process grows with each page, to a gigabyte by then
 
 
 class Profile:

@@ -86,12 +86,11 @@ PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "sca
 D_MODEL = "d_model_number", "d_model_of_words"
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
-    "set_example": ANYTHING,
+    "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING),
     "set_parts": ROWS | PARTS,
-    "one_hot": ROWS | {"W_Q", "W_K", "W_V"},
     "set_query": {"query"},
     "set_head": {"head"},
     "set_item": {"item", "cell"},
@@ -107,34 +106,30 @@ CHANGES: dict[str, set[str]] = {
     **{f"set_{name}": {"X", "memory", "W_Q", "W_K", "W_V", "cell"} for name in D_MODEL},
     "set_d_k_number": {"W_Q", "W_K", "Q", "K", "cell"},
     "set_d_v_number": {"W_V", "V", "W_O", "cell"},
-    "set_sentence": ROWS | PARTS,
-    "set_second_sentence": ROWS | PARTS,
-    "randomize": {"W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
+    "set_sentence": ROWS | PARTS | {"example"},
+    "set_second_sentence": ROWS | PARTS | {"example"},
+    "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
+    "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell"},
-    "table_mask": {"mask", "drawn", "cell"},
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
-    **{f"table_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
-    **{f"add_{name}": ROWS for name in ("X", "memory", "Q", "K", "V")},
-    **{f"table_{name}": {name, "cell"} for name in ("W_Q", "W_K", "W_V", "W_O")},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "set_example": 0.7, "reset": 0.5}
+RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
     "load_use": 4,
     "open_file": 3,
     "check_file": 2,
     "board": 5,
-    "set_editing": 3,
-    "set_below": 2,
+    "set_below": 4,
 }
 
 
 def may_change(key: str) -> set[str]:
     """The settings a move of this control may change; none where the control is not listed."""
-    return CHANGES.get(re.sub(r"^(table_\w+?)_\d+$", r"\1", key), set())
+    return CHANGES.get(re.sub("^examples_.*", "examples", key), set())
 
 
 class Fault(Exception):
@@ -274,14 +269,15 @@ CONTROLS = """() => [...document.querySelectorAll('[class*=st-key-]')].map(node 
   const kind = node.querySelector('[data-testid]')?.dataset.testid
   const inside = [...node.querySelectorAll('button, input, textarea, canvas')]
   const able = inside.some(part => !part.disabled)
-  return { key, kind, able: able && node.getClientRects().length > 0 && !key.startsWith('editor') }
+  return { key, kind, able: able && node.getClientRects().length > 0 }
 }).filter(control => control.able)"""
 
 CONNECTED = (
     "() => document.querySelector('.stApp')?.dataset.testConnectionState === 'CONNECTED'"
     " && !document.querySelector('[role=dialog]')"
 )
-MAY_BE_EMPTY = {"set_editing", "set_load_comma", "set_head"}
+AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
+MAY_BE_EMPTY = {"set_load_comma", "set_head"}
 
 
 def bits(matrix: np.ndarray) -> list[int]:
@@ -396,8 +392,9 @@ class Hands:
             self.page.keyboard.press(press)
 
     def stButtonGroup(self, key: str, chance: float) -> None:
-        if key == "set_editing" and chance > 0.5:  # the place where files are opened
-            chance = 0.999
+        if key == "set_below" and chance > 0.5:  # the place where files are opened
+            self._at(key, "button").get_by_text("Your data", exact=True).click()
+            return
         self._one(key, "button", chance).click()
 
     def stNumberInput(self, key: str, chance: float) -> None:
@@ -426,6 +423,14 @@ class Hands:
     def stCheckbox(self, key: str, chance: float) -> None:
         self._at(key, "label").first.click()
 
+    def stPopover(self, key: str, chance: float) -> None:
+        """One of the examples, from their list."""
+        self._at(key, "button").first.click()
+        titles = self._at("set_example", "button")
+        titles.first.wait_for()
+        titles.nth(int(chance * titles.count())).click()
+        self.page.keyboard.press("Escape")
+
     def stButton(self, key: str, chance: float) -> None:
         self._at(key, "button").first.click()
 
@@ -446,26 +451,8 @@ class Hands:
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
 
-    def table(self, key: str, chance: float) -> None:
-        grid = self._at(key, ".dvn-scroller").first
-        box = grid.bounding_box()
-        if box is None:
-            return
-        row, column = int(chance * 977) % 4, int(chance * 7919) % 4
-        grid.click(
-            position={
-                "x": min(95 + 60 * column, box["width"] - 6),
-                "y": min(52 + 35 * row, box["height"] - 6),
-            }
-        )
-        if "mask" not in key:
-            values = "0.5", "7", "-2", "abc", "", "1e999", "word"
-            self.page.keyboard.press("Enter")
-            self.page.keyboard.type(values[int(chance * len(values))])
-            self.page.keyboard.press("Enter")
-
     def board(self, key: str, chance: float) -> None:
-        """A cell by mouse or by keys, the button for the editor, or one of a pane's tools."""
+        """A cell by mouse or by keys, or one of a pane's tools."""
         pane = self._one(key, ".board-pane", chance * 13 % 1)
         kind = int(chance * 101) % 10
         pane.scroll_into_view_if_needed()
@@ -477,6 +464,8 @@ class Hands:
                 box["x"] + box["width"] * (chance * 17 % 1),
                 box["y"] + box["height"] * (chance * 29 % 1),
             )
+            if self.page.evaluate(AT_A_BUTTON, [x, y]):  # drawn anew meanwhile
+                return
             self.page.mouse.move(x - 3, y - 3)
             self.page.mouse.move(x, y)
             self.page.mouse.click(x, y)
@@ -553,6 +542,10 @@ class Hands:
         finally:
             other.close()
 
+    def pause(self, _: str, chance: float) -> None:
+        """None, or as long as a run and its drawing may take."""
+        self.page.wait_for_timeout(max(chance - 0.4, 0) * 400)
+
     def resize(self, _: str, chance: float) -> None:
         width, height = ((1440, 900), (390, 844), (900, 700), (1920, 1000))[int(chance * 4)]
         self.page.set_viewport_size({"width": width, "height": height})
@@ -596,16 +589,20 @@ class Visitor:
         self.page.set_default_navigation_timeout(30_000)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._heard)
-        self.page.on(
-            "dialog",
-            lambda dialog: (self.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()),
-        )
+        self.page.on("dialog", self._asked)
         self.random = random.Random(self.seed)
         self.wire = Wire(self.page)
         self.hands = Hands(self.page, self.server)
         self.page.goto(self.address)
         self.page.locator(".board[data-tag]").first.wait_for(timeout=60_000)
         self.seen = self.look()
+
+    def _asked(self, dialog) -> None:
+        if dialog.type == "beforeunload":  # something typed has not arrived; it is left
+            dialog.accept()
+            return
+        self.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _heard(self, message) -> None:
         where = message.location.get("url", "")
@@ -617,8 +614,19 @@ class Visitor:
 
     def choose(self) -> list[Move]:
         """What to do next: a control that stands on the page, or something with the page itself."""
-        count = self.random.choice((2, 3, 4)) if self.random.random() < 0.12 else 1
-        return [self._move(alone=count == 1) for _ in range(count)]
+        if self.random.random() > 0.12:
+            return [self._move(alone=True)]
+        return [
+            move
+            for _ in range(self.random.choice((2, 3, 4)))
+            for move in (self._hurried(), ("pause", "", round(self.random.random(), 6)))
+        ]
+
+    def _hurried(self) -> Move:
+        """One of several at once: often Back, which overtakes what was asked for before."""
+        if self.random.random() < 0.35:
+            return self.random.choice(("back", "back", "forward")), "", 0.0
+        return self._move(alone=False)
 
     def _move(self, alone: bool) -> Move:
         chance = round(self.random.random(), 6)
@@ -635,13 +643,14 @@ class Visitor:
         controls = [
             c
             for c in self.page.evaluate(CONTROLS)
-            if c["key"] not in left_out and (c["kind"] in known or c["key"].startswith("table_"))
+            if c["key"] not in left_out and c["kind"] in known
         ]  # what merely holds controls is none itself
         if not controls:
             return "keys", "", chance
-        weights = [OFTEN.get(c["key"], RARELY.get(c["key"], 1)) for c in controls]
+        keys = [re.sub("^examples_.*", "examples", c["key"]) for c in controls]
+        weights = [OFTEN.get(key, RARELY.get(key, 1)) for key in keys]
         control = self.random.choices(controls, weights)[0]
-        kind = "table" if control["key"].startswith("table_") else control["kind"]
+        kind = control["kind"]
         if kind == "stBidiComponentRegular":
             kind = "share" if control["key"] == "share" else "board"
         return kind, control["key"], chance
@@ -658,7 +667,7 @@ class Visitor:
             self.away = move[0] == "restart"
             try:
                 self.hands.do(move)
-                self.missed = 0
+                self.missed *= move[0] == "pause"
             except PlaywrightError as problem:  # covered by something else, or gone meanwhile
                 self.missed += 1
                 self.page.keyboard.press("Escape")
@@ -683,9 +692,6 @@ class Visitor:
                 quiet = now
                 if now - start > PATIENCE * 3:
                     raise Fault("a run does not end")
-        self.page.keyboard.press("Escape") if self.page.locator(
-            "#portal textarea, #portal input"
-        ).count() else None
 
     def look(self) -> Seen:
         """The page, once all boards are drawn."""
@@ -747,7 +753,8 @@ class Visitor:
             and before.exploring
             and not verbs & {"back", "forward"}
         ):
-            self._equal(before.panes, now.panes, f"{moves} changed numbers")
+            way = f"from {before.url} to {now.url}"
+            self._equal(before.panes, now.panes, f"{moves} changed numbers, {way}")
         forgotten = any("no longer has them" in sentence for sentence in now.said)
         link = "" if forgotten else urlsplit(now.url).query
         self._equal(
@@ -788,7 +795,7 @@ class Visitor:
             }
 
         if wrong(now.shown):
-            found = self._until(lambda found: not wrong(found["shown"]), 2)
+            found = self._until(lambda found: not wrong(found["shown"]), min(2, PATIENCE))
             if wrong(found["shown"]):
                 raise Fault(
                     f"controls show other values than are set (shown, set): {wrong(found['shown'])}"
@@ -822,7 +829,7 @@ def play(
         made = 0
         for moves in script or iter(visitor.choose, None):
             visitor.step([tuple(move) for move in moves])
-            made += len(moves)
+            made += sum(verb != "pause" for verb, _, _ in moves)
             if (made >= actions and not script) or time.monotonic() > end:
                 break
         return made, ""

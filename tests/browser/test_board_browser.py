@@ -1,15 +1,26 @@
 """The board as a spreadsheet, with real keys and a real mouse."""
 
+import re
+import struct
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from browser.conftest import until
 
+from attention.limits import MAX_EDITED
+from attention.numbers import number, rounded
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
+from benchmarks.states import rolled
 
 LENGTH = "() => history.length"
+FOCUSED = "document.activeElement.getAttribute('aria-label')"
+SHIFTS = """window.shifted = 0
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.shifted += entry.value
+}).observe({ type: 'layout-shift', buffered: true })"""
 
 
 def own(n: int, d: int = 4) -> dict[str, str]:
@@ -27,11 +38,20 @@ def choose(dashboard, stage: str, i: int, j: int) -> None:
     dashboard.click(stage, i, j).idle()
 
 
+def drag(dashboard, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
+    """Press the mouse at one place, move it to another in so many steps, and let it go."""
+    mouse = dashboard.page.mouse
+    mouse.move(*start)
+    mouse.down()
+    mouse.move(*end, steps=steps)
+    mouse.up()
+
+
 def holds(dashboard, stage: str, matrix) -> None:
     """Wait until a stage shows these numbers, and all that was typed has arrived."""
     dashboard.wait_for(
         """([stage, matrix]) => JSON.stringify(document.querySelector(
-        `.board-pane[data-stage=${stage}] .board-canvas`).painted.z.map(row => [...row]))
+        `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.z.map(row => [...row]))
         === JSON.stringify(matrix)""",
         [stage, np.asarray(matrix, float).tolist()],
     )
@@ -54,8 +74,8 @@ def test_forty_numbers_typed_without_a_pause_all_arrive(visit):
     dashboard = visit().open(**own(10))
     choose(dashboard, "X", 0, 0)
     numbers = np.round(np.linspace(-9.75, 9.75, 40), 3)
-    for number in numbers:
-        dashboard.page.keyboard.type(repr(float(number)))
+    for value in numbers:
+        dashboard.page.keyboard.type(repr(float(value)))
         dashboard.page.keyboard.press("Tab")
     holds(dashboard, "X", numbers.reshape(10, 4))
     expected = settings(dashboard)
@@ -82,12 +102,9 @@ def test_enter_goes_down_and_esc_gives_back_then_leaves(visit):
     assert dashboard.page.locator(".board-input").count() == 0
     press("Escape")
     press("Tab")
-    stage = (
-        "document.activeElement.closest('.board-plot')?.parentElement.parentElement.dataset.stage"
-    )
-    assert dashboard.page.evaluate(f"{stage} ?? ''") != "X" or dashboard.page.evaluate(
-        "document.activeElement.tagName === 'BUTTON'"
-    )
+    assert dashboard.page.evaluate(FOCUSED) == "Add a token to X"
+    press("Tab")
+    assert dashboard.page.evaluate(FOCUSED) == "tools of W_Q"
     assert dashboard.numbers("X").tolist() == X.tolist()
 
 
@@ -127,16 +144,30 @@ def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_bac
     holds(dashboard, "W_V", W)
 
 
+def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_step_of_back(visit):
+    n = 200
+    assert n * n > 2 * MAX_EDITED
+    link = own(4) | {f"W_{name}": f"integers,{k},{n}x{n},0,3" for k, name in enumerate("QKV")}
+    link["X"] = f"integers,0,4x{n},0,3"
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(**link)
+    W = dashboard.numbers("W_Q")
+    choose(dashboard, "W_Q", 0, 0)
+    before = dashboard.page.evaluate(LENGTH)
+    block = np.add.outer(7 * np.arange(n), np.arange(n)) % 10
+    clipboard(dashboard, "\n".join("\t".join(map(str, row)) for row in block))
+    holds(dashboard, "W_Q", block)
+    dashboard.wait_for("before => history.length === before + 1", before)
+    dashboard.page.go_back()
+    holds(dashboard, "W_Q", W)
+
+
 def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     dashboard = visit().open()
     W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
     choose(dashboard, "W_Q", 1, 2)
     before = dashboard.page.evaluate(LENGTH)
     x, y = dashboard.place("W_Q", 1, 2)
-    dashboard.page.mouse.move(x, y)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x + 40, y, steps=20)
-    dashboard.page.mouse.up()
+    drag(dashboard, (x, y), (x + 40, y), steps=20)
     W[1, 2] = 3  # ten steps of a tenth more than 2
     holds(dashboard, "W_Q", W)
     dashboard.wait_for("before => history.length === before + 1", before)
@@ -146,23 +177,50 @@ def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     W[1, 2] = 3
     dashboard.page.keyboard.press("Control+y")
     holds(dashboard, "W_Q", W)
-    for _ in range(6):  # past the state that the page was opened with
-        dashboard.page.keyboard.press("Control+z")
+    dashboard.page.evaluate(  # at once, and past the state that the page was opened with
+        """() => { for (let k = 0; k < 6; k++) document.activeElement.dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, bubbles: true })) }"""
+    )
     W[1, 2] = 2
     holds(dashboard, "W_Q", W)
-    dashboard.page.locator(".st-key-set_digits input").wait_for()
+    until(dashboard.page.locator(".st-key-set_digits input"))
     assert "127.0.0.1" in dashboard.page.url
+
+
+def test_a_drag_with_shift_is_ten_times_as_fine(visit):
+    dashboard = visit().open()
+    choose(dashboard, "W_Q", 1, 2)
+    x, y = dashboard.place("W_Q", 1, 2)
+    dashboard.page.keyboard.down("Shift")
+    drag(dashboard, (x, y), (x + 40, y), steps=20)
+    dashboard.page.keyboard.up("Shift")
+    W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
+    W[1, 2] = 2.1  # ten steps of a hundredth
+    holds(dashboard, "W_Q", W)
+
+
+def test_a_number_typed_and_not_entered_is_kept_when_another_page_is_chosen(visit):
+    dashboard = visit().open()
+    choose(dashboard, "X", 0, 0)
+    for typed in "123456":
+        dashboard.page.keyboard.type(typed)
+        dashboard.page.keyboard.press("Tab")
+    dashboard.page.keyboard.type("7.5")
+    page = dashboard.page.get_by_role("link", name="Conventions").first
+    page.click()
+    dashboard.page.wait_for_url("**/conventions*")
+    dashboard.idle().page.get_by_role("link", name="Explore").first.click()
+    until(dashboard.page.locator(".board[data-tag] [data-stage=X]"))
+    X = EXAMPLES["four-words"].build().matrices["X"].values.copy()
+    X[0], X[1, :3] = [1, 2, 3, 4], [5, 6, 7.5]
+    holds(dashboard, "X", X)
 
 
 def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
     dashboard = visit().open()
     before = dashboard.page.evaluate(LENGTH)
     dashboard.page.get_by_role("button", name="Draw mask").click()
-    (x0, y), (x1, _) = dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3)
-    dashboard.page.mouse.move(x0, y)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x1, y, steps=3)
-    dashboard.page.mouse.up()
+    drag(dashboard, dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3), steps=3)
     hidden = "() => location.search.includes('drawn=1000.1111.1111.1111')"
     dashboard.wait_for(hidden)
     dashboard.idle()
@@ -176,21 +234,51 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
     dashboard.wait_for(hidden)
 
 
-@pytest.mark.parametrize("key", ["Enter", "r", "c"])
-def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, key):
+def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit):
     dashboard = visit().open()
-    dashboard.edit("W_K").after(
-        lambda: dashboard.page.get_by_role("button", name="Roll", exact=True).click()
-    )
-    rolled = dashboard.numbers("W_K")
-    choose(dashboard, "weights", 1, 2)
-    dashboard.page.keyboard.press("ArrowLeft")
-    dashboard.page.keyboard.press(key)
-    dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator("pre.cell[data-cell='weights,1,1']").wait_for()
-    dashboard.idle()
-    assert np.array_equal(dashboard.numbers("W_K"), rolled)
-    assert dashboard.page.locator("[role=dialog]").count() == 0
+    marked = """() => [...document.querySelectorAll('.board-mark, .board-cursor')]
+        .filter(node => node.style.display === 'block')
+        .map(node => node.closest('.board-pane').dataset.stage).sort().join()"""
+    choose(dashboard, "scores", 2, 1)
+    assert dashboard.page.evaluate(marked) == "K,Q,scores"
+    dashboard.hover("W_V", 0, 0)
+    dashboard.wait_for(f"() => ({marked})() === 'W_V'")
+    dashboard.page.mouse.move(5, 5)
+    dashboard.wait_for(f"() => ({marked})() === 'K,Q,scores'")
+    assert not dashboard.page.locator(".board-tip").is_visible()
+    dashboard.page.locator(".st-key-set_sentence input").focus()
+    dashboard.wait_for(f"() => ({marked})() === ''")
+
+
+def test_no_bubble_hides_the_number_typed_above_the_next_cell(visit):
+    dashboard = visit().open()
+    choose(dashboard, "X", 0, 0)
+    bubble = dashboard.page.locator(".board-tip")
+    until(bubble)
+    dashboard.page.keyboard.type("5")
+    dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+    assert dashboard.page.evaluate("document.activeElement.textContent").startswith("w2, 1: ")
+    assert not bubble.is_visible()
+    dashboard.hover("X", 2, 1)
+    until(bubble)
+
+
+def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtests):
+    dashboard = visit().open()
+    for key in ("Enter", "r", "c"):
+        with subtests.test(key=key):
+            dashboard.initialise("W_K")
+            press = dashboard.page.get_by_role("button", name="Initialise")
+            dashboard.after(press.click)
+            rolled = dashboard.numbers("W_K")
+            choose(dashboard, "weights", 1, 2)
+            dashboard.page.keyboard.press("ArrowLeft")
+            dashboard.page.keyboard.press(key)
+            dashboard.page.keyboard.press("Enter")
+            until(dashboard.page.locator("pre.cell[data-cell='weights,1,1']"))
+            dashboard.idle()
+            assert np.array_equal(dashboard.numbers("W_K"), rolled)
+            assert dashboard.page.locator("[role=dialog]").count() == 0
 
 
 def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
@@ -201,10 +289,10 @@ def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
     dashboard.page.keyboard.type("cat")
     dashboard.page.keyboard.press("Enter")
     labels = """labels => document.querySelector('.board-pane[data-stage=weights] .board-canvas')
-        .painted.columns.join() === labels"""
+        ?.painted?.columns.join() === labels"""
     dashboard.wait_for(labels, "w1,cat,w3,w4")
     dashboard.page.get_by_role("button", name="Add a token to X").click()
-    dashboard.page.locator(".board-input").wait_for()
+    until(dashboard.page.locator(".board-input"))
     dashboard.page.keyboard.type("dog")
     dashboard.page.keyboard.press("Enter")
     dashboard.wait_for(labels, "w1,cat,w3,w4,dog")
@@ -219,10 +307,20 @@ def test_a_pane_is_a_grid_that_says_its_active_cell(visit):
     choose(dashboard, "X", 2, 3)
     grid = dashboard.page.locator(".board-pane[data-stage=X] [role=grid]")
     names = ("aria-rowcount", "aria-colcount", "aria-readonly")
-    assert [grid.get_attribute(name) for name in names] == ["4", "4", "false"]
+    assert [grid.get_attribute(name) for name in names] == ["4", "5", "false"]
     active = dashboard.page.locator(f"[id={grid.get_attribute('aria-activedescendant')}]")
     assert (active.get_attribute("role"), active.text_content()) == ("gridcell", "w3, 4: 2")
     assert active.locator("..").get_attribute("aria-rowindex") == "3"
+    assert active.get_attribute("aria-colindex") == "5"
+    for _ in range(4):
+        dashboard.page.keyboard.press("ArrowLeft")
+    places = [active.get_attribute(name) for name in ("role", "aria-colindex")]
+    assert places == ["rowheader", "1"]
+    dashboard.page.keyboard.press("Enter")
+    until(dashboard.page.locator(".board-input"))
+    owned = """() => [...document.querySelectorAll('[role=grid] :is(button, input, select, a)')]
+        .filter(node => !node.closest('[role=row] > [role=gridcell]')).length"""
+    assert dashboard.page.evaluate(owned) == 0
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -249,18 +347,230 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
     box = dashboard.page.locator(".board-body.big").bounding_box()
     assert (box["width"], box["height"]) == (1440, 900)
     assert dashboard.sizes("weights")[0] > 1.3 * small
-    dashboard.page.keyboard.press("Escape")
-    dashboard.page.locator(".board-body.big").wait_for(state="detached")
-    assert dashboard.sizes("weights")[0] == small
+    for act in (lambda: None, lambda: dashboard.page.evaluate("document.activeElement.blur()")):
+        until(dashboard.page.locator(".board-body.big"))
+        act()
+        dashboard.page.keyboard.press("Escape")
+        until(dashboard.page.locator(".board-body.big"), "detached")
+        assert dashboard.sizes("weights")[0] == small
+        dashboard.tool("weights", "Enlarge")
+
+
+def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
+    dashboard = visit(width=390, height=844).open()
+    until(dashboard.page.locator("[data-stage=weights] .nsewdrag"), "attached")
+    drag(dashboard, dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2), steps=5)
+    seen = "document.querySelector('[data-stage=weights] .board-canvas').painted.axes.columns"
+    dashboard.wait_for(f"{seen}[1] < 3")
+    zoom_out = dashboard.page.locator("[data-stage=weights] header").get_by_text("Zoom out")
+    zoom_out.click()
+    dashboard.wait_for(f"{seen}[0] === 0 && {seen}[1] === 3")
+    assert not zoom_out.is_visible()
+
+    x, y = dashboard.place("weights", 1, 1)
+    scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+    before = dashboard.page.evaluate(scrolled)
+    chromium = dashboard.page.context.new_cdp_session(dashboard.page)
+    for k in range(12):
+        touch = {"type": "touchMove" if k else "touchStart", "touchPoints": [{"x": x, "y": y}]}
+        chromium.send("Input.dispatchTouchEvent", touch)
+        y += 10
+    chromium.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    chromium.detach()
+    dashboard.wait_for(f"before => {scrolled} < before - 60", before)
+    assert dashboard.page.evaluate(f"{seen}.join()") == "0,3"
+
+
+def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(visit):
+    dashboard = visit().open(example="four-words", mask="causal")
+    # two corners of a cell: a stroke goes through one of them
+    alike = """([i, j]) => {
+        const canvas = document.querySelector('[data-stage=masked] .board-canvas')
+        const { x, y } = canvas.painted.axes, ratio = devicePixelRatio
+        const at = v => String(canvas.getContext('2d').getImageData(
+          ratio * x(j + v / 3), ratio * y(i + 1 / 3), 1, 1).data)
+        return at(-1) === at(1) }"""
+    for i in range(4):
+        for j in range(4):
+            assert dashboard.page.evaluate(alike, [i, j]) == (j <= i), (i, j)
+    _, svg = dashboard.download(lambda: dashboard.tool("masked", "Download SVG"))
+    strokes = re.findall(r'<path[^>]* d="((?:M[^ML"]+L[^ML"]+)+)"', svg.decode())
+    assert [path.count("M") for path in strokes if path.count("M") > 1] == [6]
+
+
+def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
+    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+    said = dashboard.page.locator(".board [role=status]")
+    size = """async () => {
+        const [item] = await navigator.clipboard.read()
+        const { width, height } = await createImageBitmap(await item.getType('image/png'))
+        return [width, height] }"""
+    dashboard.tool("weights", "Copy picture")
+    until(said.get_by_text("The picture of weights was copied."))
+    _, png = dashboard.download(lambda: dashboard.tool("weights", "Download PNG"))
+    assert dashboard.page.evaluate(size) == list(struct.unpack(">2I", png[16:24]))
+    dashboard.tool("weights", "Copy board as picture")
+    until(said.get_by_text("The picture of the board was copied."))
+    box = dashboard.page.locator(".board-groups").bounding_box()
+    width, height = dashboard.page.evaluate(size)
+    assert abs(width - 2 * (box["width"] + 32)) <= 2
+    assert height > 2 * box["height"]
+
+    dashboard.page.evaluate("window.ClipboardItem = undefined")
+    name, again = dashboard.download(lambda: dashboard.tool("weights", "Copy picture"))
+    assert (name, again[:4]) == ("attention_four-words_weights.png", b"\x89PNG")
+    assert said.inner_text() == (
+        "This browser gives no clipboard for pictures here;"
+        " attention_four-words_weights.png was saved instead."
+    )
+    dashboard.page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = given => given(null) }")
+    dashboard.tool("weights", "Copy board as picture")
+    until(
+        said.get_by_text(
+            "attention_board.png could not be made; reload the page and try again.", exact=True
+        )
+    )
 
 
 def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
+    dashboard = visit()
     for motion, marked in (("no-preference", "1"), ("reduce", None)):
-        dashboard = visit()
         dashboard.page.emulate_media(reduced_motion=motion)
         dashboard.open()
         choose(dashboard, "X", 0, 0)
         dashboard.page.keyboard.type("5")
-        dashboard.after(lambda dashboard=dashboard: dashboard.page.keyboard.press("Enter"))
+        dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
         frame = dashboard.page.locator(".board-pane[data-stage=X] .board-plot")
         assert frame.get_attribute("data-changed") == marked
+
+
+def test_nothing_jumps_while_a_page_opens_or_a_number_is_typed(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(SHIFTS)
+    dashboard.open(**links.write(rolled(16)))
+    opening = dashboard.page.evaluate("shifted")
+    assert opening < 0.1
+    choose(dashboard, "X", 0, 0)
+    for typed in ("5", "1"):  # scores below −10, and none
+        dashboard.page.keyboard.type(typed)
+        dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
+        dashboard.page.keyboard.press("ArrowUp")
+    assert dashboard.page.evaluate("shifted") - opening < 0.02
+
+
+MOVES = {
+    "heads": lambda d: d.choose("set_heads", "2"),
+    "digits": lambda d: d.page.locator(".st-key-set_digits input").press("ArrowRight"),
+    "fewer digits": lambda d: d.page.locator(".st-key-set_digits input").press("Home"),
+    "many digits": lambda d: d.page.locator(".st-key-set_digits input").press("End"),
+    "d_k": lambda d: d.page.locator(".st-key-set_d_k input").first.press("ArrowRight"),
+    "d_model": lambda d: d.page.locator(".st-key-set_d_model input").first.press("ArrowRight"),
+    "scale": lambda d: d.choose("set_scale_kind", "none (× 1)"),
+    "mask": lambda d: d.choose("set_mask", "look-ahead (causal)"),
+    "no mask": lambda d: d.choose("set_mask", "none"),
+    "query": lambda d: d.choose("set_query", "on"),
+    "second sequence": lambda d: part(d, "second sequence"),
+    "and none": lambda d: part(d, "second sequence"),
+    "softmax": lambda d: part(d, "softmax"),
+    "Randomize": lambda d: d.page.locator(".st-key-randomize button").first.click(),
+    "Q, K, V typed": lambda d: part(d, "Q, K, V typed themselves"),
+    "and none typed": lambda d: part(d, "Q, K, V typed themselves"),
+    "eight tokens": lambda d: said(d, "the small dog barks at the big cat"),
+    "four tokens": lambda d: said(d, "the dog barks ."),
+}
+
+
+def part(dashboard, name: str) -> None:
+    dashboard.page.locator(".st-key-set_parts").get_by_text(name, exact=True).click()
+
+
+def said(dashboard, sentence: str) -> None:
+    box = dashboard.page.locator(".st-key-set_sentence input")
+    box.fill(sentence)
+    box.press("Enter")
+
+
+def test_panes_glide_to_another_place_unless_less_motion_is_asked_for(visit):
+    dashboard = visit()
+    for motion, glides in (("no-preference", True), ("reduce", False)):
+        dashboard.page.emulate_media(reduced_motion=motion)
+        dashboard.open(example="four-words").page.evaluate(
+            """() => {
+                const { animate } = Element.prototype
+                window.glided = []
+                Element.prototype.animate = function (...how) {
+                  glided.push([this.dataset.stage, Object.keys(how[0])[0]])
+                  return animate.apply(this, how) } }"""
+        )
+        dashboard.after(lambda: part(dashboard, "Q, K, V typed themselves"))
+        glided = dashboard.page.evaluate("glided")
+        assert (["scores", "transform"] in glided or [None, "transform"] in glided) == glides
+        assert dashboard.page.evaluate("document.getAnimations().length") == 0
+        dashboard.click("weights", 1, 2)
+        until(dashboard.page.locator("pre.cell[data-cell='weights,1,2']"))
+
+
+def test_no_move_shifts_what_stands_on_the_page(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(SHIFTS)
+    dashboard.open(bare=True)
+    tabs = ["Step by step", "Spread", "Initialise", "Your data", "Code", "This cell"]
+    moves = MOVES | {tab: lambda d, tab=tab: d.tab(tab) for tab in tabs}
+    moves |= {"a cell": lambda d: choose(d, "weights", 1, 2)}
+    found = {}
+    dashboard.page.wait_for_timeout(1500)  # for what opening brings late
+    for name, move in moves.items():
+        dashboard.idle().page.evaluate("shifted = 0")
+        if name in MOVES:
+            dashboard.after(lambda move=move: move(dashboard))
+        else:
+            move(dashboard)
+        dashboard.page.wait_for_timeout(300)  # for what would come late
+        found[name] = round(dashboard.idle().page.evaluate("shifted"), 4)
+    assert {name: shift for name, shift in found.items() if shift >= 0.02} == {}
+
+
+def test_hidden_numbers_and_tiny_ones_stay_what_they_are_with_fewer_decimals(visit):
+    dashboard = visit().open(example="cat-sat", digits="6", mask="causal", scale="2")
+    weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
+    decimals = len(texts[0][0].split(".")[1])
+    assert 0 < decimals < 6
+    least = 0.5 * 10**-decimals
+    for row, shown in zip(weights, texts, strict=True):
+        for weight, text in zip(row, shown, strict=True):
+            if weight != weight or weight == 0:  # hidden
+                assert re.fullmatch("|0|0[.]0+", text)
+            elif weight < least:
+                assert text == "≈0"
+            else:
+                assert abs(float(text) - weight) <= least * 1.001
+    assert "≈0" in sum(texts, [])
+
+
+def test_powers_of_ten_are_written_shorter_where_a_cell_has_no_room_for_them(visit):
+    link = own(6) | {"digits": "6", "X": ";".join(["2500000.5 0 -1234567.25 3"] * 6)}
+    dashboard = visit().open(**link)
+    numbers, texts = dashboard.numbers("scores"), dashboard.printed("scores")
+    lengths = {
+        len(text.split("e")[0].split(".")[1]) for row in texts for text in row if "e" in text
+    }
+    (decimals,) = lengths
+    assert 1 <= decimals < 5
+    expected = [[number(value, decimals + 1) for value in row] for row in numbers.tolist()]
+    assert texts == expected
+
+
+def test_a_large_window_is_filled_without_empty_bands(visit):
+    dashboard = visit(width=1920, height=1200).open()
+    script = "nodes => nodes.map(node => parseFloat(getComputedStyle(node).marginBottom))"
+    assert max(dashboard.page.eval_on_selector_all(".board-plot", script)) < 20
+
+
+@pytest.mark.parametrize("digits", [2, 5, 10])
+def test_numbers_with_more_digits_than_have_room_are_rounded_to_those_that_do(visit, digits):
+    dashboard = visit().open(example="cat-sat", digits=str(digits))
+    weights, texts = dashboard.numbers("weights"), dashboard.printed("weights")
+    (decimals,) = {len(text.split(".")[1]) for row in texts for text in row}
+    assert decimals == digits if digits == 2 else 2 < decimals < digits
+    assert texts == rounded(weights, decimals)
+    assert min(dashboard.sizes("weights")) >= 8

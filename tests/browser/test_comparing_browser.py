@@ -1,16 +1,13 @@
 """Conventions and Check yours in a real browser, with the worked examples."""
 
-import io
-import zipfile
-
 import numpy as np
 import pytest
+from browser.conftest import until
 
 from attention.session import check_yours as checks
 from attention.session import compare_frameworks as compare_frameworks
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
-from attention.session.run import run, view
 
 
 def settings_of(example: str, mask: str | None):
@@ -18,16 +15,18 @@ def settings_of(example: str, mask: str | None):
     return set_mask(settings, mask) if mask else settings
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, example):
-    dashboard = visit().open("conventions", example=example)
-    ours, compared = compare_frameworks.compare(EXAMPLES[example].build(), "array")
-    table = dashboard.page.locator("table.pairs").first.inner_text()
-    for found in compared:
-        assert found.sentence in table
-    hidden = np.where(ours.allowed, ours.weights, np.nan)
-    assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
-    assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
+def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, subtests):
+    dashboard = visit().open("conventions", example="four-words", mask="causal")
+    for example in EXAMPLES:
+        with subtests.test(example=example):
+            dashboard.after(lambda example=example: dashboard.turn_to(example=example))
+            ours, compared = compare_frameworks.compare(EXAMPLES[example].build(), "array")
+            table = dashboard.page.locator("table.pairs").first.inner_text()
+            for found in compared:
+                assert found.sentence in table
+            hidden = np.where(ours.allowed, ours.weights, np.nan)
+            assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
+            assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
 
 
 def test_conventions_hands_the_mask_over_as_asked(visit):
@@ -64,15 +63,21 @@ def bench_of(example: str, mask: str | None = None):
     return checks.bench_of(checks.from_settings(settings_of(example, mask)))
 
 
-@pytest.mark.parametrize("example", [name for name, e in EXAMPLES.items() if e.build().softmax])
-def test_right_numbers_of_every_example_are_declared_right(visit, example):
-    dashboard, right = checking(visit, example=example), bench_of(example).right
-    fill(dashboard, "output", str(right["output"].tolist()))
-    dashboard.page.get_by_text("These numbers are right, to").wait_for()
-    dashboard.page.wait_for_selector(".board[data-tag]")
-    shown = right["output"]
-    assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
-    assert not dashboard.numbers("output_given_difference").any()
+def test_right_numbers_of_every_example_are_declared_right(visit, subtests):
+    dashboard = checking(visit)
+    for example in [name for name, e in EXAMPLES.items() if e.build().softmax]:
+        with subtests.test(example=example):
+            fill(dashboard, "output", "")
+            until(dashboard.page.locator(".board"), "detached")
+            dashboard.turn_to(example=example)
+            until(dashboard.page.get_by_text(f"“{EXAMPLES[example].title}” as it stands"))
+            right = bench_of(example).right
+            fill(dashboard, "output", str(right["output"].tolist()))
+            until(dashboard.page.get_by_text("These numbers are right, to"))
+            dashboard.page.wait_for_selector(".board[data-tag]")
+            shown = right["output"]
+            assert np.array_equal(dashboard.numbers("output_given_theirs"), shown)
+            assert not dashboard.numbers("output_given_difference").any()
 
 
 def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
@@ -82,10 +87,12 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     )
     dashboard.page.locator(".st-key-set_check_plant input").fill("the heads are split")
     dashboard.page.keyboard.press("Enter")
-    dashboard.page.locator(".st-key-check_planted button").click()
-    dashboard.page.get_by_text(
-        "The heads are split by a reshape without a transpose. With that,"
-    ).wait_for()
+    dashboard.page.locator(".st-key-check_planted button").first.click()
+    until(
+        dashboard.page.get_by_text(
+            "The heads are split by a reshape without a transpose. With that,"
+        )
+    )
     dashboard.page.wait_for_selector(".board[data-tag]")
     wrong = next(d for d in bench.applicable if d.name == "split: reshaped")
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
@@ -100,7 +107,7 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
 def test_what_cannot_be_read_is_refused_in_a_sentence_and_stays_in_the_box(visit):
     dashboard = checking(visit)
     fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
-    dashboard.page.get_by_text("Your weights, line 1 holds no number").wait_for()
+    until(dashboard.page.get_by_text("Your weights, line 1 holds no number"))
     assert (
         dashboard.page.locator(".st-key-set_check_weights textarea").input_value()
         == "<img src=x onerror=alert(1)>"
@@ -117,22 +124,24 @@ def test_numbers_come_from_a_file(visit, tmp_path, kind):
         file.write_text(str(bench.right["weights"]))
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    dashboard.page.locator(".st-key-check_use_weights button:enabled").click()
-    dashboard.page.get_by_text(
-        f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
-    ).wait_for()
+    dashboard.page.locator(".st-key-check_use_weights button:enabled").first.click()
+    until(
+        dashboard.page.get_by_text(
+            f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
+        )
+    )
 
 
 def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
     dashboard = checking(visit)
     fill(dashboard, "output", "5 7 5 5")
-    dashboard.page.get_by_text("Your output: the shape is").wait_for()
+    until(dashboard.page.get_by_text("Your output: the shape is"))
     file = tmp_path / "mine.npy"
     file.write_bytes(b"\x93NUMPY")
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    dashboard.page.locator(".st-key-check_use_output button:enabled").click()
-    dashboard.page.get_by_text("mine.npy: its .npy version is missing").wait_for()
+    dashboard.page.locator(".st-key-check_use_output button:enabled").first.click()
+    until(dashboard.page.get_by_text("mine.npy: its .npy version is missing"))
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
 
 
@@ -142,43 +151,18 @@ def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visi
     np.savez(file, weights=there.right["weights"], notes=np.array([["a"]]))
     dashboard.page.get_by_text("From a file").click()
     dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    press = dashboard.page.locator(".st-key-check_use_weights button:enabled")
+    press = dashboard.page.locator(".st-key-check_use_weights button:enabled").first
     press.click()
-    dashboard.page.get_by_text(
-        "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64, integers"
-        " and masks of bool are read. Tick “Go on with the other arrays” and press again."
-    ).wait_for()
+    until(
+        dashboard.page.get_by_text(
+            "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64,"
+            " integers and masks of bool are read. Tick “Go on with the other arrays” and press"
+            " again."
+        )
+    )
     assert dashboard.page.locator(".st-key-set_check_weights textarea").input_value() == ""
     box = dashboard.page.locator(".st-key-set_check_others")
     box.locator("label").click()
-    box.locator("input:checked").wait_for(state="attached")
+    until(box.locator("input:checked").first, "attached")
     press.click()
-    dashboard.page.get_by_text("These numbers are right, to 16 digits.").wait_for()
-
-
-def test_the_report_draws_its_figures_without_network_and_the_zip_holds_it(
-    visit, browser, tmp_path
-):
-    dashboard = visit().open(example="sentence", mask="causal")
-    dashboard.tab("Take it away")
-    dashboard.page.get_by_role("button", name="Build a zip of everything").click()
-    name, content = dashboard.download(
-        lambda: dashboard.page.get_by_role("button", name="Save the zip").click()
-    )
-    assert name == "attention_sentence.zip"
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extract("report.html", tmp_path)
-    context = browser.new_context(offline=True)
-    page, problems = context.new_page(), []
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto((tmp_path / "report.html").as_uri())
-    page.wait_for_selector("#plot-output .hm image", state="attached")
-    settings = settings_of("sentence", "causal")
-    for stage in ("X", "scores", "output"):
-        shown = page.evaluate(
-            "s => document.getElementById('plot-' + s).calcdata[0][0].z.map(r => [...r])", stage
-        )
-        assert np.array_equal(shown, view(settings, run(settings)).stages[stage]), stage
-    assert problems == []
-    context.close()
+    until(dashboard.page.get_by_text("These numbers are right, to 16 digits."))

@@ -4,12 +4,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from browser.conftest import Dashboard, until
 
 from attention.session import links
+from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
 LABELS = """labels => JSON.stringify(document.querySelector(
-  '.board-pane[data-stage=weights] .board-canvas').painted.rows) === JSON.stringify(labels)"""
+  '.board-pane[data-stage=weights] .board-canvas')?.painted?.rows) === JSON.stringify(labels)"""
 
 
 def settings(dashboard):
@@ -17,6 +19,18 @@ def settings(dashboard):
     found, notices = links.read(dict(parse_qsl(urlsplit(dashboard.page.url).query)))
     assert notices == []
     return found
+
+
+@pytest.fixture
+def phone(browser, address):
+    """A page that is touched."""
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    dashboard = Dashboard(context.new_page(), address)
+    yield dashboard
+    context.close()
+    assert dashboard.errors == []
 
 
 def sentence(dashboard):
@@ -51,7 +65,7 @@ def test_the_copied_link_opens_the_same_board_elsewhere(visit):
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
     panel = dashboard.page.locator(".share-panel")
-    panel.get_by_text("The link was copied.").wait_for()
+    until(panel.get_by_text("The link was copied."))
     assert panel.get_by_text("This link holds everything").is_visible()
     link = dashboard.page.evaluate("navigator.clipboard.readText()")
     other = visit()
@@ -70,21 +84,118 @@ def test_without_a_clipboard_the_link_is_selected_to_be_copied_by_hand(visit):
     )
     dashboard.open(bare=True)
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
-    dashboard.page.locator(".share-panel").get_by_text("The link is selected").wait_for()
+    until(dashboard.page.locator(".share-panel").get_by_text("The link is selected"))
     assert dashboard.page.evaluate(
         "() => { const f = document.activeElement; return f.value.slice("
         "f.selectionStart, f.selectionEnd) === f.value && f.value.includes('?example=') }"
     )
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
-def test_inputs_all_stages_and_the_arithmetic_are_seen_without_scrolling(visit, width, height):
-    dashboard = visit(width, height).open(bare=True)
+SEEN = """text => { const node = [...document.querySelectorAll('.follows')].find(
+    node => node.textContent.includes(text))
+  const box = node?.getBoundingClientRect()
+  return box && box.height && box.top > 0 && box.bottom <= innerHeight }"""
+MENU_OPEN = "() => !document.querySelector('[data-testid=stExpandSidebarButton]')"
+MENU_CLOSED = "() => !!document.querySelector('[data-testid=stExpandSidebarButton]')"
+
+
+def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does(phone):
+    page = phone.open(bare=True).page
+
+    def menu():
+        page.locator("[data-testid=stExpandSidebarButton]").tap()
+        phone.wait_for(MENU_OPEN)
+
+    menu()
+    page.locator("[data-testid=stSidebar] [data-testid=stPopoverButton]").filter(visible=True).tap()
+    words = page.locator(".st-key-set_example")
+    until(words.get_by_text("Four words, by hand", exact=True))
+    for example in EXAMPLES.values():
+        assert words.get_by_text(example.sentence, exact=True).count() == 1
+    phone.after(lambda: words.get_by_text("Four words, by hand", exact=True).tap())
+    phone.wait_for(MENU_CLOSED)
+    menu()
+    page.get_by_role("link", name="Conventions").tap()
+    phone.wait_for("() => location.pathname === '/conventions'")
+    phone.wait_for(MENU_CLOSED)
+    menu()
+    page.get_by_role("link", name="Explore").tap()
+    until(page.locator(".board-pane[data-stage=W_Q]"))
+    phone.wait_for(MENU_CLOSED)
+
+    x, y = phone.idle().place("W_Q", 0, 0)
+    page.touchscreen.tap(x, y)
+    until(page.get_by_text("Tap it again to change it."))
+    until(page.locator("pre.cell[data-cell='W_Q,0,0']"), "attached")
+    phone.idle()
+    page.touchscreen.tap(*phone.place("W_Q", 0, 0))
+    until(page.locator(".board-input"))
+    page.keyboard.type("-9")
+    phone.after(lambda: page.keyboard.press("Enter"))
+    s = settings(phone)
+    assert s.matrices["W_Q"].values[0, 0] == -9
+    seen = view(s, run(s)).stages
+    largest = seen["weights"][0].argmax()
+    phone.wait_for(SEEN, f"{s.tokens[largest]} {seen['weights'][0, largest]:.2f}")
+    phone.wait_for(SEEN, f"{seen['output'][0, 0]:.2f}".replace("-", "−"))
+    phone.tab("Step by step")
+    until(page.get_by_role("button", name="Next"))
+    assert not page.locator("kbd").filter(visible=True).count()
+
+
+def test_on_a_phone_a_token_is_deleted_and_nothing_is_cut(phone):
+    page = phone.open(bare=True).page
+    button = page.get_by_role("button", name="Delete the token sat", exact=True)
+
+    def tap_the_label() -> None:
+        _, y = phone.idle().place("X", 2, 0)
+        left = page.locator(".board-pane[data-stage=X] .board-plot").bounding_box()["x"]
+        page.touchscreen.tap(left + 20, y)
+
+    until(button, act=tap_the_label)  # a pane that moved meanwhile is tapped again
+    phone.after(button.tap)
+    phone.wait_for(LABELS, ["the (1)", "cat", "on", "the (2)", "mat"])
+    assert settings(phone.idle()).tokens == ("the", "cat", "on", "the", "mat")
+    parts = page.locator(".board-formula > .board-part").all()
+    assert len({round(part.bounding_box()["y"] / 12) for part in parts}) == 1
+    phone.open("check", ready=".st-key-set_check_plant")
+    assert page.locator(".st-key-set_check_plant").bounding_box()["width"] > 300
+
+
+def test_embedded_in_another_page_it_shows_the_same_numbers(visit):
+    dashboard = visit().open(example="four-words", mask="causal")
+    numbers, tag = dashboard.numbers("output"), dashboard.tag()
+    link = dashboard.page.url
+    dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
+    line = dashboard.page.locator(".share-panel input").nth(1).input_value()
+    other = visit()
+    other.page.route("**/lecture", lambda route: route.fulfill(body=line, content_type="text/html"))
+    other.page.goto(other.address + "lecture")
+    frame = other.page.frame_locator("iframe")
+    until(frame.locator(".board[data-tag]"))
+    assert frame.locator(".board").get_attribute("data-tag") == tag
+    canvas = frame.locator("[data-stage=output] .board-canvas")
+    found = canvas.evaluate("node => node.painted.z.map(row => [...row])")
+    np.testing.assert_array_equal(found, numbers)
+    assert "embed=true" in line and link.split("?")[1].split("&")[0] in line
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "example"),
+    [(1440, 900, "cat-sat"), (1920, 1080, "cat-sat"), (1440, 900, "sentence")],
+)
+def test_inputs_all_stages_and_the_arithmetic_are_seen_without_scrolling(
+    visit, width, height, example
+):
+    dashboard = visit(width, height).open(example=example)
     dashboard.wait_for(
         """() => {
         const dock = document.querySelector('[data-testid=stBottomBlockContainer]')
-        const seen = pane => pane.getBoundingClientRect().bottom
-        const lowest = Math.max(...[...document.querySelectorAll('.board-canvas')].map(seen))
+        const end = ({ canvas: { painted }, top }) => top + painted.axes.y(painted.z.length - 0.5)
+        const panes = [...document.querySelectorAll('.board-pane:not([data-stage=joined])')]
+        const lowest = Math.max(...panes.map(pane => {
+          const canvas = pane.querySelector('.board-canvas')
+          return end({ canvas, top: canvas.getBoundingClientRect().top }) }))
         const sum = document.querySelector('pre.cell')?.getBoundingClientRect()
         return sum && sum.height > 20 && sum.bottom <= innerHeight + 1
           && lowest <= dock.getBoundingClientRect().top + 1 }"""

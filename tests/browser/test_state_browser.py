@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser.conftest import until_healthy
+from browser.conftest import POLL, TAG, succeeds, until, until_healthy
 
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -19,16 +19,15 @@ from attention.session.matrix import Matrix
 from attention.session.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 CONNECTION = "document.querySelector('[data-testid=stApp]').dataset.testConnectionState"
 NONE_KEPT = (
     "This address stands for matrices too large for it, kept by the browser that made it, "
     "and this one has none under it"
 )
-OPEN_SAVED = "; open a saved state under “your data” on Explore, or bring them again."
+OPEN_SAVED = "; open a saved state under “Your data” on Explore, or bring them again."
 DAMAGED = (
     "What this browser keeps under this address is damaged, or is another state; "
-    "open a saved state under “your data” on Explore, or bring the numbers again."
+    "open a saved state under “Your data” on Explore, or bring the numbers again."
 )
 TABLES = """const tables = async mode => {
   const request = indexedDB.open('attention-stage-by-stage')
@@ -106,21 +105,15 @@ def mark(settings: Settings) -> str:
 
 def bring(dashboard, settings: Settings) -> str:
     """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
-    from playwright.sync_api import TimeoutError as TooLate
-
-    dashboard.upload("state.json", links.to_file(settings))
-    before = dashboard.tag()
+    with dashboard.page.expect_response(lambda answer: answer.request.method == "PUT"):
+        dashboard.upload("state.json", links.to_file(settings))
+    before = dashboard.idle().tag()
     for _ in range(10):  # the button may still be that of the file before
         dashboard.page.get_by_role("button", name="Open it").click()
-        try:
-            dashboard.page.wait_for_function(
-                "mark => location.search.includes(mark)", arg=mark(settings), timeout=4000
-            )
+        if succeeds(lambda: arrived(dashboard, settings, 10_000)):
             break
-        except TooLate:
-            continue
     dashboard.wait_for(f"before => {TAG} !== before", before)
-    until_kept(dashboard, settings)
+    until_kept(dashboard.idle(), settings)
     return dashboard.tag()
 
 
@@ -139,9 +132,10 @@ def until_kept(dashboard, settings: Settings | None) -> set[str]:
     raise AssertionError(f"the browser keeps {marks}")
 
 
-def arrived(dashboard, settings: Settings) -> None:
+def arrived(dashboard, settings: Settings, timeout: float | None = None) -> None:
     """The address carries the mark of these settings."""
-    dashboard.wait_for("mark => location.search.includes(mark)", mark(settings))
+    carries = "mark => location.search.includes(mark)"
+    dashboard.page.wait_for_function(carries, arg=mark(settings), polling=POLL, timeout=timeout)
 
 
 def shows(dashboard, tag: str) -> None:
@@ -155,7 +149,8 @@ def holds(dashboard, settings: Settings) -> None:
 
 
 def connected(dashboard, yes: bool = True) -> None:
-    dashboard.wait_for(f"yes => ({CONNECTION} === 'CONNECTED') === yes", yes)
+    is_so = f"yes => ({CONNECTION} === 'CONNECTED') === yes"  # the page tries ever less often
+    dashboard.page.wait_for_function(is_so, arg=yes, polling=POLL, timeout=120_000)
 
 
 def restart(server: Server, dashboard) -> None:
@@ -164,11 +159,12 @@ def restart(server: Server, dashboard) -> None:
     connected(dashboard, False)
     server.start()
     connected(dashboard)
+    dashboard.idle()
 
 
 def expire(dashboard) -> None:
     """Cut the connection: the server forgets the session, and the page begins another."""
-    dashboard.page.evaluate("() => { window.lost = window.socket; window.lost.close() }")
+    dashboard.idle().page.evaluate("() => { window.lost = window.socket; window.lost.close() }")
     dashboard.wait_for(f"() => window.socket !== window.lost && {CONNECTION} === 'CONNECTED'")
 
 
@@ -178,7 +174,7 @@ def slider(d) -> None:
 
 
 def said(dashboard) -> list[str]:
-    dashboard.page.locator(".said").first.wait_for()
+    until(dashboard.page.locator(".said").first)
     return dashboard.page.locator(".said").all_inner_texts()
 
 
@@ -210,7 +206,7 @@ def test_every_page_asks_the_browser_for_a_large_state(visit):
     bring(dashboard, state)
     for path in ("why", "conventions", "check"):
         dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
-        dashboard.page.locator(".said.flag", has_text="do not fit into a link").wait_for()
+        until(dashboard.page.locator(".said.flag", has_text="do not fit into a link"))
         assert dashboard.page.locator(".said.refused").count() == 0, path
         assert mark(state) in dashboard.page.url
 
@@ -256,9 +252,9 @@ def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
     assert said(dashboard) == [f"{NONE_KEPT}{OPEN_SAVED[:-1]} (the browser says: it is denied)."]
     dashboard.upload("state.json", links.to_file(large(1)))
     dashboard.after(lambda: dashboard.page.get_by_role("button", name="Open it").click())
-    dashboard.page.locator(
-        ".said.flag", has_text="this browser keeps nothing (it is denied)"
-    ).wait_for()
+    until(
+        dashboard.page.locator(".said.flag", has_text="this browser keeps nothing (it is denied)")
+    )
     holds(dashboard, large(1))
     slider(dashboard)
     arrived(dashboard, replace(large(1), digits=3))
@@ -294,9 +290,11 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     }
     dashboard.tab("Take it away")
     dashboard.page.get_by_role("button", name="Forget what this browser keeps").click()
-    dashboard.page.locator(
-        ".said.flag", has_text="this browser keeps nothing (it was told to forget)"
-    ).wait_for()
+    until(
+        dashboard.page.locator(
+            ".said.flag", has_text="this browser keeps nothing (it was told to forget)"
+        )
+    )
     until_kept(dashboard, None)
     holds(dashboard, state)
     dashboard.page.locator(".st-key-set_digits input").focus()
@@ -304,6 +302,47 @@ def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
     until_kept(dashboard, state)
     dashboard.page.reload()
     shows(dashboard, tag)
+
+
+def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
+    dashboard = visit().open(bare=True)
+    opening, page = dashboard.tag(), dashboard.page
+    dashboard.after(lambda: slider(dashboard))
+    moved = dashboard.tag()
+    address = page.evaluate("location.search")
+    before = page.evaluate("history.length")
+    for name, board in (("Why √d_k", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
+        page.get_by_test_id("stTopNavLink").get_by_text(name).click()
+        until(page.locator(f".board-pane{board}").first)
+        dashboard.idle()
+        assert page.evaluate("location.search") == address
+    assert page.evaluate("history.length") == before + 2
+    page.go_back()
+    until(page.locator(".board-pane[data-stage*=ariance]").first)
+    assert page.evaluate("location.pathname + location.search") == f"/why{address}"
+    page.go_back()
+    shows(dashboard, moved)
+    page.go_back()
+    shows(dashboard, opening)
+    assert page.evaluate("location.pathname + location.search") == "/"
+
+
+GOES_BACK = """if (performance.getEntriesByType('navigation')[0].type === 'reload') {
+  const { send } = WebSocket.prototype
+  WebSocket.prototype.send = function (asked) {
+    WebSocket.prototype.send = send
+    send.call(this, asked)
+    history.back() } }"""
+
+
+def test_back_while_a_reloaded_page_is_on_its_way_shows_what_the_address_stands_for(visit):
+    dashboard = visit()
+    dashboard.page.add_init_script(GOES_BACK)
+    first = dashboard.open().tag()
+    dashboard.after(lambda: slider(dashboard))
+    dashboard.page.reload()
+    dashboard.wait_for("() => location.search === '?example=four-words'")
+    shows(dashboard, first)
 
 
 # ---- the first move after a restart --------------------------------------------------------------
@@ -335,6 +374,11 @@ def chosen(key: str, label: str):
     return lambda d: d.choose(key, label)
 
 
+def padding(d) -> None:
+    d.choose("set_padding", "w2")
+    d.page.keyboard.press("Escape")  # the list would stay, and hide the page from the next search
+
+
 def choice(key: str, text: str):
     return lambda d: d.page.locator(f".st-key-{key}").get_by_text(text, exact=True).click()
 
@@ -352,40 +396,60 @@ FIRST_MOVES = [  # each the first in its session, one after the other; what it d
     (choice("set_parts", "Σ output"), "context=1"),
     (chosen("set_heads", "2"), "heads=2"),
     (choice("set_head", "2"), "head=1"),
-    (chosen("set_padding", "w2"), "padding=1"),
+    (padding, "padding=1"),
     (chosen("set_scale_kind", "a number"), "scale="),
     (lambda d: typed(d, "set_scale", "3"), "scale=3"),
-    (cell, "cell=weights%2C0%2C0"),
-    (button("Roll"), "W_K=integers"),
-    (number, "W_V=1_2_5_1"),
+    (button("Initialise"), "W_K=integers"),
     (button("Reset"), r"\?example=four-words$"),
+    (cell, "cell=weights%2C0%2C0"),
+    (number, "W_V=5_2_1_1"),
 ]
 
 
 def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pages):
     dashboard = pages().open(example="four-words", digits="2", context="0")
-    dashboard.edit("W_K")  # a panel of the page alone stays open
+    dashboard.initialise("W_K")
+    panel = ".st-key-set_matrix"  # of the page alone: it stays open until a cell is chosen
     for move, address in FIRST_MOVES:
         expire(dashboard)
         move(dashboard)
         dashboard.wait_for("part => new RegExp(part).test(location.search)", address)
+        panel = "pre.cell" if move is cell else panel
+        until(dashboard.page.locator(panel))
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
 
 
-def test_a_number_typed_as_the_first_move_of_a_new_session_is_taken(pages):
+def test_a_cell_chosen_as_soon_as_the_page_is_connected_again_shows_its_panel(pages):
+    """Before the new session has heard which panel is open."""
     dashboard = pages().open()
-    dashboard.edit("X")
-    expire(dashboard)
-    dashboard.after(lambda: dashboard.type_into(0, 1, "0.5"))
-    assert dashboard.numbers("X")[0, 0] == 0.5
+    dashboard.initialise("W_K")
+    dashboard.idle().page.evaluate(
+        """() => {
+            const board = document.querySelector('.board-pane[data-stage=weights] .board-plot')
+            const press = () => {
+              board.focus()
+              board.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })) }
+            const lost = window.socket
+            lost.close()
+            const look = setInterval(() => {
+              if (window.socket === lost) return
+              clearInterval(look)
+              const { socket } = window, { send } = socket
+              socket.send = function (asked) { // the first is the page's own, for a run
+                socket.send = send
+                send.call(socket, asked)
+                setTimeout(press) } }, 1) }"""
+    )
+    until(dashboard.page.locator("pre.cell"))
+    assert "cell=weights" in dashboard.page.url
 
 
 def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")
-    use = dashboard.page.locator(".st-key-load_use button:enabled")
-    use.wait_for()
+    use = dashboard.page.locator(".st-key-load_use button:enabled").first
+    until(use)
     expire(dashboard)
     dashboard.after(lambda: use.evaluate(PRESS))
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
@@ -397,7 +461,7 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     connected(dashboard, False)
     cell(dashboard)
     said = dashboard.page.locator(".board [role=status]")
-    said.wait_for()
+    until(said)
     assert (
         said.inner_text() == "The server cannot be reached just now, so this was not taken. "
         "Try again when it is back."

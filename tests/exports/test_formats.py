@@ -271,6 +271,19 @@ def test_the_report_fetches_nothing_and_runs_only_its_own_two_scripts():
     assert "unsafe-eval" not in policy
 
 
+def test_hidden_cells_of_the_report_are_struck_through_and_a_line_says_why():
+    content = FORMATS["report"].write(shown(replace(FOUR, mask="causal"))).decode()
+    data = content.split('id="panes">')[1].split("</script>")[0]
+    layouts = {pane["name"]: pane["figure"]["layout"] for pane in json.loads(data)}
+    strokes = {
+        name: [shape["path"].count("M") for shape in layout.get("shapes", []) if "path" in shape]
+        for name, layout in layouts.items()
+    }
+    hidden = {name: count for name, count in strokes.items() if count}
+    assert hidden == {"mask": [6], "masked": [6], "weights": [6]}
+    assert content.count("Struck through: hidden by the mask.") == 3
+
+
 def test_every_token_is_text_in_every_format():
     s = hostile()
     plainly = Tags(FORMATS["report"].write(replace_tokens(s)))

@@ -91,6 +91,11 @@ def joined(outputs, wrong):
         return np.array(outputs).reshape(outputs[0].shape[0], -1)
     if "join: averaged" in wrong:
         return sum(outputs) / len(outputs)
+    if "join: averaged, tiled" in wrong:
+        return np.concatenate([sum(outputs) / len(outputs)] * len(outputs), axis=1)
+    if "join: averaged, repeated" in wrong:
+        mean = sum(outputs) / len(outputs)
+        return np.stack([column for column in mean.T for _ in outputs], axis=1)
     if {"join: interleaved", "split, join: interleaved"} & wrong:
         return np.stack([out[:, k] for k in range(outputs[0].shape[1]) for out in outputs], axis=1)
     return np.concatenate(outputs, axis=1)
@@ -219,6 +224,9 @@ def normalised(scaled, see, wrong):
     rows = [softmax(line, gone and not s.any()) for line, s in zip(lines, seen_, strict=True)]
     if "softmax: twice" in wrong:
         rows = [softmax(row, False) for row in rows]
+    if "softmax: twice, masked" in wrong:
+        again = hidden(np.array(rows), see, wrong)
+        rows = [softmax(row, gone and not s.any()) for row, s in zip(again, see, strict=True)]
     return np.array(rows).T if columns else np.array(rows)
 
 

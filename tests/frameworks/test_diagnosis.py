@@ -7,6 +7,7 @@ import random
 import re
 import tracemalloc
 import weakref
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +23,7 @@ from attention import (
     scaled_dot_product_attention,
     self_attention,
 )
+from attention.frameworks.answers import Target, compare
 from attention.frameworks.bench import Bench
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import BY_NAME as NAMES
@@ -30,7 +32,7 @@ from attention.frameworks.precision import written as how_written
 from attention.frameworks.search import Search
 
 inf, nan = np.inf, np.nan
-PAIRS = amount(12, 1000)  # planted in each system
+PAIRS = amount(8, 1000)  # planted in each system
 
 
 # ---- what is given -------------------------------------------------------------------------------
@@ -190,6 +192,21 @@ def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_
         assert bench_of(SYSTEMS[system]).run(TOO_NARROW) is None
 
 
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("a whole layer, look-ahead and padding", "join: averaged, tiled"),
+        ("heads, mask and cap", "join: averaged, repeated"),
+        ("look-ahead", "softmax: twice, masked"),
+        ("a whole layer, look-ahead and padding", "softmax: twice, masked"),
+    ],
+)
+def test_heads_averaged_to_the_full_width_and_masked_softmaxes_in_a_row_are_named(system, name):
+    output, _ = theirs(SYSTEMS[system], {name})
+    found = diagnose(**inputs(system), output=output)
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[name]], str(found)
+
+
 def test_the_commonest_are_twelve():
     assert len(COMMONEST) == 12
 
@@ -328,6 +345,49 @@ def test_explanations_that_fit_equally_well_are_all_named():
     )
 
 
+def narrow_heads():
+    """As many heads as each has columns, so that d_k is √d_model."""
+    X, *W = np.random.default_rng(5).standard_normal((4, 16, 16))
+    return {"X": X[:6], "W_Q": W[0] / 4, "W_K": W[1] / 4, "W_V": W[2] / 4, "heads": 4}
+
+
+def one_key_more():
+    Q, K, V = np.random.default_rng(5).standard_normal((3, 5, 8))
+    return {"Q": Q[:4], "K": K, "V": V, "allowed": causal(4, 5)}
+
+
+def padded(look_ahead):
+    rng = np.random.default_rng(5)
+    keys = np.broadcast_to(np.arange(6) < 4, (6, 6))
+    allowed = keys & causal(6, 6) if look_ahead else keys
+    return {"look": look_ahead, "allowed": allowed} | dict(
+        zip("QKV", rng.standard_normal((3, 6, 6)), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "named"),
+    [
+        (narrow_heads(), "scale: twice", ["scale: d_k", "scale: d_model"]),
+        (narrow_heads(), "scale: d_model", ["scale: d_k", "scale: d_model"]),
+        (one_key_more(), "mask: other corner", ["mask: one ahead", "mask: other corner"]),
+        (padded(False), "mask: padding as rows", ["mask: padding as rows"]),
+        (
+            padded(True),
+            "mask: padding both ways",
+            ["mask: padding as rows", "mask: padding both ways"],
+        ),
+    ],
+)
+def test_different_mistakes_that_are_the_same_number_or_mask_here_are_all_named(
+    given, wrong, named
+):
+    output, _ = theirs(given, {wrong})
+    given = {name: value for name, value in given.items() if name != "look"}
+    found = diagnose(**given, output=output)
+    assert sorted(m.name for e in found.explanations for m in e.mistakes) == named, str(found)
+
+
 @pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -460,6 +520,50 @@ def test_float16_printed_with_four_decimals_is_seen_in_the_numbers():
     assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
 
 
+@pytest.mark.parametrize("seed", range(5, 9))
+def test_float16_rounded_to_decimals_in_float32_is_seen_in_the_numbers(seed):
+    Q, K, V = (M.astype("f2") for M in np.random.default_rng(seed).standard_normal((3, 12, 16)))
+    scaled = (2 * Q @ K.T) * np.float16(0.25)
+    grown = np.exp(scaled - scaled.max(-1, keepdims=True))
+    output = ((grown / grown.sum(-1, keepdims=True)) @ V).astype("f4").round(6)
+    said = str(diagnose(2 * Q, K, V, output=output))
+    assert said.startswith("These numbers are right, to 3 digits, as near as float16 comes.")
+
+
+def in_float16(M):
+    return M.astype("f2").astype("f8")
+
+
+@pytest.mark.parametrize(
+    ("what", "larger"), [("output", 2), ("weights", 2), ("weights", 3), ("weights", 6)]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_float16_of_three_digits_is_right_beside_as_many_hidden_numbers(seed, what, larger):
+    Q, K, V = in_float16(np.random.default_rng(seed).standard_normal((3, 20, 16)))
+    allowed = np.arange(20) < 6 + 0 * np.arange(20)[:, None]
+    if what == "output":
+        allowed = allowed & (np.arange(20) < 9)[:, None]  # the other queries see nothing: 0
+    scaled = in_float16(in_float16(larger * Q @ K.T) / 4)
+    grown = np.where(allowed, np.exp(scaled - scaled.max(axis=1, keepdims=True)), 0)
+    weights = in_float16(grown / np.maximum(grown.sum(axis=1, keepdims=True), 1e-9))
+    numbers = in_float16(weights @ V) if what == "output" else weights
+    printed = [[float(f"{number:.3g}") for number in row] for row in numbers]
+    found = diagnose(larger * Q, K, V, allowed=allowed, **{what: printed})
+    assert found.correct, str(found)
+
+
+def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writing_alone():
+    right = np.append(np.linspace(0.0201, 0.0899, 95), 5.0151)[:, None]
+    theirs = right + 1e-4 * np.tile([1, -1], 48)[:, None]
+    short = np.array([[float(f"{x:.2e}") for x in row] for row in theirs])
+    size = np.ones(short.shape)
+    target = Target("output", short, how_written(short, short), size)
+    verdict = compare(target, right, size, 1.0)
+    assert verdict.half == "float16"
+    one_wrong = replace(target, values=short + 0.02 * (np.arange(96) == 7)[:, None])
+    assert not compare(one_wrong, right, size, 1.0).fits
+
+
 def test_of_two_answers_each_is_said_how_far_it_is_off():
     given = SYSTEMS["one head"]
     output, weights = applied(given, ())
@@ -526,10 +630,27 @@ def test_the_answer_is_a_sentence_with_the_fix():
 # ---- what cannot be compared ---------------------------------------------------------------------
 
 
+BEFORE = (
+    "a number is NaN or infinite already before the attention, or the softmax divides 0 by 0"
+    " or overflows"
+)
+MASK = (
+    "the mask is wrong on their side (inverted, or 0 · −∞ = NaN where a mask is multiplied by −∞),"
+    " no softmax follows it, {}or an input there is NaN or infinite already"
+)
+
+
 @pytest.mark.parametrize(
     ("given", "output", "cause"),
     [
-        ({}, nan, "a number is NaN already before the attention, or the softmax divides 0 by 0"),
+        ({}, nan, BEFORE),
+        ({}, inf, BEFORE),
+        ({"allowed": causal(6, 6)}, nan, MASK.format("")),
+        (
+            {"allowed": np.arange(6) < 4 + 0 * np.arange(6)[:, None]},
+            nan,
+            MASK.format("the softmax runs over the queries (0/0 for a key that no query sees), "),
+        ),
         (
             {"allowed": np.zeros((6, 6), bool)},
             nan,
@@ -574,6 +695,15 @@ def test_one_digit_names_the_mistakes_it_cannot_tell_apart():
     )
 
 
+@pytest.mark.parametrize("digits", [3, 4])
+@pytest.mark.parametrize("system", ["one head", "a whole layer, look-ahead and padding"])
+def test_a_bias_that_was_not_given_is_found_in_numbers_printed_short(system, digits):
+    output, _ = theirs(SYSTEMS[system], {"residual: row"})
+    for shift in np.linspace(0, 0.01, 7):  # rounds each time otherwise
+        found = diagnose(**inputs(system), output=(output + shift).round(digits))
+        assert [[m.name for m in e.mistakes] for e in found.explanations] == [["residual: row"]]
+
+
 @pytest.mark.parametrize("wrong", ["softmax: sigmoid", "scale: none"])
 def test_mistakes_printed_short_as_float32_are_found(wrong):
     given = SYSTEMS["one head"]
@@ -616,6 +746,27 @@ def test_nothing_is_called_the_closest_where_nothing_is_close():
     output = np.random.default_rng(1).standard_normal((6, 6))
     found = diagnose(**SYSTEMS["one head"], output=output)
     assert found.closest is None and "closest" not in str(found)
+
+
+def test_nothing_is_called_the_closest_where_zeros_would_be_as_close():
+    rng = np.random.default_rng(5)
+    Q, K, V = rng.standard_normal((3, 40, 8))
+    shares = rng.dirichlet(np.full(40, 0.1), 40)  # other weights, 0.025 on average as well
+    for answer in ({"output": np.zeros((40, 8))}, {"weights": shares}):
+        found = diagnose(Q, K, V, **answer)
+        assert found.closest is None and "closest" not in str(found)
+
+
+def test_an_empty_column_and_two_mistakes_are_found_where_the_softmax_runs_over_queries():
+    Q, K, V = np.random.default_rng(1).standard_normal((3, 8, 4))
+    given = {"Q": Q[:5], "K": K, "V": V, "allowed": causal_lower_right(5, 8)}
+    scores = np.where(np.arange(8) < 3 + np.arange(5)[:, None], Q[:5] @ K.T / 2, -inf)
+    with np.errstate(invalid="ignore"):  # the last key is seen by nobody: 0/0
+        grown = np.exp(scores - scores.max(axis=0))
+        weights = grown / grown.sum(axis=0)
+    found = diagnose(**given, weights=weights)
+    names = {"mask: diagonal hidden", "hiding: NaN", "softmax: queries"}
+    assert [{m.name for m in e.mistakes} for e in found.explanations] == [names], str(found)
 
 
 def test_few_wrong_numbers_are_counted_and_the_first_is_named():
@@ -736,6 +887,42 @@ def test_what_mixes_queries_is_found_head_by_head_from_output_or_weights(name, w
     theirs = {"output": output, "weights": weights}
     found = diagnose(**large(), **(theirs if what == "both" else {what: theirs[what]}))
     assert [e.mistakes for e in found.explanations] == [(NAMES[name],)], str(found)
+
+
+def test_large_weights_are_compared_in_the_memory_of_a_few_copies_of_them(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    monkeypatch.setattr("attention.frameworks.distance.CELLS", 2**14, raising=False)
+    given = large(heads=8)
+    output, weights = applied(given, ())
+    noisy = weights + np.random.default_rng(1).normal(0, 1e-3, weights.shape)
+    for answer in ({"weights": weights}, {"output": output, "weights": noisy}):
+        tracemalloc.start()
+        try:
+            found = diagnose(**given, **answer)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert found.correct == ("output" not in answer)
+        assert peak < 5 * weights.nbytes
+
+
+@pytest.mark.parametrize("what", ["output", "mean"])
+def test_a_scale_of_all_heads_shows_beside_what_mixes_queries(what):
+    given = large()
+    output, weights = applied(given, (NAMES["softmax: queries"],))
+    answer = {"output": output} if what == "output" else {"weights": weights.mean(axis=0)}
+    found = diagnose(**given, **answer)
+    assert [e.mistakes for e in found.explanations] == [(NAMES["softmax: queries"],)]
+    assert NAMES["scale: d_model"] not in found.unseen
+    assert NAMES["hiding: NaN"] in found.unseen
+
+
+def test_where_only_some_queries_are_shown_both_answers_are_still_told_apart(monkeypatch):
+    monkeypatch.setattr("attention.frameworks.search.BLOCK", 2**16)
+    given = large()
+    output, weights = applied(given, ())
+    found = diagnose(**given, output=output, weights=np.square(weights))
+    assert "The output is right, and was not made with the weights given beside it." in found.notes
 
 
 def test_what_mixes_queries_takes_the_memory_of_one_head():

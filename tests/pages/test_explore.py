@@ -11,10 +11,11 @@ from oracle import COMPUTED
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
+from attention.figures.panes import panes
 from attention.session import links
 from attention.session.changes import set_sentence
-from attention.session.examples import EXAMPLES
-from attention.session.run import run
+from attention.session.examples import EXAMPLES, FIRST
+from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
 from attention.weights import drawn
@@ -71,6 +72,33 @@ def test_each_example_opens_with_its_notice(example):
     at = opened(example=example)
     assert settings(at) == EXAMPLES[example].build()
     assert not said(at, "refused")
+
+
+def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_them():
+    at = opened(example=FIRST)
+    titles = [button.label for button in at.button if button.key.startswith("example_")]
+    assert titles == [example.title for example in EXAMPLES.values()]
+    assert titles[:2] == ["The cat sat on the mat", "Four words, by hand"]
+    sentences = [example.sentence for example in EXAMPLES.values()]
+    assert [caption.value for caption in at.sidebar.caption][1:] == sentences
+    assert all(re.fullmatch(r".{20,90}\.", sentence) for sentence in sentences)
+    ran(at.button(key="example_softmax").click())
+    assert settings(at) == EXAMPLES["softmax"].build()
+
+
+@pytest.mark.parametrize("cell", ["X,1,0", "W_V,0,0", "W_O,0,0"])
+def test_beside_a_chosen_input_stands_what_the_query_makes_of_it_as_the_board_writes_it(cell):
+    """W_O changes the projected output alone."""
+    at = opened(example="sentence", W_O="identity,0,4x4", digits="3", query="1", cell=cell)
+    s = settings(at)
+    drawn = {pane["name"]: pane["figure"] for pane in panes(view(s, run(s)), digits=3)}
+    weights, output = (drawn[name]["data"][0]["text"][1] for name in ("weights", "projected"))
+    gives = ", ".join(f"{key} {weight}" for key, weight in zip(s.tokens, weights, strict=True))
+    (found,) = [e.proto.body for e in at.get("html") if "class='follows'" in e.proto.body]
+    assert found.endswith(
+        f"<p class='follows'><b>“{s.tokens[1]}”</b> gives the weights {gives}"
+        f" and has the projected output {', '.join(output)}.</p>"
+    )
 
 
 MOVES = {
@@ -164,14 +192,24 @@ def test_reset_returns_to_the_example():
     assert link_of(at) == {"example": "sentence"}
 
 
+def below(at: AppTest, part: str) -> AppTest:
+    """One of the parts below the board."""
+    return ran(at.button_group(key="set_below").set_value(part))
+
+
+def initialising(at: AppTest, name: str) -> AppTest:
+    below(at, "Initialise")
+    return ran(at.selectbox(key="set_matrix").set_value(name))
+
+
 def test_changing_one_input_never_rolls_another():
     at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_K"))
+    initialising(at, "W_K")
     ran(at.selectbox(key="set_kind_W_K").set_value("normal"))
     ran(at.button(key="roll_W_K").click())
     rolled = settings(at).matrices["W_K"]
     assert np.array_equal(rolled.values, drawn("normal", (4, 4), 3, "W_K"))
-    ran(at.button_group(key="set_editing").set_value("W_Q"))
+    initialising(at, "W_Q")
     ran(at.button(key="roll_W_Q").click())
     ran(at.slider(key="set_d_v").set_value(3))
     ran(at.selectbox(key="set_mask").set_value("causal"))
@@ -180,7 +218,7 @@ def test_changing_one_input_never_rolls_another():
 
 def test_pressing_roll_again_takes_the_next_seed():
     at = opened()
-    ran(at.button_group(key="set_editing").set_value("W_V"))
+    initialising(at, "W_V")
     ran(at.button(key="roll_W_V").click())
     first = settings(at).matrices["W_V"]
     ran(at.button(key="roll_W_V").click())
@@ -191,8 +229,8 @@ def test_pressing_roll_again_takes_the_next_seed():
 
 
 def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
-    """Numbers in the box under “your data”, as this input."""
-    ran(at.button_group(key="set_editing").set_value("data"))
+    """Numbers in the box under “Your data”, as this input."""
+    below(at, "Your data")
     ran(at.text_area(key="set_load_text").set_value(text))
     return at if role is None else ran(at.selectbox(key="set_load_role").set_value(role))
 
@@ -246,6 +284,21 @@ def test_a_sentence_in_the_box_becomes_tokens_with_embeddings_by_word():
     assert settings(at) == check(set_sentence(before, "the cat sat on the mat"))
 
 
+@pytest.mark.parametrize(
+    ("text", "understood"), [("I have 2 cats", "a sentence"), ("I have 2", "numbers")]
+)
+def test_words_with_a_number_are_understood_as_said_or_as_is_chosen(text, understood):
+    at = pasted(opened(), text)
+    assert at.button_group(key="set_load_as").value == understood
+    ran(at.button_group(key="set_load_as").set_value("numbers"))
+    assert not [button for button in at.button if button.key == "load_sentence_False"]
+    ran(at.button_group(key="set_load_as").set_value("a sentence"))
+    ran(at.button(key="load_sentence_False").click())
+    assert settings(at).tokens == tuple(text.split())
+    pasted(at, "cat 1 2 3 4")
+    assert "set_load_as" not in [group.key for group in at.button_group]
+
+
 def test_a_sentence_can_be_the_second_sequence_where_there_is_one():
     at = opened()
     pasted(at, "a mat")
@@ -287,7 +340,7 @@ def test_a_comma_with_two_meanings_is_asked_about():
 
 
 def test_several_arrays_are_used_together():
-    at = pasted(opened(), "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
+    at = pasted(opened(), SEVERAL)
     assert [at.selectbox(key=f"set_load_pick_{name}").value for name in "QKV"] == ["Q", "K", "V"]
     ran(at.button(key="load_use").click())
     assert settings(at).typed_qkv
@@ -388,30 +441,35 @@ def test_typed_addresses_and_markup_do_not_come_alive_in_the_boxes():
     assert not at.warning and not at.info
 
 
-def several_arrays_of(at: AppTest) -> AppTest:
-    """The page with several arrays on it, and the figure's controls below."""
-    at = pasted(at, "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]")
-    return ran(at.button_group(key="set_below").set_value("Take it away"))
+SEVERAL = "Q = [[1, 2]]\nK = [[3, 4]]\nV = [[5, 6, 7]]"
+KEPT = {  # a choice, and what it falls back on
+    "below": "This cell",
+    "load_family": "weights",
+    "load_pick_Q": None,
+    "sheet_for": "page",
+    "sheet_mode": "light",
+    "sheet_scale": 3,
+}
 
 
-KEPT = ("below", "load_family", "load_pick_Q", "sheet_for", "sheet_mode", "sheet_scale")
+def offering(at: AppTest, name: str) -> AppTest:
+    """The page with the control of this name on it."""
+    return pasted(at, SEVERAL) if name.startswith("load") else below(at, "Take it away")
 
 
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("value", ["gone", None])
 def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
-    at = several_arrays_of(opened())
+    at = offering(opened(), name)
     at.session_state["visit"].page_values[name] = value
     ran(at)
     kept = at.session_state["visit"].page_values
-    wanted = {"below": "This cell", "load_family": "weights", "load_pick_Q": None}
-    wanted |= {"sheet_for": "page", "sheet_mode": "light", "sheet_scale": 3}
-    assert kept[name] == wanted[name]
+    assert kept[name] == KEPT[name]
 
 
 @pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
 def test_a_choice_that_must_be_made_is_never_taken_back(name):
-    at = several_arrays_of(opened())
+    at = offering(opened(), name)
     before = at.session_state["visit"].page_values[name]
     ran(at.button_group(key=f"set_{name}").set_value(None))
     assert at.session_state["visit"].page_values[name] == before

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attention.pages import state
+from attention.pages import controls, state, store
+from attention.session import links
+from attention.session.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -17,9 +20,15 @@ def at() -> AppTest:
     at.query_params["example"] = "four-words"
     at.run()
     at.selectbox(key="set_query").set_value(2).run()
+    at.before = heard(at).value
     at.button(key="reset").click().run()
     assert (settings(at).query, at.selectbox(key="set_query").value) == (0, 0)
     return at
+
+
+def heard(at: AppTest):
+    """What the browser says that it has heard; here all, unless a test sets it back."""
+    return at.text_input(key=state.HEARD)
 
 
 def settings(at: AppTest):
@@ -28,6 +37,7 @@ def settings(at: AppTest):
 
 
 def test_an_old_value_sent_along_with_another_move_is_no_move(at):
+    heard(at).set_value(at.before)
     at.selectbox(key="set_query").set_value(2)
     at.selectbox(key="set_scale_kind").set_value("none").run()
     assert (settings(at).scale, settings(at).query) == (1.0, 0)
@@ -37,10 +47,97 @@ def test_an_old_value_sent_along_with_another_move_is_no_move(at):
 
 
 def test_an_old_value_sent_along_with_back_is_no_move(at):
+    heard(at).set_value(at.before)
     at.selectbox(key="set_query").set_value(2)
     at.query_params["digits"] = "4"
     at.run()
     assert (settings(at).digits, settings(at).query) == (4, 0)
+
+
+def test_a_value_chosen_before_the_browser_heard_another_is_kept_and_told_again(at):
+    """The browser hears of Reset only now, and would show and send that with the next move."""
+    heard(at).set_value(at.before)
+    at.selectbox(key="set_query").set_value(1).run()
+    assert settings(at).query == 1
+    assert at.selectbox(key="set_query").proto.set_value
+    heard(at).set_value(at.before)
+    at.selectbox(key="set_query").set_value(0)
+    at.slider(key="set_digits").set_value(5).run()
+    assert (settings(at).digits, settings(at).query) == (5, 1)
+
+
+def test_a_control_moved_together_with_back_moves_what_the_address_stands_for(at):
+    at.query_params["digits"] = "4"
+    at.selectbox(key="set_query").set_value(1).run()
+    assert (settings(at).digits, settings(at).query) == (4, 1)
+
+
+def test_back_is_told_its_address_where_another_may_still_be_on_its_way(at, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        type(state.st.query_params), "from_dict", lambda self, found: written.append(found)
+    )
+    at.query_params["digits"] = ["4"]
+    heard(at).set_value(at.before)
+    at.run()
+    assert (settings(at).digits, written) == (4, [{"example": "four-words", "digits": "4"}])
+
+
+def test_back_tells_every_control_its_value_for_a_move_just_before_may_be_lost(at):
+    """Streamlit drops the moves of a message that one of Back overtakes."""
+    at.query_params["digits"] = ["4"]
+    at.run()
+    assert at.selectbox(key="set_scale_kind").proto.set_value
+    at.slider(key="set_digits").set_value(5).run()
+    assert not at.selectbox(key="set_scale_kind").proto.set_value
+
+
+def test_an_address_that_the_browser_was_told_later_is_not_back(at):
+    """A move made before the browser has taken over the address of the last one."""
+    at.slider(key="set_digits").set_value(5).run()
+    before, earlier = heard(at).value, dict(at.query_params)
+    at.slider(key="set_digits").set_value(6).run()
+    heard(at).set_value(before)
+    at.query_params.clear()
+    at.query_params.update(earlier)
+    at.selectbox(key="set_query").set_value(1).run()
+    assert (settings(at).digits, settings(at).query) == (6, 1)
+
+
+def test_the_menu_leads_to_another_page_by_a_bare_address_and_keeps_what_is_set(at):
+    at.slider(key="set_digits").set_value(5).run()
+    at.switch_page("attention/pages/variance.py")
+    at.query_params.clear()
+    at.run()
+    assert (settings(at).digits, at.query_params["digits"]) == (5, "5")
+
+
+def test_back_to_the_bare_address_of_another_page_opens_what_it_opened(at, monkeypatch):
+    at.slider(key="set_digits").set_value(5).run()
+    at.switch_page("attention/pages/variance.py")
+    at.query_params.clear()
+    monkeypatch.setattr(state, "_by_menu", lambda visit: False)
+    at.run()
+    assert (settings(at).example, settings(at).digits) == ("cat-sat", 2)
+
+
+def test_a_control_moved_together_with_back_to_a_bare_address_moves_what_that_opens(at):
+    at.query_params.clear()
+    at.slider(key="set_digits").set_value(5).run()
+    assert (settings(at).example, settings(at).digits) == ("cat-sat", 5)
+
+
+def test_back_to_the_opening_opens_it_though_another_page_was_looked_at_before_anything_changed():
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    opening = settings(at)
+    for page in ("variance", "explore"):
+        at.switch_page(f"attention/pages/{page}.py").run()
+        assert not at.query_params
+    at.slider(key="set_digits").set_value(5).run()
+    assert settings(at).digits == 5
+    at.query_params.clear()
+    at.run()
+    assert settings(at) == opening
 
 
 def test_the_old_value_chosen_again_is_a_move(at):
@@ -72,7 +169,7 @@ def test_what_an_overtaken_run_told_a_control_is_told_again(at, monkeypatch):
     at.run()
     assert at.selectbox(key="set_query").proto.set_value
     assert at.selectbox(key="set_query").proto.raw_value == at.selectbox(key="set_query").options[0]
-    at.run()
+    at.slider(key="set_digits").set_value(4).run()
     assert not at.selectbox(key="set_query").proto.set_value
 
 
@@ -83,3 +180,59 @@ def test_a_control_drawn_anew_by_an_overtaken_run_is_told_its_value_again(at, mo
         assert at.button_group(key="set_steps").proto.set_value
     at.run()
     assert at.button_group(key="set_steps").proto.set_value
+
+
+def test_a_step_pressed_first_after_a_restart_counts_from_the_one_the_browser_shows():
+    before = AppTest.from_file(str(APP), default_timeout=30).run()
+    before.button_group(key="set_below").set_value("Step by step").run()
+    before.button_group(key="set_steps").set_value(3).run()
+    before.button(key="next_step").click()
+    restarted = AppTest.from_file(str(APP), default_timeout=30)
+    restarted._run(before._tree.get_widget_states())
+    assert restarted.button_group(key="set_below").value == "Step by step"
+    assert restarted.button_group(key="set_steps").value == 4
+
+
+def test_an_answer_of_the_store_that_comes_after_it_left_the_page_is_dropped(monkeypatch):
+    monkeypatch.setattr(store.st, "session_state", {})
+    answers: list[dict] = []
+    store._hand_on("lacks", answers.append)
+    assert answers == []
+    monkeypatch.setattr(store.st, "session_state", {store.KEY: {"lacks": {"digests": []}}})
+    store._hand_on("lacks", answers.append)
+    assert answers == [{"digests": []}]
+
+
+@pytest.fixture
+def set_up() -> AppTest:
+    """Explore with controls moved away from the example."""
+    at = AppTest.from_file(str(APP), default_timeout=30)
+    at.query_params |= {"example": "four-words", "heads": "2", "mask": "causal"}
+    return at.run()
+
+
+def begun_anew(before: AppTest) -> AppTest:
+    """Another session, begun by what the browser sends next, as after a restart."""
+    restarted = AppTest.from_file(str(APP), default_timeout=30)
+    restarted.query_params |= links.address(settings(before))[0]
+    return restarted._run(before._tree.get_widget_states())
+
+
+@pytest.mark.parametrize(("pressed", "example"), [("reset", "four-words"), ("batch", "batch")])
+def test_what_sets_all_anew_is_not_undone_by_what_controls_showed(set_up, pressed, example):
+    """Where it is the first move of a session, which takes controls as the browser sent them."""
+    key = pressed if pressed == "reset" else f"example_{pressed}"
+    set_up.button(key=key).click()
+    restarted = begun_anew(set_up)
+    assert links.address(settings(restarted)) == links.address(EXAMPLES[example].build())
+    assert restarted.selectbox(key="set_heads").value == 1
+
+
+def test_a_press_that_overtakes_the_first_run_of_a_session_is_not_undone(set_up, monkeypatch):
+    """That run had drawn the button, and not yet the controls below it."""
+    with monkeypatch.context() as overtaken:
+        overtaken.setitem(controls.GROUPS, "Attention", lambda s: st.stop())
+        restarted = begun_anew(set_up)
+    set_up.button(key="reset").click()
+    restarted._run(set_up._tree.get_widget_states())
+    assert links.address(settings(restarted)) == links.address(EXAMPLES["four-words"].build())

@@ -6,12 +6,14 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from oracle import COMPUTED
-from pages.test_explore import link_of, opened, ran, said, settings
+from pages.test_explore import link_of, opened, pasted, ran, said, settings
 
 from attention.pages import share
 from attention.session import links
 from attention.session.examples import FIRST
 from attention.session.run import run
+from attention.weights import drawn
+from attention.words import KINDS, word_vectors
 
 
 def typed(at, sentence, key="set_sentence"):
@@ -28,6 +30,24 @@ def test_a_sentence_typed_is_its_tokens_with_one_vector_for_each_word():
     again = typed(opened(example="four-words"), "A cat, the dog")
     np.testing.assert_array_equal(settings(again).matrices["X"].values[[1, 3, 4]], X[[4, 3, 1]])
     assert settings(opened(**link_of(at))) == s
+
+
+@pytest.mark.parametrize("move", ["sentence", "vectors", "X too"])
+def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
+    at = pasted(opened(), "X = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]")
+    ran(at.button(key="load_use").click())
+    assert settings(at).batch == 2
+    if move == "sentence":
+        typed(at, "The dog saw the cat.")
+    elif move == "vectors":
+        ran(at.selectbox(key="set_vectors").set_value("identity"))
+    else:
+        ran(next(c for c in at.checkbox if c.key == "set_randomize_X").check())
+        ran(at.button(key="randomize").click())
+    assert not settings(at).batch
+    assert said(at, "understood") == [
+        "The batch ends: embeddings by word take the place of item 1."
+    ]
 
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
@@ -65,6 +85,53 @@ def test_randomize_draws_the_three_weights_anew_each_for_itself_and_takes_the_ne
     ran(at.number_input(key="set_randomize_seed").set_value(7))
     ran(at.button(key="randomize").click())
     np.testing.assert_array_equal(settings(at).matrices["W_Q"].values, drawn[0])
+
+
+def test_randomize_draws_the_vectors_of_the_words_too_where_that_is_ticked():
+    at = opened(example=FIRST)
+    ran(at.checkbox(key="set_randomize_X").check())
+    ran(at.number_input(key="set_randomize_seed").set_value(7))
+    ran(at.button(key="randomize").click())
+    s = settings(at)
+    assert s.matrices["X"].values.tolist() == word_vectors(s.tokens, 4, seed=7).tolist()
+    np.testing.assert_array_equal(
+        s.matrices["W_Q"].values, drawn("integers", (4, 4), 7, "W_Q", -1, 2)
+    )
+    assert settings(opened(**link_of(at))) == s
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_word_vectors_is_drawn_at_once_and_for_the_next_sentence(kind):
+    at = opened(example=FIRST)
+    ran(at.selectbox(key="set_vectors").set_value(kind))
+    typed(at, "the cat sat")
+    s = settings(at)
+    assert s.matrices["X"].recipe.kind == at.selectbox(key="set_vectors").value == kind
+    ends = {"uniform": (-1, 1)}.get(kind, (-2, 3))
+    wanted = word_vectors(("the", "cat", "sat"), s.d_model, 56, kind, *ends)
+    if kind == "identity":
+        assert s.d_model == 5  # of "the cat sat on the mat"
+        wanted = np.eye(3, 5)
+    assert s.matrices["X"].values.tolist() == wanted.tolist()
+
+
+def test_vectors_that_were_given_are_called_so_and_stay_until_a_kind_is_chosen():
+    at = opened(example="four-words")
+    menu = at.selectbox(key="set_vectors")
+    assert (menu.value, menu.options[0]) == ("given", "as given")
+    before = settings(at)
+    ran(menu.set_value("given"))
+    assert settings(at) == before
+    ran(menu.set_value("identity"))
+    assert settings(at).matrices["X"].values.tolist() == np.eye(4).tolist()
+    assert "as given" not in at.selectbox(key="set_vectors").options
+
+
+def test_where_q_k_and_v_are_given_there_are_no_words_to_draw_for():
+    at = opened(example="customers")
+    keys = {element.key for kind in ("selectbox", "checkbox") for element in at.get(kind)}
+    assert "set_randomize_kind" in keys
+    assert not keys & {"set_vectors", "set_randomize_X"}
 
 
 @pytest.mark.parametrize("key", ["set_d_model_of_words", "set_d_model_number"])

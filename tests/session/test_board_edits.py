@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.limits import MAX_TOKENS
-from attention.session.board_edits import MOST_WRITTEN, Operation, apply, read
+from attention.limits import MAX_EDITED, MAX_TOKENS
+from attention.session.board_edits import Operation, apply, read
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
-from attention.session.settings import DRAWN, allowed
+from attention.session.settings import DRAWN, allowed, as_drawn
 
 
 def before():
@@ -141,6 +141,15 @@ def test_tokens_are_renamed_added_and_deleted_with_their_rows():
     assert np.array_equal(after.matrices["X"].values, [*X[1:], np.zeros(4)])
 
 
+def test_a_deleted_row_takes_its_padding_and_its_part_of_a_drawn_mask_with_it():
+    drawn = as_drawn(np.tri(4, dtype=bool))
+    s = replace(before(), mask=DRAWN, drawn=drawn, padding=(1, 3))
+    after, refused = apply(s, [Operation(1, "delete", "X", 1, 4, "")])
+    assert not refused
+    assert (after.tokens, after.padding) == (("w1", "w3", "w4"), (2,))
+    assert after.drawn == ((True, False, False), (True, True, False), (True, True, True))
+
+
 def test_a_row_of_the_second_sequence_is_its_own():
     s = replace(before(), memory_tokens=("a", "b")).with_matrix("memory", Matrix(np.ones((2, 4))))
     after, refused = apply(s, [Operation(1, "add", "memory", 0, 2, "")])
@@ -179,7 +188,7 @@ FOREIGN = [
     {"client": "a", "operations": [[1, "cell", "X", 0, 0, 1]], "more": False},
     {"client": "a", "operations": [[1, "launch", "X", 0, 0, "1"]], "more": False},
     {"client": "a", "operations": [[1, ["cell"], "X", 0, 0, "1"]], "more": False},
-    {"client": "a", "operations": [[1, "end", "", 0, 0, ""]] * (MOST_WRITTEN + 1), "more": False},
+    {"client": "a", "operations": [[1, "end", "", 0, 0, ""]] * (MAX_EDITED + 1), "more": False},
 ]
 
 

@@ -104,5 +104,5 @@ def test_anything_else_is_refused_with_one_sentence(name):
     assert (
         str(refused.value)
         == "What this browser keeps under this address is damaged, or is another state; open a"
-        " saved state under “your data” on Explore, or bring the numbers again."
+        " saved state under “Your data” on Explore, or bring the numbers again."
     )

@@ -652,7 +652,7 @@ def test_a_link_whose_matrices_did_not_fit_says_so():
     assert (
         notices[0]
         == "This address stands for matrices too large for it, kept by the browser that made it,"
-        " and this one has none under it; open a saved state under “your data” on Explore, or"
+        " and this one has none under it; open a saved state under “Your data” on Explore, or"
         " bring them again."
     )
 

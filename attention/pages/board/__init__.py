@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from attention.colours import PALETTES
+from attention.limits import MAX_EDITED
 from attention.pages import state
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
@@ -22,7 +23,8 @@ _HERE = Path(__file__).parent
 # Goes before the script of every component that draws.
 LOADER = (_HERE.parent / "plotly.js").read_text()
 ELEMENTS = (_HERE.parent / "elements.js").read_text()
-SCRIPTS = ("text", "fit", "paint", "edits", "grid", "tables", "board")  # in this order, as one
+CLIPBOARD = (_HERE.parent / "clipboard.js").read_text()
+SCRIPTS = ("text", "fit", "paint", "edits", "grid", "tables", "picture", "board")  # as one
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -30,7 +32,9 @@ _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css=(_HERE / "board.css").read_text(),
-    js="\n".join([LOADER, ELEMENTS, *((_HERE / f"{name}.js").read_text() for name in SCRIPTS)]),
+    js="\n".join(
+        [LOADER, ELEMENTS, CLIPBOARD, *((_HERE / f"{name}.js").read_text() for name in SCRIPTS)]
+    ),
     isolate_styles=False,
 )
 
@@ -41,11 +45,12 @@ def show(
     *,
     formula: Sequence[tuple[str, str | None]] | None = None,
     remark: str = "",
+    lit: str = "",
     tag: str = "",
     on_picked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
-    """Draw the panes in place.
+    """Draw the panes in place; the stage that is spoken of elsewhere on the page is ``lit``.
 
     ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
@@ -64,7 +69,8 @@ def show(
         "palettes": PALETTES,
         "formula": formula,
         "remark": remark,
-        "edits": _counted(key) if on_edited else None,
+        "lit": lit,
+        "edits": _counted(key) | {"most": MAX_EDITED} if on_edited else None,
         "tag": tag or _digest("".join(digests)),
     }
     written = [

@@ -4,6 +4,7 @@
 
 const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
 const STAYS = 4000 // ms that a sentence stays at least
+const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 const boards = new WeakMap()
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -58,7 +59,47 @@ class Board {
       if (this.head) this.soon(true)
     }
     document.fonts?.addEventListener('loadingdone', loaded, { signal })
+    window.addEventListener('beforeunload', event => this.leaving(event), { signal })
+    window.addEventListener('click', event => this.following(event), { signal, capture: true })
+    for (const place of [this.root, window]) { // keys on the board end there
+      place.addEventListener('keydown', event => this.escaping(event), { signal })
+    }
     this.sharpen()
+  }
+
+  // Esc puts an enlarged pane back, wherever the focus is, unless it ended something within.
+  escaping(event) {
+    if (event.key !== 'Escape' || event.defaultPrevented || !this.enlarged) return
+    this.enlarge(this.enlarged)
+  }
+
+  // The browser asks before it leaves what was typed and has not arrived.
+  leaving(event) {
+    this.editor.keep()
+    if (!this.edits.idle) event.preventDefault()
+  }
+
+  // A link to another page is followed once all that was typed has arrived.
+  following(event) {
+    const link = event.target.closest?.('a[href]')
+    const elsewhere = link?.download || link?.target || event.ctrlKey || event.metaKey
+    if (!link || elsewhere || event.shiftKey || this.edits.idle) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    this.until(() => this.edits.idle, PATIENCE).then(arrived => {
+      if (arrived) link.click()
+      else this.say('What you typed has not arrived yet, so the page stays; try again.')
+    })
+  }
+
+  // Wait until it holds, at most so many ms; whether it does.
+  async until(holds, patience) {
+    const last = performance.now() + patience
+    while (!holds()) {
+      if (performance.now() > last) return false
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    return true
   }
 
   soon(all) {
@@ -89,9 +130,11 @@ class Board {
     this.head = head
     this.send = emit
     this.edits.heard(head.edits)
+    const stood = this.standing()
     this.writeFormula()
     this.arrange()
-    this.draw(false)
+    this.draw(false, stood)
+    this.accompany()
     if (this.Plotly) return
     plotly(head.plotly)
       .then(Plotly => {
@@ -115,32 +158,37 @@ class Board {
     )
   }
 
-  // One sentence below the board; "" takes it away.
-  say(sentence) {
+  // One sentence below the board; "" takes it away. That something was done goes by itself.
+  say(sentence, done = false) {
     this.untaken.textContent = sentence
     this.untaken.hidden = !sentence
+    this.untaken.classList.toggle('done', done)
     this.saidAt = performance.now()
+    if (done) setTimeout(() => this.untaken.textContent === sentence && this.say(''), STAYS)
   }
 
   // Something was typed: what was said before is over, unless it was said just now.
   touched(stage) {
     if (performance.now() - (this.saidAt ?? 0) > STAYS) this.untaken.hidden = true
     const pane = this.panes.get(stage)
-    if (pane) this.paint(pane)
+    if (pane) pane.soon ??= requestAnimationFrame(() => this.paint(pane)) // a paste touches many
   }
 
-  // Back and forward through what was changed, once all of it has arrived; never past the opening.
-  undo(step, tries = 60) {
-    const running = this.page().dataset.testScriptState !== 'notRunning'
-    if ((!this.edits.idle || running) && tries) {
-      setTimeout(() => this.undo(step, tries - 1), 50)
-      return
-    }
+  // Back and forward through what was changed, a step after the other.
+  undo(step) {
+    this.travels = (this.travels ?? Promise.resolve()).then(() => this.travel(step))
+  }
+
+  // One step, once all that was changed has arrived; never past the opening.
+  async travel(step) {
+    const rests = () => this.page().dataset.testScriptState === 'notRunning'
+    await this.until(() => this.edits.idle && rests(), 3000)
     const { navigation } = window
     const index = (navigation?.currentEntry?.index ?? 0) + step
-    const url = navigation?.entries()[index]?.url
+    const { url, key } = navigation?.entries()[index] ?? {}
     if (!url || index < window.__attentionOpened) return
-    if (new URL(url).pathname === location.pathname) history.go(step)
+    if (new URL(url).pathname !== location.pathname) return
+    await navigation.traverseTo(key).finished.catch(() => {}) // overtaken by another
   }
 
   writeFormula() {
@@ -174,12 +222,26 @@ class Board {
       part.classList.toggle('lit', !!stage && part.dataset.stage === stage)
   }
 
+  // Light the stage that the walk speaks of, and bring it into sight when the walk goes on.
+  accompany() {
+    const { lit } = this.head
+    for (const [name, { element }] of this.panes) {
+      if (name === lit) element.setAttribute('aria-current', 'step')
+      else element.removeAttribute('aria-current')
+    }
+    for (const part of this.formula.children)
+      part.classList.toggle('walked', !!lit && part.dataset.stage === lit)
+    if (lit && this.lit && lit !== this.lit)
+      this.panes.get(lit)?.element.scrollIntoView({ block: 'nearest' })
+    this.lit = lit
+  }
+
   arrange() {
     this.tag = this.head.tag ?? ''
     const wanted = new Set(this.head.panes.map(p => p.name))
     for (const [name, pane] of this.panes) {
       if (wanted.has(name)) continue
-      this.Plotly?.purge(pane.plot)
+      this.purge(pane)
       pane.element.remove()
       this.panes.delete(name)
     }
@@ -233,6 +295,7 @@ class Board {
     if (spec.rows) {
       pane.canvas = make('canvas', 'board-canvas', pane.frame)
       pane.plot = make('div', '', pane.frame)
+      pane.plot.ariaHidden = pane.canvas.ariaHidden = 'true' // the active cell says what is there
       pane.glow = make('canvas', 'board-glow', pane.frame)
       pane.marks = [0, 1, 2].map(() => make('div', 'board-mark', pane.frame))
       pane.cursor = make('div', 'board-cursor', pane.frame)
@@ -250,7 +313,8 @@ class Board {
 
   // Below the cells: one more token, or the switch to draw a mask.
   addBelow(pane) {
-    pane.draw = make('button', 'board-below', pane.frame, 'Draw mask')
+    pane.under = make('div', 'board-under', pane.body) // not in the grid, which has rows alone
+    pane.draw = make('button', 'board-below', pane.under, 'Draw mask')
     Object.assign(pane.draw, { type: 'button', title: 'Clicks hide or show cells, drags paint' })
     pane.draw.setAttribute('aria-pressed', 'false')
     pane.draw.onclick = () => {
@@ -258,12 +322,16 @@ class Board {
       pane.draw.setAttribute('aria-pressed', String(this.drawing))
       pane.frame.classList.toggle('drawing', this.drawing)
     }
-    pane.more = make('button', 'board-below', pane.frame, '+ token')
+    pane.more = make('button', 'board-below', pane.under, '+ token')
     Object.assign(pane.more, { type: 'button', title: 'Add a token' })
     pane.more.onclick = () => {
       pane.wanted = pane.n // the row to name once it is there
       this.edits.add('add', pane.spec.name, 0, pane.n)
     }
+    pane.less = make('button', 'board-below', pane.under)
+    Object.assign(pane.less, { type: 'button', hidden: true })
+    pane.less.onmousedown = event => event.preventDefault() // the label stays chosen
+    pane.less.onclick = () => this.edits.add('delete', pane.spec.name, pane.grid.at[0], pane.n)
   }
 
   // The menu of a pane.
@@ -275,6 +343,11 @@ class Board {
       node.onclick = act
       return node
     }
+    pane.whole = button(tools, 'Zoom out', () => {
+      this.zoomOut(pane)
+      pane.frame.focus({ preventScroll: true })
+    })
+    pane.whole.hidden = true
     const open = button(tools, '⋯', () => toggle(menu.hidden))
     open.setAttribute('aria-label', `tools of ${pane.spec.symbol}`)
     open.setAttribute('aria-expanded', 'false')
@@ -285,7 +358,6 @@ class Board {
     const toggle = on => {
       menu.hidden = !on
       open.setAttribute('aria-expanded', String(on))
-      if (pane.whole) pane.whole.hidden = !pane.view
       if (on) menu.firstElementChild.focus()
     }
     const away = event => {
@@ -294,6 +366,7 @@ class Board {
     menu.addEventListener('focusout', away)
     menu.onkeydown = event => {
       if (event.key !== 'Escape') return
+      event.preventDefault()
       toggle(false)
       open.focus()
     }
@@ -305,14 +378,14 @@ class Board {
       })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
     pane.bigButton = item('Enlarge', () => this.enlarge(pane))
-    if (pane.spec.rows) {
-      pane.whole = item('Zoom out', () => this.zoomOut(pane))
-      item('Copy numbers', () =>
-        copy(asText(this, pane), () => {
-          this.live.textContent = `The numbers of ${pane.spec.symbol} were copied.`
-        })
-      )
-    }
+    if (pane.spec.rows) item('Copy numbers', () => this.copyNumbers(pane))
+    item('Copy picture', () =>
+      this.copyPicture(panePicture(this, pane), `The picture of ${pane.spec.symbol}`, pane)
+    )
+    item('Copy board as picture', () => {
+      if (this.enlarged) this.enlarge(this.enlarged)
+      this.copyPicture(boardPicture(this), 'The picture of the board')
+    })
     item('Download PNG', () => this.download(pane, 'png'))
     item('Download SVG', () => this.download(pane, 'svg'))
   }
@@ -355,8 +428,38 @@ class Board {
     return this.head.palettes[this.drawn]
   }
 
+  // Where each group and each pane in it is seen, on its way too.
+  standing() {
+    const { left, top } = this.root.getBoundingClientRect()
+    const nodes = [...this.groups.children].flatMap(group => [group, ...group.children])
+    return new Map(
+      nodes.map(node => {
+        const box = node.getBoundingClientRect()
+        return [node, [box.left - left, box.top - top]]
+      })
+    )
+  }
+
+  // Let all glide to their places from where they stood, so that nothing jumps, and what is new
+  // fade in. A pane goes along with its group.
+  glide(stood) {
+    if (!stood.size || stillness()) return
+    for (const glide of this.gliding ?? []) glide.cancel()
+    const ways = new Map([[this.groups, [0, 0]]])
+    this.gliding = []
+    for (const [node, [left, top]] of this.standing()) {
+      const [x, y] = stood.get(node) ?? [left, top]
+      ways.set(node, [x - left, y - top])
+      const [along, down] = ways.get(node.parentElement)
+      const way = [x - left - along, y - top - down]
+      if (stood.has(node) && way.every(length => Math.abs(length) < 0.5)) continue
+      const from = stood.has(node) ? { transform: `translate(${way.join('px, ')}px)` } : { opacity: 0 }
+      this.gliding.push(node.animate(from, GLIDE))
+    }
+  }
+
   // Paint what has other numbers, another size or another theme, and nothing else.
-  draw(all) {
+  draw(all, stood = new Map()) {
     const mode = this.mode()
     if (mode !== this.drawn) {
       all = true
@@ -382,13 +485,17 @@ class Board {
       if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
       else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
+    this.glide(stood)
     this.remark()
     if (this.Plotly) this.follows()
     const { tag } = this // of what is painted now; by the end another state may have come
     const done = () => {
       if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
     }
-    if (charts.length) this.Plotly && Promise.all(charts).then(done)
+    const arrived = glide => glide.finished.catch(() => {}) // or it gave way to another
+    const coming = [...charts, ...(this.gliding ?? []).map(arrived)]
+    if (charts.length && !this.Plotly) return
+    if (coming.length) Promise.all(coming).then(done)
     else done()
   }
 
@@ -403,38 +510,65 @@ class Board {
     }
     const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
     const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
-    for (const pane of heatmaps) pane.next = fit(pane, 28) // for the room that its labels take
-    const row = this.rowHeight([...tops.values()].filter(line => line[0] !== this.enlarged))
+    for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
+    const lines = [...tops.values()].filter(line => line[0] !== this.enlarged)
+    const shares = this.shares(lines)
     for (const line of tops.values()) {
+      const { row, room } = shares.get(line) ?? { row: ROW, room: 0 }
       for (const pane of line) pane.next = fit(pane, row)
       const top = Math.max(...line.map(pane => pane.next.top))
-      for (const pane of line) pane.next.top = top
+      const height = Math.max(...line.map(pane => pane.next.height))
+      const rest = this.fills ? Math.max(room - height, 0) : 0
+      for (const pane of line) Object.assign(pane.next, { top, rest })
     }
   }
 
-  // Rows as high as lets the lines of short heatmaps, and what stands around them, fit the window.
-  rowHeight(lines) {
-    const rows = lines.map(line => Math.max(...line.map(pane => pane.n)))
-    const short = rows.filter(n => n <= SHORT)
-    const dock = document.querySelector('[data-testid=stBottomBlockContainer]')?.offsetHeight ?? 0
+  // Whether the lines of the board share the window: each then begins where it did, whatever is
+  // drawn in those above.
+  get fills() {
+    return !!this.root.closest('.st-key-board') && this.width >= 700
+  }
+
+  // The height of what stands below the board of Explore, at rest.
+  get below() {
+    return parseFloat(getComputedStyle(this.root).getPropertyValue('--dock'))
+  }
+
+  // How high the rows of each line are, and the room of its cells. Lines of short heatmaps share
+  // what is left of the window alike, as far as those with many rows let them.
+  shares(lines) {
+    const rows = new Map(lines.map(line => [line, Math.max(...line.map(pane => pane.n))]))
+    const lowest = this.fills ? LOWEST : ROW
+    const isShort = line => rows.get(line) <= SHORT
     const scrolled = this.root.closest('[data-testid=stMain]')?.scrollTop ?? 0
     const above = this.groups.getBoundingClientRect().top + scrolled
-    const captions = lines.reduce((sum, line) => sum + this.caption(line), 0)
-    const around = above + dock + captions + 250 * (rows.length - short.length)
-    const sum = Math.max(
-      short.reduce((a, b) => a + b, 0),
-      1
-    )
-    const each = (window.innerHeight - around) / sum
-    return Math.min(Math.max(Math.floor(each), this.width < 700 ? 28 : 18), 56)
+    let left = window.innerHeight - above - (this.fills ? this.below : 0)
+    const usual = line => this.around(line, usualTop) // so that longer words move no line
+    for (const line of lines) left -= usual(line) + (isShort(line) ? 0 : TALL)
+    let sharing = lines.filter(isShort)
+    const share = () => Math.floor(left / sharing.length)
+    for (let over = sharing; over.length; ) {
+      over = sharing.filter(line => lowest * rows.get(line) > share())
+      sharing = sharing.filter(line => !over.includes(line))
+      for (const line of over) left -= lowest * rows.get(line)
+    }
+    const found = line => {
+      if (!isShort(line)) return { row: ROW, room: 0 }
+      const least = lowest * rows.get(line)
+      const most = Math.min(share(), HIGHEST * rows.get(line))
+      const whole = usual(line) + (sharing.includes(line) ? most : least)
+      const room = Math.max(whole - this.around(line), least)
+      return { row: Math.min(Math.floor(room / rows.get(line)), HIGHEST), room }
+    }
+    return new Map(lines.map(line => [line, found(line)]))
   }
 
   // What stands around the cells of a line: its words, the labels of its columns, a gap.
-  caption(line) {
+  around(line, above = pane => pane.next.top) {
     const top = node => node.getBoundingClientRect().top
-    const words = pane => top(pane.frame) - top(pane.element)
-    const labels = pane => pane.next.top + pane.next.bottom
-    return Math.max(...line.map(words)) + Math.max(...line.map(labels)) + 8
+    const words = line.map(pane => top(pane.frame) - top(pane.element))
+    const labels = line.map(pane => above(pane) + pane.next.bottom)
+    return Math.max(...words) + Math.max(...labels) + GAP
   }
 
   drawHeatmap(pane, all, changed, before) {
@@ -442,8 +576,9 @@ class Board {
     const moved = JSON.stringify(pane.next) !== JSON.stringify(pane.places)
     if (!all && !changed && !moved && !waiting && !pane.waited) return
     pane.places = pane.next
-    const { top, height, bottom } = pane.places
-    pane.frame.style.height = `${top + height + bottom}px`
+    const { top, height, bottom, rest } = pane.places
+    Object.assign(pane.frame.style, px({ height: top + height + bottom, marginBottom: rest }))
+    pane.under.style.top = `${pane.frame.offsetTop + top + height}px`
     this.paint(pane)
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
     pane.grid.place()
@@ -456,9 +591,12 @@ class Board {
   }
 
   paint(pane) {
+    cancelAnimationFrame(pane.soon)
+    pane.soon = undefined
     if (!pane.places) return
     const waiting = this.edits.of(pane.spec.name)
     pane.waited = waiting.length > 0
+    pane.whole.hidden = !pane.view
     paint(pane, this.palette, this.font, waiting)
   }
 
@@ -472,7 +610,17 @@ class Board {
     Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
     const tallest = pane === this.enlarged ? window.innerHeight - 120 : 0
     const figure = chart(pane, layout, this.palette, tallest)
-    return this.Plotly.react(pane.plot, figure.data, figure.layout, CONFIG)
+    return this.react(pane, figure)
+  }
+
+  react(pane, { data, layout }) {
+    pane.drawing = this.Plotly.react(pane.plot, data, layout, CONFIG)
+    return pane.drawing
+  }
+
+  // Once Plotly, which does not expect it meanwhile, has drawn.
+  purge(pane) {
+    Promise.resolve(pane.drawing).then(() => this.Plotly?.purge(pane.plot))
   }
 
   // Let Plotly follow, where a heatmap has another size, once no answer has come for a while.
@@ -485,8 +633,7 @@ class Board {
         const size = JSON.stringify([places, pane.n, pane.m])
         if (size === pane.followed) continue
         pane.followed = size
-        const { data, layout } = brick(pane, places)
-        this.Plotly.react(pane.plot, data, layout, CONFIG)
+        this.react(pane, brick(pane, places))
         if (pane.wired) continue
         pane.wired = true
         for (const event of ['plotly_relayout', 'plotly_relayouting']) {
@@ -515,31 +662,46 @@ class Board {
   // Give each pane the width it needs: a group that does not fit takes more lines, as even as can
   // be. Only the board's width is asked, not the groups', so that no layout follows from another.
   settle() {
-    const whole = this.root.clientWidth
     for (const group of this.groups.children) {
       const inside = [...group.children].map(node => this.panes.get(node.dataset.stage))
-      const needs = inside.map(pane => pane.need)
-      if (!needs.every(Boolean)) continue // charts
-      let [lines, columns, tracks, dense, total] = [0]
-      do {
-        columns = Math.ceil(inside.length / ++lines)
-        dense = columns > 5
-        tracks = Array(columns).fill(168)
-        needs.forEach((need, k) => {
-          tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8)))
-        })
-        // as in board.css
-        total = tracks.reduce((a, b) => a + b) + (columns - 1) * (dense ? 7.2 : 11.2)
-      } while (columns > 1 && total > whole)
+      if (!inside.every(pane => pane.need)) continue // charts
+      const { tracks, dense, total } = this.fitting(inside)
+      const columns = tracks.length
       group.classList.toggle('dense', dense)
       group.classList.toggle('narrow', columns > 3)
       group.style.gridTemplateColumns = tracks
         .map(track => `minmax(min(100%, ${track}px), 1fr)`)
         .join(' ')
       // two groups may share a line
-      group.style.flexBasis = lines > 1 ? '100%' : `${Math.max(total, inside.length * 180)}px`
+      const alone = columns < inside.length
+      group.style.flexBasis = alone ? '100%' : `${Math.max(total, inside.length * 180)}px`
       inside.forEach((pane, k) => pane.element.classList.toggle('last', (k + 1) % columns === 0))
     }
+  }
+
+  // The columns of a group that let it be read in the fewest lines, close together where that
+  // saves one. What a setting added at its end takes a line more, and moves none of the others.
+  fitting(inside) {
+    const lone = inside.filter(pane => !pane.spec.added)
+    for (let lines = 1; ; lines++) {
+      const columns = Math.ceil(lone.length / lines)
+      for (const more of inside.length > lone.length && lines === 1 ? [1, 0] : [0]) {
+        for (const dense of columns + more > 4 ? [columns + more > 5, true] : [false]) {
+          const found = this.tracked(inside, columns + more, dense)
+          if (columns === 1 || found.total <= this.width) return found
+        }
+      }
+    }
+  }
+
+  // The widths of so many columns, and of all of them with the gaps that board.css has.
+  tracked(inside, columns, dense) {
+    const tracks = Array(columns).fill(dense ? 120 : 168)
+    inside.forEach(({ need }, k) => {
+      tracks[k % columns] = Math.max(tracks[k % columns], Math.ceil(need + (dense ? 0 : 8)))
+    })
+    const gaps = (columns - 1) * (dense ? 7.2 : 11.2)
+    return { tracks, dense, total: tracks.reduce((a, b) => a + b) + gaps }
   }
 
   // ---- hover and clicks -----------------------------------------------------------------------
@@ -556,11 +718,12 @@ class Board {
     return String(Number(value.toPrecision(6))).replace('-', '\u2212')
   }
 
-  mark(pane, i, j) {
+  mark(pane, i, j, named = true) {
     this.unmark()
-    this.marked = [pane, i, j]
+    this.marked = [pane, i, j, named]
     this.box(pane, pane.cursor, i, i, j, j)
     this.follow(pane, i, j, new Map())
+    if (!named) return
     const { rows, columns } = pane.spec
     this.tip.textContent = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
     const home = pane === this.enlarged ? pane.body : this.root
@@ -572,6 +735,14 @@ class Board {
     const left = Math.min(Math.max(middle, 0), area.width - this.tip.offsetWidth)
     const top = box.top - area.top - this.tip.offsetHeight - 6
     Object.assign(this.tip.style, px({ left, top }))
+  }
+
+  // Nothing is pointed at: the chosen cell and its sources are marked while it has the keyboard.
+  rest() {
+    const pane = [...this.panes.values()].find(({ frame }) => frame === document.activeElement)
+    const [i, j] = pane?.grid?.at ?? [0, -1]
+    if (j < 0) return this.unmark()
+    this.mark(pane, i, j, false)
   }
 
   // Mark the rows, columns and cells that this cell was made from; a cell-to-cell step is followed
@@ -608,8 +779,8 @@ class Board {
 
   // What is pointed at stays marked while it is drawn anew, where it is still there.
   remark() {
-    const [pane, i, j] = this.marked ?? []
-    if (pane?.element.isConnected && i < pane.n && j < pane.m) this.mark(pane, i, j)
+    const [pane, i, j, named] = this.marked ?? []
+    if (pane?.element.isConnected && i < pane.n && j < pane.m) this.mark(pane, i, j, named)
     else this.unmark()
   }
 
@@ -634,13 +805,9 @@ class Board {
     if (on) {
       pane.body.popover = 'manual'
       pane.body.showPopover()
-      pane.body.onkeydown = event => {
-        if (event.key === 'Escape' && !event.defaultPrevented) this.enlarge(pane)
-      }
     } else {
       pane.body.hidePopover()
       pane.body.removeAttribute('popover')
-      pane.body.onkeydown = null
     }
     this.draw(true)
     pane.frame.focus({ preventScroll: true })
@@ -649,7 +816,7 @@ class Board {
   toggleTable(pane) {
     const on = !pane.table
     pane.tableButton.textContent = on ? 'Show as heatmap' : 'Show as table'
-    pane.frame.hidden = on
+    pane.frame.hidden = pane.under.hidden = on
     if (on) {
       pane.table = make('div', 'board-table', pane.body)
       pane.table.tabIndex = 0
@@ -672,16 +839,35 @@ class Board {
     return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
   }
 
-  download(pane, format) {
-    const { data, layout } = composed(pane, this.head.palettes.light)
-    if (!pane.spec.rows) Object.assign(layout, { width: 900, height: 520 })
-    const scale = format === 'png' ? 3 : 1
-    const size = { format, width: layout.width, height: layout.height, scale }
-    const spec = { data, layout, config: { staticPlot: true } }
-    const { filename } = pane.spec
-    this.Plotly.downloadImage(spec, { ...size, filename }).then(() => {
-      this.live.textContent = `${filename}.${format} was saved.`
-    })
+  async copyNumbers(pane) {
+    const numbers = `The numbers of ${pane.spec.symbol}`
+    if (await copyText(asText(this, pane))) this.say(`${numbers} were copied.`, true)
+    else this.say(`${numbers} could not be copied: this browser gives no clipboard here.`)
+  }
+
+  // To the clipboard, or where there is none, as a file.
+  async copyPicture(promised, name, pane) {
+    if (await copyImage(promised)) return this.say(`${name} was copied.`, true)
+    const filename = `${pane?.spec.filename ?? 'attention_board'}.png`
+    if (!(await this.save(promised, filename))) return
+    this.say(`This browser gives no clipboard for pictures here; ${filename} was saved instead.`)
+  }
+
+  async download(pane, format) {
+    const filename = `${pane.spec.filename}.${format}`
+    const saved = await this.save(panePicture(this, pane, format), filename)
+    if (saved) this.say(`${filename} was saved.`, true)
+  }
+
+  // Whether a picture could be made, and so was saved.
+  async save(promised, filename) {
+    try {
+      saveFile(await promised, filename)
+      return true
+    } catch {
+      this.say(`${filename} could not be made; reload the page and try again.`)
+      return false
+    }
   }
 
   close() {
@@ -691,7 +877,7 @@ class Board {
     this.edits.close()
     cancelAnimationFrame(this.pending)
     clearTimeout(this.later)
-    for (const pane of this.panes.values()) this.Plotly?.purge(pane.plot)
+    for (const pane of this.panes.values()) this.purge(pane)
     this.root.replaceChildren()
     this.tag = null
     delete this.root.dataset.tag // nothing is painted any more

@@ -16,6 +16,7 @@ class Edits {
     this.number = 0
     this.queue = [] // not acknowledged yet
     this.flying = 0 // the last number of the message in the air
+    this.most = Infinity // operations of one message
     this.stroke = false // a scrub goes on: one step of Back together
     this.held = false // a paste or a stroke of paint goes on: one message together
   }
@@ -34,7 +35,7 @@ class Edits {
     this.pump()
   }
 
-  // What is added until the release goes in one message, and is one step of Back.
+  // What is added until the release goes together, and is one step of Back.
   hold() {
     this.held = true
   }
@@ -67,15 +68,18 @@ class Edits {
       this.say('The server cannot be reached just now; what you typed is sent when it is back.')
       return
     }
-    this.flying = this.queue.at(-1).number
-    const operations = this.queue.map(({ number, kind, stage, row, column, text }) => {
+    const sent = this.queue.slice(0, this.most)
+    this.flying = sent.at(-1).number
+    const operations = sent.map(({ number, kind, stage, row, column, text }) => {
       return [number, kind, stage, row, column, text]
     })
-    this.send({ client: this.client, operations, more: this.stroke })
+    const more = this.stroke || sent.length < this.queue.length
+    this.send({ client: this.client, operations, more })
   }
 
   // Python's answer: what it has counted is on the board now, or was refused.
   heard(answer) {
+    this.most = answer?.most ?? this.most
     if (answer?.client !== this.client) return
     const told = answer.refused.filter(([number]) => this.queue.some(op => op.number === number))
     this.queue = this.queue.filter(({ number }) => number > answer.last)

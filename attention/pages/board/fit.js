@@ -4,10 +4,19 @@ const NARROW = 8 // px: numbers smaller than this are left out of the cells
 const READABLE = 11 // px: numbers of up to FEW rows and columns get the room for this
 const FEW = 8
 const LINE = 13 // px: a row that holds a number that can just be read
+const USUAL = 2.25 // font sizes: the width of −2.31, for which every cell has room
+const UNSIGNED = 1.75 // and of 0.94
+const PAD = 4 // px of a cell that its number leaves free
+const LEADING = 0.69 // of a row: the most of its height that a number takes
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
-const PLAIN = 220
+const PLAIN = 260
 const ROWS = 26 // more rows than this get no numbers either
+const ROW = 28 // px: the height of a row, where no window is to be filled
+const LOWEST = 16 // px: of a row that shares a window with others
+const HIGHEST = 56
 const SHORT = 12 // as many rows grow with the window
+const TALL = 250 // px: the cells of a line with more
+const GAP = 8 // px between two lines
 const LABELS = 0.35 // of a pane: row labels take no more
 const BAR = 38 // px: a colour bar with its numbers
 const BELOW = 20 // px: below the cells, for a button
@@ -33,40 +42,105 @@ const read = pane => {
   pane.texts =
     written[0] &&
     written[0].map((row, i) => row.map((text, j) => written.map(t => t[i][j]).find(Boolean) ?? ''))
-  pane.ems = pane.texts ? widest(pane.texts) : 99
-  pane.brief = pane.texts?.map(row => row.map(t => (t.includes('e\u2212') ? '≈0' : t)))
-  pane.briefEms = pane.brief ? widest(pane.brief) : 99
+  Object.assign(pane, { forms: [], decimals: undefined, least: undefined }) // made when wanted
   pane.need = needed(pane)
 }
 
-// The width at which the numbers of a pane can be read; half a pixel more than they take, so that
-// rounding takes none away.
-const needed = ({ n, m, ems, spec }) => {
+const usualWidth = ({ name }) => (name === 'weights' ? UNSIGNED : USUAL)
+
+// The width that a pane gets: what usual numbers take that can be read, and half a pixel more, so
+// that rounding takes none away. It follows from the shape alone, so that no number moves the
+// board; numbers that are longer are written shorter.
+const needed = ({ n, m, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
-  const cells = m * (ems * (size + 0.5) + 5) + 6
-  const need = Math.min(Math.min(longest(spec.rows, 13), 110) + 10 + cells, cells / (1 - LABELS))
-  return need > MOST || n > ROWS ? PLAIN : need
+  const labels = Math.min(longest(spec.rows), 110) + 10
+  const need = ems => {
+    const cells = m * (ems * (size + 0.5) + PAD) + 6
+    return Math.min(labels + cells, cells / (1 - LABELS))
+  }
+  return need(USUAL) > MOST || n > ROWS ? PLAIN : need(usualWidth(spec))
+}
+
+const DECIMAL = /^\u2212?\d+\.(\d+)(e\d+)?$/ // 2.50 and 2.5e6, but not the tiny 2.5e−6
+
+// The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
+// as they are, with tiny ones as ≈0, or with fewer decimals, of which so many stay that the largest
+// number has three digits. The size is 0 where there is none.
+const readable = (pane, fitting) => {
+  if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
+  pane.decimals ??= decimalsOf(pane.texts)
+  pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))
+  for (let cut = 0; cut < 2 + Math.max(pane.decimals - pane.least, 0); cut++) {
+    const form = (pane.forms[cut] ??= written(pane, cut))
+    if (fitting(form.ems) >= NARROW) return { ...form, size: fitting(form.ems) }
+  }
+  return { size: 0 }
+}
+
+// The decimals of all numbers; a power of ten has one less.
+const decimalsOf = texts => {
+  const [, decimals, power] = texts.flat().find(text => DECIMAL.test(text))?.match(DECIMAL) ?? []
+  return (decimals?.length ?? 0) + (power ? 1 : 0)
+}
+
+const wholeDigits = texts =>
+  Math.max(...texts.flat().map(text => text.match(/^\u2212?(\d+)(\.\d+)?$/)?.[1].length ?? 0))
+
+// A number that fewer decimals would make a 0, and is none, is ≈0.
+const written = (pane, cut) => {
+  const write = (text, value) => {
+    if (cut && text.includes('e\u2212')) return '≈0'
+    if (cut < 2 || !DECIMAL.test(text)) return text
+    const decimals = pane.decimals + 1 - cut
+    const shorter = text.includes('e')
+      ? power(value, Math.max(decimals - 1, 1)) // with one digit less, as Python writes it
+      : fixed(value, decimals)
+    return value && !Number(shorter.replace('\u2212', '-')) ? '≈0' : shorter
+  }
+  // of several traces in one heatmap, such as those of hidden cells, one has the number
+  const value = (i, j) => pane.traces.find(({ text }) => text?.[i][j])?.z[i][j]
+  const texts = pane.texts.map((row, i) => row.map((text, j) => write(text, value(i, j))))
+  return { write, texts, ems: widest(texts) }
+}
+
+// A number with so many decimals.
+const fixed = (value, decimals) => {
+  const size = Math.abs(value)
+  const text = halfEven(size.toFixed(decimals + 25), size.toFixed(decimals))
+  return value < 0 && Number(text) ? `\u2212${text}` : text
+}
+
+// The same in powers of ten, as 2.5e6.
+const power = (value, decimals) => {
+  const written = places => Math.abs(value).toExponential(places).split('e+')
+  const [[exact], [text, exponent]] = [written(decimals + 25), written(decimals)]
+  return `${value < 0 ? '\u2212' : ''}${halfEven(exact, text)}e${exponent}`
+}
+
+// Rounded as Python rounds: half way goes to the even one. `exact` has 25 decimals more.
+const halfEven = (exact, text) => {
+  const below = exact.slice(0, -25).replace(/\.$/, '')
+  const half = /^50*$/.test(exact.slice(-25)) && '02468'.includes(below.at(-1))
+  return half ? below : text
 }
 
 // The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
 // of an enlarged pane. The room above the cells, `top`, is what its own labels need.
-const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) => {
+const fitted = (pane, width, { row = ROW, tallest = 0, download = false } = {}) => {
   const { n, m, spec } = pane
   const labelSize = tallest ? 18 : row >= 30 ? 13 : 11
   const most = tallest ? 40 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
   const left = Math.min(longest(spec.rows, labelSize) + 10, 120, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
-  const fitting = ems => Math.min(most, (cell() - 5) / ems)
-  const brief = fitting(pane.ems) < NARROW
-  const printed = fitting(brief ? pane.briefEms : pane.ems) >= NARROW
+  const fitting = ems => Math.min(most, (cell() - PAD) / ems)
+  const printed = fitting(usualWidth(spec)) >= NARROW
   const short = n <= SHORT ? n * row : 0
   const usual = printed ? Math.max(250, Math.min(n, ROWS) * LINE, short) : Math.max(250, short)
   const room = tallest ? tallest - 120 : download ? 620 : usual
   const whole = Math.max(room, Math.min(n * 5, 340))
   const height = Math.max(Math.min(n * (tallest ? 150 : download ? 64 : row), whole), 26)
-  const size = Math.min(fitting(brief ? pane.briefEms : pane.ems), (0.62 * height) / n)
-  const legible = size >= NARROW
+  const legible = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n)).size > 0
   // a lower one has no room for the numbers of its bar
   const bar = pane.traces[0].showscale && (download || (!legible && height > 60))
   if (bar) right = BAR
@@ -76,8 +150,11 @@ const fitted = (pane, width, { row = 28, tallest = 0, download = false } = {}) =
   const top = slanted ? Math.min(wide, 110) + 10 : labelSize + 9
   const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
   const places = { width, left, right, top, bottom, height, cell: cell(), slanted, bar }
-  return { ...places, labelSize, most, legible, brief }
+  return { ...places, labelSize, most }
 }
+
+// The room above the cells that words of usual length take, which may stand upright.
+const usualTop = ({ spec }) => (spec.columns.every(text => /^\d+$/.test(text)) ? 20 : 38)
 
 // Every how manieth label is written, so that each has its room.
 const every = (room, cell) => Math.max(1, Math.ceil(room / cell))
@@ -90,7 +167,7 @@ const composed = (pane, palette, width = 900) => {
   layout.paper_bgcolor = palette.paper
   if (!pane.spec.rows) return chart(pane, layout, palette, 0)
   const places = fitted(pane, width, { download: true })
-  const { left, right, height, slanted, cell, bar, legible, brief } = places
+  const { left, right, height, slanted, cell, bar } = places
   const top = places.top + 44
   Object.assign(layout, { height: height + top + 4 })
   layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known
@@ -108,20 +185,18 @@ const composed = (pane, palette, width = 900) => {
     Object.assign(axis, { ticklabeloverflow: 'allow', tickfont })
   }
   for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
-  const size = Math.min(
-    14,
-    (cell - 4) / (brief ? pane.briefEms : pane.ems),
-    (0.62 * height) / pane.n
-  )
+  const fitting = ems => Math.min(14, (cell - PAD) / ems, (LEADING * height) / pane.n)
+  const { write, size } = readable(pane, fitting)
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
-  const shorter = row => row.map(text => (text.includes('e\u2212') ? '≈0' : text))
+  const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
+  if (hidden.path) layout.shapes.push(hidden)
   const data = pane.traces.map(trace => ({
     ...trace,
-    text: brief ? trace.text?.map(shorter) : trace.text,
+    text: write && trace.text?.map((row, i) => row.map((text, j) => write(text, trace.z[i][j]))),
     colorscale: palette[trace.meta],
     xgap: gap,
     ygap: gap,
-    texttemplate: legible ? '%{text}' : '',
+    texttemplate: size ? '%{text}' : '',
     textfont: { size: Math.max(size, 1), color: palette.ink },
     showscale: trace.showscale && bar,
     colorbar: trace.colorbar && {
@@ -130,6 +205,15 @@ const composed = (pane, palette, width = 900) => {
     }
   }))
   return { data, layout }
+}
+
+// The strokes through hidden cells, as one path of Plotly's.
+const strokes = (pane, palette, cell) => {
+  const lines = struck(pane, cell).map(
+    ([i, j]) => `M${j - 0.5},${i + 0.5}L${j + 0.5},${i - 0.5}`
+  )
+  const line = { color: palette.stroke, width: 1 }
+  return { type: 'path', path: lines.join(''), layer: 'above', line }
 }
 
 // Keep only so many tick labels that each has `cells` cells of room.

@@ -22,13 +22,13 @@ class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    frame.onfocus = () => this.at || this.choose(0, 0)
+    frame.onfocus = () => (this.at ? this.place() : this.choose(0, 0))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
     frame.addEventListener('copy', event => this.copy(event))
     frame.addEventListener('pointerdown', event => this.down(event), true)
     frame.addEventListener('pointermove', event => this.hover(event))
-    frame.addEventListener('pointerleave', () => this.board.unmark())
+    frame.addEventListener('pointerleave', () => this.board.rest())
     // a finger scrolls the page; Plotly would take it for a drag
     frame.addEventListener('touchstart', event => event.stopPropagation(), true)
   }
@@ -47,12 +47,12 @@ class Grid {
 
   // ---- the chosen cell ------------------------------------------------------------------------
 
-  choose(i, j) {
+  choose(i, j, named = true) {
     const { n, m, spec } = this.pane
     const inside = (value, least, most) => Math.min(Math.max(value, least), most)
     this.at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
     this.place()
-    if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at)
+    if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at, named)
     else this.board.unmark()
   }
 
@@ -60,14 +60,15 @@ class Grid {
   place() {
     const { frame, spec, n, m } = this.pane
     frame.setAttribute('aria-rowcount', n)
-    frame.setAttribute('aria-colcount', m)
+    frame.setAttribute('aria-colcount', m + 1) // the labels of rows are the first
     if (this.at && (this.at[0] >= n || this.at[1] >= m)) this.at = null
     this.cell.hidden = !this.at
+    this.offer()
     if (!this.at) return frame.removeAttribute('aria-activedescendant')
     const [i, j] = this.at
     this.line.setAttribute('aria-rowindex', i + 1)
     this.cell.setAttribute('role', j < 0 ? 'rowheader' : 'gridcell')
-    this.cell.setAttribute('aria-colindex', Math.max(j + 1, 1))
+    this.cell.setAttribute('aria-colindex', j + 2)
     this.cell.setAttribute('aria-selected', 'true')
     const value = j < 0 ? '' : this.board.text(this.pane, i, j)
     this.cell.textContent = j < 0 ? spec.rows[i] : `${spec.rows[i]}, ${spec.columns[j]}: ${value}`
@@ -81,15 +82,28 @@ class Grid {
     return px({ left, top: y(i - 0.5), width, height: down })
   }
 
+  // To a cell beside. On the way from one that was typed to the next, no bubble hides the first.
   step(di, dj, wrap = false) {
     const { n, m } = this.pane
     let [i, j] = [this.at[0] + di, this.at[1] + dj]
     if (wrap && j >= m && i < n - 1) [i, j] = [i + 1, 0]
     if (wrap && j < 0 && i > 0) [i, j] = [i - 1, m - 1]
-    this.choose(i, j)
+    this.choose(i, j, !this.between)
+  }
+
+  // A button that deletes the chosen token: no finger finds the key for it.
+  offer() {
+    const { less, frame, spec, n } = this.pane
+    const token = this.at && this.at[1] < 0 && spec.tokens?.[this.at[0]]
+    less.hidden = token == null || token === false || n < 2 || document.activeElement !== frame
+    if (less.hidden) return
+    less.textContent = `\u2212 ${token}`
+    less.title = `Delete the token ${token}`
+    less.setAttribute('aria-label', less.title)
   }
 
   left() {
+    this.pane.less.hidden = true
     if (!this.board.editor.open) this.board.unmark()
   }
 
@@ -238,7 +252,7 @@ class Grid {
     if (event.buttons || event.pointerType === 'touch' || this.board.editor.open) return
     const cell = this.under(event)
     if (cell && cell[1] >= 0) this.board.mark(this.pane, ...cell)
-    else this.board.unmark()
+    else this.board.rest()
   }
 
   down(event) {
@@ -250,7 +264,8 @@ class Grid {
       event.stopPropagation()
       this.pane.frame.setPointerCapture(event.pointerId)
     }
-    const again = this.last && same(this.last.cell, cell) && event.timeStamp - this.last.at < TWICE
+    const soon = event.pointerType === 'touch' || event.timeStamp - this.last?.at < TWICE
+    const again = this.last && same(this.last.cell, cell) && soon
     if (this.maskable && this.board.drawing && cell[1] >= 0) {
       take()
       this.paintMask(event, cell)
@@ -361,7 +376,9 @@ const follow = (move, over) => {
 // The box that a number or a token is typed into, over its cell.
 class Editor {
   constructor() {
-    this.box = make('input', 'board-input')
+    this.holder = make('div')
+    this.holder.setAttribute('role', 'gridcell')
+    this.box = make('input', 'board-input', this.holder)
     Object.assign(this.box, { autocomplete: 'off', spellcheck: false })
     this.box.onkeydown = event => this.key(event)
     this.box.onblur = () => this.keep()
@@ -371,7 +388,7 @@ class Editor {
   begin(grid, i, j, text, before) {
     this.keep()
     this.open = { grid, i, j, before, whole: text !== '' }
-    grid.pane.frame.append(this.box)
+    grid.line.append(this.holder)
     this.box.value = text
     this.box.setAttribute('aria-label', grid.cell.textContent)
     this.place()
@@ -406,7 +423,7 @@ class Editor {
     const focused = document.activeElement === this.box
     this.open = null
     if (focused) grid.pane.frame.focus({ preventScroll: true })
-    this.box.remove()
+    this.holder.remove()
   }
 
   key(event) {

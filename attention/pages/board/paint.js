@@ -3,6 +3,8 @@
 
 const STEPS = 256 // of a colour scale
 const GLOW = 900 // ms: what changed is marked that long
+const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
+const APART = 6 // px between the strokes through hidden cells
 const MANY = 4096 // cells: more than this are not marked one by one
 
 const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
@@ -50,8 +52,7 @@ const pixels = (pane, palette) => {
 }
 
 // A canvas of this size in CSS pixels, sharp on this screen, and empty.
-const sized = (canvas, width, height) => {
-  const ratio = window.devicePixelRatio || 1
+const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== w || canvas.height !== h) {
     Object.assign(canvas, { width: w, height: h })
@@ -85,13 +86,14 @@ const axesOf = pane => {
 const paint = (pane, palette, font, waiting) => {
   const { places } = pane
   const { left, right, top, bottom, width, height } = places
-  const context = sized(pane.canvas, width, top + height + bottom)
+  const context = sized(pane.canvas, width, top + height + bottom, pane.fine)
   const axes = axesOf(pane)
   context.save()
   context.beginPath()
   context.rect(left - 1, top - 1, width - left - right + 2, height + 2)
   context.clip()
   paintCells(context, pane, palette, axes)
+  paintStrokes(context, pane, palette, axes)
   Object.assign(context, { textAlign: 'center', textBaseline: 'middle' })
   const numbers = paintNumbers(context, pane, palette, font, axes, waiting)
   paintFrames(context, pane, palette, axes)
@@ -116,22 +118,40 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
   }
 }
 
-// The largest size at which every number fits its cell; then with tiny ones as ≈0; 0 for none.
-const numberSize = (pane, { across, down }) => {
-  const size = ems => Math.min(pane.places.most, 0.62 * down, (across - 5) / ems)
-  if (size(pane.ems) >= NARROW) return [pane.texts, size(pane.ems)]
-  return size(pane.briefEms) >= NARROW ? [pane.brief, size(pane.briefEms)] : [null, 0]
+// Hidden cells are struck through, so that they differ by more than their colour; where they are
+// small, only so many that the lines stay apart. Each is [row, column].
+const struck = (pane, cell) => {
+  const hidden = pane.traces.find(({ meta }) => meta === 'hidden')?.z ?? []
+  const step = Math.ceil(APART / cell)
+  const found = []
+  hidden.forEach((row, i) => {
+    for (let j = 0; j < pane.m; j++) {
+      if ((i + j) % step === 0 && !Number.isNaN(row[j])) found.push([i, j])
+    }
+  })
+  return found
+}
+
+const paintStrokes = (context, pane, palette, { x, y, across, down }) => {
+  context.beginPath()
+  for (const [i, j] of struck(pane, Math.min(across, down))) {
+    context.moveTo(x(j - 0.5), y(i + 0.5))
+    context.lineTo(x(j + 0.5), y(i - 0.5))
+  }
+  Object.assign(context, { strokeStyle: palette.stroke, lineWidth: 1 })
+  context.stroke()
 }
 
 const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   const { x, y, across, down, columns, rows } = axes
-  const [texts, size] = numberSize(pane, axes)
+  const fitting = ems => Math.min(pane.places.most, LEADING * down, (across - PAD) / ems)
+  const { texts, size } = readable(pane, fitting)
   context.font = `${size}px ${font}`
   context.fillStyle = palette.ink
   const own = new Set(
     waiting.filter(({ kind }) => kind === 'cell').map(op => `${op.row} ${op.column}`)
   )
-  if (texts) {
+  if (size) {
     for (let i = rows[0]; i <= rows[1]; i++) {
       for (let j = columns[0]; j <= columns[1]; j++) {
         if (!own.size || !own.has(`${i} ${j}`)) context.fillText(texts[i][j], x(j), y(i))
@@ -150,7 +170,7 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
     context.fillStyle = palette.ink
     context.fillText(text.replace('-', '\u2212'), x(column), y(row))
   }
-  return { texts, size }
+  return { texts: size ? texts : null, size }
 }
 
 // The row of the query and the chosen cell, as the figure has them.
@@ -213,10 +233,13 @@ const paintBar = (context, pane, palette, font) => {
   }
 }
 
+// Whether the person asked for less motion.
+const stillness = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches
+
 // Outline for a moment the cells whose number is another than before.
 const glow = (pane, before, colour) => {
-  if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return
   if (
+    stillness() ||
     !pane.places ||
     before?.length !== pane.n ||
     before[0].length !== pane.m ||
@@ -238,5 +261,5 @@ const glow = (pane, before, colour) => {
   for (const [i, j] of all ? [] : changed) {
     context.strokeRect(x(j - 0.5) + 1, y(i - 0.5) + 1, across - 2, down - 2)
   }
-  pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: 'ease-in' })
+  pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: FADING })
 }

@@ -1,4 +1,4 @@
-// A pane's numbers as a table, in the clipboard, and as a file.
+// A pane's numbers as a table, and as text for the clipboard.
 
 const fillTable = (board, pane) => {
   const { rows, columns, symbol } = pane.spec
@@ -21,7 +21,7 @@ const fillTable = (board, pane) => {
   })
 }
 
-// As a spreadsheet takes it and as "your data" reads it: labels and exact numbers between tabs.
+// As a spreadsheet takes it and as “Your data” reads it: labels and exact numbers between tabs.
 const asText = (board, pane) => {
   const { rows, columns } = pane.spec
   const safe = label => (/^[=+\-@\t\r']/.test(label) ? "'" + label : label)
@@ -33,17 +33,4 @@ const asText = (board, pane) => {
   const lines = [['', ...columns.map(quoted)]]
   rows.forEach((row, i) => lines.push([quoted(row), ...numbers(i)]))
   return lines.map(line => line.join('\t')).join('\n')
-}
-
-const copy = (text, done) => {
-  const byHand = () => {
-    // where the address is not https, browsers give no clipboard
-    const box = make('textarea', '', document.body)
-    box.value = text
-    box.select()
-    document.execCommand('copy')
-    box.remove()
-    done()
-  }
-  navigator.clipboard ? navigator.clipboard.writeText(text).then(done, byHand) : byHand()
 }

@@ -21,7 +21,9 @@ _COMPONENT = st.components.v2.component(
     "attention_share",
     html='<div class="share"></div>\n',
     css=(_HERE / "share.css").read_text(),
-    js=(_HERE.parent / "elements.js").read_text() + (_HERE / "share.js").read_text(),
+    js="".join(
+        (_HERE / script).read_text() for script in ("../elements.js", "../clipboard.js", "share.js")
+    ),
     isolate_styles=False,
 )
 

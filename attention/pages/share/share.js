@@ -3,18 +3,6 @@
 
 const shares = new WeakMap()
 
-const copied = async field => {
-  field.focus()
-  field.select()
-  try {
-    if (navigator.clipboard) {
-      await navigator.clipboard.writeText(field.value)
-      return true
-    }
-  } catch { /* the browser refused: by hand then */ }
-  return document.execCommand('copy')
-}
-
 class Share {
   constructor (root) {
     this.button = make('button', 'share-button', root, 'Copy link')
@@ -80,7 +68,9 @@ class Share {
 
   async copy (field) {
     const word = field === this.link ? 'link' : 'line'
-    this.done.textContent = await copied(field)
+    field.focus()
+    field.select()
+    this.done.textContent = await copyText(field.value, field)
       ? `The ${word} was copied.`
       : `The ${word} is selected: press Ctrl+C, or hold it, to copy.`
   }

@@ -59,6 +59,6 @@ def _order(order: dict[str, Any], **answers: Answer) -> None:
 
 
 def _hand_on(name: str, answer: Answer) -> None:
-    value = st.session_state[KEY].get(name)
+    value = st.session_state.get(KEY, {}).get(name)  # nothing, once it is no longer on the page
     if isinstance(value, dict):
         answer(value)

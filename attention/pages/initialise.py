@@ -1,0 +1,109 @@
+"""One matrix initialised in its own way; its numbers are typed on the board itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attention.limits import MAX_SEED
+from attention.pages import parts, state
+from attention.session import editing
+from attention.session.links import MATRICES
+from attention.session.matrix import Matrix, Recipe
+from attention.session.settings import Settings
+from attention.stages import STAGES
+from attention.weights import INITIALISERS
+
+SYMBOLS = {"memory": "Y"}
+# What each begins with where its numbers were given.
+SEEDS = {name: seed for seed, name in enumerate(MATRICES)}
+FIELDS = ("kind", "seed", "low", "high")
+
+
+def panel(s: Settings) -> None:
+    """The matrix, what it is drawn from, and the button."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        names = [name for name in STAGES if name in s.matrices]
+        name = state.page_control(
+            st.selectbox,
+            "Matrix",
+            "matrix",
+            "Q" if s.typed_qkv else "W_Q",
+            options=names,
+            format_func=lambda name: SYMBOLS.get(name, name),
+            help="The one that is filled; all others stay as they are.",
+            width=110,
+        )
+        _draw(s, name)
+    if standing := _standing(s, name):
+        parts.note(standing)
+
+
+def _draw(s: Settings, name: str) -> None:
+    recipe = s.matrices[name].recipe or Recipe("integers", SEEDS[name], 0, 3)
+    kind = state.page_control(
+        st.selectbox,
+        "Filled with",
+        f"kind_{name}",
+        recipe.kind,
+        options=list(INITIALISERS),
+        format_func=lambda kind: INITIALISERS[kind].label,
+        help="Identity has 1 on its diagonal; Xavier / Glorot keeps variances through a layer.",
+        width=170,
+    )
+    seed = recipe.seed
+    if kind != "identity":
+        help = "The same seed and matrix always give the same numbers."
+        seed = _number(
+            "Next seed", f"seed_{name}", seed, help, min_value=0, max_value=MAX_SEED, step=1
+        )
+    low, high = float(recipe.low), float(recipe.high)
+    if INITIALISERS[kind].ranged:
+        any_number: dict[str, Any] = {"step": 1.0, "format": "%g"}
+        low = _number("From", f"low_{name}", low, "The smallest number drawn.", **any_number)
+        help = "All numbers drawn are smaller than this one."
+        high = _number("To, not included", f"high_{name}", high, help, **any_number)
+    state.button(
+        "Initialise",
+        f"roll_{name}",
+        _rolled,
+        (name, kind, seed, low, high),
+        icon=":material/casino:",
+        type="primary",
+        help="Fills this matrix; press again for the next seed.",
+    )
+
+
+def _number(label: str, name: str, value: float, help: str, **options: Any) -> Any:
+    return state.page_control(st.number_input, label, name, value, help=help, width=112, **options)
+
+
+def _rolled(name: str, *drawn: Any) -> None:
+    """By what stands in the fields now: who chooses and presses at once means that."""
+    kind, seed, low, high = (
+        state.page_value(f"{field}_{name}", value)
+        for field, value in zip(FIELDS, drawn, strict=True)
+    )
+
+    def act(s: Settings) -> Settings:
+        rolled = editing.roll(s, name, Recipe(kind, seed, low, high))
+        recipe = rolled.matrices[name].recipe
+        if recipe is not None:
+            state.set_page_value(f"seed_{name}", recipe.seed)
+        return rolled
+
+    state.change(act)
+
+
+def _standing(s: Settings, name: str) -> str:
+    """What cannot be seen of the matrix on the board."""
+    matrix: Matrix = s.matrices[name]
+    said = []
+    if matrix.values.ndim == 3:
+        said.append(f"Only item {s.item + 1} of the batch is filled.")
+    if s.heads > 1 and name not in ("X", "memory"):
+        said.append(f"It holds all {s.heads} heads.")
+    if matrix.remark:
+        said.append(f"{name}: {matrix.remark}")
+    return " ".join(said)

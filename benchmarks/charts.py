@@ -1,0 +1,53 @@
+"""Nine stages as nine st.plotly_chart, each as the board fitted it when Plotly still drew it.
+
+As a page, ``benchmarks/server.py -- benchmarks/charts.py``: the dashboard, and these in place of
+its board.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+NINE = ("X", "Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
+FITS = json.loads((Path(__file__).parent / "fits.json").read_text())
+
+
+def draw(panes: Sequence[Mapping[str, Any]]) -> None:
+    """The nine in two lines; sizes, ticks and numbers are those for this many tokens."""
+    chosen = [pane for pane in panes if pane["name"] in NINE]
+    fits = FITS[str(len(chosen[0]["rows"]))]
+    for row in (chosen[:4], chosen[4:]):
+        for place, pane in zip(st.columns(len(row)), row, strict=True):
+            place.plotly_chart(
+                fitted(pane["figure"], fits[pane["name"]]),
+                key=pane["name"],
+                theme=None,
+                width="content",
+                config={"displayModeBar": False},
+            )
+
+
+def fitted(figure: dict, fit: dict) -> dict:
+    """The figure as the board fitted it into its place: size, ticks, numbers where legible."""
+    layout = (
+        figure["layout"]
+        | fit["size"]
+        | {axis: figure["layout"][axis] | fit[axis] for axis in ("xaxis", "yaxis")}
+    )
+    del layout["title"]
+    data = [
+        t | fit["trace"] | {"showscale": t["showscale"] and fit["showscale"]}
+        for t in figure["data"]
+    ]
+    return {"data": data, "layout": layout}
+
+
+if __name__ == "__main__":
+    from attention.pages import board
+    from attention.pages.navigation import show
+
+    board.show = lambda key, panes, **_: draw(panes)
+    show()

@@ -1,0 +1,206 @@
+"""What a public function cannot use, it refuses by a sentence of its own."""
+
+import numpy as np
+import pytest
+
+import attention
+from attention import View, initialise, lengthened, sliding_window, soft_cap, softmax_in
+
+E = np.random.default_rng(0).normal(size=(3, 4))
+M = np.ones((2, 3, 4))
+TRACE = attention.scaled_dot_product_attention(E, E, E)
+ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
+HEADS = {"heads": 2, "kv_heads": None, "W_O": None}
+SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
+PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
+CALLS = {  # each public function, and arguments that it takes
+    attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
+    attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
+    attention.self_attention: PROJECTIONS | {"memory": None} | HEADS | ALIKE,
+    View.of: {"trace": TRACE, "names": None, "context": False} | SHOWN,
+    attention.causal: {"n_q": 2, "n_k": 3, "past": 0},
+    attention.causal_lower_right: {"n_q": 2, "n_k": 3},
+    sliding_window: {"n_q": 2, "n_k": 3, "before": 1, "after": 0, "past": 0},
+    attention.padding: {"real": [True, False]},
+    attention.real_tokens: {"lengths": [1, 2], "n_k": 3},
+    lengthened: {"mask": [[True]], "n_k": 2},
+    attention.heads_first: {"M": M},
+    attention.repeat_heads: {"M": M, "heads": 4},
+    attention.extend: {"past": E, "new": E},
+    attention.split_heads: {"M": E, "heads": 2},
+    attention.join_heads: {"M": M},
+    initialise: {"kind": "uniform", "shape": (2, 3), "seed": 1, "low": 0, "high": 3},
+    soft_cap: {"scaled": E, "softcap": 2.0},
+    softmax_in: {"dtype": np.float32},
+    attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
+    | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
+    | {"softcap": None, "announce": None},
+}
+WRITTEN = {  # what needs Plotly, or writes a file
+    "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,
+    "save": {"trace": TRACE, "path": "a.csv", "digits": 2} | SHOWN,
+    "report": {"trace": TRACE, "path": "a.html", "digits": 2, "title": ""} | SHOWN,
+}
+ODD = {
+    "None": None,
+    "text": "abc",
+    "bytes": b"x",
+    "a list": [1, 2],
+    "an empty list": [],
+    "a ragged list": [[1], [1, 2]],
+    "a negative number": -1,
+    "NaN": np.nan,
+    "infinity": np.inf,
+    "a bool": True,
+    "a fraction": 2.5,
+    "a float": 2.0,
+    "a complex number": 1j,
+    "a huge number": 10**400,
+    "an array of three axes": np.ones((2, 3, 4)),
+    "an array without axes": np.array(3.0),
+    "an array of text": np.array(["a", "b"]),
+    "an array of dates": np.array(["2020-01-01"], "M8[D]"),
+    "a table": {"a": 1},
+    "a set": {1},
+    "an object": object(),
+    "a function": lambda *_: 1,
+}
+
+
+def check(function, arguments, name):
+    for what, odd in ODD.items():
+        try:
+            function(**arguments | {name: odd})
+        except (ValueError, TypeError) as refused:
+            said = str(refused)
+            assert said.endswith((".", ")")) and "\n" not in said, (name, what, said)
+            assert "ambiguous" not in said and "ufunc" not in said, (name, what, said)
+
+
+def test_every_public_function_is_called_here():
+    called = {function.__name__ for function in CALLS} | set(WRITTEN)
+    assert set(attention.__all__) - called == {"AttentionTrace", "View"}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(f, name) for f, arguments in CALLS.items() for name in arguments]
+)
+def test_an_odd_argument_is_used_or_refused_by_a_sentence(function, name):
+    check(function, CALLS[function], name)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(f, name) for f, arguments in WRITTEN.items() for name in arguments]
+)
+def test_an_odd_argument_of_what_draws_or_writes_is_used_or_refused_by_a_sentence(
+    function, name, tmp_path, monkeypatch
+):
+    pytest.importorskip("plotly", reason="the extra [app] is not installed")
+    monkeypatch.chdir(tmp_path)
+    check(getattr(attention, function), WRITTEN[function], name)
+
+
+SHAPE = "the numbers of rows and columns are wanted, such as (4, 3)."
+SEED = "a whole number from 0 is wanted, or a list of them."
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: initialise("normal", 4, 1), ValueError, f"shape is 4; {SHAPE}"),
+        (lambda: initialise("normal", (4, 3, 2), 1), ValueError, f"shape is (4, 3, 2); {SHAPE}"),
+        (lambda: initialise("normal", (4, -1), 1), ValueError, f"shape is (4, -1); {SHAPE}"),
+        (lambda: initialise("normal", (2.0, 3), 1), ValueError, f"shape is (2.0, 3); {SHAPE}"),
+        (lambda: initialise("normal", (2, 3), -1), ValueError, f"seed is -1; {SEED}"),
+        (lambda: initialise("normal", (2, 3), 1.5), ValueError, f"seed is 1.5; {SEED}"),
+        (lambda: initialise("normal", (2, 3), None), ValueError, f"seed is None; {SEED}"),
+        (lambda: initialise("normal", (2, 3), [1, "a"]), ValueError, f"seed is [1, 'a']; {SEED}"),
+        (
+            lambda: initialise("uniform", (2, 3), 1, low="a"),
+            TypeError,
+            "low is 'a'; a number is wanted.",
+        ),
+        (
+            lambda: initialise(["normal"], (2, 3), 1),
+            ValueError,
+            "there is no initialiser ['normal']; choose one of identity, integers, uniform, normal,"
+            " xavier.",
+        ),
+        (
+            lambda: soft_cap([["a"]], 2.0),
+            TypeError,
+            "scaled holds text; real numbers are wanted.",
+        ),
+        (
+            lambda: softmax_in("int32"),
+            TypeError,
+            "dtype is 'int32'; a float type such as np.float32 is wanted.",
+        ),
+        (
+            lambda: sliding_window(2, 2, before="1"),
+            ValueError,
+            "before is '1'; a whole number from 0 is wanted, or None for no bound.",
+        ),
+        (
+            lambda: lengthened([[True]], 2.5),
+            ValueError,
+            "n_k is 2.5; a whole number from 0 is wanted.",
+        ),
+        (
+            lambda: lengthened([["a"]], 2),
+            TypeError,
+            "the mask holds text; booleans or numbers to add are wanted.",
+        ),
+        (
+            lambda: attention.causal(2**40, 2),
+            ValueError,
+            "n_q is 1099511627776; at most 2,147,483,647 is allowed.",
+        ),
+        (
+            lambda: View.of(TRACE, names={"d_v": 4}),
+            TypeError,
+            "names['d_v'] is 4; a list of words is wanted.",
+        ),
+        (
+            lambda: View.of(TRACE, names=["a"]),
+            TypeError,
+            "names is ['a']; labels of dimensions are wanted, such as {'d_v': ['yes', 'no']}.",
+        ),
+        (
+            lambda: View.of(TRACE, context=1),
+            TypeError,
+            "context is 1; True or False is wanted.",
+        ),
+        (
+            lambda: View.of(TRACE, tokens=np.array(3.0)),
+            TypeError,
+            "tokens is array(3.); a list of words is wanted.",
+        ),
+        (
+            lambda: attention.figure(TRACE, title=3),
+            TypeError,
+            "title is 3; text is wanted.",
+        ),
+        (
+            lambda: attention.save(TRACE, 3),
+            TypeError,
+            "path is 3; the name of a file is wanted.",
+        ),
+    ],
+)
+def test_a_refusal_names_the_argument_what_came_and_what_is_wanted(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_soft_cap_takes_lists_and_whole_numbers():
+    wanted = [[2 * np.tanh(0.5), 2 * np.tanh(4.0)]]
+    np.testing.assert_allclose(soft_cap([[1, 8]], 2), wanted, rtol=1e-15)
+    np.testing.assert_allclose(soft_cap(np.array([[1, 8]]), 2), wanted, rtol=1e-15)
+    assert soft_cap(np.ones((1, 1), "f4"), 2).dtype == np.float32
+
+
+def test_a_seed_of_several_numbers_is_that_of_numpy():
+    ours = initialise("normal", (2, 3), [7, 2**70])
+    np.testing.assert_array_equal(ours, np.random.default_rng([7, 2**70]).standard_normal((2, 3)))
