@@ -15,6 +15,7 @@ from attention.masks import (
     real_tokens,
     sliding_window,
 )
+from attention.paper import Paper
 from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.view import View
@@ -22,7 +23,7 @@ from attention.weights import initialise
 
 if TYPE_CHECKING:
     from attention.exports.save import report, save
-    from attention.figures.paper import Paper, paper_figure
+    from attention.figures.paper import paper_figure
     from attention.figures.whole import figure
     from attention.frameworks.diagnosis import diagnose
 
@@ -57,7 +58,6 @@ __all__ = [
 ]
 
 UPPER = {  # names of upper rooms, loaded when they are first used
-    "Paper": "attention.figures.paper",
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
     "paper_figure": "attention.figures.paper",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -23,12 +23,10 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normal
 from matplotlib.figure import Figure
 
 from attention.figures import paper_layout as layout
-from attention.figures.paper import CM, COLOURS, Paper
 from attention.figures.paper_fonts import SANS, Measure, families_for
 from attention.figures.paper_layout import PAD, Bar, Layout, Slot
-from attention.figures.paper_panels import Panel, panels_of
-from attention.stages import STAGES
-from attention.view import View
+from attention.figures.paper_panels import Panel
+from attention.paper import CM, COLOURS, Paper
 
 INK, HIDDEN, STROKE = "#000000", "#dedede", "#8c8c8c"
 THIN = 0.5  # points: frames and ticks
@@ -76,9 +74,10 @@ class PaperFigure(Figure):
         return file.getvalue()
 
 
-def draw(views: Sequence[View], stages: Collection[str] | None, paper: Paper) -> PaperFigure:
-    """The stages of these heads, in reading order, as one figure."""
-    panels = panels_of(views, stages, paper)
+def draw(
+    panels: list[Panel], paper: Paper, tell: Callable[[float], object] | None = None
+) -> PaperFigure:
+    """The panels in reading order as one figure; ``tell`` hears which share of them is drawn."""
     with settings():
         families, missing = families_for("".join(_texts(panels, paper)))
         measure = Measure(families)
@@ -87,7 +86,7 @@ def draw(views: Sequence[View], stages: Collection[str] | None, paper: Paper) ->
         figure = PaperFigure((size[0] / 72, size[1] / 72), dpi=150)
         letters, small = _number_size(placed.slots, paper, measure)
         with matplotlib.rc_context({"font.family": [*families, "sans-serif"]}):
-            _Canvas(figure, paper, size).draw(placed, letters, small)
+            _Canvas(figure, paper, size).draw(placed, letters, small, tell)
     broken = [panel.name for panel in panels if not (panel.shown | panel.hidden).all()]
     figure.notes = tuple(_notes(small, missing, broken))
     return figure
@@ -99,7 +98,7 @@ def _texts(panels: list[Panel], paper: Paper) -> Iterator[str]:
     yield from (" ".join(text.split()) for text in words)
     for panel in panels:
         yield panel.heading
-        yield from panel.view.rows(panel.name) + panel.view.columns(panel.name)
+        yield from panel.rows + panel.columns
 
 
 def _number_size(
@@ -118,7 +117,8 @@ def _number_size(
             size = min(size, FILLED * slot.wide / columns / measure.widest(texts, 1.0))
         fitting[name] = min(size, fitting.get(name, size))
     small = {name: size for name, size in fitting.items() if size < SMALLEST}
-    if any(STAGES[name].group == "attention" for name in small):
+    attention = {slot.panel.name for slot in slots if slot.panel.group[1] == "attention"}
+    if attention & small.keys():
         small = fitting  # those of the inputs alone would not help
     return min((size for name, size in fitting.items() if name not in small), default=0.0), small
 
@@ -140,7 +140,7 @@ def _notes(small: dict[str, float], missing: str, broken: list[str]) -> Iterator
 
 
 def colour_map(name: str) -> Colormap:
-    """One of :data:`attention.figures.paper.COLOURS`."""
+    """One of :data:`attention.paper.COLOURS`."""
     if COLOURS[name]:
         return LinearSegmentedColormap.from_list(name, COLOURS[name])
     return matplotlib.colormaps[name]
@@ -154,9 +154,17 @@ class _Canvas:
     paper: Paper
     size: tuple[float, float]
 
-    def draw(self, placed: Layout, letters: float, small: Collection[str]) -> None:
+    def draw(
+        self,
+        placed: Layout,
+        letters: float,
+        small: Collection[str],
+        tell: Callable[[float], object] | None,
+    ) -> None:
         """Everything; ``letters``: the size of the numbers, and ``small`` goes without."""
-        for slot in placed.slots:
+        for done, slot in enumerate(placed.slots):
+            if tell:
+                tell(done / len(placed.slots))
             cells = self.panel(slot, 0.0 if slot.panel.name in small else letters)
             if slot.bar:
                 self.bar(cells, slot.bar, slot.x + slot.wide + layout.BAR_GAP, slot.y)

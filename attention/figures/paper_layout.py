@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from attention.figures.paper import CM, Paper
 from attention.figures.paper_fonts import Measure, clean
 from attention.figures.paper_panels import Panel, Scale, with_subscripts
 from attention.limits import BadInput
 from attention.numbers import number, numbers
+from attention.paper import CM, Paper
 from attention.stages import STAGES
 
 LINE = 1.2  # times the size of the letters
@@ -33,6 +33,7 @@ SIDES = [72 * 0.95**k for k in range(112)]  # of a cell: an inch to 0.24 points
 LONGEST = 24  # times the size of the letters: a side of a panel among others
 NUMBER = 2.2  # times the size of labels: a cell whose number can be read
 LABELS = 0.3  # of the width: the longest label
+DIMENSIONS = {stage.columns for stage in STAGES.values()} | {"d_model", "d_v"}
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
 
 
@@ -160,7 +161,7 @@ class Setter:
         for panel in self.panels:
             longer = [*lines[-1], panel] if lines else []
             goes_on = 0 < len(longer) <= most
-            goes_on = goes_on and not (apart and _group(longer[-2]) != _group(panel))
+            goes_on = goes_on and not (apart and longer[-2].group != panel.group)
             if goes_on and (self.is_grid or _wide(self._line(longer, side)) <= room):
                 lines[-1] = longer
             else:
@@ -179,7 +180,8 @@ class Setter:
             run = [*run, panel] if run and run[-1].scale == panel.scale else [panel]
             is_last = k + 1 == len(panels) or panels[k + 1].scale != panel.scale
             barred = is_last and self.paper.bar and (len(self.panels) == 1 or not self.is_grid)
-            outer = k == 0 or _rows(panels[k - 1]) != _rows(panel)
+            before = panels[k - 1]
+            outer = k == 0 or (before.titles[0], before.rows) != (panel.titles[0], panel.rows)
             slot = self._slot(panel, side, outer, run if barred else [])
             slots.append(replace(slot, left=slot.left + self.paper.font * (k > 0)))
         return slots
@@ -215,14 +217,11 @@ class Setter:
     def _labels(self) -> dict[Panel, list[Ticks]]:
         """All labels of each panel's rows and columns, as they are printed."""
         room, tick = LABELS * CM * self.paper.size[0], self.paper.tick
-        names = {"queries": self.paper.query, "keys": self.paper.key, "sum": ""}
         found: dict[Panel, list[Ticks]] = {panel: [] for panel in self.panels}
         for panel, ticks in found.items():
-            stage, view = STAGES[panel.name], panel.view
-            own = {"queries": "token", "keys": "token"} if stage.group == "inputs" else {}
-            for axis in (stage.rows, stage.columns):
-                labels = tuple(self.measure.cut(text, tick, room) for text in view.labels[axis])
-                title = clean((names | own)[axis]) if axis in names else with_subscripts(axis)
+            for texts, axis in zip((panel.rows, panel.columns), panel.titles, strict=True):
+                labels = tuple(self.measure.cut(text, tick, room) for text in texts)
+                title = with_subscripts(axis) if axis in DIMENSIONS else clean(axis)
                 title *= self.paper.axis_titles
                 ticks.append(Ticks(tuple(range(len(labels))), labels, title))
         return found
@@ -239,7 +238,7 @@ class Setter:
         tick, below, above = self.paper.tick, *zip(*(panel.beyond for panel in run), strict=True)
         places, labels = _marks(run[0].scale, min(max(int(tall / (2.5 * tick)), 1), 6))
         title = clean(self.paper.bar_title or "")
-        if self.paper.bar_title is None and self.is_grid:
+        if self.paper.bar_title is None and self.is_grid and run[0].name in STAGES:
             title = with_subscripts(STAGES[run[0].name].heading)
         room = BAR + TICK + PAD + self.measure.widest(labels, tick)
         room += (PAD + LINE * self.paper.font) * bool(title)
@@ -252,14 +251,6 @@ def _wide(line: list[Slot]) -> float:
 
 def _tall(line: list[Slot]) -> float:
     return max(slot.above for slot in line) + max(slot.tall + slot.below for slot in line)
-
-
-def _group(panel: Panel) -> tuple[int, str]:
-    return panel.view.head, STAGES[panel.name].group
-
-
-def _rows(panel: Panel) -> tuple[str, tuple[str, ...]]:
-    return STAGES[panel.name].rows, panel.view.rows(panel.name)
 
 
 def _counts(ticks: Ticks) -> bool:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from attention.colours import around_zero, colour_limits, hidden_cells
-from attention.figures.paper import DIVERGING, Paper
+from attention.figures.panes import Pane
 from attention.figures.whole import chosen_stages
 from attention.limits import MAX_PRINTED, BadInput
 from attention.numbers import number, rounded
+from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
 from attention.view import WITHOUT_HEADS, View
 
@@ -33,22 +36,17 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One stage of one head."""
+    """One matrix with its words: a stage of one head, or what is compared with it."""
 
     name: str
-    view: View
+    matrix: np.ndarray  # (rows, columns)
+    hidden: np.ndarray  # (rows, columns), True where the mask hides
+    rows: tuple[str, ...]  # labels
+    columns: tuple[str, ...]
+    titles: tuple[str, str]  # of both axes; dimensions by their name, such as d_k
+    group: tuple[int, str]  # panels of one may stand in a line: its head, and what it belongs to
     heading: str
     scale: Scale
-
-    @property
-    def matrix(self) -> np.ndarray:
-        return self.view.stages[self.name]
-
-    @cached_property
-    def hidden(self) -> np.ndarray:
-        """(rows, columns), True where the mask hides."""
-        found = hidden_cells(self.view, self.name)
-        return np.zeros(self.matrix.shape, bool) if found is None else found
 
     @cached_property
     def shown(self) -> np.ndarray:
@@ -89,12 +87,67 @@ def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Pape
             " Choose fewer stages or heads, or trace fewer tokens."
         )
     scales = {name: _scale(name, views, paper) for name in chosen}
-    letters = _letters(len(kept)) if paper.letters and len(kept) > 1 else [""] * len(kept)
+    headings = [_heading(name, view, len(views), scales) for name, view in kept]
     return [
-        Panel(name, view, f"{letter} {_heading(name, view, len(views), scales)}".strip(), scale)
-        for letter, (name, view) in zip(letters, kept, strict=True)
-        for scale in [scales[name]]
+        Panel(
+            name,
+            view.stages[name],
+            _hidden(view, name),
+            view.rows(name),
+            view.columns(name),
+            _titles(name, paper),
+            (view.head, STAGES[name].group),
+            heading,
+            scales[name],
+        )
+        for heading, (name, view) in zip(lettered(headings, paper), kept, strict=True)
     ]
+
+
+def panels_from(panes: Sequence[Pane], paper: Paper) -> list[Panel]:
+    """The heatmaps of a page as panels, each with its own range of colours."""
+    headings = lettered([with_subscripts(pane["symbol"]) for pane in panes], paper)
+    return [_panel(pane, heading, paper) for pane, heading in zip(panes, headings, strict=True)]
+
+
+def _panel(pane: Pane, heading: str, paper: Paper) -> Panel:
+    traces = {trace["meta"]: unpacked(trace["z"]) for trace in pane["figure"]["data"]}
+    main, *_ = pane["figure"]["data"]
+    matrix, hidden = traces.pop(main["meta"]), np.zeros((len(pane["rows"]), len(pane["columns"])))
+    hidden = ~np.isnan(traces.pop("hidden", hidden * np.nan))
+    colours = paper.shares if main["meta"] == "share" else paper.signs
+    return Panel(
+        pane["name"],
+        matrix,
+        hidden,
+        pane["rows"],
+        pane["columns"],
+        ("", ""),
+        (0, pane["group"]),
+        heading,
+        Scale(main["zmin"], main["zmax"], colours, False),
+    )
+
+
+def unpacked(packed: dict[str, Any]) -> np.ndarray:
+    """The inverse of :func:`attention.figures.heatmap.pack`."""
+    shape = [int(side) for side in packed["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(packed["bdata"]), "<f8").reshape(shape)
+
+
+def _hidden(view: View, name: str) -> np.ndarray:
+    found = hidden_cells(view, name)
+    return np.zeros(view.stages[name].shape, bool) if found is None else found
+
+
+def _titles(name: str, paper: Paper) -> tuple[str, str]:
+    """What the rows and the columns of a stage are, in the words of the paper."""
+    stage = STAGES[name]
+    words = {"queries": paper.query, "keys": paper.key, "sum": ""}
+    if stage.group == "inputs":
+        words = {"queries": "token", "keys": "token", "sum": ""}
+    rows, columns = (words.get(axis, axis) for axis in (stage.rows, stage.columns))
+    return rows, columns
 
 
 def _holder(name: str, views: Sequence[View]) -> View:
@@ -116,18 +169,21 @@ def with_subscripts(name: str) -> str:
     return re.sub(r"_(\w+)", r"$_{\\mathregular{\1}}$", name)
 
 
-def _letters(count: int) -> list[str]:
-    """(a), (b) … (z), (aa), (ab) …"""
+def lettered(headings: Sequence[str], paper: Paper) -> list[str]:
+    """The headings with (a), (b) … (z), (aa), (ab) … before them, where there are several."""
+    if not paper.letters or len(headings) < 2:
+        return list(headings)
     ones = [chr(ord("a") + k) for k in range(26)]
-    return [f"({a}{b})" for a in ("", *ones) for b in ones][:count]
+    letters = (f"({a}{b})" for a in ("", *ones) for b in ones)
+    return [f"{letter} {heading}".strip() for letter, heading in zip(letters, headings)]  # noqa: B905
 
 
 def _scale(name: str, views: Sequence[View], paper: Paper) -> Scale:
     """The same range for all heads."""
     usual = [colour_limits(view)[name] for view in views]
     colours = paper.shares if set(usual) == {(0, 1)} else paper.signs
-    panels = (Panel(name, view, "", _UNKNOWN) for view in views)
-    values = np.concatenate([panel.matrix[panel.shown] for panel in panels]).astype(np.float64)
+    found = [(view.stages[name], _hidden(view, name)) for view in views]
+    values = np.concatenate([M[np.isfinite(M) & ~hidden] for M, hidden in found], dtype=np.float64)
     if paper.limits == "stage":
         low, high = min(low for low, _ in usual), max(high for _, high in usual)
     elif paper.limits == "data":
@@ -147,9 +203,6 @@ def _scale(name: str, views: Sequence[View], paper: Paper) -> Scale:
             f" ({-most:g}, {most:g}), or choose other colours for signs."
         )
     return Scale(float(low), float(high), colours, paper.logarithmic)
-
-
-_UNKNOWN = Scale(0, 1, "", False)
 
 
 def _logarithmic(name: str, values: np.ndarray, low: float, high: float, paper: Paper) -> float:

@@ -16,9 +16,10 @@ from matplotlib.collections import PolyCollection
 
 from attention import Paper, View, causal, paper_figure, self_attention
 from attention.exports.paper import to_bytes
-from attention.figures.paper import SHARES, SIGNS, plain
+from attention.figures.paper import plain
 from attention.figures.paper_drawing import SMALLEST, colour_map, settings
 from attention.limits import BadInput
+from attention.paper import SHARES, SIGNS
 
 MM = 72 / 25.4  # points
 WORDS = ("the", "cat", "sat", "on", "the", "mat")
@@ -233,7 +234,7 @@ def test_words_that_repeat_are_counted_or_left_plain():
     given = trace()
     (counted,) = panels(paper_figure(given, tokens=WORDS))
     assert labels(counted.yaxis) == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
-    (alike,) = panels(paper_figure(given, tokens=WORDS, count_repeats=False))
+    (alike,) = panels(paper_figure(given, tokens=WORDS, paper=Paper(count_repeats=False)))
     assert labels(alike.yaxis) == labels(alike.xaxis) == list(WORDS)
 
 
