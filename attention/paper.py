@@ -19,6 +19,7 @@ SIZES = {  # width and greatest height in cm, letters in pt
 SMALLEST, WIDEST = 2.0, 120.0  # cm
 FINEST, LARGEST = 4.0, 72.0  # pt
 MOST_DIGITS = 12
+MOST_LETTERS = 2000  # of a caption
 DIVERGING = "orange_blue"
 # Of equal steps in CIELAB, from L* 97: to L* 24 and, where the sign turns, to L* 60, so that both
 # ends differ in grey too. A name without colours here is one of Matplotlib's.
@@ -139,6 +140,8 @@ class Paper:
             kinds = _KINDS.get(name, (type(getattr(usual, name)),))
             if not isinstance(value, kinds) or (type(value) is bool and bool not in kinds):
                 raise BadInput(f"{name} cannot be {shown(value)}")
+            if isinstance(value, str) and len(value) > MOST_LETTERS:
+                raise BadInput(f"{name} has {len(value):,} letters; {MOST_LETTERS:,} fit")
         limits = found.get("limits")
         return cls(**{**found, "limits": tuple(limits)} if isinstance(limits, list) else found)
 

@@ -1,17 +1,39 @@
-"""A paper figure as the bytes of a file."""
+"""The figure of a state of the dashboard, and a figure as the bytes of a file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from attention.figures.paper import plain
 from attention.limits import BadInput
+from attention.session.run import view
+from attention.session.settings import Settings
+from attention.trace import AttentionTrace
 
 if TYPE_CHECKING:
     from attention.figures.paper_drawing import PaperFigure
 
 FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 MAX_DPI = 600
+
+
+def figure_of(
+    settings: Settings, trace: AttentionTrace, tell: Callable[[float], object] | None = None
+) -> PaperFigure:
+    """The stages and heads that the settings choose; ``tell`` hears how much of it is drawn."""
+    from attention.figures.paper_drawing import draw
+    from attention.figures.paper_panels import panels_of
+
+    paper, views = settings.paper, []
+    for head in settings.paper_heads or (settings.head,):
+        found = view(replace(settings, head=head), trace)
+        words = settings.tokens, settings.key_tokens
+        views.append(found if paper.count_repeats else plain(found, *words))
+    stages = [name for name in settings.paper_stages if name in views[0].stages]
+    return draw(panels_of(views, stages or None, paper), paper, tell)
 
 
 def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:

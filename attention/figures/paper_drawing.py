@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from attention.figures import paper_layout as layout
 from attention.figures.paper_fonts import SANS, Measure, families_for
-from attention.figures.paper_layout import PAD, Bar, Layout, Slot
+from attention.figures.paper_layout import PAD, Around, Bar, Layout, Slot
 from attention.figures.paper_panels import Panel
 from attention.paper import CM, COLOURS, Paper
 
@@ -86,7 +86,7 @@ def draw(
         figure = PaperFigure((size[0] / 72, size[1] / 72), dpi=150)
         letters, small = _number_size(placed.slots, paper, measure)
         with matplotlib.rc_context({"font.family": [*families, "sans-serif"]}):
-            _Canvas(figure, paper, size).draw(placed, letters, small, tell)
+            Canvas(figure, paper, size).draw(placed, letters, small, tell)
     broken = [panel.name for panel in panels if not (panel.shown | panel.hidden).all()]
     figure.notes = tuple(_notes(small, missing, broken))
     return figure
@@ -130,13 +130,18 @@ def _notes(small: dict[str, float], missing: str, broken: list[str]) -> Iterator
             f"The numbers in the cells of {', '.join(small)} are left out: they would be {size} pt"
             f" high, below the {SMALLEST:g} pt that can be read."
         )
+    yield from missing_note(missing)
+    if broken:
+        where = ", ".join(dict.fromkeys(broken))
+        yield f"Numbers of {where} that are not finite have the grey of hidden cells."
+
+
+def missing_note(missing: str) -> Iterator[str]:
+    """Which letters have no font, where there are any."""
     if missing:
         listed = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:12])
         more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
         yield f"No font of this machine has {listed}{more}; boxes stand for them."
-    if broken:
-        where = ", ".join(dict.fromkeys(broken))
-        yield f"Numbers of {where} that are not finite have the grey of hidden cells."
 
 
 def colour_map(name: str) -> Colormap:
@@ -147,7 +152,7 @@ def colour_map(name: str) -> Colormap:
 
 
 @dataclass(frozen=True)
-class _Canvas:
+class Canvas:
     """Puts panels, bars and words on a figure; lengths in points from the upper left corner."""
 
     figure: Figure
@@ -170,12 +175,16 @@ class _Canvas:
                 self.bar(cells, slot.bar, slot.x + slot.wide + layout.BAR_GAP, slot.y)
         if placed.bar:
             self.bar(cells, *placed.bar)
-        line = layout.LINE * self.paper.font
-        self.words(placed.title, layout.MARGIN, line)
-        foot = self.size[1] - layout.MARGIN - line * len(placed.caption)
-        self.words(placed.caption, foot, self.paper.font)
+        self.around(placed.around)
 
-    def words(self, lines: list[str], y: float, size: float) -> None:
+    def around(self, words: Around) -> None:
+        """The title and the caption."""
+        line = layout.LINE * self.paper.font
+        self._words(words.title, layout.MARGIN, line)
+        foot = self.size[1] - layout.MARGIN - line * len(words.caption)
+        self._words(words.caption, foot, self.paper.font)
+
+    def _words(self, lines: list[str], y: float, size: float) -> None:
         """Lines of text from the left margin."""
         for k, line in enumerate(lines):
             base = 1 - (y + (k + 0.8) * layout.LINE * size) / self.size[1]

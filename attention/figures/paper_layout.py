@@ -75,13 +75,29 @@ class Slot:
     y: float = 0.0
 
 
+class Around(NamedTuple):
+    """The words over and under all panels, in lines, and the room they take."""
+
+    title: list[str]
+    caption: list[str]
+    top: float
+    under: float
+
+    @classmethod
+    def of(cls, paper: Paper, measure: Measure) -> Around:
+        size, room = paper.font, CM * paper.size[0] - 2 * MARGIN
+        title = measure.wrapped(paper.title, LINE * size, room)
+        caption = measure.wrapped(paper.caption, size, room)
+        top = MARGIN + (LINE * LINE * len(title) + 0.4) * size * bool(title)
+        return cls(title, caption, top, MARGIN + (LINE * len(caption) + 0.6) * size * bool(caption))
+
+
 class Layout(NamedTuple):
     """Everything in its place."""
 
     slots: list[Slot]
     height: float
-    title: list[str]
-    caption: list[str]
+    around: Around
     bar: tuple[Bar, float, float] | None  # of all panels, with its upper left corner
 
 
@@ -102,17 +118,14 @@ class Setter:
         """The best way to set them, or one sentence."""
         width, most = (CM * cm for cm in self.paper.size)
         size, room = self.paper.font, width - 2 * MARGIN
-        title = self.measure.wrapped(self.paper.title, LINE * size, room)
-        caption = self.measure.wrapped(self.paper.caption, size, room)
-        top = MARGIN + (LINE * LINE * len(title) + 0.4) * size * bool(title)
-        under = MARGIN + (LINE * len(caption) + 0.6) * size * bool(caption)
+        around = Around.of(self.paper, self.measure)
         common = self.is_grid and len(self.panels) > 1 and self.paper.bar
         inside = room - (BAR_GAP + self._bar(self.panels, 15 * size).room) * common
-        lines = self._best(inside, most - top - under)
+        lines = self._best(inside, most - around.top - around.under)
         longest = max(map(_wide, lines))
         left = MARGIN + (inside - longest) / 2
         slots: list[Slot] = []
-        bottom = top
+        bottom = around.top
         for line in lines:
             x, above = left, max(slot.above for slot in line)
             for slot in line:
@@ -121,8 +134,8 @@ class Setter:
             bottom += _tall(line) + size
         lowest, first = max(slot.y + slot.tall for slot in slots), slots[0].y
         bar = self._bar(self.panels, lowest - first), left + longest + BAR_GAP, first
-        height = bottom - size + under
-        return Layout(slots, height, title, caption, bar if common else None)
+        height = bottom - size + around.under
+        return Layout(slots, height, around, bar if common else None)
 
     # ---- lines -----------------------------------------------------------------------------------
 
@@ -142,12 +155,7 @@ class Setter:
                         break  # smaller cells are no gain in the same lines
         if best[1]:
             return best[1]
-        count, (wide, high) = len(self.panels), self.paper.size
-        raise BadInput(
-            f"{'1 panel does' if count == 1 else f'{count} panels do'} not fit on {wide:g} ×"
-            f" {high:g} cm with letters of {self.paper.font:g} pt: choose fewer stages or heads,"
-            " smaller letters, or a larger width or height."
-        )
+        raise BadInput(too_many(len(self.panels), self.paper))
 
     def _ways(self) -> Iterator[tuple[int, bool]]:
         """How many panels a line holds at most, and whether each group begins a line."""
@@ -243,6 +251,16 @@ class Setter:
         room = BAR + TICK + PAD + self.measure.widest(labels, tick)
         room += (PAD + LINE * self.paper.font) * bool(title)
         return Bar((any(below), any(above)), places, labels, title, tall, room)
+
+
+def too_many(count: int, paper: Paper) -> str:
+    """The sentence where panels do not fit."""
+    wide, high = paper.size
+    return (
+        f"{'1 panel does' if count == 1 else f'{count} panels do'} not fit on {wide:g} ×"
+        f" {high:g} cm with letters of {paper.font:g} pt: choose fewer panels, smaller"
+        " letters, or a larger width or height."
+    )
 
 
 def _wide(line: list[Slot]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from attention.colours import around_zero, colour_limits, hidden_cells
-from attention.figures.panes import Pane
 from attention.figures.whole import chosen_stages
 from attention.limits import MAX_PRINTED, BadInput
 from attention.numbers import number, rounded
@@ -104,13 +103,13 @@ def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Pape
     ]
 
 
-def panels_from(panes: Sequence[Pane], paper: Paper) -> list[Panel]:
+def panels_from(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:
     """The heatmaps of a page as panels, each with its own range of colours."""
     headings = lettered([with_subscripts(pane["symbol"]) for pane in panes], paper)
     return [_panel(pane, heading, paper) for pane, heading in zip(panes, headings, strict=True)]
 
 
-def _panel(pane: Pane, heading: str, paper: Paper) -> Panel:
+def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
     traces = {trace["meta"]: unpacked(trace["z"]) for trace in pane["figure"]["data"]}
     main, *_ = pane["figure"]["data"]
     matrix, hidden = traces.pop(main["meta"]), np.zeros((len(pane["rows"]), len(pane["columns"])))

@@ -22,7 +22,6 @@ NEEDED = {  # at least
     "streamlit": (1, 67),
     "pandas": (2, 2),
     "plotly": (6, 3),
-    "kaleido": (1, 3),
     "matplotlib": (3, 11),
 }
 

@@ -18,7 +18,7 @@ from attention.pages import start, store
 from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
-from attention.session.settings import SAMPLING, Settings
+from attention.session.settings import PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -351,9 +351,9 @@ def sentences() -> tuple[list[str], list[str]]:
 
 
 def example(settings: Settings, name: str) -> Settings:
-    """An example as it was made; what the other page samples stays."""
-    sampling: dict[str, Any] = {field: getattr(settings, field) for field in SAMPLING}
-    return replace(EXAMPLES[name].build(), **sampling)
+    """An example as it was made; what the other page samples stays, and how a figure is set."""
+    kept: dict[str, Any] = {field: getattr(settings, field) for field in SAMPLING + PRINTED}
+    return replace(EXAMPLES[name].build(), **kept)
 
 
 def reset() -> None:

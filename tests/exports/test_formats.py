@@ -12,11 +12,11 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from attention.figures.sheet import Sheet, compose
 
 from attention.exports import code, images, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes
-from attention.figures.sheet import Sheet, compose
 from attention.readers import opening
 from attention.session import changes, links
 from attention.session.examples import EXAMPLES

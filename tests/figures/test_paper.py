@@ -559,7 +559,7 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(given, sentence):
 DRAWN = [
     (
         {"stages": None, "paper": Paper(height=8)},
-        "15 panels do not fit on 8.25 × 8 cm with letters of 8 pt: choose fewer stages or heads,"
+        "15 panels do not fit on 8.25 × 8 cm with letters of 8 pt: choose fewer panels,"
         " smaller letters, or a larger width or height.",
     ),
     (

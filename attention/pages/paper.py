@@ -1,0 +1,385 @@
+"""A figure to take away: how it is set, what it looks like, and its files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attention.exports.paper import FORMS, figure_of, to_bytes
+from attention.limits import BadInput
+from attention.pages import parts, state
+from attention.paper import (
+    FINEST,
+    LARGEST,
+    MOST_DIGITS,
+    MOST_LETTERS,
+    SHARES,
+    SIGNS,
+    SIZES,
+    SMALLEST,
+    WIDEST,
+    Paper,
+)
+from attention.session.settings import Settings
+from attention.stages import STAGES
+from attention.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from attention.figures.paper_drawing import PaperFigure
+
+Tell = Callable[[float], object]
+Draw = Callable[[Paper, Tell], "PaperFigure"]
+SIZE_LABELS = {"column": "paper column", "text": "paper page", "slide": "slide", "own": "own width"}
+LIMIT_LABELS = {"stage": "0…1, or the stage's", "data": "the data's", "own": "own"}
+PREVIEW, PATIENCE = 192, 0.5  # dots per inch; seconds before a bar says how far it is
+RESOLUTIONS = (150, 300, 600)
+
+
+def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], name: str) -> None:
+    """The figure of Explore: any stages of any heads."""
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _choose(s, list(stages))
+        _size(s.paper)
+        _cells(s.paper)
+        _words(s.paper)
+        _text("Title", "title", s.paper, "Stands over the figure.")
+        _text("Caption", "caption", s.paper, "Stands below the figure, in lines.")
+    seen = replace(s, query=0, cell=None), dict(s.names)
+    with right:
+        _show(name, seen, s.paper, lambda _, tell: figure_of(s, trace, tell))
+
+
+def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> None:
+    """The section behind a switch, for pages with other things to show."""
+    opened = state.page_control(
+        st.toggle,
+        "Save a figure",
+        f"paper_open_{filename}",
+        False,
+        help="Shows what stands above as a figure to print, and saves it.",
+    )
+    if not opened:
+        return
+    labels = {pane["name"]: f"{k}. {parts.plain(_label(pane))}" for k, pane in enumerate(panes, 1)}
+    charts = panes[0]["group"] == "charts"
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        chosen = state.page_control(
+            st.pills,
+            "On it",
+            f"paper_panes_{filename}",
+            [],
+            options=list(labels),
+            selection_mode="multi",
+            format_func=labels.__getitem__,
+            help="What stands on the figure. None chosen: all of it.",
+        )
+        _size(s.paper)
+        if not charts:
+            _cells(s.paper)
+        words = {
+            field: state.page_control(
+                widget,
+                label,
+                f"paper_{field}_{filename}",
+                "",
+                max_chars=MOST_LETTERS,
+                help=f"Stands {place} the figure.",
+            )
+            for field, label, place, widget in (
+                ("title", "Title", "over", st.text_input),
+                ("caption", "Caption", "below", st.text_area),
+            )
+        }
+    kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
+    paper = replace(s.paper, **words)
+    with right:
+        _show(filename, (paper, kept), paper, partial(_drawn_panes, kept, charts))
+
+
+def _label(pane: Mapping[str, Any]) -> str:
+    return str(pane["symbol"] or pane["sentence"])
+
+
+def _drawn_panes(
+    panes: list[Mapping[str, Any]], charts: bool, paper: Paper, tell: Tell
+) -> PaperFigure:
+    from attention.figures.paper_charts import draw_charts
+    from attention.figures.paper_drawing import draw
+    from attention.figures.paper_panels import panels_from
+
+    return (
+        draw_charts(panes, paper, tell) if charts else draw(panels_from(panes, paper), paper, tell)
+    )
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def _setting(widget: Any, label: str, field: str, value: Any, help: str, **options: Any) -> None:
+    """A control of one setting of the figure."""
+
+    def apply(settings: Settings, moved_to: Any) -> Settings:
+        return replace(settings, paper=replace(settings.paper, **{field: moved_to}))
+
+    state.setting_control(widget, label, f"paper_{field}", value, apply, help=help, **options)
+
+
+def _choose(s: Settings, there: list[str]) -> None:
+    labels = {name: parts.plain(STAGES[name].heading) for name in there}
+    state.setting_control(
+        st.pills,
+        "Stages on it",
+        "paper_stages",
+        [name for name in s.paper_stages if name in there],
+        lambda settings, names: replace(settings, paper_stages=tuple(names)),
+        options=there,
+        selection_mode="multi",
+        format_func=labels.__getitem__,
+        help="Which matrices stand on the figure. None chosen: all of them.",
+    )
+    if s.heads > 1:
+        state.setting_control(
+            st.pills,
+            "Heads on it",
+            "paper_heads",
+            list(s.paper_heads),
+            lambda settings, heads: replace(settings, paper_heads=tuple(heads)),
+            options=list(range(s.heads)),
+            selection_mode="multi",
+            format_func=lambda head: str(head + 1),
+            help="Which heads stand on the figure. None chosen: the one shown on the board.",
+        )
+        state.button(
+            "All heads",
+            "paper_all_heads",
+            state.change,
+            (lambda settings: replace(settings, paper_heads=tuple(range(settings.heads))),),
+            help="Every head: one stage of them is a grid with one colour bar.",
+        )
+
+
+def _size(paper: Paper) -> None:
+    def chosen(settings: Settings, name: str) -> Settings:
+        width = settings.paper.size[0] if name == "own" else name
+        usual = replace(settings.paper, width=width, height=0, font_size=0, tick_size=0)
+        return replace(settings, paper=usual)
+
+    is_own = not isinstance(paper.width, str)
+    state.setting_control(
+        st.segmented_control,
+        "Made for a",
+        "paper_size",
+        "own" if is_own else paper.width,
+        chosen,
+        options=[*SIZES, "own"],
+        required=True,
+        format_func=SIZE_LABELS.__getitem__,
+        help="Sets the width, the greatest height and the letters, which you may then change.",
+    )
+    cm = {"min_value": SMALLEST, "max_value": WIDEST, "step": 0.5, "width": 145, "format": "%.2f"}
+    pt = {"min_value": FINEST, "max_value": LARGEST, "step": 0.5, "width": 145, "format": "%.1f"}
+    width, height = map(float, paper.size)
+    with st.container(horizontal=True):
+        if is_own:
+            _setting(st.number_input, "Width in cm", "width", width, "As the journal says.", **cm)
+        most = "What does not fit into it is refused; lower figures stay as low as they are."
+        _setting(st.number_input, "Height at most, in cm", "height", height, most, **cm)
+        _setting(
+            st.number_input, "Letters in pt", "font_size", float(paper.font), "Of the words.", **pt
+        )
+        _setting(
+            st.number_input,
+            "Labels in pt",
+            "tick_size",
+            float(paper.tick),
+            "Beside the axes.",
+            **pt,
+        )
+
+
+def _cells(paper: Paper) -> None:
+    with st.container(horizontal=True):
+        for label, field, help in (
+            ("numbers", "numbers", "Numbers in the cells, where they are large enough to read."),
+            ("colour bar", "bar", "Says which colour is which number."),
+            ("log", "logarithmic", "Logarithmic colours, for weights far below the largest."),
+        ):
+            _setting(st.toggle, label, field, getattr(paper, field), help)
+        _setting(
+            st.number_input,
+            "Decimals",
+            "digits",
+            paper.digits,
+            "Of the numbers in the cells.",
+            min_value=0,
+            max_value=MOST_DIGITS,
+            width=110,
+        )
+    with st.container(horizontal=True):
+        for label, field, names, help in (
+            ("Colours of weights", "shares", SHARES, "The first one is the default."),
+            (
+                "Colours of signs",
+                "signs",
+                SIGNS,
+                "Numbers below 0 and above. The first is the default.",
+            ),
+        ):
+            even = " Even steps to the eye, safe for the colour-blind, told apart in grey too."
+            _setting(
+                st.selectbox,
+                label,
+                field,
+                getattr(paper, field),
+                (help + even) if field == "shares" else help,
+                options=list(names),
+                width=170,
+            )
+    _range(paper)
+
+
+def _range(paper: Paper) -> None:
+    is_own = not isinstance(paper.limits, str)
+
+    def chosen(settings: Settings, name: str) -> Settings:
+        limits = (-1.0, 1.0) if name == "own" else name
+        return replace(settings, paper=replace(settings.paper, limits=limits))
+
+    state.setting_control(
+        st.segmented_control,
+        "Range of colours",
+        "paper_range",
+        "own" if is_own else paper.limits,
+        chosen,
+        options=list(LIMIT_LABELS),
+        required=True,
+        format_func=LIMIT_LABELS.__getitem__,
+        help="From which number to which the colours go.",
+    )
+    if not isinstance(paper.limits, str):
+        with st.container(horizontal=True):
+            for k, label in enumerate(("Lowest", "Highest")):
+                state.setting_control(
+                    st.number_input,
+                    label,
+                    f"paper_{label.lower()}",
+                    float(paper.limits[k]),
+                    partial(_end_of_range, k),
+                    help=f"The {label.lower()} number that has a colour of its own.",
+                    width=145,
+                )
+
+
+def _end_of_range(k: int, settings: Settings, moved_to: float) -> Settings:
+    limits = list(settings.paper.limits)
+    limits[k] = moved_to
+    return replace(settings, paper=replace(settings.paper, limits=(limits[0], limits[1])))
+
+
+def _words(paper: Paper) -> None:
+    with st.container(horizontal=True):
+        for label, field, help in (
+            ("(a), (b) …", "letters", "A letter before each of several panels."),
+            ("axis titles", "axis_titles", "What the rows and the columns are."),
+            ("count repeats", "count_repeats", "Words that repeat are told apart, as “the (1)”."),
+        ):
+            _setting(st.toggle, label, field, getattr(paper, field), help)
+    with st.container(horizontal=True):
+        for label, field in (("Queries are called", "query"), ("Keys are called", "key")):
+            _text(label, field, paper, "The title of their axis.", width=170)
+        state.setting_control(
+            st.text_input,
+            "The bar is called",
+            "paper_bar_title",
+            paper.bar_title or "",
+            lambda settings, text: replace(
+                settings, paper=replace(settings.paper, bar_title=text or None)
+            ),
+            max_chars=MOST_LETTERS,
+            help="The title of the colour bar; without one, the name of the stage.",
+            width=170,
+        )
+
+
+def _text(label: str, field: str, paper: Paper, help: str, **options: Any) -> None:
+    widget = st.text_area if field == "caption" else st.text_input
+    value = getattr(paper, field)
+    _setting(widget, label, field, value, help, max_chars=MOST_LETTERS, **options)
+
+
+# ---- the figure ----------------------------------------------------------------------------------
+
+
+def _show(name: str, seen: Any, paper: Paper, draw: Draw) -> None:
+    """The preview, what could not be shown, and the files; or why there is no figure."""
+    try:
+        figure, preview = _drawn(name, seen, paper, draw)
+    except BadInput as problem:
+        parts.message_box("refused", state.capital(str(problem)))
+        return
+    wide, tall = (2.54 * float(inches) for inches in figure.get_size_inches())
+    st.image(preview, caption=f"{wide:.2f} × {tall:.2f} cm, enlarged")
+    for note in figure.notes:
+        parts.message_box("flag", note)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dpi = state.page_control(
+            st.segmented_control,
+            "PNG, dots per inch",
+            "paper_dpi",
+            300,
+            options=list(RESOLUTIONS),
+            required=True,
+            help="More are sharper and larger; journals ask for 300 to 600.",
+        )
+        outlines = state.page_control(
+            st.toggle,
+            "SVG with outlines",
+            "paper_outlines",
+            False,
+            help="Letters as shapes: alike everywhere, but no text that can be edited.",
+        )
+    with st.container(horizontal=True):
+        for form, (label, help) in FILES.items():
+            st.download_button(
+                label,
+                partial(to_bytes, figure, form, dpi=dpi, outlines=outlines),
+                f"{name}.{form}",
+                FORMS[form],
+                on_click="ignore",
+                key=f"take_{form}",
+                help=help,
+            )
+
+
+FILES = {
+    "pdf": ("Save as PDF", "A page of exactly this size, its fonts in it."),
+    "svg": ("Save as SVG", "To edit further, in Inkscape or Illustrator."),
+    "png": ("Save as PNG", "Dots, for a slide or a text program."),
+}
+
+
+def _drawn(name: str, seen: Any, paper: Paper, draw: Draw) -> tuple[PaperFigure, bytes]:
+    """The figure and its preview; that of the last run where nothing changed."""
+    kept = state.page_value("paper_drawn", None)
+    if kept and kept[0] == (name, seen):
+        return kept[1]
+    place, begun = st.empty(), time.monotonic()
+
+    def tell(share: float) -> None:
+        if time.monotonic() - begun > PATIENCE:
+            place.progress(share, "Drawing …")
+
+    figure, file = draw(paper, tell), BytesIO()
+    tell(1.0)
+    figure.savefig(file, format="png", dpi=min(PREVIEW, 40_000 / max(paper.size)))
+    place.empty()
+    state.set_page_value("paper_drawn", ((name, seen), (figure, file.getvalue())))
+    return figure, file.getvalue()
