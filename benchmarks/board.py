@@ -293,7 +293,7 @@ SHIFTS: dict[str, list[Callable[[Page], None]]] = {
     **{f"tab {tab}": [pressed("set_below", tab)] for tab in TABS},
     "the walk, step by step": [
         pressed("set_below", TABS[0]),
-        *[lambda page: page.get_by_role("button", name="Next").click()] * 4,
+        *[lambda page: page.locator(".st-key-next_step button").click()] * 4,
         pressed("set_below", TABS[-1]),
     ],
     **{f"part {part}": [pressed("set_parts", part)] * 2 for part in PARTS},

@@ -250,7 +250,9 @@ def _range(paper: Paper) -> None:
     is_own = not isinstance(paper.limits, str)
 
     def chosen(settings: Settings, name: str) -> Settings:
-        limits = (-1.0, 1.0) if name == "own" else name
+        limits: str | tuple[float, float] = name
+        if name == "own":
+            limits = (0.0 if settings.paper_stages == ("weights",) else -1.0, 1.0)
         return replace(settings, paper=replace(settings.paper, limits=limits))
 
     state.setting_control(
@@ -279,9 +281,11 @@ def _range(paper: Paper) -> None:
 
 
 def _end_of_range(k: int, settings: Settings, moved_to: float) -> Settings:
-    limits = list(settings.paper.limits)
-    limits[k] = moved_to
-    return replace(settings, paper=replace(settings.paper, limits=(limits[0], limits[1])))
+    limits = settings.paper.limits
+    if isinstance(limits, str):  # chosen meanwhile
+        return settings
+    ends = (moved_to, limits[1]) if k == 0 else (limits[0], moved_to)
+    return replace(settings, paper=replace(settings.paper, limits=ends))
 
 
 def _words(paper: Paper) -> None:

@@ -10,8 +10,8 @@ from attention.pages import state
 
 SENTENCES = re.compile(r"[^a-z].*[.)]", re.DOTALL)
 SENTENCE_ENDS = re.compile(r"[.)](?= [^a-z]|$)")
-# the figure to take away has labels alone, examples have their sentences; the last nobody sees
-BY_ITSELF = re.compile(f"make_pdf|set_sheet_|example_|{state.HEARD}$")
+# examples have their sentences; the last nobody sees
+BY_ITSELF = re.compile(f"example_|{state.HEARD}$")
 
 
 @dataclass

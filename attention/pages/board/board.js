@@ -453,8 +453,8 @@ class Board {
       const [along, down] = ways.get(node.parentElement)
       const way = [x - left - along, y - top - down]
       if (stood.has(node) && way.every(length => Math.abs(length) < 0.5)) continue
-      const from = stood.has(node) ? { transform: `translate(${way.join('px, ')}px)` } : { opacity: 0 }
-      this.gliding.push(node.animate(from, GLIDE))
+      const moved = { transform: `translate(${way.join('px, ')}px)` }
+      this.gliding.push(node.animate(stood.has(node) ? moved : { opacity: 0 }, GLIDE))
     }
   }
 
