@@ -27,7 +27,7 @@ class Words(TypedDict):
 
 
 class Pane(Words):
-    """One heatmap with its words, as the board, the sheets and the report are handed it."""
+    """One heatmap with its words, as the board, the paper figures and the report are handed it."""
 
     name: str
     shape: str
@@ -39,6 +39,7 @@ class Pane(Words):
     edit: NotRequired[str]  # what a page lets one change in it: "cells", "mask" or nothing
     tokens: NotRequired[tuple[str, ...]]  # of its rows, where they can be renamed
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
+    added: NotRequired[bool]  # whether a setting alone brings it
     filename: NotRequired[str]  # of its image
 
 

@@ -105,8 +105,15 @@ def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Pape
 
 def panels_from(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:
     """The heatmaps of a page as panels, each with its own range of colours."""
-    headings = lettered([with_subscripts(pane["symbol"]) for pane in panes], paper)
+    headings = lettered([with_subscripts(title_of(pane, panes)) for pane in panes], paper)
     return [_panel(pane, heading, paper) for pane, heading in zip(panes, headings, strict=True)]
+
+
+def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
+    """What a pane shows, in words that hold without the panes around it."""
+    others = (other["symbol"] for other in panes if other["group"] == pane["group"])
+    whose = next(filter(None, others), "")
+    return str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
 
 
 def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
@@ -165,7 +172,7 @@ def _heading(name: str, view: View, heads: int, names: Collection[str]) -> str:
 
 def with_subscripts(name: str) -> str:
     """A name of ours with its index set low, in Matplotlib's words for formulas."""
-    return re.sub(r"_(\w+)", r"$_{\\mathregular{\1}}$", name)
+    return re.sub(r"\b([A-Za-z])_(\w+)", r"\1$_{\\mathregular{\2}}$", name)
 
 
 def lettered(headings: Sequence[str], paper: Paper) -> list[str]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes
+from attention.figures.paper_panels import panels_from, title_of
 from attention.limits import BadInput
 from attention.pages import parts, state
 from attention.paper import (
@@ -51,9 +52,10 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
         _words(s.paper)
         _text("Title", "title", s.paper, "Stands over the figure.")
         _text("Caption", "caption", s.paper, "Stands below the figure, in lines.")
+        saved = _saved()
     seen = replace(s, query=0, cell=None), dict(s.names)
-    with right:
-        _show(name, seen, s.paper, lambda _, tell: figure_of(s, trace, tell))
+    with right, st.container(key="paper_preview"):
+        _show(name, seen, s.paper, lambda _, tell: figure_of(s, trace, tell), saved)
 
 
 def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> None:
@@ -67,7 +69,10 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
     )
     if not opened:
         return
-    labels = {pane["name"]: f"{k}. {parts.plain(_label(pane))}" for k, pane in enumerate(panes, 1)}
+    labels = {
+        pane["name"]: f"{k}. {parts.plain(title_of(pane, panes))}"
+        for k, pane in enumerate(panes, 1)
+    }
     charts = panes[0]["group"] == "charts"
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -75,7 +80,7 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
             st.pills,
             "On it",
             f"paper_panes_{filename}",
-            [],
+            [panes[0]["name"]] if charts else [],
             options=list(labels),
             selection_mode="multi",
             format_func=labels.__getitem__,
@@ -83,7 +88,7 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
         )
         _size(s.paper)
         if not charts:
-            _cells(s.paper)
+            _cells(s.paper, ranged=False)
         words = {
             field: state.page_control(
                 widget,
@@ -98,14 +103,11 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
                 ("caption", "Caption", "below", st.text_area),
             )
         }
+        saved = _saved()
     kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
     paper = replace(s.paper, **words)
-    with right:
-        _show(filename, (paper, kept), paper, partial(_drawn_panes, kept, charts))
-
-
-def _label(pane: Mapping[str, Any]) -> str:
-    return str(pane["symbol"] or pane["sentence"])
+    with right, st.container(key="paper_preview"):
+        _show(filename, (paper, kept), paper, partial(_drawn_panes, kept, charts), saved)
 
 
 def _drawn_panes(
@@ -113,7 +115,6 @@ def _drawn_panes(
 ) -> PaperFigure:
     from attention.figures.paper_charts import draw_charts
     from attention.figures.paper_drawing import draw
-    from attention.figures.paper_panels import panels_from
 
     return (
         draw_charts(panes, paper, tell) if charts else draw(panels_from(panes, paper), paper, tell)
@@ -145,7 +146,9 @@ def _choose(s: Settings, there: list[str]) -> None:
         format_func=labels.__getitem__,
         help="Which matrices stand on the figure. None chosen: all of them.",
     )
-    if s.heads > 1:
+    if s.heads == 1:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         state.setting_control(
             st.pills,
             "Heads on it",
@@ -205,13 +208,13 @@ def _size(paper: Paper) -> None:
         )
 
 
-def _cells(paper: Paper) -> None:
+def _cells(paper: Paper, ranged: bool = True) -> None:
     with st.container(horizontal=True):
         for label, field, help in (
             ("numbers", "numbers", "Numbers in the cells, where they are large enough to read."),
             ("colour bar", "bar", "Says which colour is which number."),
             ("log", "logarithmic", "Logarithmic colours, for weights far below the largest."),
-        ):
+        )[: 2 + ranged]:
             _setting(st.toggle, label, field, getattr(paper, field), help)
         _setting(
             st.number_input,
@@ -243,7 +246,8 @@ def _cells(paper: Paper) -> None:
                 options=list(names),
                 width=170,
             )
-    _range(paper)
+    if ranged:
+        _range(paper)
 
 
 def _range(paper: Paper) -> None:
@@ -319,20 +323,14 @@ def _text(label: str, field: str, paper: Paper, help: str, **options: Any) -> No
     _setting(widget, label, field, value, help, max_chars=MOST_LETTERS, **options)
 
 
-# ---- the figure ----------------------------------------------------------------------------------
+class Saved(NamedTuple):
+    """How a figure becomes a file."""
+
+    dpi: int
+    outlines: bool
 
 
-def _show(name: str, seen: Any, paper: Paper, draw: Draw) -> None:
-    """The preview, what could not be shown, and the files; or why there is no figure."""
-    try:
-        figure, preview = _drawn(name, seen, paper, draw)
-    except BadInput as problem:
-        parts.message_box("refused", state.capital(str(problem)))
-        return
-    wide, tall = (2.54 * float(inches) for inches in figure.get_size_inches())
-    st.image(preview, caption=f"{wide:.2f} × {tall:.2f} cm, enlarged")
-    for note in figure.notes:
-        parts.message_box("flag", note)
+def _saved() -> Saved:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dpi = state.page_control(
             st.segmented_control,
@@ -350,17 +348,34 @@ def _show(name: str, seen: Any, paper: Paper, draw: Draw) -> None:
             False,
             help="Letters as shapes: alike everywhere, but no text that can be edited.",
         )
+    return Saved(dpi, outlines)
+
+
+# ---- the figure ----------------------------------------------------------------------------------
+
+
+def _show(name: str, seen: Any, paper: Paper, draw: Draw, saved: Saved) -> None:
+    """The preview, what could not be shown, and the files; or why there is no figure."""
+    try:
+        figure, preview = _drawn(name, seen, paper, draw)
+    except BadInput as problem:
+        parts.message_box("refused", state.capital(str(problem)))
+        return
+    wide, tall = (2.54 * float(inches) for inches in figure.get_size_inches())
     with st.container(horizontal=True):
         for form, (label, help) in FILES.items():
             st.download_button(
                 label,
-                partial(to_bytes, figure, form, dpi=dpi, outlines=outlines),
+                partial(to_bytes, figure, form, dpi=saved.dpi, outlines=saved.outlines),
                 f"{name}.{form}",
                 FORMS[form],
                 on_click="ignore",
                 key=f"take_{form}",
                 help=help,
             )
+    st.image(preview, caption=f"{wide:.2f} × {tall:.2f} cm")
+    for note in figure.notes:
+        parts.message_box("flag", note)
 
 
 FILES = {
