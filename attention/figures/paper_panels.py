@@ -106,7 +106,10 @@ def panels_of(views: Sequence[View], stages: Collection[str] | None, paper: Pape
 def panels_from(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:
     """The heatmaps of a page as panels, each with its own range of colours."""
     headings = lettered([with_subscripts(title_of(pane, panes)) for pane in panes], paper)
-    return [_panel(pane, heading, paper) for pane, heading in zip(panes, headings, strict=True)]
+    return [
+        _panel(pane, title_of(pane, panes), heading, paper)
+        for pane, heading in zip(panes, headings, strict=True)
+    ]
 
 
 def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
@@ -116,14 +119,14 @@ def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str
     return str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
 
 
-def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
+def _panel(pane: Mapping[str, Any], name: str, heading: str, paper: Paper) -> Panel:
     traces = {trace["meta"]: unpacked(trace["z"]) for trace in pane["figure"]["data"]}
     main, *_ = pane["figure"]["data"]
     matrix, hidden = traces.pop(main["meta"]), np.zeros((len(pane["rows"]), len(pane["columns"])))
     hidden = ~np.isnan(traces.pop("hidden", hidden * np.nan))
     colours = paper.shares if main["meta"] == "share" else paper.signs
     return Panel(
-        pane["name"],
+        name,
         matrix,
         hidden,
         pane["rows"],
