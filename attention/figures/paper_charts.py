@@ -37,12 +37,13 @@ def draw_charts(
     width, most = (CM * cm for cm in paper.size)
     with settings():
         families, missing = families_for(paper.title + paper.caption + "".join(headings))
-        around = Around.of(paper, Measure(families))
+        measure = Measure(families)
         across = min(len(panes), max(int(width // (LEAST_WIDE * paper.font)), 1))
-        lines = math.ceil(len(panes) / across)
+        around, lines = Around.of(paper, measure), math.ceil(len(panes) / across)
         room = most - around.top - around.under
-        tall = min(0.75 * width / across, room / lines)
-        if tall < LEAST_TALL * paper.font:
+        least = LEAST_TALL * paper.font
+        tall = min(max(0.75 * width / across, least), room / lines)
+        if tall < least:
             raise BadInput(too_many(len(panes), paper))
         size = width, lines * tall + around.top + around.under
         edge, low, high = MARGIN / size[0], around.under / size[1], 1 - around.top / size[1]
@@ -50,10 +51,12 @@ def draw_charts(
         with matplotlib.rc_context({"font.family": [*families, "sans-serif"]}):
             figure = PaperFigure((size[0] / 72, size[1] / 72), dpi=150, layout=inside)
             places = figure.subplots(lines, across, squeeze=False).ravel()
-            for done, (axes, pane, heading) in enumerate(zip(places, panes, headings)):  # noqa: B905
+            for k, pane in enumerate(panes):
                 if tell:
-                    tell(done / len(panes))
-                _chart(axes, pane, heading, paper)
+                    tell(k / len(panes))
+                named = measure.widest(map(_named, pane["figure"]["data"]), paper.tick)
+                fits = 2 * (named + 4 * paper.tick) < width / across - 5 * paper.font
+                _chart(places[k], pane, headings[k], paper, 1 + fits)
             for axes in places[len(panes) :]:
                 axes.remove()
             figure.draw_without_rendering()
@@ -63,7 +66,8 @@ def draw_charts(
     return figure
 
 
-def _chart(axes: Axes, pane: Mapping[str, Any], heading: str, paper: Paper) -> None:
+def _chart(axes: Axes, pane: Mapping[str, Any], heading: str, paper: Paper, columns: int) -> None:
+    """One chart, its names over it in so many columns."""
     frame, traces = pane["figure"]["layout"], pane["figure"]["data"]
     axes.set(label=pane["name"])
     axes.set_axisbelow(True)
@@ -82,18 +86,17 @@ def _chart(axes: Axes, pane: Mapping[str, Any], heading: str, paper: Paper) -> N
         _axis(axes, name, one, paper)
     axes.tick_params(which="both", length=TICK, width=THIN, pad=PAD, labelsize=paper.tick)
     axes.minorticks_off()
-    across = 2
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=across,
+        ncols=columns,
         frameon=False,
         fontsize=paper.tick,
         borderaxespad=0.2,
         handlelength=1.6,
         columnspacing=1.2,
     )
-    above = math.ceil(len(traces) / across) * 1.45 * paper.tick + 2 * PAD
+    above = math.ceil(len(traces) / columns) * 1.45 * paper.tick + 2 * PAD
     axes.set_title(heading, loc="left", fontsize=paper.font, pad=above)
 
 

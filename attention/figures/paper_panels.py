@@ -184,7 +184,7 @@ def lettered(headings: Sequence[str], paper: Paper) -> list[str]:
         return list(headings)
     ones = [chr(ord("a") + k) for k in range(26)]
     letters = (f"({a}{b})" for a in ("", *ones) for b in ones)
-    return [f"{letter} {heading}".strip() for letter, heading in zip(letters, headings)]  # noqa: B905
+    return [f"{next(letters)} {heading}".strip() for heading in headings]
 
 
 def _scale(name: str, views: Sequence[View], paper: Paper) -> Scale:

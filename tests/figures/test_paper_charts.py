@@ -95,7 +95,10 @@ def test_nothing_is_cut_and_no_words_lie_on_others(panes, case):
     boxes = [text.get_window_extent() for text in figure.texts]
     for axes in figure.axes:
         words = [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]
-        words += [*axes.get_legend().get_texts(), *axes.get_xticklabels(), *axes.get_yticklabels()]
+        words += axes.get_legend().get_texts()
+        for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            ticks = axis.get_major_ticks()
+            words += [tick.label1 for tick in ticks if low <= tick.get_loc() <= high]
         boxes += [word.get_window_extent() for word in words if word.get_text()]
     inside = figure.bbox
     for box in boxes:
