@@ -42,16 +42,73 @@ PREVIEW, PATIENCE = 192, 0.5  # dots per inch; seconds before a bar says how far
 RESOLUTIONS = (150, 300, 600)
 
 
+class Control(NamedTuple):
+    """The control of one setting, by the name it has in ``Paper``."""
+
+    widget: Callable[..., Any]
+    label: str
+    help: str
+    options: Mapping[str, Any] = {}
+
+
+_CM = {"min_value": SMALLEST, "max_value": WIDEST, "step": 0.5, "width": 145, "format": "%.2f"}
+_PT = {"min_value": FINEST, "max_value": LARGEST, "step": 0.5, "width": 145, "format": "%.1f"}
+_COUNT = {"min_value": 0, "max_value": MOST_DIGITS, "width": 110}
+_WORDS = {"max_chars": MOST_LETTERS}
+_EVEN = "The first is the default; all are safe for the colour-blind, their ends unlike in grey."
+CONTROLS = {
+    "width": Control(st.number_input, "Width in cm", "As the journal asks for it.", _CM),
+    "height": Control(
+        st.number_input,
+        "Height at most, in cm",
+        "What does not fit into it is refused; lower figures stay as low as they are.",
+        _CM,
+    ),
+    "font_size": Control(st.number_input, "Letters in pt", "The size of all words.", _PT),
+    "tick_size": Control(st.number_input, "Labels in pt", "Beside the axes and bars.", _PT),
+    "numbers": Control(st.toggle, "numbers", "In the cells, where they can be read."),
+    "bar": Control(st.toggle, "colour bar", "Says which colour is which number."),
+    "logarithmic": Control(st.toggle, "log", "Equal ratios of weights are equal steps of colour."),
+    "digits": Control(st.number_input, "Decimals", "Of the numbers in the cells.", _COUNT),
+    "shares": Control(st.selectbox, "Colours of weights", _EVEN, {"options": SHARES, "width": 170}),
+    "signs": Control(st.selectbox, "Colours of signs", _EVEN, {"options": SIGNS, "width": 170}),
+    "letters": Control(st.toggle, "(a), (b) …", "A letter before each of several panels."),
+    "axis_titles": Control(st.toggle, "axis titles", "What the rows and the columns are."),
+    "count_repeats": Control(
+        st.toggle, "count repeats", "Words that repeat are told apart, as “the (1)”."
+    ),
+    "query": Control(
+        st.text_input, "Queries are called", "The title of their axis.", _WORDS | {"width": 170}
+    ),
+    "key": Control(
+        st.text_input, "Keys are called", "The title of their axis.", _WORDS | {"width": 170}
+    ),
+    "bar_title": Control(
+        st.text_input,
+        "The bar is called",
+        "Its title; without one, the name of the stage.",
+        _WORDS | {"width": 170},
+    ),
+    "title": Control(st.text_input, "Title", "Stands over the figure.", _WORDS),
+    "caption": Control(st.text_area, "Caption", "Stands below the figure, in lines.", _WORDS),
+}
+SIZES_ROW = ("height", "font_size", "tick_size")
+CELLS = ("numbers", "bar", "digits"), ("shares", "signs")
+ALL = ("numbers", "bar", "logarithmic", "digits"), ("shares", "signs")
+WORDS = ("letters", "axis_titles", "count_repeats"), ("query", "key", "bar_title")
+
+
 def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], name: str) -> None:
     """The figure of Explore: any stages of any heads."""
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _choose(s, list(stages))
+        _stages(s, list(stages))
+        if s.heads > 1:
+            _heads(s)
         _size(s.paper)
-        _cells(s.paper)
-        _words(s.paper)
-        _text("Title", "title", s.paper, "Stands over the figure.")
-        _text("Caption", "caption", s.paper, "Stands below the figure, in lines.")
+        _rows(s.paper, *ALL)
+        _range(s.paper)
+        _rows(s.paper, *WORDS, ("title",), ("caption",))
         saved = _saved()
     seen = replace(s, query=0, cell=None), dict(s.names)
     with right, st.container(key="paper_preview"):
@@ -69,45 +126,46 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
     )
     if not opened:
         return
+    charts = panes[0]["group"] == "charts"
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        kept = _panes(panes, f"paper_panes_{filename}", charts)
+        _size(s.paper)
+        _rows(s.paper, *(() if charts else CELLS), ("letters", "axis_titles")[: 1 + charts])
+        own: dict[str, Any] = {name: _own_words(name, filename) for name in TITLES}
+        saved = _saved()
+    paper = replace(s.paper, **own)
+    with right, st.container(key="paper_preview"):
+        _show(filename, (paper, kept), paper, partial(_drawn_panes, kept, charts), saved)
+
+
+TITLES = ("title", "caption")
+
+
+def _own_words(name: str, filename: str) -> str:
+    """The title or the caption of a page that has its own."""
+    widget, label, help, options = CONTROLS[name]
+    key = f"paper_{name}_{filename}"
+    return str(state.page_control(widget, label, key, "", help=help, **options))
+
+
+def _panes(panes: Sequence[Mapping[str, Any]], name: str, charts: bool) -> list[Mapping[str, Any]]:
+    """Those of a page that were chosen; at first one chart, or all heatmaps."""
     labels = {
         pane["name"]: f"{k}. {parts.plain(title_of(pane, panes))}"
         for k, pane in enumerate(panes, 1)
     }
-    charts = panes[0]["group"] == "charts"
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        chosen = state.page_control(
-            st.pills,
-            "On it",
-            f"paper_panes_{filename}",
-            [panes[0]["name"]] if charts else [],
-            options=list(labels),
-            selection_mode="multi",
-            format_func=labels.__getitem__,
-            help="What stands on the figure. None chosen: all of it.",
-        )
-        _size(s.paper)
-        if not charts:
-            _cells(s.paper, ranged=False)
-        words = {
-            field: state.page_control(
-                widget,
-                label,
-                f"paper_{field}_{filename}",
-                "",
-                max_chars=MOST_LETTERS,
-                help=f"Stands {place} the figure.",
-            )
-            for field, label, place, widget in (
-                ("title", "Title", "over", st.text_input),
-                ("caption", "Caption", "below", st.text_area),
-            )
-        }
-        saved = _saved()
-    kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
-    paper = replace(s.paper, **words)
-    with right, st.container(key="paper_preview"):
-        _show(filename, (paper, kept), paper, partial(_drawn_panes, kept, charts), saved)
+    chosen = state.page_control(
+        st.pills,
+        "On it",
+        name,
+        [panes[0]["name"]] if charts else [],
+        options=list(labels),
+        selection_mode="multi",
+        format_func=labels.__getitem__,
+        help="What stands on the figure. None chosen: all of it.",
+    )
+    return [pane for pane in panes if pane["name"] in chosen] or list(panes)
 
 
 def _drawn_panes(
@@ -116,24 +174,34 @@ def _drawn_panes(
     from attention.figures.paper_charts import draw_charts
     from attention.figures.paper_drawing import draw
 
-    return (
-        draw_charts(panes, paper, tell) if charts else draw(panels_from(panes, paper), paper, tell)
-    )
+    if charts:
+        return draw_charts(panes, paper, tell)
+    return draw(panels_from(panes, paper), paper, tell)
 
 
 # ---- settings ------------------------------------------------------------------------------------
 
 
-def _setting(widget: Any, label: str, field: str, value: Any, help: str, **options: Any) -> None:
-    """A control of one setting of the figure."""
+def _rows(paper: Paper, *rows: Sequence[str]) -> None:
+    """Controls of these settings, row by row."""
+    shown = {"width": float(paper.size[0]), "height": float(paper.size[1])}
+    shown |= {"font_size": float(paper.font), "tick_size": float(paper.tick)}
+    for row in rows:
+        with st.container(horizontal=True):
+            for name in row:
+                widget, label, help, options = CONTROLS[name]
+                value = shown.get(name, getattr(paper, name))
+                value = "" if value is None else value
+                change, key = partial(_changed, name), f"paper_{name}"
+                state.setting_control(widget, label, key, value, change, help=help, **options)
 
-    def apply(settings: Settings, moved_to: Any) -> Settings:
-        return replace(settings, paper=replace(settings.paper, **{field: moved_to}))
 
-    state.setting_control(widget, label, f"paper_{field}", value, apply, help=help, **options)
+def _changed(name: str, settings: Settings, moved_to: Any) -> Settings:
+    moved: dict[str, Any] = {name: moved_to or None if name == "bar_title" else moved_to}
+    return replace(settings, paper=replace(settings.paper, **moved))
 
 
-def _choose(s: Settings, there: list[str]) -> None:
+def _stages(s: Settings, there: list[str]) -> None:
     labels = {name: parts.plain(STAGES[name].heading) for name in there}
     state.setting_control(
         st.pills,
@@ -146,8 +214,9 @@ def _choose(s: Settings, there: list[str]) -> None:
         format_func=labels.__getitem__,
         help="Which matrices stand on the figure. None chosen: all of them.",
     )
-    if s.heads == 1:
-        return
+
+
+def _heads(s: Settings) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         state.setting_control(
             st.pills,
@@ -187,67 +256,7 @@ def _size(paper: Paper) -> None:
         format_func=SIZE_LABELS.__getitem__,
         help="Sets the width, the greatest height and the letters, which you may then change.",
     )
-    cm = {"min_value": SMALLEST, "max_value": WIDEST, "step": 0.5, "width": 145, "format": "%.2f"}
-    pt = {"min_value": FINEST, "max_value": LARGEST, "step": 0.5, "width": 145, "format": "%.1f"}
-    width, height = map(float, paper.size)
-    with st.container(horizontal=True):
-        if is_own:
-            _setting(st.number_input, "Width in cm", "width", width, "As the journal says.", **cm)
-        most = "What does not fit into it is refused; lower figures stay as low as they are."
-        _setting(st.number_input, "Height at most, in cm", "height", height, most, **cm)
-        _setting(
-            st.number_input, "Letters in pt", "font_size", float(paper.font), "Of the words.", **pt
-        )
-        _setting(
-            st.number_input,
-            "Labels in pt",
-            "tick_size",
-            float(paper.tick),
-            "Beside the axes.",
-            **pt,
-        )
-
-
-def _cells(paper: Paper, ranged: bool = True) -> None:
-    with st.container(horizontal=True):
-        for label, field, help in (
-            ("numbers", "numbers", "Numbers in the cells, where they are large enough to read."),
-            ("colour bar", "bar", "Says which colour is which number."),
-            ("log", "logarithmic", "Logarithmic colours, for weights far below the largest."),
-        )[: 2 + ranged]:
-            _setting(st.toggle, label, field, getattr(paper, field), help)
-        _setting(
-            st.number_input,
-            "Decimals",
-            "digits",
-            paper.digits,
-            "Of the numbers in the cells.",
-            min_value=0,
-            max_value=MOST_DIGITS,
-            width=110,
-        )
-    with st.container(horizontal=True):
-        for label, field, names, help in (
-            ("Colours of weights", "shares", SHARES, "The first one is the default."),
-            (
-                "Colours of signs",
-                "signs",
-                SIGNS,
-                "Numbers below 0 and above. The first is the default.",
-            ),
-        ):
-            even = " Even steps to the eye, safe for the colour-blind, told apart in grey too."
-            _setting(
-                st.selectbox,
-                label,
-                field,
-                getattr(paper, field),
-                (help + even) if field == "shares" else help,
-                options=list(names),
-                width=170,
-            )
-    if ranged:
-        _range(paper)
+    _rows(paper, ("width",) * is_own + SIZES_ROW)
 
 
 def _range(paper: Paper) -> None:
@@ -290,37 +299,6 @@ def _end_of_range(k: int, settings: Settings, moved_to: float) -> Settings:
         return settings
     ends = (moved_to, limits[1]) if k == 0 else (limits[0], moved_to)
     return replace(settings, paper=replace(settings.paper, limits=ends))
-
-
-def _words(paper: Paper) -> None:
-    with st.container(horizontal=True):
-        for label, field, help in (
-            ("(a), (b) …", "letters", "A letter before each of several panels."),
-            ("axis titles", "axis_titles", "What the rows and the columns are."),
-            ("count repeats", "count_repeats", "Words that repeat are told apart, as “the (1)”."),
-        ):
-            _setting(st.toggle, label, field, getattr(paper, field), help)
-    with st.container(horizontal=True):
-        for label, field in (("Queries are called", "query"), ("Keys are called", "key")):
-            _text(label, field, paper, "The title of their axis.", width=170)
-        state.setting_control(
-            st.text_input,
-            "The bar is called",
-            "paper_bar_title",
-            paper.bar_title or "",
-            lambda settings, text: replace(
-                settings, paper=replace(settings.paper, bar_title=text or None)
-            ),
-            max_chars=MOST_LETTERS,
-            help="The title of the colour bar; without one, the name of the stage.",
-            width=170,
-        )
-
-
-def _text(label: str, field: str, paper: Paper, help: str, **options: Any) -> None:
-    widget = st.text_area if field == "caption" else st.text_input
-    value = getattr(paper, field)
-    _setting(widget, label, field, value, help, max_chars=MOST_LETTERS, **options)
 
 
 class Saved(NamedTuple):
