@@ -181,8 +181,10 @@ def new_page(browser) -> Page:
 
 def compare(
     browser, address: str, tokens: int, runs: int, opens: int
-) -> tuple[dict[str, dict[str, list[dict]]], dict[str, tuple[float, float]]]:
-    """Slider moves, numbers entered and first paints of the three ways to draw, taking turns."""
+) -> tuple[dict[str, dict[str, list[dict]]], dict[str, tuple[float, float]], list[dict]]:
+    """Slider moves, numbers entered and first paints of the three ways to draw, taking turns; and
+    numbers dragged on the board.
+    """
     found: dict[str, dict[str, list[dict]]] = {"slider": {}, "Enter": {}}
     pages, links = {}, {}
     for draw, ready in READY.items():
@@ -206,6 +208,7 @@ def compare(
             found["Enter"][draw].append(
                 moved(page, address, lambda page=page: page.keyboard.press("Enter"), ready)
             )
+    scrubs = [scrubbed(pages["board"], "X", turn) for turn in range(3)]
     for page in pages.values():
         page.context.close()
     paints = {
@@ -215,7 +218,7 @@ def compare(
     for moves in found.values():
         for draw in moves:
             moves[draw] = moves[draw][WARM_UP:]
-    return found, paints
+    return found, paints, scrubs
 
 
 def slid(key: str, press: str) -> Callable[[Page], None]:
@@ -293,7 +296,7 @@ SHIFTS: dict[str, list[Callable[[Page], None]]] = {
     **{f"tab {tab}": [pressed("set_below", tab)] for tab in TABS},
     "the walk, step by step": [
         pressed("set_below", TABS[0]),
-        *[lambda page: page.locator(".st-key-next_step button").click()] * 4,
+        *[lambda page: page.locator(".st-key-next_step button").first.click()] * 4,
         pressed("set_below", TABS[-1]),
     ],
     **{f"part {part}": [pressed("set_parts", part)] * 2 for part in PARTS},
@@ -348,18 +351,19 @@ def explore(browser, address: str, tokens: int, runs: int) -> dict[str, Any]:
         x, y = page.evaluate(f"middle('scores', 1, {j})")
         ready = ARITHMETIC.format(cell=f"scores,1,{j}")
         found["click"].append(moved(page, address, lambda x=x, y=y: page.mouse.click(x, y), ready))
-    scrubs = [scrubbed(page, turn) for turn in range(3)]
+    scrubs = [scrubbed(page, "W_Q", turn) for turn in range(3)]
     page.context.close()
     moves = {name: moves[WARM_UP:] for name, moves in found.items()}
     return {"moves": moves, "scrubs": scrubs, "loading": loading}
 
 
-def scrubbed(page: Page, turn: int) -> dict[str, float]:
-    """Frames and painted answers a second while the first number of W_Q is dragged."""
-    x, y = page.evaluate("middle('W_Q', 0, 0)")
+def scrubbed(page: Page, stage: str, turn: int) -> dict[str, float]:
+    """Frames and painted answers a second while the first number of a stage is dragged."""
+    page.bring_to_front()
+    x, y = page.evaluate(f"middle('{stage}', 0, 0)")
     page.mouse.click(x, y)
     page.wait_for_timeout(1000)
-    x, y = page.evaluate("middle('W_Q', 0, 0)")
+    x, y = page.evaluate(f"middle('{stage}', 0, 0)")
     page.mouse.move(x, y)
     page.mouse.down()
     page.evaluate("count()")
@@ -401,8 +405,19 @@ SERVER = (
 )
 
 
+def rates(scrubs: list[dict[str, float]]) -> str:
+    frames, answers = (median(scrub[name] for scrub in scrubs) for name in ("frames", "answers"))
+    return (
+        f"A number that is dragged is painted in {frames:.0f} frames a second, with"
+        f" {answers:.0f} answers a second."
+    )
+
+
 def comparison(
-    found: dict[str, dict[str, list[dict]]], paints: dict[str, tuple[float, float]], tokens: int
+    found: dict[str, dict[str, list[dict]]],
+    paints: dict[str, tuple[float, float]],
+    scrubs: list[dict[str, float]],
+    tokens: int,
 ) -> list[str]:
     moves = found["slider"]
     turns = len(moves["board"])
@@ -419,7 +434,7 @@ def comparison(
     for words, k in (("opening the page, empty cache", 0), ("opening the page, full cache", 1)):
         a, b, c = (paints[draw][k] for draw in READY)
         lines.append(row(words, a, b, f"{b / a:.1f}", c, f"{a / c:.1f}"))
-    return lines
+    return [*lines, f"\n{rates(scrubs)}"]
 
 
 def real_page(
@@ -439,14 +454,11 @@ def real_page(
     lines.append(row("script runs for one move", *counts))
     shifts = (f"{max(move['shift'] for move in m):.3f}" for m in moves.values())
     lines.append(row("layout shift, the most of a move", *shifts))
-    frames, answers = (
-        median(scrub[name] for scrub in found["scrubs"]) for name in ("frames", "answers")
-    )
     (cold, warm), (cold_charts, warm_charts) = paints["board"], paints["charts"]
     return [
         *lines,
-        f"\nA click shows its arithmetic in {click / slider:.2f} × a slider move. A number that is"
-        f" dragged is painted in {frames:.0f} frames a second, with {answers:.0f} answers a second."
+        f"\nA click shows its arithmetic in {click / slider:.2f} × a slider move."
+        f" {rates(found['scrubs'])}"
         f" Opening Explore takes {cold:.0f} ms with an empty cache and {warm:.0f} ms with a full"
         f" one; with nine `st.plotly_chart` in place of its board {cold_charts:.0f} and"
         f" {warm_charts:.0f} ms (ratios {cold / cold_charts:.2f} and {warm / warm_charts:.2f})."
@@ -492,8 +504,8 @@ def main() -> None:
         print(versions(browser))
         print("\n".join(shifts(browser, app)), flush=True)
         for tokens in options.tokens:
-            found, paints = compare(browser, bench, tokens, options.runs, options.opens)
-            print("\n".join(comparison(found, paints, tokens)), flush=True)
+            compared = compare(browser, bench, tokens, options.runs, options.opens)
+            print("\n".join(comparison(*compared, tokens)), flush=True)
             real = explore(browser, app, tokens, options.runs)
             link = urlencode(write(rolled(tokens)))
             paints = {

@@ -19,8 +19,10 @@ from benchmarks.states import rolled
 
 
 def edit(operations: list, goes_on: bool) -> list:
-    """What was typed into the first cell of X."""
-    st.session_state["typed"] = float(operations[-1].text)
+    """What was typed into the first cell of X, or what it was dragged to."""
+    for operation in operations:
+        if operation.kind == "cell":
+            st.session_state["typed"] = float(operation.text)
     return []
 
 

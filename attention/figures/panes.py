@@ -39,7 +39,7 @@ class Pane(Words):
     edit: NotRequired[str]  # what a page lets one change in it: "cells", "mask" or nothing
     tokens: NotRequired[tuple[str, ...]]  # of its rows, where they can be renamed
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
-    added: NotRequired[bool]  # whether a setting alone brings it
+    added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
     filename: NotRequired[str]  # of its image
 
 

@@ -36,7 +36,7 @@ HOW_TO_CHANGE = (
 )
 CELL, WALK = "This cell", "Step by step"
 ORDER = list(STAGES)
-ADDED = "mask"  # by a setting, at the end of a line, which it is not to break
+ADDED = "mask"  # the pane that a setting adds
 BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
 
 s = state.begin()

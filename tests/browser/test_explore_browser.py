@@ -168,7 +168,7 @@ def test_view_only_controls_change_no_number(visit):
     until(dashboard.page.locator("ol.walk li.next").nth(2))
     until(dashboard.page.locator("[data-stage=masked][aria-current=step]"))
     lit = dashboard.page.locator("[aria-current=step]")
-    dashboard.page.locator(".st-key-next_step button").click()
+    dashboard.page.locator(".st-key-next_step button").first.click()
     until(dashboard.page.locator("[data-stage=weights][aria-current=step]"))
     assert lit.count() == 1
     same()
