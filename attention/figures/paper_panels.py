@@ -20,6 +20,7 @@ from attention.stages import STAGES
 from attention.view import WITHOUT_HEADS, View
 
 SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
+NOT_FINITE = {"−∞": -np.inf, "∞": np.inf, "NaN": np.nan}  # as they are printed
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
@@ -120,22 +121,21 @@ def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str
 
 
 def _panel(pane: Mapping[str, Any], name: str, heading: str, paper: Paper) -> Panel:
-    traces = {trace["meta"]: unpacked(trace["z"]) for trace in pane["figure"]["data"]}
-    main, *_ = pane["figure"]["data"]
-    matrix, hidden = traces.pop(main["meta"]), np.zeros((len(pane["rows"]), len(pane["columns"])))
-    hidden = ~np.isnan(traces.pop("hidden", hidden * np.nan))
+    main, *others = pane["figure"]["data"]
+    matrix = unpacked(main["z"]).copy()
+    hidden = np.zeros(matrix.shape, bool)
+    for other in others:  # cells that the mask hides, or whose numbers are not finite
+        values = unpacked(other["z"])
+        there = ~np.isnan(values)
+        hidden |= there & (other["meta"] == "hidden")
+        texts = np.array(other.get("text", np.full(matrix.shape, "")))
+        for text, value in NOT_FINITE.items():
+            values = np.where(texts == text, value, values)
+        matrix[there] = values[there]
     colours = paper.shares if main["meta"] == "share" else paper.signs
-    return Panel(
-        name,
-        matrix,
-        hidden,
-        pane["rows"],
-        pane["columns"],
-        ("", ""),
-        (0, pane["group"]),
-        heading,
-        Scale(main["zmin"], main["zmax"], colours, False),
-    )
+    scale = Scale(main["zmin"], main["zmax"], colours, False)
+    labels = pane["rows"], pane["columns"]
+    return Panel(name, matrix, hidden, *labels, ("", ""), (0, pane["group"]), heading, scale)
 
 
 def unpacked(packed: dict[str, Any]) -> np.ndarray:

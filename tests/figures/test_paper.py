@@ -14,10 +14,19 @@ import pypdfium2
 import pytest
 from matplotlib.collections import PolyCollection
 
-from attention import Paper, View, causal, paper_figure, self_attention
+from attention import (
+    Paper,
+    View,
+    causal,
+    paper_figure,
+    scaled_dot_product_attention,
+    self_attention,
+)
 from attention.exports.paper import to_bytes
+from attention.figures.panes import panes
 from attention.figures.paper import plain
 from attention.figures.paper_drawing import SMALLEST, colour_map, settings
+from attention.figures.paper_panels import panels_from, panels_of
 from attention.limits import BadInput
 from attention.paper import SHARES, SIGNS
 
@@ -115,6 +124,21 @@ def test_cells_hold_the_numbers_of_the_trace_and_hide_what_the_mask_hides():
             hidden = np.triu(np.ones((6, 6), bool), 1)
         assert np.array_equal(np.ma.getmaskarray(cells), hidden.ravel()), name
         assert np.array_equal(cells.data[~hidden.ravel()], matrix[~hidden]), name
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, 1.0])
+def test_panels_made_of_heatmaps_hold_the_same_numbers_and_hide_the_same_cells(broken):
+    Q, K, V = np.random.default_rng(3).normal(size=(3, 6, 4))
+    V[2, 1] = broken
+    given = scaled_dot_product_attention(Q, K, V, allowed=causal(6, 6))
+    view = View.of(given, tokens=WORDS)
+    found = panels_from(panes(view), Paper(letters=False))
+    usual = panels_of([view], None, Paper())
+    for panel, (name, matrix) in zip(found, view.stages.items(), strict=True):
+        assert np.array_equal(panel.matrix, matrix, equal_nan=True), name
+    for panel, other in zip(found, usual, strict=True):
+        assert np.array_equal(panel.hidden, other.hidden)
+        assert (panel.rows, panel.columns, panel.scale) == (other.rows, other.columns, other.scale)
 
 
 def test_each_number_stands_in_its_own_cell():
