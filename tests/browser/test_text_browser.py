@@ -147,7 +147,7 @@ def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
     stranger.tab("Take it away")
     preview = page.locator(".st-key-paper_preview img")
     preview.wait_for()
-    height = page.get_by_label("Height at most, in cm", exact=True)
+    height = page.get_by_role("spinbutton", name="Height at most, in cm")
     height.fill("100")
     height.press("Enter")
     said = f"{HOSTILE[0]} again: " + " ".join(HOSTILE[1:8])
