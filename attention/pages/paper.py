@@ -336,6 +336,7 @@ def _show(name: str, seen: Any, paper: Paper, draw: Draw, saved: Saved) -> None:
     """The preview, what could not be shown, and the files; or why there is no figure."""
     try:
         figure, preview = _drawn(name, seen, paper, draw)
+        state.set_page_value("paper_saved", (figure, saved))
     except BadInput as problem:
         parts.message_box("refused", state.capital(str(problem)))
         return
@@ -344,7 +345,7 @@ def _show(name: str, seen: Any, paper: Paper, draw: Draw, saved: Saved) -> None:
         for form, (label, help) in FILES.items():
             st.download_button(
                 label,
-                partial(to_bytes, figure, form, dpi=saved.dpi, outlines=saved.outlines),
+                partial(_file, state.page_values_at_rest(), form),
                 f"{name}.{form}",
                 FORMS[form],
                 on_click="ignore",
@@ -354,6 +355,12 @@ def _show(name: str, seen: Any, paper: Paper, draw: Draw, saved: Saved) -> None:
     st.image(preview, caption=f"{wide:.2f} × {tall:.2f} cm")
     for note in figure.notes:
         parts.message_box("flag", note)
+
+
+def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
+    """The figure that is seen in the end, where the press follows a change at once."""
+    figure, saved = values_at_rest()["paper_saved"]
+    return to_bytes(figure, form, dpi=saved.dpi, outlines=saved.outlines)
 
 
 FILES = {

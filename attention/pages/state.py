@@ -527,6 +527,24 @@ def set_page_value(name: str, value: Any) -> None:
     _visit().page_values[name] = value
 
 
+def page_values_at_rest() -> Callable[[], dict[str, Any]]:
+    """What gives the values of the page, outside of a run, once none goes on.
+
+    For files that are made when they are asked for: what was typed last begins a run as the button
+    is pressed.
+    """
+    visit = _visit()
+
+    def at_rest() -> dict[str, Any]:
+        ends = time.monotonic() + PATIENCE
+        time.sleep(0.1)  # for that run to begin
+        while visit.run != visit.ended and time.monotonic() < ends:
+            time.sleep(0.03)
+        return visit.page_values
+
+    return at_rest
+
+
 def choose(name: str, value: Any) -> None:
     """Choose for the person: it counts above what a control of the page showed at a restart."""
     set_page_value(name, value)

@@ -421,6 +421,18 @@ def test_a_figure_is_saved_at_its_size_with_title_and_caption(mine):
     assert "My <b>words</b> %{x}" in page_of_pdf.extract_text()
 
 
+def test_a_title_typed_just_before_a_file_is_saved_stands_in_it(visit):
+    dashboard = visit().open(example="four-words")
+    dashboard.tab("Take it away")
+    page = dashboard.page
+    page.locator(".st-key-paper_preview img").wait_for()
+    dashboard.idle()
+    page.get_by_label("Title", exact=True).fill("In a hurry")
+    _, content = dashboard.download(page.get_by_role("button", name="Save as SVG").click)
+    texts = ["".join(n.itertext()) for n in ElementTree.fromstring(content).iter(SVG + "text")]
+    assert "In a hurry" in texts
+
+
 def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):
     dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(example="minus-1e9")
     settings = EXAMPLES["minus-1e9"].build()
