@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 MAX_DPI = 600
+MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
 def figure_of(
@@ -46,7 +47,22 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
         raise BadInput(f"form is {form!r}; choose one of {', '.join(FORMS)}.")
     if not 50 <= dpi <= MAX_DPI:
         raise BadInput(f"dpi is {dpi!r}; 50 to {MAX_DPI} are wanted.")
+    if form == "png" and (problem := too_many_dots(figure, dpi)):
+        raise BadInput(problem)
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(form)
     file = BytesIO()
     figure.savefig(file, format=form, dpi=dpi, outlines=outlines, metadata=undated)
     return file.getvalue()
+
+
+def too_many_dots(figure: PaperFigure, dpi: int) -> str:
+    """The sentence where a PNG of the figure would be too large; "" where it would not."""
+    wide, tall = (float(inches) for inches in figure.get_size_inches())
+    count = wide * tall * dpi**2
+    if count <= MAX_DOTS:
+        return ""
+    return (
+        f"a PNG of {2.54 * wide:.1f} × {2.54 * tall:.1f} cm at {dpi} dots per inch has"
+        f" {count / 1e6:,.0f} million dots; at most {MAX_DOTS / 1e6:.0f} million fit: choose fewer"
+        " per inch, or take the PDF or the SVG."
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
-from attention.exports.paper import FORMS, figure_of, to_bytes
+from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
 from attention.figures.paper_panels import panels_from, title_of
 from attention.limits import BadInput
 from attention.pages import parts, state
@@ -38,7 +38,8 @@ Tell = Callable[[float], object]
 Draw = Callable[[Paper, Tell], "PaperFigure"]
 SIZE_LABELS = {"column": "paper column", "text": "paper page", "slide": "slide", "own": "own width"}
 LIMIT_LABELS = {"stage": "0…1, or the stage's", "data": "the data's", "own": "own"}
-PREVIEW, PATIENCE = 192, 0.5  # dots per inch; seconds before a bar says how far it is
+PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
+PATIENCE = 0.5  # seconds before a bar says how far it is
 RESOLUTIONS = (150, 300, 600)
 
 
@@ -341,6 +342,7 @@ def _show(name: str, seen: Any, paper: Paper, draw: Draw, saved: Saved) -> None:
         parts.message_box("refused", state.capital(str(problem)))
         return
     wide, tall = (2.54 * float(inches) for inches in figure.get_size_inches())
+    too_many = too_many_dots(figure, saved.dpi)
     with st.container(horizontal=True):
         for form, (label, help) in FILES.items():
             st.download_button(
@@ -351,9 +353,10 @@ def _show(name: str, seen: Any, paper: Paper, draw: Draw, saved: Saved) -> None:
                 on_click="ignore",
                 key=f"take_{form}",
                 help=help,
+                disabled=form == "png" and bool(too_many),
             )
     st.image(preview, caption=f"{wide:.2f} × {tall:.2f} cm")
-    for note in figure.notes:
+    for note in (*figure.notes, *([state.capital(too_many)] if too_many else [])):
         parts.message_box("flag", note)
 
 
@@ -383,7 +386,7 @@ def _drawn(name: str, seen: Any, paper: Paper, draw: Draw) -> tuple[PaperFigure,
 
     figure, file = draw(paper, tell), BytesIO()
     tell(1.0)
-    figure.savefig(file, format="png", dpi=min(PREVIEW, 40_000 / max(paper.size)))
+    figure.savefig(file, format="png", dpi=min(PREVIEW, LONGEST / max(figure.get_size_inches())))
     place.empty()
     state.set_page_value("paper_drawn", ((name, seen), (figure, file.getvalue())))
     return figure, file.getvalue()

@@ -650,3 +650,16 @@ def test_a_file_of_another_kind_is_refused(more, sentence):
     with pytest.raises(BadInput) as caught:
         to_bytes(paper_figure(trace(1)), **more)
     assert str(caught.value) == sentence
+
+
+def test_a_png_too_large_to_draw_is_refused_before_it_is_drawn():
+    figure = paper_figure(trace(), paper=Paper(width=120.0, height=120.0, font_size=30.0))
+    wide, tall = (2.54 * inches for inches in figure.get_size_inches())
+    with pytest.raises(BadInput) as caught:
+        to_bytes(figure, "png", dpi=600)
+    assert str(caught.value) == (
+        f"a PNG of {wide:.1f} × {tall:.1f} cm at 600 dots per inch has"
+        f" {wide * tall * (600 / 2.54) ** 2 / 1e6:,.0f} million dots; at most 64 million fit:"
+        " choose fewer per inch, or take the PDF or the SVG."
+    )
+    assert to_bytes(figure, "pdf").startswith(b"%PDF")

@@ -117,6 +117,15 @@ def test_letters_that_no_font_has_and_numbers_too_small_are_said():
     assert [text for text in said(at, "flag") if "left out" in text]
 
 
+def test_a_png_too_large_to_draw_is_not_offered():
+    at = taking(paper='{"width": 120, "height": 120, "font_size": 30}')
+    ran(at.button_group(key="set_paper_dpi").set_value(600))
+    (why,) = [text for text in said(at, "flag") if "million dots" in text]
+    assert why.startswith("A PNG of 120.0 × ")
+    buttons = {b.proto.label: b.proto.disabled for b in at.get("download_button")}
+    assert buttons["Save as PNG"] and not buttons["Save as PDF"] and not buttons["Save as SVG"]
+
+
 DAMAGED = [
     ("[]", "settings by their names are wanted"),
     ('{"poster": 1}', "a figure has no setting 'poster'"),
