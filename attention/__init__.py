@@ -15,6 +15,7 @@ from attention.masks import (
     real_tokens,
     sliding_window,
 )
+from attention.paper import Paper
 from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.view import View
@@ -22,6 +23,7 @@ from attention.weights import initialise
 
 if TYPE_CHECKING:
     from attention.exports.save import report, save
+    from attention.figures.paper import paper_figure
     from attention.figures.whole import figure
     from attention.frameworks.diagnosis import diagnose
 
@@ -29,6 +31,7 @@ __version__ = "0.3.0"
 
 __all__ = [
     "AttentionTrace",
+    "Paper",
     "View",
     "causal",
     "causal_lower_right",
@@ -41,6 +44,7 @@ __all__ = [
     "lengthened",
     "multi_head_attention",
     "padding",
+    "paper_figure",
     "real_tokens",
     "repeat_heads",
     "report",
@@ -56,6 +60,7 @@ __all__ = [
 UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
+    "paper_figure": "attention.figures.paper",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
 }

@@ -59,6 +59,7 @@ MAX_STATE_COMMAS = 700_000
 
 MAX_CHECKED = 8 * 128 * 128  # heads × queries × keys that Check yours searches within two seconds
 MAX_DRAWN = 2_000_000  # cells of all panes of one figure; a browser draws no more in time
+MAX_PRINTED = 2**17  # of a paper figure, which draws each cell as lines
 MAX_SAMPLES = 10_000  # scores that Why √d_k draws
 MAX_SAMPLE_D_K = 1024
 MAX_DIGITS = 10  # behind the point

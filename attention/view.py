@@ -163,7 +163,7 @@ class _Pick:
             return self._of_head(values, name)
         if name == "W_O":
             return values
-        return self.of_item(values) if name in _WITHOUT_HEADS else self(values)
+        return self.of_item(values) if name in WITHOUT_HEADS else self(values)
 
     def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
         """The columns of a weight that belong to the head; heads may share those of K and V."""
@@ -182,7 +182,7 @@ def _one(values: np.ndarray, lead: tuple[int, ...], place: int) -> np.ndarray:
     return whole[np.unravel_index(place, lead)] if lead else whole
 
 
-_WITHOUT_HEADS = ("X", "memory", "joined", "projected")
+WITHOUT_HEADS = ("X", "memory", "joined", "projected")
 
 
 def axes_of(trace: AttentionTrace) -> tuple[int, int]:

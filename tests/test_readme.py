@@ -60,4 +60,8 @@ def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert DRAWING.count("attention.figure") == 2
     exec(f"{PYTHON}\n{DRAWING}", {})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.csv", "trace.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "trace.csv",
+        "trace.html",
+        "weights.pdf",
+    ]

@@ -6,11 +6,13 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
-from attention.exports import code, images, tables, text
+from attention.exports import code, paper, tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
+from attention.limits import BadInput
 from attention.session.links import to_file
 from attention.session.settings import Settings
 from attention.trace import AttentionTrace
@@ -145,28 +147,27 @@ FORMATS = {
 }
 
 
-IMAGES = {"stages.svg": "svg", "stages.pdf": "pdf"}
-
-
-def everything(page: PageContents, figure: dict) -> Iterator[tuple[float, str, bytes]]:
-    """A zip of all formats and of the figure, file by file.
+def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
+    """A zip of all formats and of the figure to print, file by file.
 
     Yields how much is done, from 0 to 1, what comes next, and at the end the whole zip. Where the
-    server cannot draw, a text in the zip says what to install.
+    figure cannot be drawn, a text in the zip says why.
     """
     buffer = io.BytesIO()
     files: dict[str, Callable[[], bytes | str]] = {
         format.filename: partial(format.write, page) for format in FORMATS.values()
     }
-    if missing := images.missing():
-        files["figures.txt"] = lambda: missing
-    else:
-        files |= {name: partial(images.draw, figure, form) for name, form in IMAGES.items()}
+    figure = cache(lambda: paper.figure_of(page.settings, page.trace))
+    files |= {f"figure.{form}": partial(_figure, figure, form) for form in paper.FORMS}
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for k, (name, write) in enumerate(files.items()):
             yield k / len(files), name, b""
             try:
                 archive.writestr(name, write())
-            except images.NoImage as problem:
+            except BadInput as problem:
                 archive.writestr(f"{name}.txt", str(problem))
     yield 1.0, "the zip", buffer.getvalue()
+
+
+def _figure(figure: Callable[[], Any], form: str) -> bytes:
+    return paper.to_bytes(figure(), form)

@@ -11,7 +11,7 @@ from attention.conversion import shown
 from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import panes
-from attention.figures.whole import checked_digits, checked_title, need_plotly
+from attention.figures.whole import checked_digits, checked_title, need
 from attention.numbers import number
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
@@ -106,7 +106,7 @@ def report(
     ModuleNotFoundError
         One sentence, where Plotly, which the extra ``[app]`` brings, is not installed.
     """
-    need_plotly("report")
+    need("plotly", "report")
     if _file(path).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{Path(path).name!r} does not end in '.html'; a report is HTML.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)

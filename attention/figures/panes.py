@@ -27,7 +27,7 @@ class Words(TypedDict):
 
 
 class Pane(Words):
-    """One heatmap with its words, as the board, the sheets and the report are handed it."""
+    """One heatmap with its words, as the board, the paper figures and the report are handed it."""
 
     name: str
     shape: str

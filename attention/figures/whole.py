@@ -81,24 +81,24 @@ def figure(
     >>> [list(row) for row in drawn.data[0].text]
     [['0.67', '0.33'], ['0.33', '0.67']]
     """
-    need_plotly("figure")
+    need("plotly", "figure")
     digits, title = checked_digits(digits), checked_title(title)
     if isinstance(shown, Diagnosis):
         found = panes_of(
             shown, item=item, head=head, tokens=tokens, key_tokens=key_tokens, digits=digits
         )
-        chosen = _chosen(stages, {pane["group"]: _cells(pane) for pane in found}, "diagnosis")
+        chosen = chosen_stages(stages, {pane["group"]: _cells(pane) for pane in found}, "diagnosis")
         return whole_figure([pane for pane in found if pane["group"] in chosen], title)
     view = View.of(shown, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
-    chosen = _chosen(stages, {name: M.size for name, M in view.stages.items()}, "trace")
+    chosen = chosen_stages(stages, {name: M.size for name, M in view.stages.items()}, "trace")
     return whole_figure(panes(view, digits=digits, only=chosen), title)
 
 
-def need_plotly(name: str) -> None:
-    """One sentence where Plotly is not installed."""
-    if find_spec("plotly") is None:
+def need(package: str, name: str) -> None:
+    """One sentence where a package that draws is not installed."""
+    if find_spec(package) is None:
         raise ModuleNotFoundError(
-            f"attention.{name} wants the package plotly, which is not installed;"
+            f"attention.{name} wants the package {package}, which is not installed;"
             " the extra brings it: pip install 'attention-stage-by-stage[app]'."
         )
 
@@ -122,7 +122,7 @@ def _cells(pane: Pane) -> int:
     return 3 * len(pane["rows"]) * len(pane["columns"])
 
 
-def _chosen(stages: Collection[str] | None, there: dict[str, int], what: str) -> set[str]:
+def chosen_stages(stages: Collection[str] | None, there: dict[str, int], what: str) -> set[str]:
     """Which of the stages that are there, each with its number of cells, or one sentence."""
     listed = ", ".join(there) or "none"
     try:

@@ -18,7 +18,12 @@ from attention.session.settings import Settings
 
 HERE = Path(__file__).parent
 DISTRIBUTION = "attention-stage-by-stage"
-NEEDED = {"streamlit": (1, 67), "pandas": (2, 2), "plotly": (6, 3), "kaleido": (1, 3)}  # at least
+NEEDED = {  # at least
+    "streamlit": (1, 67),
+    "pandas": (2, 2),
+    "plotly": (6, 3),
+    "matplotlib": (3, 11),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

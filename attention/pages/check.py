@@ -12,7 +12,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import BadInput
 from attention.masks import MASK_LABELS
-from attention.pages import board, parts, sheet, state
+from attention.pages import board, paper, parts, state
 from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.opening import SUFFIXES
@@ -281,7 +281,7 @@ try:
         panes = panes_of(diagnosis, head, s if source == "explore" else None)
         board.show("check_board", panes)
         if panes:
-            sheet.offer(panes, "attention_check")
+            paper.offer(s, panes, "attention_check")
 except BadInput as problem:
     parts.message_box("refused", state.capital(str(problem)))
 parts.address()

@@ -5,7 +5,7 @@ import streamlit as st
 from attention.figures import comparison
 from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
-from attention.pages import board, parts, sheet, state
+from attention.pages import board, paper, parts, state
 from attention.session import compare_frameworks as inputs
 from attention.session.changes import name_of
 from attention.session.run import labels
@@ -69,7 +69,7 @@ for pane in panes:
     pane["filename"] = f"attention_conventions_{pane['name']}"
 board.show("conventions_board", panes)
 if panes:
-    sheet.offer(panes, "attention_conventions")
+    paper.offer(s, panes, "attention_conventions")
 
 st.subheader("What each framework does", anchor=False)
 st.html(tables.facts())

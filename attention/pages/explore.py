@@ -13,11 +13,10 @@ from attention.arithmetic import walk
 from attention.captions import formula
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes as figures
-from attention.figures.sheet import compose
 from attention.finite import listed, troubles
 from attention.html import walk as tables
 from attention.numbers import rounded
-from attention.pages import board, controls, initialise, parts, sheet, state, words, your_data
+from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
 from attention.session.board_edits import Operation, Refusal
 from attention.session.changes import name_of
@@ -254,9 +253,7 @@ def the_exports() -> None:
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
-    chosen = sheet.section(
-        panes, name, together=True, note=f"head {s.head + 1} of {s.heads}" if head else ""
-    )
+    paper.stages_and_heads(s, trace, list(shown.stages), name)
     st.subheader("All of it", anchor=False)
     if st.button(
         "Build a zip of everything",
@@ -266,7 +263,7 @@ def the_exports() -> None:
     ):
         bar = st.progress(0.0)
         content = b""
-        for done, written, content in everything(page, compose(panes, chosen)):  # noqa: B007
+        for done, written, content in everything(page):  # noqa: B007
             bar.progress(done, f"Writing {written} …")  # the last content is the whole zip
         bar.empty()
         st.download_button(

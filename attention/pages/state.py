@@ -18,7 +18,7 @@ from attention.pages import start, store
 from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
-from attention.session.settings import SAMPLING, Settings
+from attention.session.settings import PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -361,9 +361,9 @@ def sentences() -> tuple[list[str], list[str]]:
 
 
 def example(settings: Settings, name: str) -> Settings:
-    """An example as it was made; what the other page samples stays."""
-    sampling: dict[str, Any] = {field: getattr(settings, field) for field in SAMPLING}
-    return replace(EXAMPLES[name].build(), **sampling)
+    """An example as it was made; what the other page samples stays, and how a figure is set."""
+    kept: dict[str, Any] = {field: getattr(settings, field) for field in SAMPLING + PRINTED}
+    return replace(EXAMPLES[name].build(), **kept)
 
 
 def reset() -> None:
@@ -538,6 +538,24 @@ def page_value(name: str, default: Any) -> Any:
 
 def set_page_value(name: str, value: Any) -> None:
     _visit().page_values[name] = value
+
+
+def page_values_at_rest() -> Callable[[], dict[str, Any]]:
+    """What gives the values of the page, outside of a run, once none goes on.
+
+    For files that are made when they are asked for: what was typed last begins a run as the button
+    is pressed.
+    """
+    visit = _visit()
+
+    def at_rest() -> dict[str, Any]:
+        ends = time.monotonic() + PATIENCE
+        time.sleep(0.1)  # for that run to begin
+        while visit.run != visit.ended and time.monotonic() < ends:
+            time.sleep(0.03)
+        return visit.page_values
+
+    return at_rest
 
 
 def choose(name: str, value: Any) -> None:

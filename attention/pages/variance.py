@@ -8,7 +8,7 @@ from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
 from attention.html import variance as tables
-from attention.pages import board, parts, sheet, state
+from attention.pages import board, paper, parts, state
 from attention.pages.controls import field
 from attention.session.run import run, view
 from attention.statistics import variance
@@ -139,6 +139,6 @@ with st.expander("The numbers behind these charts"):
         key="variance_csv",
         help="The points of the charts as a table.",
     )
-sheet.offer(charts, "attention_why")
+paper.offer(s, charts, "attention_why")
 parts.address()
 state.end()

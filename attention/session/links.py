@@ -36,6 +36,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.numbers import exact
+from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.examples import EXAMPLES, FIRST, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
@@ -112,6 +113,13 @@ def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
     return tuple(tuple(_flag(c) for c in row) for row in text.split(".")) if text else ()
 
 
+def _paper(text: str) -> Paper:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise BadInput("settings by their names are wanted")
+    return Paper.of(found)
+
+
 _INTEGER = Codec(str, _whole)
 _BOOLEAN = Codec(lambda v: str(int(v)), _flag)
 _WORD = Codec(str, str)
@@ -142,6 +150,12 @@ CODECS: dict[str, Codec] = {
     "samples": _INTEGER,
     "distribution": _WORD,
     "sample_seed": _INTEGER,
+    "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
+    "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
+    "paper_heads": Codec(
+        lambda v: ".".join(map(str, v)),
+        lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
+    ),
 }
 
 

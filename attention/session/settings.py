@@ -11,10 +11,12 @@ import numpy as np
 
 from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
+from attention.paper import Paper
 from attention.session.matrix import Matrix, Rows
 
 DRAWN = "drawn"
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
+PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -51,6 +53,10 @@ class Settings:
     samples: int = 1000
     distribution: str = "normal"
     sample_seed: int = 0
+
+    paper: Paper = Paper()  # how a figure to print is set
+    paper_stages: tuple[str, ...] = ("weights",)  # on it; () for all
+    paper_heads: tuple[int, ...] = ()  # on it; () for the one that is shown
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "matrices", MappingProxyType(dict(self.matrices)))

@@ -44,7 +44,9 @@ def check(settings: Settings) -> Settings:
         name: min(max(getattr(settings, name), least), most)
         for name, (least, most) in bounds(settings).items()
     }
-    return replace(settings, **inside)
+    stages = tuple(name for name in STAGES if name in settings.paper_stages)
+    heads = tuple(sorted({head for head in settings.paper_heads if 0 <= head < settings.heads}))
+    return replace(settings, **inside, paper_stages=stages, paper_heads=heads)
 
 
 def _check_tokens(settings: Settings) -> None:

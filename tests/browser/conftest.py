@@ -28,9 +28,6 @@ TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
   return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED' }"""
-SHEET = """arg => { const src = document.querySelector('.sheet img')?.src ?? ''
-  const text = decodeURIComponent(src.slice(src.indexOf(',') + 1))
-  return (%s)(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, arg) }"""
 PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
@@ -191,10 +188,6 @@ class Dashboard:
     def wait_for(self, script: str, arg=None):
         """Wait until a function of arg says something other than false or nothing; what it says."""
         return self.page.wait_for_function(script, arg=arg, polling=POLL)
-
-    def sheet(self, holds: str, arg=None) -> None:
-        """Wait until a function of the figure to take away, an SVG element, and of arg is true."""
-        self.wait_for(SHEET % holds, arg)
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(

@@ -34,7 +34,7 @@ import traceback
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -49,9 +49,10 @@ if __name__ == "__main__":
 
 from browser import samples  # noqa: E402
 
+from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
 from attention.session.run import run, view  # noqa: E402
-from attention.session.settings import SAMPLING, Settings  # noqa: E402
+from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
@@ -83,13 +84,16 @@ ROWS = {
     "V",
 }
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
+PARTS |= {"paper_heads"}
+PAPER = [f"paper_{name}" for name in ("size", "range", "lowest", "highest", "stages", "heads")]
+PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
-    "open_file": ANYTHING | set(SAMPLING),
+    "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS,
     "set_query": {"query"},
     "set_head": {"head"},
@@ -111,12 +115,14 @@ CHANGES: dict[str, set[str]] = {
     "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
-    "set_heads": {"heads", "head", "cell"},
+    "set_heads": {"heads", "head", "cell", "paper_heads"},
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
+    **{f"set_{name}": set(PRINTED) for name in PAPER},
+    "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-RARELY = {"build_zip": 0.05, "make_pdf": 0.02, "examples": 0.7, "reset": 0.5}
+RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
     "load_use": 4,
@@ -638,7 +644,7 @@ class Visitor:
             return verb, self.random.choice(PAGES) if verb == "go" else "", chance
         if self.seen.exploring and self.random.random() < 0.08:
             return "typed", "typed", chance
-        left_out = {"sheet"} | (set() if self.heavy else {"make_pdf", "build_zip"})
+        left_out = set() if self.heavy else {"build_zip"}
         known = {name for name in dir(Hands) if name.startswith("st")} | {"stBidiComponentRegular"}
         controls = [
             c

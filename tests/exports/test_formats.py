@@ -13,10 +13,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from attention.exports import code, images, text
+from attention.exports import code, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes
-from attention.figures.sheet import Sheet, compose
+from attention.paper import Paper
 from attention.readers import opening
 from attention.session import changes, links
 from attention.session.examples import EXAMPLES
@@ -193,44 +193,39 @@ def test_the_state_reads_back_as_the_same_settings(name):
 
 def zipped(s: PageContents) -> tuple[list, dict[str, bytes]]:
     """What a person is told on the way, and the files."""
-    steps = list(everything(s, compose(s.panes(), Sheet())))
+    steps = list(everything(s))
     with zipfile.ZipFile(io.BytesIO(steps[-1][2])) as archive:
         return steps, {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_the_zip_holds_every_format_and_says_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(images, "missing", lambda: None)
-    monkeypatch.setattr(
-        images, "draw", lambda figure, form: f"{form} {figure['layout']['width']}".encode()
-    )
+FIGURES = ["figure.pdf", "figure.svg", "figure.png"]
+
+
+def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is():
     s = shown(SENTENCE)
     steps, files = zipped(s)
     assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
     assert steps[-1][0] == 1
     assert [what for _, what, _ in steps] == [*files, "the zip"]
-    assert list(files) == [*(f.filename for f in FORMATS.values()), "stages.svg", "stages.pdf"]
-    assert files["stages.pdf"] == b"pdf 643"
+    assert list(files) == [*(f.filename for f in FORMATS.values()), *FIGURES]
+    starts = [files[name][:5] for name in FIGURES]
+    assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
     for found in FORMATS.values():
         if found.filename != "stages.npz":  # its zip holds the time
             assert files[found.filename] == found.write(s)
 
 
-def test_the_zip_says_what_to_install_where_the_server_cannot_draw(monkeypatch):
-    monkeypatch.setattr(images, "missing", lambda: "Install a browser.")
-    _, files = zipped(shown(FOUR))
-    assert files["figures.txt"] == b"Install a browser."
-    assert not {"stages.svg", "stages.pdf"} & set(files)
-
-
-def test_the_zip_is_whole_even_where_drawing_fails(monkeypatch):
-    def fail(figure, form):
-        raise images.NoImage("It broke.")
-
-    monkeypatch.setattr(images, "missing", lambda: None)
-    monkeypatch.setattr(images, "draw", fail)
-    _, files = zipped(shown(FOUR))
-    assert files["stages.pdf.txt"] == b"It broke."
-    assert set(files) >= {f.filename for f in FORMATS.values()}
+def test_the_zip_is_whole_and_says_why_where_no_figure_can_be_drawn():
+    paper = Paper(height=2)
+    _, files = zipped(shown(replace(FOUR, paper=paper, paper_stages=())))
+    assert set(files) == {f.filename for f in FORMATS.values()} | {f"{n}.txt" for n in FIGURES}
+    assert (
+        files["figure.png.txt"]
+        == (
+            "12 panels do not fit on 8.25 × 2 cm with letters of 8 pt: choose fewer panels, smaller"
+            " letters, or a larger width or height."
+        ).encode()
+    )
 
 
 @pytest.mark.parametrize("name", CASES)

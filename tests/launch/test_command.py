@@ -147,15 +147,24 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
     ("installed", "sentence"),
     [
         (
-            {"pandas": "2.2.3", "plotly": "7.1.0", "kaleido": "1.3.0"},
+            {"pandas": "2.2.3", "plotly": "7.1.0", "matplotlib": "3.11.0"},
             'the dashboard also needs streamlit: pip install ".[app]"',
         ),
         (
             {command.DISTRIBUTION: "0.2.0", "streamlit": "1.59.2", "plotly": "10.0rc1"},
-            "the dashboard also needs pandas, kaleido, streamlit 1.67 or newer (not 1.59.2):"
+            "the dashboard also needs pandas, matplotlib, streamlit 1.67 or newer"
+            " (not 1.59.2):"
             ' pip install "attention-stage-by-stage[app]"',
         ),
-        ({"streamlit": "2.0", "pandas": "2.2", "plotly": "6.3.0", "kaleido": "1.10"}, ""),
+        (
+            {
+                "streamlit": "2.0",
+                "pandas": "2.2",
+                "plotly": "6.3.0",
+                "matplotlib": "3.11.2",
+            },
+            "",
+        ),
     ],
 )
 def test_it_says_in_one_sentence_what_to_install(

@@ -70,7 +70,8 @@ def test_without_the_dashboard_the_command_says_what_to_install(environments, tm
     assert (ran.returncode, ran.stdout, ran.stderr) == (
         2,
         "",
-        "attention-stages: the dashboard also needs streamlit, pandas, plotly, kaleido: "
+        "attention-stages: the dashboard also needs streamlit, pandas, plotly, "
+        "matplotlib: "
         'pip install "attention-stage-by-stage[app]"\n',
     )
 

@@ -447,9 +447,7 @@ KEPT = {  # a choice, and what it falls back on
     "below": "This cell",
     "load_family": "weights",
     "load_pick_Q": None,
-    "sheet_for": "page",
-    "sheet_mode": "light",
-    "sheet_scale": 3,
+    "paper_dpi": 300,
 }
 
 
@@ -468,7 +466,7 @@ def test_a_kept_choice_that_is_no_longer_on_offer_gives_way(name, value):
     assert kept[name] == KEPT[name]
 
 
-@pytest.mark.parametrize("name", ["below", "load_family", "sheet_for"])
+@pytest.mark.parametrize("name", ["below", "load_family", "paper_dpi"])
 def test_a_choice_that_must_be_made_is_never_taken_back(name):
     at = offering(opened(), name)
     before = at.session_state["visit"].page_values[name]

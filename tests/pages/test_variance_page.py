@@ -109,8 +109,8 @@ def test_only_a_move_of_what_is_sampled_samples_again(monkeypatch):
     at = opened(sample_seed="20260727")
     assert ("normal", 64, 20260727, 1000) in drawn
     drawn.clear()
-    ran(at.toggle(key="set_sheet_open_attention_why").set_value(True))
-    ran(at.segmented_control(key="set_sheet_mode").set_value("dark"))
+    ran(at.toggle(key="set_paper_open_attention_why").set_value(True))
+    ran(at.segmented_control(key="set_paper_dpi").set_value(600))
     ran(at.switch_page(EXPLORE))
     ran(at.switch_page(VARIANCE))
     assert drawn == []

@@ -1,0 +1,68 @@
+"""The figure of a state of the dashboard, and a figure as the bytes of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from attention.figures.paper import plain
+from attention.limits import BadInput
+from attention.session.run import view
+from attention.session.settings import Settings
+from attention.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from attention.figures.paper_drawing import PaperFigure
+
+FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
+MAX_DPI = 600
+MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
+
+
+def figure_of(
+    settings: Settings, trace: AttentionTrace, tell: Callable[[float], object] | None = None
+) -> PaperFigure:
+    """The stages and heads that the settings choose; ``tell`` hears how much of it is drawn."""
+    from attention.figures.paper_drawing import draw
+    from attention.figures.paper_panels import panels_of
+
+    paper, views = settings.paper, []
+    for head in settings.paper_heads or (settings.head,):
+        found = view(replace(settings, head=head), trace)
+        words = settings.tokens, settings.key_tokens
+        views.append(found if paper.count_repeats else plain(found, *words))
+    stages = [name for name in settings.paper_stages if name in views[0].stages]
+    return draw(panels_of(views, stages or None, paper), paper, tell)
+
+
+def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:
+    """The figure as ``"pdf"``, ``"svg"`` or ``"png"``; the same bytes each time.
+
+    ``dpi``: dots per inch of a PNG, at most 600. ``outlines``: an SVG with letters as shapes, which
+    looks alike where its fonts are missing; otherwise its text can be edited.
+    """
+    if form not in FORMS:
+        raise BadInput(f"form is {form!r}; choose one of {', '.join(FORMS)}.")
+    if not 50 <= dpi <= MAX_DPI:
+        raise BadInput(f"dpi is {dpi!r}; 50 to {MAX_DPI} are wanted.")
+    if form == "png" and (problem := too_many_dots(figure, dpi)):
+        raise BadInput(problem)
+    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(form)
+    file = BytesIO()
+    figure.savefig(file, format=form, dpi=dpi, outlines=outlines, metadata=undated)
+    return file.getvalue()
+
+
+def too_many_dots(figure: PaperFigure, dpi: int) -> str:
+    """The sentence where a PNG of the figure would be too large; "" where it would not."""
+    wide, tall = (float(inches) for inches in figure.get_size_inches())
+    count = wide * tall * dpi**2
+    if count <= MAX_DOTS:
+        return ""
+    return (
+        f"a PNG of {2.54 * wide:.1f} × {2.54 * tall:.1f} cm at {dpi} dots per inch has"
+        f" {count / 1e6:,.0f} million dots; at most {MAX_DOTS / 1e6:.0f} million fit: choose fewer"
+        " per inch, or take the PDF or the SVG."
+    )

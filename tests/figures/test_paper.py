@@ -1,0 +1,665 @@
+"""Paper figures: what is drawn is the trace's, as large as asked, with nothing cut, in any file."""
+
+import io
+import re
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pypdf
+import pypdfium2
+import pytest
+from matplotlib.collections import PolyCollection
+
+from attention import (
+    Paper,
+    View,
+    causal,
+    paper_figure,
+    scaled_dot_product_attention,
+    self_attention,
+)
+from attention.exports.paper import to_bytes
+from attention.figures.panes import panes
+from attention.figures.paper import plain
+from attention.figures.paper_drawing import SMALLEST, colour_map, settings
+from attention.figures.paper_panels import panels_from, panels_of
+from attention.limits import BadInput
+from attention.paper import SHARES, SIGNS
+
+MM = 72 / 25.4  # points
+WORDS = ("the", "cat", "sat", "on", "the", "mat")
+HOUSE = Path(__file__).resolve().parents[2]
+
+
+def trace(n=6, heads=1, width=4, allowed=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X, *W = (rng.normal(size=(rows, heads * width)) for rows in (n, *[heads * width] * 4))
+    return self_attention(X, *(w / 2 for w in W[:3]), W_O=W[3], heads=heads, allowed=allowed)
+
+
+CASES = {
+    "one stage": (trace(allowed=causal(6, 6)), {"tokens": WORDS}),
+    "all stages": (trace(), {"tokens": WORDS, "stages": None, "paper": Paper(width="text")}),
+    "a grid of heads": (
+        trace(heads=8),
+        {"tokens": WORDS, "heads": None, "paper": Paper(title="T " * 99, caption="word " * 80)},
+    ),
+    "stages of heads": (
+        trace(heads=2),
+        {
+            "tokens": WORDS,
+            "heads": [0, 1],
+            "stages": ["scores", "weights"],
+            "paper": Paper(width="slide", limits="data"),
+        },
+    ),
+    "64 tokens": (
+        trace(64, allowed=causal(64, 64)),
+        {"tokens": [f"word{k}" for k in range(64)], "paper": Paper(numbers=False)},
+    ),
+    "words as they come": (
+        trace(),
+        {
+            "tokens": ["antidisestablishmentarianism", "$x_1$", "a\nb", "\\$", "<b>&", ""],
+            "paper": Paper(
+                query="a long title of $Q$ of one axis", logarithmic=True, limits="data"
+            ),
+        },
+    ),
+    "one token": (trace(1), {"stages": None, "paper": Paper(width="text")}),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def drawn(request):
+    """A figure, and its PDF and PNG."""
+    given, more = CASES[request.param]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of numbers left out
+        figure = paper_figure(given, **more)
+    return figure, to_bytes(figure, "pdf"), to_bytes(figure, "png", dpi=200)
+
+
+def settled(figure):
+    """The figure, with its words measured where its own resolution puts them."""
+    with settings():
+        figure.draw_without_rendering()
+    return figure
+
+
+def raster(pdf: bytes, dpi: int = 200) -> np.ndarray:
+    """(height, width, 3) as PDFium, which is none of Matplotlib's, draws the page."""
+    page = pypdfium2.PdfDocument(pdf)[0]
+    return page.render(scale=dpi / 72, prefer_bgrx=False).to_numpy()[..., :3][..., ::-1]
+
+
+def pixels(png: bytes) -> np.ndarray:
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+
+
+def panels(figure, name=None):
+    """The axes with cells, in order: all, or those of a stage."""
+    found = [a for a in figure.axes if any(type(c) is PolyCollection for c in a.collections)]
+    return [axes for axes in found if axes.get_label() == name or name is None]
+
+
+# ---- the numbers ---------------------------------------------------------------------------------
+
+
+def test_cells_hold_the_numbers_of_the_trace_and_hide_what_the_mask_hides():
+    given = trace(allowed=causal(6, 6))
+    figure = paper_figure(given, stages=None, paper=Paper(width="text", numbers=False))
+    view = View.of(given)
+    assert [axes.get_label() for axes in panels(figure)] == list(view.stages)
+    for axes, (name, matrix) in zip(panels(figure), view.stages.items(), strict=True):
+        cells = axes.collections[0].get_array()
+        hidden = np.zeros(matrix.shape, bool)
+        if name in ("mask", "masked", "weights"):
+            hidden = np.triu(np.ones((6, 6), bool), 1)
+        assert np.array_equal(np.ma.getmaskarray(cells), hidden.ravel()), name
+        assert np.array_equal(cells.data[~hidden.ravel()], matrix[~hidden]), name
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, 1.0])
+def test_panels_made_of_heatmaps_hold_the_same_numbers_and_hide_the_same_cells(broken):
+    Q, K, V = np.random.default_rng(3).normal(size=(3, 6, 4))
+    V[2, 1] = broken
+    given = scaled_dot_product_attention(Q, K, V, allowed=causal(6, 6))
+    view = View.of(given, tokens=WORDS)
+    found = panels_from(panes(view), Paper(letters=False))
+    usual = panels_of([view], None, Paper())
+    for panel, (name, matrix) in zip(found, view.stages.items(), strict=True):
+        assert np.array_equal(panel.matrix, matrix, equal_nan=True), name
+    for panel, other in zip(found, usual, strict=True):
+        assert np.array_equal(panel.hidden, other.hidden)
+        assert (panel.rows, panel.columns, panel.scale) == (other.rows, other.columns, other.scale)
+
+
+def test_each_number_stands_in_its_own_cell():
+    given = trace()
+    (axes,) = panels(paper_figure(given, tokens=WORDS))
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert written == {
+        (j + 0.5, i + 0.5): f"{given.weights[i, j]:.2f}" for i in range(6) for j in range(6)
+    }
+
+
+def test_heads_are_drawn_in_the_order_asked_for_with_one_bar():
+    given = trace(heads=8)
+    figure = paper_figure(given, heads=[5, 0, 2], paper=Paper(limits="data"))
+    for axes, head in zip(panels(figure), [5, 0, 2], strict=True):
+        assert np.array_equal(axes.collections[0].get_array(), given.weights[head].ravel())
+    assert [axes.get_title("left") for axes in panels(figure)] == [
+        "(a) head 6",
+        "(b) head 1",
+        "(c) head 3",
+    ]
+    assert len(figure.axes) == 4
+    chosen = given.weights[[5, 0, 2]]
+    limits = {axes.collections[0].get_clim() for axes in panels(figure)}
+    assert limits == {(chosen.min(), chosen.max())}
+
+
+def test_what_all_heads_share_is_drawn_once():
+    figure = paper_figure(
+        trace(heads=2), heads=None, stages=["X", "weights", "W_O"], paper=Paper(numbers=False)
+    )
+    names = [axes.get_label() for axes in panels(figure)]
+    assert names == ["X", "weights", "weights", "W_O"]
+
+
+@pytest.mark.parametrize(
+    ("paper", "name", "limits"),
+    [
+        (Paper(), "weights", lambda m: (0, 1)),
+        (Paper(), "scores", lambda m: (-abs(m).max(), abs(m).max())),
+        (Paper(limits="data"), "weights", lambda m: (m.min(), m.max())),
+        (Paper(limits="data"), "scores", lambda m: (-abs(m).max(), abs(m).max())),
+        (Paper(limits="data", signs="cividis"), "scores", lambda m: (m.min(), m.max())),
+        (Paper(limits=(0.1, 0.5)), "weights", lambda m: (0.1, 0.5)),
+        (Paper(limits=(0.01, 1), logarithmic=True), "weights", lambda m: (0.01, 1)),
+    ],
+)
+def test_the_range_is_what_the_setting_says(paper, name, limits):
+    given = trace()
+    (axes,) = panels(paper_figure(given, stages=[name], paper=paper))
+    assert axes.collections[0].get_clim() == pytest.approx(limits(getattr(given, name)))
+
+
+def test_a_logarithmic_range_gives_equal_ratios_equal_steps():
+    paper = Paper(limits=(0.01, 1), logarithmic=True)
+    (axes,) = panels(paper_figure(trace(), paper=paper))
+    places = axes.collections[0].norm([0.01, 0.1, 1.0])
+    assert places.tolist() == pytest.approx([0, 0.5, 1])
+
+
+def test_numbers_too_small_to_read_are_left_out_with_a_sentence():
+    with pytest.warns(UserWarning) as caught:
+        figure = paper_figure(trace(40))
+    (sentence,) = figure.notes
+    assert str(caught[0].message) == sentence
+    pattern = r"The numbers in the cells of weights are left out: they would be (\d\.\d) pt high,"
+    found = re.fullmatch(pattern + " below the 5 pt that can be read.", sentence)
+    assert float(found[1]) < SMALLEST == 5
+    assert not panels(figure)[0].texts
+
+
+def test_no_number_is_printed_smaller_than_can_be_read_nor_wider_than_its_cell(drawn):
+    figure = settled(drawn[0])
+    for axes in panels(figure):
+        if axes.texts:
+            cell = axes.get_window_extent().width / axes.get_xlim()[1]
+            assert all(text.get_fontsize() >= SMALLEST for text in axes.texts)
+            assert max(text.get_window_extent().width for text in axes.texts) <= cell
+
+
+def test_numbers_of_inputs_go_where_those_of_the_attention_go():
+    """W_Q's zeros would be large enough; the weights' numbers are not."""
+    wide = np.random.default_rng(0).normal(size=(16, 4)) * 99
+    with pytest.warns(UserWarning, match="The numbers in the cells of W_Q, weights are left out"):
+        figure = paper_figure(
+            self_attention(wide, *[np.eye(4)] * 3), stages=["W_Q", "weights"], paper=Paper()
+        )
+    assert not any(axes.texts for axes in figure.axes)
+
+
+def test_a_mask_at_the_end_of_a_line_takes_no_bar_away():
+    given = trace(allowed=causal(6, 6))
+    figure = paper_figure(given, stages=["scaled", "mask"], paper=Paper(width="text"))
+    scaled, mask, bar = (axes.get_position() for axes in figure.axes)
+    assert scaled.x1 < mask.x0 < mask.x1 < bar.x0
+    assert len(paper_figure(given, stages=["mask"], paper=Paper()).axes) == 1
+
+
+def test_neighbours_with_one_range_share_a_bar():
+    figure = paper_figure(trace(), stages=["Q", "K"], paper=Paper(width="text"))
+    assert len(figure.axes) == 3
+    assert len({axes.collections[0].get_clim() for axes in panels(figure)}) == 1
+
+
+# ---- labels --------------------------------------------------------------------------------------
+
+
+def labels(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def test_the_smallest_letters_are_those_of_labels_too():
+    assert (Paper(font_size=4).tick, Paper().tick, Paper(tick_size=6).tick) == (4, 7, 6)
+
+
+def test_words_that_repeat_are_counted_or_left_plain():
+    given = trace()
+    (counted,) = panels(paper_figure(given, tokens=WORDS))
+    assert labels(counted.yaxis) == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
+    (alike,) = panels(paper_figure(given, tokens=WORDS, paper=Paper(count_repeats=False)))
+    assert labels(alike.yaxis) == labels(alike.xaxis) == list(WORDS)
+
+
+def test_words_of_keys_are_left_plain_by_their_own_name():
+    view = plain(View.of(trace(), tokens=WORDS), WORDS, tuple("aabbcc"))
+    assert view.labels["queries"] == WORDS
+    assert view.labels["keys"] == tuple("aabbcc")
+
+
+def test_labels_that_count_are_thinned_to_round_numbers():
+    (axes,) = panels(paper_figure(trace(64), paper=Paper(numbers=False)))
+    numbers = [int(text) for text in labels(axes.yaxis)]
+    assert numbers[0] in (2, 5, 10) and numbers == list(range(numbers[0], 65, numbers[0]))
+    assert [place + 0.5 for place in axes.get_yticks()] == numbers
+
+
+def test_no_two_labels_touch(drawn):
+    figure = settled(drawn[0])
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
+            sides = sorted(
+                (b.x0, b.x1) if axis is axes.xaxis else (b.y0, b.y1) for b in boxes if b.width
+            )
+            assert all(a[1] <= b[0] + 0.5 for a, b in zip(sides, sides[1:], strict=False))
+
+
+def test_axes_and_bars_have_titles_which_can_be_chosen():
+    (axes, bar) = paper_figure(trace()).axes
+    assert (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()) == ("key", "query", "weights")
+    paper = Paper(query="from", key="to", bar_title="attention")
+    (axes, bar) = paper_figure(trace(), paper=paper).axes
+    assert (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()) == ("to", "from", "attention")
+    (axes,) = paper_figure(trace(), paper=Paper(axis_titles=False, bar=False)).axes
+    assert axes.get_xlabel() == axes.get_ylabel() == ""
+
+
+def test_letters_that_no_font_has_are_named():
+    with pytest.warns(UserWarning) as caught:
+        figure = paper_figure(trace(2), tokens=["\U0001fbf0", "\U00013000"])
+    assert str(caught[0].message) == figure.notes[0]
+    expected = "No font of this machine has 𓀀 (U+13000) 🯰 (U+1FBF0); boxes stand for them."
+    assert figure.notes == (expected,)
+
+
+def test_arabic_letters_are_joined_and_run_from_right_to_left():
+    """Seen, meem, lam, alef: joined they are narrower than apart, as lam and alef make one."""
+    from attention.figures.paper_fonts import Measure
+
+    measure = Measure(["DejaVu Sans"])
+    assert measure.width("سلام", 8) < 0.9 * sum(measure.width(letter, 8) for letter in "سلام")
+
+
+def test_numbers_that_are_not_finite_are_grey_with_a_sentence():
+    given = self_attention([[np.inf], [1.0]], [[1.0]], [[1.0]], [[1.0]])
+    sentence = "Numbers of X that are not finite have the grey of hidden cells."
+    with pytest.warns(UserWarning, match=f"^{sentence}$"):
+        figure = paper_figure(given, stages=["X"])
+    (axes,) = panels(figure)
+    assert np.ma.getmaskarray(axes.collections[0].get_array()).tolist() == [True, False]
+    assert [text.get_text() for text in axes.texts] == ["∞", "1"]
+
+
+# ---- colours -------------------------------------------------------------------------------------
+
+
+def lab(rgb) -> np.ndarray:
+    """CIELAB of sRGB colours, by the printed formulas (white D65)."""
+    rgb = np.asarray(rgb, float)
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = linear @ np.transpose(to_xyz) / [0.9505, 1.0, 1.089]
+    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
+    x, y, z = np.moveaxis(f, -1, 0)
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], -1)
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_both_ends_of_a_colour_map_differ_in_grey_by_a_third_of_all_lightness(name):
+    low, high = lab(colour_map(name)([0.0, 1.0])[:, :3])[:, 0]
+    assert abs(high - low) > 33
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_equal_steps_of_numbers_are_equal_steps_of_colour(name):
+    """In CIELAB's plain distance, within half of their mean; Matplotlib's hold in CAM02-UCS."""
+    steps = np.linalg.norm(
+        np.diff(lab(colour_map(name)(np.linspace(0, 1, 13))[:, :3]), axis=0), axis=1
+    )
+    assert steps.min() > 0.5 * steps.mean()
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_lightness_of_shares_goes_one_way_and_spans_seventy(name):
+    lightness = lab(colour_map(name)(np.linspace(0, 1, 50))[:, :3])[:, 0]
+    steps = np.diff(lightness)
+    assert (steps > 0).all() or (steps < 0).all()
+    assert abs(lightness[-1] - lightness[0]) > 70
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def test_the_size_is_exact_in_each_file_to_a_tenth_of_a_millimetre(drawn):
+    figure, pdf, png = drawn
+    wide, high = 25.4 * figure.get_size_inches()
+    page = pypdf.PdfReader(io.BytesIO(pdf)).pages[0].mediabox
+    svg = to_bytes(figure, "svg").decode()
+    width, height = re.search(r'<svg [^>]*width="([\d.]+)pt" height="([\d.]+)pt"', svg).groups()
+    for across, up in ((page.width, page.height), (width, height)):
+        assert float(across) / MM == pytest.approx(wide, abs=0.1)
+        assert float(up) / MM == pytest.approx(high, abs=0.1)
+    tall, across, _ = pixels(png).shape
+    assert (across * 25.4 / 200, tall * 25.4 / 200) == pytest.approx((wide, high), abs=0.13)
+
+
+@pytest.mark.parametrize("name", ["column", "text", "slide", 12.5])
+def test_the_width_is_the_one_chosen_and_the_height_stays_below_the_greatest(name):
+    paper = Paper(width=name)
+    given = trace()
+    figure = paper_figure(given, stages=["scores", "weights"], paper=paper)
+    wide, high = 2.54 * figure.get_size_inches()
+    assert wide == pytest.approx({"column": 8.25, "text": 17.1, "slide": 25.4}.get(name, name))
+    assert high <= paper.size[1]
+
+
+def test_nothing_is_cut_in_any_file(drawn):
+    figure, pdf, png = drawn
+    for image in (raster(pdf), pixels(png)):
+        edge = (
+            np.concatenate([image[:2], image[-2:]]),
+            np.concatenate([image[:, :2], image[:, -2:]]),
+        )
+        assert all((side > 250).all() for side in edge)
+    page = settled(figure).bbox
+    for text in figure.findobj(lambda artist: hasattr(artist, "get_text")):
+        if text.get_visible() and text.get_text().strip():
+            box = text.get_window_extent()
+            assert page.x0 <= box.x0 and box.x1 <= page.x1, text
+            assert page.y0 <= box.y0 and box.y1 <= page.y1, text
+
+
+def test_no_words_lie_on_cells_or_on_other_words(drawn):
+    figure = settled(drawn[0])
+    words = [t for t in figure.findobj(lambda a: hasattr(a, "get_text")) if t.get_text().strip()]
+    inside = {text for axes in figure.axes for text in axes.texts}
+    outside = [text.get_window_extent() for text in words if text not in inside]
+    cells = [axes.get_window_extent() for axes in figure.axes]
+    for k, box in enumerate(outside):
+        for other in (*outside[:k], *cells):
+            across = min(box.x1, other.x1) - max(box.x0, other.x0)
+            up = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert across < 1.5 or up < 1.5, (box, other)
+
+
+def test_the_pdf_looks_like_the_png(drawn):
+    figure, pdf, png = drawn
+    one, other = raster(pdf).astype(float), pixels(png).astype(float)
+    height, width = (min(a, b) for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
+    one, other = one[:height, :width], other[:height, :width]
+
+    def coarse(image):  # means of 8 × 8 dots, which forgive the edges of letters
+        image = image[: height // 8 * 8, : width // 8 * 8]
+        return image.reshape(height // 8, 8, width // 8, 8, 3).mean((1, 3))
+
+    difference = np.abs(coarse(one) - coarse(other))
+    assert difference.mean() < 3
+    assert np.quantile(difference, 0.99) < 60
+
+
+def test_cells_are_paths_and_no_file_holds_an_image(drawn):
+    figure, pdf, _ = drawn
+    page = pypdf.PdfReader(io.BytesIO(pdf)).pages[0]
+    assert len(page.images) == 0
+    svg = to_bytes(figure, "svg").decode()
+    assert "<image" not in svg
+    cells = sum(axes.collections[0].get_array().size for axes in panels(figure))
+    assert svg.count("<path") >= cells
+
+
+def test_the_pdf_embeds_truetype_fonts_and_its_text_can_be_selected():
+    figure = paper_figure(trace(), tokens=("größe", "naïve", "Ωmega", "−1", "سلام", "x"))
+    pdf = to_bytes(figure, "pdf")
+    page = pypdf.PdfReader(io.BytesIO(pdf)).pages[0]
+    fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
+    assert fonts
+    for font in fonts:
+        (descendant,) = font["/DescendantFonts"]
+        descendant = descendant.get_object()
+        assert descendant["/Subtype"] == "/CIDFontType2"
+        assert "/FontFile2" in descendant["/FontDescriptor"].get_object()
+    text = pypdfium2.PdfDocument(pdf)[0].get_textpage().get_text_range()
+    for word in ("größe", "naïve", "Ωmega", "−1", "query", "key", "weights"):
+        assert word in text
+
+
+def test_the_svg_has_text_that_names_its_fonts_or_outlines():
+    figure = paper_figure(trace(), tokens=("größe", "b", "c", "d", "e", "f"))
+    text = to_bytes(figure, "svg").decode()
+    assert ">größe</text>" in text
+    assert "'DejaVu Sans'" in text and "'Arial'" in text and "sans-serif" in text
+    assert "<text" not in to_bytes(figure, "svg", outlines=True).decode()
+
+
+def test_each_cell_reaches_below_the_next_so_that_no_seam_shows_between_them():
+    (axes,) = panels(paper_figure(trace(4)))
+    corners = [path.vertices[:4] for path in axes.collections[0].get_paths()]
+    expected = [
+        [(j, i), (min(j + 1.5, 4), i), (min(j + 1.5, 4), min(i + 1.5, 4)), (j, min(i + 1.5, 4))]
+        for i in range(4)
+        for j in range(4)
+    ]
+    assert np.array_equal(corners, expected)
+
+
+def test_64_by_64_cells_stay_below_2_mb_in_each_file():
+    figure = paper_figure(trace(64), paper=Paper(numbers=False))
+    for form in ("pdf", "svg", "png"):
+        assert len(to_bytes(figure, form, dpi=600)) < 2 * 2**20
+
+
+def test_two_saves_are_the_same_bytes():
+    first, second = (paper_figure(trace(), tokens=WORDS) for _ in range(2))
+    for form in ("pdf", "svg", "png"):
+        assert to_bytes(first, form) == to_bytes(second, form)
+
+
+def test_two_threads_draw_at_once_as_one_after_the_other():
+    def make(width):
+        figure = paper_figure(trace(), tokens=WORDS, paper=Paper(width=width))
+        return to_bytes(figure, "pdf"), to_bytes(figure, "svg", outlines=width == 8)
+
+    widths = [8, 10, 12, 14] * 2
+    alone = [make(width) for width in widths[:4]]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(make, widths)) == alone * 2
+
+
+def test_settings_of_the_caller_are_neither_used_nor_changed():
+    import matplotlib
+
+    expected = to_bytes(paper_figure(trace(), tokens=WORDS), "pdf")
+    theirs = {"font.size": 30, "text.color": "red", "pdf.fonttype": 3, "figure.facecolor": "black"}
+    with matplotlib.rc_context(theirs):
+        assert to_bytes(paper_figure(trace(), tokens=WORDS), "pdf") == expected
+        assert {name: matplotlib.rcParams[name] for name in theirs} == theirs
+
+
+def test_savefig_alone_embeds_truetype_fonts(tmp_path):
+    paper_figure(trace()).savefig(tmp_path / "a.pdf")
+    page = pypdf.PdfReader(tmp_path / "a.pdf").pages[0]
+    kinds = {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
+    assert kinds == {"/Type0"}
+
+
+def test_a_notebook_shows_the_figure():
+    assert paper_figure(trace())._repr_png_().startswith(b"\x89PNG")
+
+
+def test_matplotlib_is_imported_when_a_figure_is_first_drawn_and_pyplot_never(tmp_path):
+    """With a home that cannot be written to, as on a read-only file system."""
+    home = tmp_path / "home"
+    home.write_text("a file, below which no folder can be made")
+    code = """
+import sys
+import attention, attention.exports.paper
+from attention import Paper
+assert "matplotlib" not in sys.modules
+trace = attention.self_attention([[1.0], [2.0]], [[1.0]], [[1.0]], [[1.0]])
+figure = attention.paper_figure(trace, paper=Paper(width="text"))
+pdf = attention.exports.paper.to_bytes(figure, "pdf")
+print(len(pdf) > 1000, "matplotlib.pyplot" in sys.modules)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=HOUSE,
+        env={"HOME": str(home), "PATH": "", "TMPDIR": str(tmp_path)},
+    )
+    assert ran.stdout.split() == ["True", "False"], ran.stderr
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+ASKED = [
+    (
+        {"width": "poster"},
+        "width is 'poster'; choose one of column, text, slide, or give centimetres.",
+    ),
+    ({"width": 1}, "width is 1; 2 to 120 cm are wanted."),
+    ({"height": 500}, "height is 500; 2 to 120 cm are wanted."),
+    ({"font_size": 2}, "font_size is 2; 4 to 72 pt are wanted."),
+    ({"tick_size": "7"}, "tick_size is '7'; 4 to 72 pt are wanted."),
+    (
+        {"shares": "jet"},
+        "shares is 'jet'; choose one of viridis, cividis, magma, blues.",
+    ),
+    (
+        {"limits": (1, 0)},
+        "limits is (1, 0); 'stage', 'data', or a lowest and a highest number are wanted.",
+    ),
+    (
+        {"limits": "01"},
+        "limits is '01'; 'stage', 'data', or a lowest and a highest number are wanted.",
+    ),
+    (
+        {"limits": "all"},
+        "limits is 'all'; 'stage', 'data', or a lowest and a highest number are wanted.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), ASKED)
+def test_a_setting_that_cannot_be_is_refused_in_a_sentence(given, sentence):
+    with pytest.raises(BadInput) as caught:
+        Paper(**given)
+    assert str(caught.value) == sentence
+
+
+DRAWN = [
+    (
+        {"stages": None, "paper": Paper(height=8)},
+        "15 panels do not fit on 8.25 × 8 cm with letters of 8 pt: choose fewer panels,"
+        " smaller letters, or a larger width or height.",
+    ),
+    (
+        {"stages": ["scores"], "paper": Paper(limits=(-1, 3))},
+        "limits is (-1, 3); orange_blue has 0 in its middle and wants (-3, 3), or choose other"
+        " colours for signs.",
+    ),
+    (
+        {"stages": ["scores"], "paper": Paper(logarithmic=True)},
+        "scores has numbers below 0; a logarithmic range wants numbers above it, as the weights"
+        " are.",
+    ),
+    (
+        {"paper": Paper(logarithmic=True, limits=(0, 1))},
+        "limits is (0, 1); a logarithmic range begins above 0.",
+    ),
+    ({"tokens": "abcdef"}, "tokens is 'abcdef'; a list of words is wanted."),
+    ({"tokens": 6}, "tokens is 6; a list of words is wanted."),
+    ({"heads": 0.5}, "head is 0.5; a whole number is wanted."),
+    ({"heads": []}, "heads names none; at least one is wanted."),
+    ({"heads": [0, 9]}, "head is 9; there are 2 heads, counted from 0."),
+    (
+        {"stages": ["attention"]},
+        "stages names 'attention'; there is no such stage: X, W_Q, W_K, W_V, Q, K, V, scores,"
+        " scaled, masked, weights, output, joined, W_O, projected are there.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("more", "sentence"), DRAWN)
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(more, sentence):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        paper_figure(trace(heads=2), **({"tokens": WORDS} | more))
+    assert str(caught.value) == sentence
+
+
+def test_more_cells_than_can_be_printed_are_refused():
+    with pytest.raises(BadInput) as caught:
+        paper_figure(trace(400))
+    assert str(caught.value) == (
+        "these panels hold 160,000 cells; at most 131,072 can be printed."
+        " Choose fewer stages or heads, or trace fewer tokens."
+    )
+
+
+def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        paper_figure(trace())
+    assert str(caught.value) == (
+        "attention.paper_figure wants the package matplotlib, which is not installed;"
+        " the extra brings it: pip install 'attention-stage-by-stage[app]'."
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({"form": "eps"}, "form is 'eps'; choose one of pdf, svg, png."),
+        ({"form": "png", "dpi": 1200}, "dpi is 1200; 50 to 600 are wanted."),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(more, sentence):
+    with pytest.raises(BadInput) as caught:
+        to_bytes(paper_figure(trace(1)), **more)
+    assert str(caught.value) == sentence
+
+
+def test_a_png_too_large_to_draw_is_refused_before_it_is_drawn():
+    figure = paper_figure(trace(), paper=Paper(width=120.0, height=120.0, font_size=30.0))
+    wide, tall = (2.54 * inches for inches in figure.get_size_inches())
+    with pytest.raises(BadInput) as caught:
+        to_bytes(figure, "png", dpi=600)
+    assert str(caught.value) == (
+        f"a PNG of {wide:.1f} × {tall:.1f} cm at 600 dots per inch has"
+        f" {wide * tall * (600 / 2.54) ** 2 / 1e6:,.0f} million dots; at most 64 million fit:"
+        " choose fewer per inch, or take the PDF or the SVG."
+    )
+    assert to_bytes(figure, "pdf").startswith(b"%PDF")

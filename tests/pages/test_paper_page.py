@@ -1,0 +1,176 @@
+"""What one takes away to print: each control sets one thing, and the files are of that figure."""
+
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+from pages.test_explore import VARIANCE, below, opened, ran, said, settings
+
+from attention.paper import Paper
+from attention.session import links
+from attention.session.examples import EXAMPLES
+from attention.session.run import run
+
+
+def figure_of(at):
+    """The figure that the page shows."""
+    return at.session_state["visit"].page_values["paper_drawn"][1][0]
+
+
+def panels(at) -> list:
+    axes = figure_of(at).axes
+    return [a for a in axes if any(type(c) is PolyCollection for c in a.collections)]
+
+
+def taking(**link):
+    return below(opened(**(link or {"example": "sentence"})), "Take it away")
+
+
+MOVES = [
+    ("number_input", "height", 12.0, Paper(height=12)),
+    ("number_input", "font_size", 10.0, Paper(font_size=10)),
+    ("number_input", "tick_size", 5.5, Paper(tick_size=5.5)),
+    ("number_input", "digits", 3, Paper(digits=3)),
+    ("toggle", "numbers", False, Paper(numbers=False)),
+    ("toggle", "bar", False, Paper(bar=False)),
+    ("toggle", "logarithmic", True, Paper(logarithmic=True)),
+    ("toggle", "letters", False, Paper(letters=False)),
+    ("toggle", "axis_titles", False, Paper(axis_titles=False)),
+    ("toggle", "count_repeats", False, Paper(count_repeats=False)),
+    ("selectbox", "shares", "magma", Paper(shares="magma")),
+    ("selectbox", "signs", "cividis", Paper(signs="cividis")),
+    ("text_input", "query", "Zeile", Paper(query="Zeile")),
+    ("text_input", "key", "Spalte", Paper(key="Spalte")),
+    ("text_input", "bar_title", "α", Paper(bar_title="α")),
+    ("text_input", "title", "A title", Paper(title="A title")),
+    ("text_area", "caption", "A caption", Paper(caption="A caption")),
+    ("button_group", "size", "slide", Paper(width="slide")),
+    ("button_group", "size", "own", Paper(width=8.25)),
+    ("button_group", "range", "data", Paper(limits="data")),
+    ("button_group", "range", "own", Paper(limits=(0.0, 1.0))),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "paper"), MOVES, ids=lambda part: str(part)[:12])
+def test_each_control_sets_one_thing_which_a_link_and_a_saved_state_keep(kind, name, value, paper):
+    at = taking()
+    before = settings(at)
+    ran(getattr(at, kind)(key=f"set_paper_{name}").set_value(value))
+    now = settings(at)
+    assert now.paper == paper and before.paper == Paper()
+    assert links.from_file(links.to_file(now)) == now
+    assert links.read(links.write(now)) == (now, [])
+    assert now.matrices == before.matrices and not said(at, "refused")
+    if name not in ("letters", "signs", "height", "count_repeats"):  # one panel, of other words
+        assert figure_of(at) is not None
+
+
+def test_the_figure_on_the_page_is_that_of_the_settings():
+    at = taking()
+    ran(at.text_input(key="set_paper_query").set_value("Zeile"))
+    (axes,) = panels(at)
+    assert axes.get_ylabel() == "Zeile"
+    cells = axes.collections[0].get_array()
+    assert np.array_equal(cells, run(settings(at)).weights[0].ravel())
+    drawn = figure_of(at)
+    ran(at.button_group(key="set_paper_dpi").set_value(600))
+    assert figure_of(at) is drawn  # nothing of it changed
+    ran(at.button_group(key="set_head").set_value(1))
+    assert np.array_equal(
+        panels(at)[0].collections[0].get_array(), run(settings(at)).weights[1].ravel()
+    )
+
+
+def test_all_heads_stand_as_a_grid_with_one_bar():
+    at = taking()
+    ran(at.button(key="paper_all_heads").click())
+    assert settings(at).paper_heads == (0, 1)
+    assert [axes.get_title("left") for axes in panels(at)] == ["(a) head 1", "(b) head 2"]
+    assert len(figure_of(at).axes) == 3
+
+
+def test_none_chosen_are_all_stages():
+    at = taking(example="four-words")
+    ran(at.button_group(key="set_paper_stages").set_value([]))
+    ran(at.button_group(key="set_paper_size").set_value("text"))
+    assert len(panels(at)) == 12
+
+
+def test_what_does_not_fit_is_refused_in_a_sentence_and_nothing_can_be_saved():
+    at = taking(example="four-words")
+    ran(at.button_group(key="set_paper_stages").set_value([]))
+    ran(at.number_input(key="set_paper_height").set_value(3.0))
+    assert said(at, "refused") == [
+        "12 panels do not fit on 8.25 × 3 cm with letters of 8 pt: choose fewer panels, smaller"
+        " letters, or a larger width or height."
+    ]
+    assert not [b for b in at.get("download_button") if b.proto.label == "Save as PDF"]
+
+
+def test_letters_that_no_font_has_and_numbers_too_small_are_said():
+    at = taking()
+    ran(at.text_input(key="set_paper_title").set_value("a \U000123ab"))
+    (said_so,) = [text for text in said(at, "flag") if "No font" in text]
+    assert said_so == "No font of this machine has \U000123ab (U+123AB); boxes stand for them."
+    at = taking(example="sentence")
+    ran(at.button_group(key="set_paper_size").set_value("own"))
+    ran(at.number_input(key="set_paper_width").set_value(3.0))
+    assert [text for text in said(at, "flag") if "left out" in text]
+
+
+def test_a_png_too_large_to_draw_is_not_offered():
+    at = taking(paper='{"width": 120, "height": 120, "font_size": 30}')
+    ran(at.button_group(key="set_paper_dpi").set_value(600))
+    (why,) = [text for text in said(at, "flag") if "million dots" in text]
+    assert why.startswith("A PNG of 120.0 × ")
+    buttons = {b.proto.label: b.proto.disabled for b in at.get("download_button")}
+    assert buttons["Save as PNG"] and not buttons["Save as PDF"] and not buttons["Save as SVG"]
+
+
+DAMAGED = [
+    ("[]", "settings by their names are wanted"),
+    ('{"poster": 1}', "a figure has no setting 'poster'"),
+    ('{"size": 1}', "a figure has no setting 'size'"),
+    ('{"numbers": 1}', "numbers cannot be 1"),
+    ('{"digits": true}', "digits cannot be True"),
+    ('{"title": ["a"]}', "title cannot be ['a']"),
+    ('{"width": "poster"}', "width is 'poster'; choose one of column, text, slide, or give"),
+    ('{"limits": [1, 0]}', "limits is (1, 0); 'stage', 'data', or a lowest and a highest"),
+    ('{"caption": "%s"}' % ("a" * 2001), "caption has 2,001 letters; 2,000 fit"),
+    ("{", "it cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), DAMAGED)
+def test_settings_that_cannot_be_are_passed_over_in_a_sentence(text, why):
+    found, (notice,) = links.read({"example": "four-words", "paper": text})
+    assert found == EXAMPLES["four-words"].build()
+    assert notice.startswith(f"The link's parameter paper was passed over: {why}")
+
+
+def test_stages_and_heads_that_are_not_there_are_left_out():
+    found, notices = links.read(
+        {"example": "sentence", "paper_stages": "output attention X", "paper_heads": "7.1"}
+    )
+    assert (found.paper_stages, found.paper_heads, notices) == (("X", "output"), (1,), [])
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "first"),
+    [
+        (VARIANCE, "attention_why", "variances"),
+        ("attention/pages/conventions.py", "attention_conventions", "ours"),
+        ("attention/pages/check.py", "attention_check", "ours"),
+    ],
+    ids=["variance", "conventions", "check"],
+)
+def test_the_other_pages_have_a_figure_of_what_they_show(page, name, first):
+    at = ran(opened(example="cat-sat").switch_page(page))
+    if "check" in page:
+        ran(at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries"))
+        ran(at.button(key="check_planted").click())
+    ran(at.toggle(key=f"set_paper_open_{name}").set_value(True))
+    ran(at.text_input(key=f"set_paper_title_{name}").set_value("Mine"))
+    figure = figure_of(at)
+    assert figure.axes[0].get_label().endswith(first)
+    assert "Mine" in [text.get_text() for text in figure.texts]
+    assert settings(at).paper == Paper()  # words of one page stay there
