@@ -243,13 +243,13 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
     ]
     assert what_it_is(s, whole=True).lines()[1] == "all 2 heads"
     assert what_it_is(s).suffix == "_head2"
-    assert what_it_is(s, whole=True).suffix == ""
+    assert what_it_is(s, whole=True).suffix == "_all_heads"
     assert what_it_is(s).record() == {
         "program": program.NAME,
         "version": attention.__version__,
         "date": "1970-01-02",
         "item": "1 of 1",
-        "head": "2 of 2",
+        "head": "head 2 of 2",
         "inputs": sources(s),
         "stayed_behind": list(what_it_is(bert).behind),
     }
