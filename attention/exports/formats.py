@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from attention import program
@@ -37,7 +37,7 @@ class PageContents:
     panes: Callable[[], list[Pane]]  # the board's figures
     stages: tuple[str, ...] = ()  # of the tables and texts; () for all
 
-    @property
+    @cached_property
     def about(self) -> About:
         return what_it_is(self.settings)
 

@@ -5,7 +5,7 @@ and head it holds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from attention.numbers import exact
 from attention.readers.select import MASK
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe
+from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
-TYPED = "typed"
+OTHERWISE = ", changed since"  # of an example: a link of before 0.4 may have brought others
+UNSAID = "given, and no record of where from"  # such a link too
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,20 @@ def source_of(s: Settings, name: str) -> str:
     if matrix.origin:
         return matrix.origin.source + ("" if matrix.origin.holds(matrix.values) else CHANGED)
     if made is not None and made.recipe == matrix.recipe:
-        return title + CHANGED
-    return in_words(matrix.recipe) + CHANGED if matrix.recipe else TYPED
+        return title + OTHERWISE
+    return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
+
+
+def on_its_own(s: Settings) -> Settings:
+    """Settings of no example any more; typed numbers that were the example's go on saying so."""
+    title, made = f"example “{EXAMPLES[s.example].title}”", EXAMPLES[s.example].build().matrices
+    matrices = {
+        name: replace(matrix, origin=Origin.of(title, made[name].values))
+        if name in made and not matrix.recipe and not matrix.origin and s.example != OWN
+        else matrix
+        for name, matrix in s.matrices.items()
+    }
+    return replace(s, example=OWN, names={}, matrices=matrices)
 
 
 def _mask_source(s: Settings) -> str:

@@ -12,7 +12,7 @@ from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
-from attention.session.examples import OWN
+from attention.session.about import on_its_own
 from attention.session.finished import looks_finished, with_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
@@ -97,10 +97,9 @@ def adopt(
     left = " ".join(behind(brought))  # of the model all of them are from
     brought = {name: replace(b, behind=left) for name, b in brought.items()}
     before = s
+    s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None)
-    if brought.keys() & {"X", "Q"}:
-        s = replace(s, example=OWN, names={})
     if (
         brought.keys() & {"X", "Q"}
         and s.tokens == before.tokens

@@ -340,6 +340,26 @@ def test_every_format_is_downloaded_and_equal(mine):
         ] == printed
 
 
+def test_a_file_is_named_in_what_is_taken_away_after_a_reload_too(visit):
+    dashboard = visit().open(example="four-words")
+    buffer = io.BytesIO()
+    np.savez(buffer, W_Q=np.arange(16.0).reshape(4, 4), W_K=np.eye(4))
+    dashboard.upload("mine.npz", buffer.getvalue())
+    dashboard.use()
+    dashboard.write("W_K", 0, 0, "7")
+    dashboard.page.reload()
+    dashboard.tab("Take it away")
+    _, content = dashboard.download(
+        lambda: dashboard.page.get_by_role("button", name="JSON", exact=True).click()
+    )
+    assert json.loads(content)["about"]["inputs"] == {
+        "X": "example “Four words, by hand”",
+        "W_Q": "mine.npz, W_Q",
+        "W_K": "mine.npz, W_K, changed by hand since",
+        "W_V": "example “Four words, by hand”",
+    }
+
+
 def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
     mine, browser, tmp_path
 ):
