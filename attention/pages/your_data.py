@@ -10,7 +10,7 @@ from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import array_files, opening
-from attention.readers.entry import ArrayEntry, shown
+from attention.readers.entry import PASTED, ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.model_config import ModelConfig, read_config
@@ -33,7 +33,6 @@ from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
 
-PASTED = "the text"
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}

@@ -18,6 +18,7 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.select import SelectedArray
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix
+from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings, as_drawn
 
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
@@ -51,12 +52,17 @@ def with_weights(
         logs = np.where(A > 0, np.log(A), np.where(seen, NEVER, 0.0))
     one = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
     matrices = {"Q": join_heads(logs), "K": join_heads(one), "V": join_heads(one)}
+    from_where = {"Q": f"the logarithm of {brought.source}"} if brought.source else {}
+    from_where |= dict.fromkeys("KV", "ones, as the weights came finished")
     hidden = not seen.all()
     s = replace(
         s,
         tokens=tokens,
         memory_tokens=keys,
-        matrices={name: Matrix(values) for name, values in matrices.items()},
+        matrices={
+            name: Matrix(M, origin=Origin.of(from_where[name], M) if name in from_where else None)
+            for name, M in matrices.items()
+        },
         example=OWN,
         names={},
         heads=len(A),
@@ -68,6 +74,7 @@ def with_weights(
         cell=None,
         mask=DRAWN if hidden else "none",
         drawn=as_drawn(seen) if hidden else (),
+        drawn_from=None,
     )
     said = [
         "These are finished weights: Q is their logarithm, K and V are 1, and the scale is 1, so"
