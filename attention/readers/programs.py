@@ -74,7 +74,8 @@ def _named(found: list[tuple[str, ArrayEntry]], where: str) -> dict[str, ArrayEn
 # ---- LaTeX and Markdown -------------------------------------------------------------------------
 
 _MATRIX = re.compile(
-    r"\\begin\{([bpvBV]?matrix\*?|smallmatrix|array|tabular)\}(?:\[[^\]\n]{0,9}\]|\{[^}\n]{0,999}\})?"
+    r"\\begin\{([bpvBV]?matrix\*?|smallmatrix|array|tabular)\}"
+    r"(?:\[[^\]\n]{0,9}\]|\{[^}\n]{0,999}\})?"
 )
 _BEFORE = re.compile(r"([^=\n]{1,120})=\s{0,9}(?:\\left\s?[\[({|.]\s{0,9})?$")
 _POWER = re.compile(r"\s*\\(?:cdot|times)\s*10\^\{?(-?\d{1,4})\}?")
