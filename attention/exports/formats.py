@@ -15,6 +15,7 @@ from attention.figures.panes import Pane
 from attention.limits import BadInput
 from attention.session.links import to_file
 from attention.session.settings import Settings
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
 
@@ -48,19 +49,17 @@ def _npz(page: PageContents) -> bytes:
         tokens=settings.tokens,
         key_tokens=settings.memory_tokens,
         context=settings.context,
+        only=page.view.stages if settings.weights_alone else STAGES,
     )
 
 
 def _report(page: PageContents) -> bytes:
     settings = page.settings
-    facts = {
-        "tokens": ", ".join(settings.tokens),
-        "heads": str(settings.heads),
-        "scale": repr(page.trace.scale),
-        "mask": settings.mask,
-        "softmax": "on" if settings.softmax else "off",
-    }
-    for name, matrix in settings.matrices.items():
+    facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
+    if not settings.weights_alone:
+        facts |= {"scale": repr(page.trace.scale), "softmax": "on" if settings.softmax else "off"}
+    facts["mask"] = settings.mask
+    for name, matrix in settings.matrices.items() if not settings.weights_alone else ():
         rolled = str(matrix.recipe) if matrix.recipe else "as given"
         facts[f"{name} was rolled" if matrix.recipe else name] = matrix.remark or rolled
     return to_report(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -43,12 +43,15 @@ def to_npz(
     tokens: Sequence[str] | None = None,
     key_tokens: Sequence[str] | None = None,
     context: bool = False,
+    only: Collection[str] = STAGES,
 ) -> bytes:
     """Every stage with its batch and head axes, the weights as given, and what was allowed.
 
-    ``context`` adds the sum of the outputs; the tokens are kept where they are given.
+    ``context`` adds the sum of the outputs; the tokens are kept where they are given. Stages that
+    ``only`` does not name are left out.
     """
-    kept = {name: getattr(trace, name, None) for name in (*STAGES, "allowed") if name != "context"}
+    names = [name for name in STAGES if name in only and name != "context"]
+    kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
     arrays = {name: values for name, values in kept.items() if values is not None}
     if context:
         arrays["context"] = trace.context

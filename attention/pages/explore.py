@@ -119,7 +119,8 @@ with st.sidebar:
 controls.rail(s, notice())
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
-sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
+sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
+sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
 parts.sentences(*state.sentences())
@@ -161,7 +162,7 @@ for sentence in flags():
 
 
 def the_cell() -> None:
-    stage, i, j = s.cell or ("scores", s.query, 0)
+    stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
     how = HOW_TO_CHANGE if stage in s.matrices else ""
@@ -193,6 +194,9 @@ def brief_list(words: list[str]) -> str:
 
 
 def the_walk() -> None:
+    if s.weights_alone:
+        parts.note(words.ALONE)
+        return
     last = len(tables.STEPS)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         previous, following = st.container(width="content"), st.container(width="content")

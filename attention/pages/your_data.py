@@ -39,7 +39,11 @@ PASTED, FILE = "the text", "load_file"
 WANTED = "Arrays, tables, checkpoints, word vectors, a saved state; at most 8 MB are read."
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"
-FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
+FAMILY_LABELS = {
+    "weights": "X and weights",
+    "qkv": "Q, K and V themselves",
+    "finished": "finished attention weights",
+}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 # What can be chosen for one array, and what is chosen to begin with.
 CHOICES = {
@@ -271,7 +275,7 @@ def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
     state.set_page_value("load_layer", next(iter(layers(arrays)), None))
-    state.set_page_value("load_family", adopt.family_of(list(arrays)))
+    state.set_page_value("load_family", adopt.family_of(arrays))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
     likely = adopt.likely(*next(iter(arrays.items())), s)
     state.set_page_value("load_role", likely)

@@ -13,13 +13,17 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
 from attention.session.examples import OWN
-from attention.session.finished import looks_finished, with_weights
+from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 from attention.stages import WEIGHTS
 
-FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
+FAMILIES = {
+    "weights": ("X", *WEIGHTS, "memory", MASK),
+    "qkv": ("Q", "K", "V", "W_O", MASK),
+    "finished": (FINISHED,),
+}
 
 
 ROLES = {
@@ -50,7 +54,10 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
 def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
-    return {role: guess(names, role, layer) for role in FAMILIES[family]}
+    picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    if family == "finished" and picks[FINISHED] is None:
+        picks[FINISHED] = next((name for name in names if looks_finished(found[name])), None)
+    return picks
 
 
 def axis_of(found: dict[str, ArrayEntry]) -> str:
@@ -63,11 +70,16 @@ def axis_of(found: dict[str, ArrayEntry]) -> str:
     return "heads" if many or deep else "batch"
 
 
-def family_of(names: list[str]) -> str:
-    """Whether these look like embeddings and weights, or like Q, K and V."""
-    return (
-        "qkv" if all(guess(names, role) for role in "QKV") and not guess(names, "X") else "weights"
-    )
+def family_of(found: dict[str, ArrayEntry]) -> str:
+    """Whether these look like embeddings and weights, like Q, K and V, or like finished weights."""
+    names = list(found)
+    if all(guess(names, role) for role in "QKV") and not guess(names, "X"):
+        return "qkv"
+    of_rows = [entry for entry in found.values() if len(entry.shape) >= 2]
+    known = any(guess(names, role) for role in (*FAMILIES["weights"], *"QKV"))
+    if of_rows and not known and all(map(looks_finished, of_rows)):
+        return "finished"
+    return "weights"
 
 
 # ---- the settings that follow -------------------------------------------------------------------
@@ -93,7 +105,7 @@ def adopt(
     if FINISHED in brought:
         return _finished(s, brought, remarks)
     remarks += [remark for b in brought.values() for remark in b.remarks]
-    before = s
+    s = before = without_weights(s)
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None)
     if brought.keys() & {"X", "Q"}:
