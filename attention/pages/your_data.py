@@ -12,7 +12,7 @@ from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import chooser, parts, state
 from attention.pages.chooser import ChosenFile
 from attention.readers import array_files, opening
-from attention.readers.entry import ArrayEntry, shown
+from attention.readers.entry import PASTED, ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.model_config import ModelConfig, read_config
@@ -35,7 +35,7 @@ from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
 
-PASTED, FILE = "the text", "load_file"
+FILE = "load_file"
 WANTED = "Arrays, tables, checkpoints, word vectors, a saved state; at most 8 MB are read."
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"
@@ -500,7 +500,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
 def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
     def act(s: Settings) -> Settings:
         new, said = adopt.adopt(s, selected, heads)
-        state.remark(" ".join([*adopt.behind(selected), *said]))
+        state.remark(" ".join(said))  # what stays behind stands above the board
         return new
 
     state.change(act)

@@ -18,6 +18,7 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.select import SelectedArray
 from attention.session.examples import EXAMPLES, FIRST, OWN
 from attention.session.matrix import Matrix
+from attention.session.origin import Origin
 from attention.session.settings import DRAWN, PRINTED, ROUNDED, SAMPLING, Settings, as_drawn
 
 
@@ -55,13 +56,16 @@ def with_weights(
     sums = A.sum(axis=-1)
     seen = np.asarray((A > 0).any(axis=0))  # (n_q, n_k)
     one = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
-    matrices = {"Q": join_heads(A), "K": join_heads(one), "V": join_heads(one)}
+    came = Origin.of(brought.source, join_heads(A)) if brought.source else None
+    matrices = {"Q": Matrix(join_heads(A), origin=came)}
+    matrices |= {name: Matrix(join_heads(one)) for name in "KV"}
     hidden = not seen.all()
+    masked = came and Origin.of(f"0 in every head of {came.source}", seen)
     s = replace(
         s,
         tokens=tokens,
         memory_tokens=keys,
-        matrices={name: Matrix(values) for name, values in matrices.items()},
+        matrices=matrices,
         example=OWN,
         names={},
         heads=len(A),
@@ -77,6 +81,7 @@ def with_weights(
         paper_heads=(),
         mask=DRAWN if hidden else "none",
         drawn=as_drawn(seen) if hidden else (),
+        drawn_from=masked if hidden else None,
     )
     said = [
         "These are finished weights. They stand alone: no embeddings, queries, keys, scores or"

@@ -14,6 +14,7 @@ from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
 from attention.paper import Paper
 from attention.session.matrix import Matrix, Rows
+from attention.session.origin import Origin
 
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
@@ -40,6 +41,7 @@ class Settings:
     padding: tuple[int, ...] = ()  # keys hidden from every query
     # (n_q, n_k), True = may look; used where mask is DRAWN
     drawn: tuple[tuple[bool, ...], ...] = ()
+    drawn_from: Origin | None = None  # where a mask came from that was brought
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool = True
     context: bool = False  # also show the sum of the outputs
@@ -76,6 +78,13 @@ class Settings:
         """The words behind the rows of embeddings; None for other matrices."""
         tokens = {"X": self.tokens, "memory": self.memory_tokens}.get(name)
         return Rows(tokens, self.tokens + self.memory_tokens) if tokens else None
+
+    @property
+    def origins(self) -> dict[str, Origin]:
+        """Where the inputs came from that a person brought; the mask's under "mask"."""
+        found = {name: m.origin for name, m in self.matrices.items() if m.origin}
+        mask = {"mask": self.drawn_from} if self.drawn_from and self.mask == DRAWN else {}
+        return found | mask
 
     @property
     def typed_qkv(self) -> bool:

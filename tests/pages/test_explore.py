@@ -501,7 +501,13 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     for role, first in (("W_Q", 0), ("W_K", 2), ("W_V", 4)):  # of each head two rows each
         wanted = [rows[k].tolist() for k in (first, first + 1, first + 6, first + 7)]
         assert s.matrices[role].values.T.tolist() == wanted
-    assert said(at, "understood")[0].startswith(behind)
+    assert behind not in said(at, "understood")[0]
+    below(at, "This cell")
+    assert said(at, "flag") == [behind]  # apart, and as long as these numbers stand on the board
+    ran(at.slider(key="set_digits").set_value(4))
+    assert said(at, "flag") == [behind] and said(at, "understood") == []
+    ran(at.button(key="randomize").click())
+    assert said(at, "flag") == []
 
 
 def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
