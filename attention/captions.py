@@ -42,6 +42,8 @@ def _scaled(view: View, name: str) -> tuple[str, str]:
 
 
 def _mask(view: View, name: str) -> tuple[str, str]:
+    if "masked" not in view.stages:
+        return "", "−∞ where the weights of every head are 0."
     if view.bias is None:
         return "", ""
     if fills(view):

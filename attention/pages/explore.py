@@ -108,7 +108,7 @@ def notice() -> str:
 
 def board_order(pane: Mapping[str, Any]) -> int:
     """In reading order; what a setting adds stands where it moves the others least."""
-    name = BEFORE.get(pane["name"], pane["name"])
+    name = pane["name"] if s.weights_alone else BEFORE.get(pane["name"], pane["name"])
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
@@ -145,7 +145,7 @@ for pane in panes:
         if sequence:
             pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
-    pane["added"] = pane["name"] == ADDED
+    pane["added"] = pane["name"] == ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"

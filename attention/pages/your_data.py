@@ -99,7 +99,7 @@ def panel(s: Settings) -> None:
         except OtherKind as problem:
             parts.message_box("refused", state.capital(str(problem)))
             if problem.code:
-                st.code(problem.code, language="python")
+                st.code(problem.code, language="python", wrap_lines=True)
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
 
