@@ -6,3 +6,18 @@ const make = (tag, className, parent, text) => {
   parent?.append(node)
   return node
 }
+
+// Hand a call of Streamlit's to what stands at an element, made with the first; gives what ends it.
+// While a script is fetched, Streamlit may end a call when a later one has come: that one goes on.
+const standing = new WeakMap()
+const callOn = (root, Kind, call) => {
+  const here = standing.get(root) ?? { thing: new Kind(root) }
+  standing.set(root, here)
+  const turn = (here.turn = {})
+  call(here.thing)
+  return () => {
+    if (here.turn !== turn) return
+    standing.delete(root)
+    here.thing.end()
+  }
+}

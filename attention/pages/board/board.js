@@ -7,7 +7,6 @@ const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SHORTLY = 2000 // and until other numbers stand on the board
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
-const boards = new WeakMap()
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
 window.__attentionOpened ??= window.navigation?.currentEntry?.index ?? 0
@@ -901,7 +900,7 @@ class Board {
     }
   }
 
-  close() {
+  end() {
     this.resize.disconnect()
     this.themes.disconnect()
     this.ended.abort()
@@ -920,12 +919,7 @@ const CONFIG = { displayModeBar: false, responsive: false, doubleClick: 'reset',
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector('.board')
-  if (!boards.has(root)) boards.set(root, new Board(root))
-  const board = boards.get(root)
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
-  board.show(JSON.parse(new TextDecoder().decode(bytes)), setTriggerValue)
-  return () => {
-    board.close()
-    boards.delete(root)
-  }
+  const head = JSON.parse(new TextDecoder().decode(bytes))
+  return callOn(root, Board, board => board.show(head, setTriggerValue))
 }
