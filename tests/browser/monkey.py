@@ -328,7 +328,8 @@ class Seen:
 
 def differing(one: Settings, other: Settings) -> set[str]:
     """The names of the settings and matrices that are not the same."""
-    names = {name for name in links.CODECS if getattr(one, name) != getattr(other, name)}
+    own = links.CODECS.keys() - {"origins"}  # which follow the matrices
+    names = {name for name in own if getattr(one, name) != getattr(other, name)}
     names |= {"example"} if one.example != other.example else set()
     matrices = set(one.matrices) | set(other.matrices)
     return names | {

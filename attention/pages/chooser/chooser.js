@@ -1,7 +1,6 @@
 // The chooser of files. A file within the limit is sent whole, of a larger one the first bytes, in
 // one message for all that were chosen at once; Python answers with their names.
 
-const choosers = new WeakMap()
 const LARGER = { kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
 
 const sizeOf = bytes => {
@@ -115,16 +114,16 @@ class Chooser {
       this.input.focus()
     }
   }
+
+  end () {
+    this.root.replaceChildren()
+  }
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector('.chooser')
-  if (!choosers.has(root)) choosers.set(root, new Chooser(root))
-  const chooser = choosers.get(root)
-  chooser.setTriggerValue = setTriggerValue
-  chooser.show(JSON.parse(new TextDecoder().decode(data)))
-  return () => {
-    root.replaceChildren()
-    choosers.delete(root)
-  }
+  return callOn(root, Chooser, chooser => {
+    chooser.setTriggerValue = setTriggerValue
+    chooser.show(JSON.parse(new TextDecoder().decode(data)))
+  })
 }
