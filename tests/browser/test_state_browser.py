@@ -484,3 +484,21 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     cell(dashboard)
     dashboard.wait_for("() => location.search.includes('cell=')")
     assert said.is_hidden()
+
+
+def test_a_file_chosen_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
+    dashboard = pages().open()
+    dashboard.tab("Your data")
+    until(dashboard.page.locator(".chooser-area"))
+    dashboard.idle()
+    server.kill()
+    connected(dashboard, False)
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    said = dashboard.page.locator(".chooser-status")
+    sentence = "The server cannot be reached just now, so this was not taken."
+    until(dashboard.page.locator(".chooser-status", has_text=sentence))
+    server.start()
+    connected(dashboard)
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    until(dashboard.page.locator(".chooser-name", has_text="one.csv"))
+    assert said.is_hidden()

@@ -76,14 +76,20 @@ class Chooser {
       const sent = await Promise.all(parts.map(base64))
       if (turn !== this.turn) return // others were chosen meanwhile
       const found = files.map(({ name, size }, k) => ({ name, size, sent: sent[k] }))
-      this.setTriggerValue('chosen', { turn, files: found })
+      if (connected()) this.setTriggerValue('chosen', { turn, files: found })
+      else this.failed(UNTAKEN)
     } catch (error) {
       if (turn !== this.turn) return
-      this.awaited = 0
-      this.show(this.last)
-      this.status.textContent = `This browser cannot read ${many}, as if it were a folder or had` +
-        ` changed meanwhile (${error?.message ?? error}).`
+      this.failed(`This browser cannot read ${many}, as if it were a folder or had changed` +
+        ` meanwhile (${error?.message ?? error}).`)
     }
+  }
+
+  // All stays as it was.
+  failed (sentence) {
+    this.awaited = 0
+    this.show(this.last)
+    this.status.textContent = sentence
   }
 
   show (data) {
