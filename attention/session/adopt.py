@@ -76,11 +76,11 @@ def family_of(found: dict[str, ArrayEntry]) -> str:
     names = list(found)
     if all(guess(names, role) for role in "QKV") and not guess(names, "X"):
         return "qkv"
-    of_rows = [entry for entry in found.values() if len(entry.shape) >= 2]
-    known = any(guess(names, role) for role in (*FAMILIES["weights"], *"QKV"))
-    if of_rows and not known and all(map(looks_finished, of_rows)):
-        return "finished"
-    return "weights"
+    if any(guess(names, role) for role in ("X", "memory", *WEIGHTS, *"QKV")):
+        return "weights"
+    own = guess(names, FINISHED)  # as this page saves them, with their mask
+    of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
+    return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
 
 
 # ---- the settings that follow -------------------------------------------------------------------

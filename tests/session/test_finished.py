@@ -17,6 +17,7 @@ from attention.html import walk as tables
 from attention.limits import BadInput
 from attention.readers import texts
 from attention.readers.entry import ALONE, ArrayEntry
+from attention.readers.opening import opened
 from attention.readers.select import FINISHED, select
 from attention.session import check_yours, links
 from attention.session.adopt import adopt, family_of, likely, picks_of
@@ -216,6 +217,17 @@ def test_among_the_arrays_of_a_file_one_of_finished_weights_is_chosen():
     assert family_of(beside) == "weights"
     assert picks_of(beside, "finished", None) == {FINISHED: "layer0"}
     assert picks_of({"a": entry(np.ones((2, 2)))}, "finished", None) == {FINISHED: None}
+
+
+def test_what_the_page_saves_of_them_comes_in_again_as_they_were():
+    A = softmax(RNG.standard_normal((2, 3, 3))) * np.tri(3)
+    A /= A.sum(axis=-1, keepdims=True)
+    s, _ = brought(A)
+    found = opened("mine.npz", FORMATS["npz"].write(contents(s)))
+    assert family_of(found) == "finished"
+    name = picks_of(found, "finished", None)[FINISHED]
+    again, _ = adopt(four_words(), {FINISHED: select(found[name], FINISHED, "it")})
+    assert np.array_equal(run(again).weights, A) and again.drawn == s.drawn
 
 
 def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
