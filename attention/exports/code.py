@@ -10,7 +10,7 @@ import numpy as np
 from attention.captions import TUTORIAL_FILL
 from attention.markdown import plain
 from attention.session.about import About, Part, what_it_is
-from attention.session.settings import Settings, allowed
+from attention.session.settings import ROUNDED, Settings, allowed
 from attention.stages import COMPUTED
 from attention.trace import AttentionTrace
 
@@ -47,6 +47,8 @@ def about(settings: Settings) -> About:
 
 def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
     """Heading and code of each part, in order. Of a batch, the item that is looked at."""
+    if settings.weights_alone:
+        return _finished(settings, trace)
     return [
         ("The inputs", _inputs(settings, trace)),
         ("Queries, keys and values", _projections(settings)),
@@ -54,6 +56,17 @@ def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]
         ("The numbers that were on the page", _expected(settings, trace)),
         ("They are the same", CHECK),
     ]
+
+
+def _finished(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
+    """Weights alone: there is nothing to compute."""
+    lines = ["import numpy as np", "", f"tokens = {_words(settings.tokens)}"]
+    if settings.memory_tokens:
+        lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
+    axes = "(heads, queries, keys)" if trace.weights.ndim > 2 else "(queries, keys)"
+    lines += [f"# {axes}", f"weights = {_array(trace.weights)}"]
+    sums = f"sums = weights.sum(axis=-1)\nassert ((abs(sums - 1) <= {ROUNDED}) | (sums == 0)).all()"
+    return [("Finished attention weights", "\n".join(lines)), ("Each row shares out 1", sums)]
 
 
 def _inputs(settings: Settings, trace: AttentionTrace) -> str:

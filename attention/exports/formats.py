@@ -19,6 +19,7 @@ from attention.paper import Paper
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file
 from attention.session.settings import Settings
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
 
@@ -72,18 +73,16 @@ def _npz(page: PageContents) -> bytes:
         key_tokens=settings.memory_tokens,
         context=settings.context,
         about=what_it_is(settings, whole=True),
+        only=page.view.stages if settings.weights_alone else STAGES,
     )
 
 
 def _report(page: PageContents) -> bytes:
     settings = page.settings
-    facts = {
-        "tokens": ", ".join(settings.tokens),
-        "heads": str(settings.heads),
-        "scale": repr(page.trace.scale),
-        "mask": MASK_LABELS.get(settings.mask, settings.mask),
-        "softmax": "on" if settings.softmax else "off",
-    }
+    facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
+    if not settings.weights_alone:
+        facts |= {"scale": repr(page.trace.scale), "softmax": "on" if settings.softmax else "off"}
+    facts["mask"] = MASK_LABELS.get(settings.mask, settings.mask)
     return to_report(
         page.panes(),
         title=page.title,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -49,13 +49,15 @@ def to_npz(
     key_tokens: Sequence[str] | None = None,
     context: bool = False,
     about: About = UNKNOWN,
+    only: Collection[str] = STAGES,
 ) -> bytes:
     """Every stage with its batch and head axes, the weights as given, and what was allowed.
 
     ``context`` adds the sum of the outputs; the tokens are kept where they are given. ``about`` is
-    an array of lines.
+    an array of lines. Stages that ``only`` does not name are left out.
     """
-    kept = {name: getattr(trace, name, None) for name in (*STAGES, "allowed") if name != "context"}
+    names = [name for name in STAGES if name in only and name != "context"]
+    kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
     arrays = {name: values for name, values in kept.items() if values is not None}
     if context:
         arrays["context"] = trace.context

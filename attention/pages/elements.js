@@ -21,3 +21,11 @@ const callOn = (root, Kind, call) => {
     here.thing.end()
   }
 }
+
+// Streamlit drops what a component sends while the connection is down.
+const connected = () => {
+  const page = document.querySelector('[data-testid=stApp]')
+  return (page?.dataset.testConnectionState ?? 'CONNECTED') === 'CONNECTED'
+}
+const UNTAKEN =
+  'The server cannot be reached just now, so this was not taken. Try again when it is back.'

@@ -20,6 +20,7 @@ from attention.html import walk as tables
 from attention.numbers import rounded
 from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
+from attention.session.about import behind
 from attention.session.board_edits import Operation, Refusal
 from attention.session.changes import name_of
 from attention.session.editing import token_sequence
@@ -109,7 +110,7 @@ def notice() -> str:
 
 def board_order(pane: Mapping[str, Any]) -> int:
     """In reading order; what a setting adds stands where it moves the others least."""
-    name = BEFORE.get(pane["name"], pane["name"])
+    name = pane["name"] if s.weights_alone else BEFORE.get(pane["name"], pane["name"])
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
@@ -121,9 +122,12 @@ with st.sidebar:
 controls.rail(s, notice())
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
-sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
+sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
+sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
+for sentence in behind(s):
+    parts.message_box("flag", sentence)
 parts.sentences(*state.sentences())
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
@@ -143,7 +147,7 @@ for pane in panes:
         if sequence:
             pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
-    pane["added"] = pane["name"] == ADDED
+    pane["added"] = pane["name"] == ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
@@ -163,7 +167,7 @@ for sentence in flags():
 
 
 def the_cell() -> None:
-    stage, i, j = s.cell or ("scores", s.query, 0)
+    stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
     how = HOW_TO_CHANGE if stage in s.matrices else ""
@@ -195,6 +199,9 @@ def brief_list(words: list[str]) -> str:
 
 
 def the_walk() -> None:
+    if s.weights_alone:
+        parts.note(words.ALONE)
+        return
     last = len(tables.STEPS)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         previous, following = st.container(width="content"), st.container(width="content")

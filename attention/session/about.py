@@ -14,7 +14,7 @@ from attention import program
 from attention.markdown import plain
 from attention.masks import MASKS
 from attention.numbers import exact
-from attention.readers.select import MASK
+from attention.readers.select import FINISHED, MASK
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe
 from attention.session.origin import Origin
@@ -122,17 +122,23 @@ UNKNOWN = About()
 def what_it_is(s: Settings, whole: bool = False) -> About:
     """Of the item and head that are looked at, or of the ``whole``."""
     inputs = {name: source_of(s, name) for name in s.matrices}
+    if s.weights_alone:
+        inputs = {FINISHED: inputs["Q"]}
     if s.mask != "none":
         inputs[MASK] = _mask_source(s)
     if s.padding:
         keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
         inputs["padding"] = f"{keys} hidden"
-    behind = dict.fromkeys(origin.behind for origin in s.origins.values() if origin.behind)
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:
         parts = Part("item", (s.item + 1,), max(s.batch, 1)), Part("head", (s.head + 1,), s.heads)
-    return About(inputs, tuple(behind), *parts)
+    return About(inputs, behind(s), *parts)
+
+
+def behind(s: Settings) -> tuple[str, ...]:
+    """What the models have that these inputs are from, and this formula has not."""
+    return tuple(dict.fromkeys(came.behind for came in s.origins.values() if came.behind))
 
 
 def source_of(s: Settings, name: str) -> str:

@@ -13,14 +13,18 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
 from attention.session.about import on_its_own
-from attention.session.finished import looks_finished, with_weights
+from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 from attention.stages import WEIGHTS
 
-FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
+FAMILIES = {
+    "weights": ("X", *WEIGHTS, "memory", MASK),
+    "qkv": ("Q", "K", "V", "W_O", MASK),
+    "finished": (FINISHED,),
+}
 
 
 ROLES = {
@@ -51,7 +55,10 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
 def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
-    return {role: guess(names, role, layer) for role in FAMILIES[family]}
+    picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    if family == "finished" and picks[FINISHED] is None:
+        picks[FINISHED] = next((name for name in names if looks_finished(found[name])), None)
+    return picks
 
 
 def axis_of(found: dict[str, ArrayEntry]) -> str:
@@ -64,11 +71,16 @@ def axis_of(found: dict[str, ArrayEntry]) -> str:
     return "heads" if many or deep else "batch"
 
 
-def family_of(names: list[str]) -> str:
-    """Whether these look like embeddings and weights, or like Q, K and V."""
-    return (
-        "qkv" if all(guess(names, role) for role in "QKV") and not guess(names, "X") else "weights"
-    )
+def family_of(found: dict[str, ArrayEntry]) -> str:
+    """Whether these look like embeddings and weights, like Q, K and V, or like finished weights."""
+    names = list(found)
+    if all(guess(names, role) for role in "QKV") and not guess(names, "X"):
+        return "qkv"
+    if any(guess(names, role) for role in ("X", "memory", *WEIGHTS, *"QKV")):
+        return "weights"
+    own = guess(names, FINISHED)  # as this page saves them, with their mask
+    of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
+    return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
 
 
 # ---- the settings that follow -------------------------------------------------------------------
@@ -94,9 +106,10 @@ def adopt(
     if FINISHED in brought:
         return _finished(s, brought, remarks)
     remarks += [remark for b in brought.values() for remark in b.remarks]
-    left = " ".join(behind(brought))  # of the model all of them are from
-    brought = {name: replace(b, behind=left) for name, b in brought.items()}
-    before = s
+    left = " ".join(behind(brought))  # of the model that the weights are from
+    of_model = brought.keys() & set(WEIGHTS) or brought.keys()
+    brought = {n: replace(b, behind=left if n in of_model else "") for n, b in brought.items()}
+    s = before = without_weights(s)
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None)

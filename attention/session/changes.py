@@ -192,6 +192,8 @@ def sentence_ends(s: Settings) -> str:
     >>> sentence_ends(EXAMPLES["random-qkv"].build())
     'Q, K and V were typed themselves; embeddings and random weights take their place.'
     """
+    if s.weights_alone:
+        return ""
     if s.typed_qkv:
         return "Q, K and V were typed themselves; embeddings and random weights take their place."
     return (
@@ -216,6 +218,8 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
         raise BadInput(f"the sentence has {len(tokens)} tokens; at most {MAX_TOKENS} fit.")
     if tokens == (s.memory_tokens if memory else s.tokens):
         return s
+    if s.weights_alone:
+        return _with_words(s, sentence, memory)
     s = _embedded(set_memory(s, True) if memory and not s.memory_tokens else s)
     mine, other = ("memory", "X") if memory else ("X", "memory")
     keep = _followed(s.memory_tokens if memory else s.tokens, tokens)
@@ -229,6 +233,22 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
         return after
     query = keep.index(s.query) if s.query in keep else min(s.query, len(tokens) - 1)
     return replace(after, query=query)
+
+
+def _with_words(s: Settings, sentence: str, memory: bool) -> Settings:
+    """Finished weights keep their rows or columns, and these are called by the words: by the tokens
+    of the sentence, or by what stands between its spaces (##ing, [CLS]), whichever are as many.
+    """
+    count = len(s.memory_tokens if memory else s.tokens)
+    ways = tokens_of(sentence), tuple(sentence.split())
+    tokens = next((words for words in ways if len(words) == count), None)
+    if tokens is None:
+        raise BadInput(
+            f"the sentence has {len(tokens_of(sentence))} tokens, and these finished weights have"
+            f" {count} {'columns' if memory else 'rows'}; type as many words, or choose an example"
+            " to leave the weights."
+        )
+    return replace(s, memory_tokens=tokens) if memory else replace(s, tokens=tokens)
 
 
 def by_word(

@@ -156,9 +156,7 @@ class Board {
   emit(name, value) {
     this.untaken.hidden = true
     if (connected()) return this.send(name, value)
-    this.say(
-      'The server cannot be reached just now, so this was not taken. Try again when it is back.'
-    )
+    this.say(UNTAKEN)
   }
 
   // One sentence below the board; "" takes it away. That something was done goes by itself.
