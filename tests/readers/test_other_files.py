@@ -196,7 +196,7 @@ TEXT = "the 1 2\ncat 0.5 -1.25\ndog 3 4\ncats 5 6\n"
         ("glove.txt.xz", lzma.compress(TEXT.encode())),
         ("glove.zip", member("glove.txt", TEXT.encode())),
         ("google.bin", VECTORS),
-        ("google.bin.gz", gzip.compress(VECTORS)),
+        ("google.bin.gz", gzip.compress(VECTORS, mtime=0)),
     ],
 )
 def test_the_lines_for_packed_word_vectors_cut_the_words_out(name, content, tmp_path):
