@@ -7,7 +7,7 @@ import hashlib
 import streamlit as st
 
 from attention.html import preview as tables
-from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
+from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
 from attention.pages import parts, state
 from attention.readers import array_files, opening
 from attention.readers.entry import ArrayEntry, shown
@@ -78,7 +78,7 @@ def panel(s: Settings) -> None:
             "or open a file",
             type=opening.SUFFIXES,
             key="load_file",
-            max_upload_size=8,
+            max_upload_size=MAX_STATE // 2**20,
             help="Text as UTF-8, arrays, or a state saved under “Take it away”.",
             on_change=state.control_moved,
         )
