@@ -60,7 +60,10 @@ MAX_STATE_COMMAS = 700_000
 # ---- work ---------------------------------------------------------------------------------------
 
 MAX_CHECKED = 8 * 128 * 128  # heads × queries × keys that Check yours searches within two seconds
+MAX_COMPARED = 128 * 128  # scores that Conventions hands to every framework
 MAX_DRAWN = 2_000_000  # cells of all panes of one figure; a browser draws no more in time
+MAX_LISTED = 1_000_000  # numbers of all stages in CSV, JSON or code: 35 MB
+MAX_TYPESET = 250_000  # in LaTeX, Markdown or the report
 MAX_PRINTED = 2**17  # of a paper figure, which draws each cell as lines
 MAX_SAMPLES = 10_000  # scores that Why √d_k draws
 MAX_SAMPLE_D_K = 1024

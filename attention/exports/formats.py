@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from attention.exports import code, paper, tables, text
+from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.limits import BadInput
@@ -151,11 +151,11 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
     """A zip of all formats and of the figure to print, file by file.
 
     Yields how much is done, from 0 to 1, what comes next, and at the end the whole zip. Where the
-    figure cannot be drawn, a text in the zip says why.
+    figure cannot be drawn, or a file would be too large, a text in the zip says why.
     """
     buffer = io.BytesIO()
     files: dict[str, Callable[[], bytes | str]] = {
-        format.filename: partial(format.write, page) for format in FORMATS.values()
+        format.filename: partial(_bounded, key, page) for key, format in FORMATS.items()
     }
     figure = cache(lambda: paper.figure_of(page.settings, page.trace))
     files |= {f"figure.{form}": partial(_figure, figure, form) for form in paper.FORMS}
@@ -167,6 +167,13 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
             except BadInput as problem:
                 archive.writestr(f"{name}.txt", str(problem))
     yield 1.0, "the zip", buffer.getvalue()
+
+
+def _bounded(key: str, page: PageContents) -> bytes:
+    """The file, or BadInput where the page holds more than it takes."""
+    if refusal := bounds.too_large(key, page.view):
+        raise BadInput(refusal)
+    return FORMATS[key].write(page)
 
 
 def _figure(figure: Callable[[], Any], form: str) -> bytes:

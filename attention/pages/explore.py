@@ -11,6 +11,7 @@ import streamlit as st
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.captions import formula
+from attention.exports.bounds import too_large
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
@@ -111,6 +112,17 @@ def board_order(pane: Mapping[str, Any]) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
+def stages(in_colours: bool) -> list[figures.Pane]:
+    """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
+    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
+    look["in_colours"] = in_colours
+    found = figures.panes(shown, cell=s.cell, **look)
+    if s.fill == "-1e9":
+        exact = replace(s, fill="-inf")
+        found += figures.side_by_side(view(exact, run(exact)), **look)
+    return found
+
+
 with st.sidebar:
     parts.opening(
         "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
@@ -127,12 +139,7 @@ parts.sentences(*state.sentences())
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
-panes = figures.panes(shown, digits=s.digits, query=s.query, cell=s.cell, title=title)
-if s.fill == "-1e9":
-    exact = replace(s, fill="-inf")
-    panes += figures.side_by_side(
-        view(exact, run(exact)), digits=s.digits, query=s.query, title=title
-    )
+panes = stages(in_colours=True)
 for pane in panes:
     pane["edit"] = "mask" if pane["name"] == "masked" else ""
     if pane["name"] in s.matrices:
@@ -234,9 +241,10 @@ def the_figures() -> None:
 def the_exports() -> None:
     name = f"attention_{called_in_files}"
     st.subheader("Numbers, code, state", anchor=False)
-    page = PageContents(s, trace, shown, title, lambda: panes)
+    page = PageContents(s, trace, shown, title, lambda: stages(in_colours=False))
     with st.container(horizontal=True, key="formats"):
         for key, format in FORMATS.items():
+            refusal = too_large(key, shown)
             st.download_button(
                 format.label,
                 partial(format.write, page),
@@ -245,7 +253,14 @@ def the_exports() -> None:
                 on_click="ignore",
                 key=f"take_{key}",
                 help=format.help,
+                disabled=bool(refusal),
             )
+    if refused := [format.label for key, format in FORMATS.items() if too_large(key, shown)]:
+        numbers = sum(matrix.size for matrix in shown.stages.values())
+        parts.note(
+            f"These stages hold {numbers:,} numbers, which is too many for"
+            f" {', '.join(refused)}. NPZ and the state hold them all."
+        )
     parts.note(
         "The address of this page holds all settings, unless a box above says that they do not"
         " fit. A saved state opens again under “Your data”. The menu ⋯ of a stage"

@@ -37,8 +37,9 @@ const read = pane => {
   pane.traces = figure.data.map(trace => (trace.z ? { ...trace, z: decode(trace.z) } : trace))
   if (!rows) return
   pane.z = pane.traces[0].z
-  pane.n = pane.z.length
-  pane.m = pane.z[0]?.length ?? 0
+  pane.n = rows.length
+  pane.m = pane.spec.columns.length
+  pane.codes = pane.spec.codes ?? coded(pane)
   const written = pane.traces.map(trace => trace.text)
   pane.texts =
     written[0] &&
@@ -195,7 +196,7 @@ const composed = (pane, palette, width = 900) => {
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
   const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
   if (hidden.path) layout.shapes.push(hidden)
-  const data = pane.traces.map(trace => ({
+  const data = layers(pane).map(trace => ({
     ...trace,
     text: write && trace.text?.map((row, i) => row.map((text, j) => write(text, trace.z[i][j]))),
     colorscale: palette[trace.meta],

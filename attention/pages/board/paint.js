@@ -28,29 +28,6 @@ const colours = scale => {
   return scales.get(key)
 }
 
-// The cells, one pixel each, to be drawn larger.
-const pixels = (pane, palette) => {
-  const canvas = (pane.pixels ??= document.createElement('canvas'))
-  canvas.width = pane.m
-  canvas.height = pane.n
-  const context = canvas.getContext('2d')
-  const image = context.createImageData(pane.m, pane.n)
-  for (const { z, zmin = 0, zmax = 1, meta } of pane.traces) {
-    const table = colours(palette[meta])
-    const span = zmax - zmin || 1
-    z.forEach((row, i) => {
-      for (let j = 0; j < pane.m; j++) {
-        if (Number.isNaN(row[j])) continue
-        const share = Math.min(Math.max((row[j] - zmin) / span, 0), 1)
-        image.data.set(table[Math.round(share * STEPS)], 4 * (i * pane.m + j))
-        image.data[4 * (i * pane.m + j) + 3] = 255
-      }
-    })
-  }
-  context.putImageData(image, 0, 0)
-  return canvas
-}
-
 // A canvas of this size in CSS pixels, sharp on this screen, and empty.
 const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
@@ -101,13 +78,20 @@ const paint = (pane, palette, font, waiting) => {
   Object.assign(context, { textBaseline: 'middle' })
   const labels = paintLabels(context, pane, palette, font, axes, waiting)
   if (places.bar) paintBar(context, pane, palette, font)
-  pane.canvas.painted = { z: pane.z, ...numbers, ...labels, bar: !!places.bar, axes }
+  const { z, codes } = pane
+  pane.canvas.painted = { z, codes, ...numbers, ...labels, bar: !!places.bar, axes }
 }
 
 const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
+  const ratio = context.getTransform().a
+  const image = pixels(pane, palette, across * pane.m * ratio, down * pane.n * ratio)
+  // several cells in one pixel: that pixel is one of the screen's
+  const side = (few, count, start, length) =>
+    few < count ? [Math.round(start * ratio) / ratio, few / ratio] : [start, length]
+  const [left, width] = side(image.width, pane.m, x(-0.5), across * pane.m)
+  const [top, height] = side(image.height, pane.n, y(-0.5), down * pane.n)
   context.imageSmoothingEnabled = false
-  const image = pixels(pane, palette)
-  context.drawImage(image, x(-0.5), y(-0.5), across * pane.m, down * pane.n)
+  context.drawImage(image, left, top, width, height)
   if (Math.min(across, down) < 6) return
   const [right, bottom] = [x(columns[1] + 0.5), y(rows[1] + 0.5)]
   for (let j = columns[0]; j <= columns[1] + 1; j++) {
@@ -121,14 +105,13 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
 // Hidden cells are struck through, so that they differ by more than their colour; where they are
 // small, only so many that the lines stay apart. Each is [row, column].
 const struck = (pane, cell) => {
-  const hidden = pane.traces.find(({ meta }) => meta === 'hidden')?.z ?? []
   const step = Math.ceil(APART / cell)
   const found = []
-  hidden.forEach((row, i) => {
-    for (let j = 0; j < pane.m; j++) {
-      if ((i + j) % step === 0 && !Number.isNaN(row[j])) found.push([i, j])
+  for (let i = 0; i < pane.n; i++) {
+    for (let j = (step - (i % step)) % step; j < pane.m; j += step) {
+      if (isHidden(pane, i, j)) found.push([i, j])
     }
-  })
+  }
   return found
 }
 
