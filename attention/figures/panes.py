@@ -10,7 +10,7 @@ import numpy as np
 from attention.captions import describe
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.heatmap import Mark, around, heatmap, scale
-from attention.figures.shades import MOST_NUMBERED, shades
+from attention.figures.shades import BY_ROOT, MOST_NUMBERED, ROOTS, SHARE, shades
 from attention.numbers import exact, number
 from attention.stages import STAGES
 from attention.view import View
@@ -142,7 +142,7 @@ def pane(
     labels = tuple(rows), tuple(columns)
     bar = name != "mask"  # two values, grey and not: a scale would say nothing
     large = in_colours and matrix.size > MOST_NUMBERED
-    figure = (
+    figure: dict = (
         {"data": [scale(limits, bar)], "layout": around(*labels, heading, marks)}
         if large
         else heatmap(
@@ -168,6 +168,9 @@ def pane(
     }
     if large:
         made["codes"] = shades(matrix, limits, hidden)
+        if limits == SHARE:
+            made["sentence"] = f"{made['sentence']} {BY_ROOT}"
+            figure["data"][0]["colorbar"] |= ROOTS
         for _, i, j in marks:
             if j is not None:
                 value = matrix[i, j]

@@ -9,7 +9,7 @@ import pytest
 
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.panes import panes, side_by_side
-from attention.figures.shades import BROKEN, HIDDEN, LAST, MOST_NUMBERED, shades
+from attention.figures.shades import BROKEN, HIDDEN, LAST, MOST_NUMBERED, ROOTS, shades
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.run import run, view
@@ -22,6 +22,7 @@ LIMITS = {"shares": (0, 1), "signs": (-3.5, 3.5), "tiny": (-1e-300, 1e-300), "hu
 def nearest(value: float, limits: tuple[float, float]) -> set[int]:
     """The shades that are nearest to a number, one by one; two where it lies between them."""
     low, high = limits
+    value = math.sqrt(max(value, 0)) if limits == (0, 1) else value
     far = [abs(value - (low + (high - low) * code / LAST)) for code in range(LAST + 1)]
     return {code for code, gap in enumerate(far) if gap <= min(far) + (high - low) * 1e-9}
 
@@ -69,10 +70,15 @@ def test_stages_of_more_cells_than_get_numbers_have_shades_and_the_others_stay()
         (main,) = pane["figure"]["data"]
         assert "z" not in main and "text" not in main
         first = whole[name]["figure"]["data"][0]
-        assert {k: first[k] for k in main} == main
+        by_root = name == "weights"
+        bar = first["colorbar"] | (ROOTS if by_root else {})
+        assert {k: first[k] for k in main} | {"colorbar": bar} == main
         assert pane["figure"]["layout"] == whole[name]["figure"]["layout"]
+        words = {name: part for name, part in whole[name].items() if name != "figure"}
+        if by_root:
+            words["sentence"] += " Colours follow the square root."
         rest = {name: part for name, part in pane.items() if name not in ("codes", "figure")}
-        assert rest == {name: part for name, part in whole[name].items() if name != "figure"}
+        assert rest == words
         json.dumps(rest)
 
 

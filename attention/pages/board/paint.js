@@ -156,12 +156,15 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   return { texts: size ? texts : null, size }
 }
 
-// The row of the query and the chosen cell, as the figure has them.
+// The row of the query and the chosen cell, as the figure has them; around small ones wider, so
+// that they are still seen.
 const paintFrames = (context, pane, palette, { x, y, across, down }) => {
   for (const { name, x0, x1, y0, y1, line } of pane.spec.figure.layout.shapes ?? []) {
     context.strokeStyle = palette[name]
     context.lineWidth = line.width
-    context.strokeRect(x(x0), y(y0), (x1 - x0) * across, (y1 - y0) * down)
+    const [wide, high] = [(x1 - x0) * across, (y1 - y0) * down]
+    const [more, higher] = [wide, high].map(side => Math.max(0, line.width + 2 - side))
+    context.strokeRect(x(x0) - more / 2, y(y0) - higher / 2, wide + more, high + higher)
   }
 }
 
@@ -198,7 +201,7 @@ const paintLabels = (context, pane, palette, font, axes, waiting) => {
 
 const paintBar = (context, pane, palette, font) => {
   const { width, top, height, right } = pane.places
-  const [{ zmin, zmax, meta }] = pane.traces
+  const [{ zmin, zmax, meta, colorbar }] = pane.traces
   const x = width - right + 5
   const table = colours(palette[meta])
   for (let k = 0; k < height; k++) {
@@ -209,8 +212,9 @@ const paintBar = (context, pane, palette, font) => {
   context.font = `9px ${font}`
   context.fillStyle = palette.ink
   context.textAlign = 'left'
-  for (const share of [0, 0.5, 1]) {
-    const value = Number((zmin + share * (zmax - zmin)).toPrecision(2))
+  for (const [k, share] of [0, 0.5, 1].entries()) {
+    const value =
+      colorbar.ticktext?.[k] ?? Number((zmin + share * (zmax - zmin)).toPrecision(2))
     const y = Math.min(Math.max(top + (1 - share) * height, top + 5), top + height - 5)
     context.fillText(String(value).replace('-', '\u2212'), x + 8, y)
   }
