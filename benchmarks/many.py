@@ -52,10 +52,12 @@ def pressed(page: Page, address: str, ready: str) -> dict:
     return moved(page, address, lambda: page.keyboard.press("Enter"), ready)
 
 
-def measured(browser, board: str, charts: str, tokens: int, runs: int) -> list[str]:
+def measured(browser, board: str, charts: str, tokens: int, runs: int) -> str:
     """The line of the table for so many tokens."""
     link = urlencode(write(rolled(tokens, width=WIDTH)))
     pages = new_page(browser), new_page(browser)
+    for page in pages:
+        page.set_default_timeout(120_000)
     opened(pages[0], f"{board}/?{link}", EXPLORE)
     opened(pages[1], f"{charts}/?{link}", "() => nine()")
     for page in pages:
@@ -75,7 +77,7 @@ def measured(browser, board: str, charts: str, tokens: int, runs: int) -> list[s
     ours, theirs = (middle(last[name], "painted") for name in ("board", "charts"))
     server = [middle(last["board"], what) for what in ("own", "processor")]
     click = middle(last["click"], "painted")
-    return [row(str(tokens), ours, theirs, f"{theirs / ours:.1f}", click, *server)]
+    return row(str(tokens), ours, theirs, f"{theirs / ours:.1f}", click, *server)
 
 
 def clicked(page: Page, address: str, x: float, y: float) -> dict:
@@ -101,10 +103,9 @@ def main() -> None:
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         print(versions(browser))
-        lines = [row(*HEADS), "|" + "---:|" * len(HEADS)]
+        print(row(*HEADS), "|" + "---:|" * len(HEADS), sep="\n")
         for tokens in options.tokens:
-            lines += measured(browser, board, charts, tokens, options.runs)
-        print("\n".join(lines), flush=True)
+            print(measured(browser, board, charts, tokens, options.runs), flush=True)
         browser.close()
 
 
