@@ -128,3 +128,27 @@ def test_a_part_is_dragged_to_be_seen_closer_and_put_back(opened):
     zoom_out.click()
     dashboard.wait_for(f"() => {axes}.columns[0] === 0 && {axes}.columns[1] === {N - 1}")
     assert not zoom_out.is_visible()
+
+
+def test_of_cells_that_share_a_pixel_the_one_furthest_from_0_is_seen(visit):
+    n, at = 512, 301
+    link = {"example": "own", "tokens": ",".join(f'"t{k}"' for k in range(n))}
+    link |= {f"W_{name}": "1" for name in "QKV"}
+    link["X"] = ";".join("1" if k == at else "0" for k in range(n))
+    dashboard = visit().open(**link)
+    dashboard.wait_for(IN_COLOURS, in_colours(links.read(link)[0], "scores"))
+    dashboard.place("scores", at, at)
+    seen = dashboard.page.evaluate(
+        """at => { const canvas = document.querySelector('[data-stage=scores] .board-canvas')
+        const { x, y, across, down } = canvas.painted.axes
+        const { data } = canvas.getContext('2d').getImageData(
+          Math.round(x(at)) - 3, Math.round(y(at)) - 3, 7, 7)
+        const pixels = Array.from({ length: 49 }, (_, k) => [...data.slice(4 * k, 4 * k + 3)])
+        return [across, down, pixels] }""",
+        at,
+    )
+    across, down, pixels = seen
+    assert across < 1 and down < 1  # a pixel has several cells
+    largest, zero = (LIGHT["diverging"][k][1] for k in (-1, 2))
+    rgb = [[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in (largest, zero)]
+    assert pixels.count(rgb[0]) == 1 and pixels.count(rgb[1]) == 48
