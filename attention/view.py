@@ -7,6 +7,7 @@ import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -287,6 +288,7 @@ def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:
     return names if len(names) == size else tuple(map(str, range(1, size + 1)))
 
 
+@lru_cache(32)  # each run of a page asks several times
 def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens that repeat, told apart.
 

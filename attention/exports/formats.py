@@ -10,7 +10,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from attention import program
-from attention.exports import code, paper, tables, text
+from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.limits import BadInput
@@ -25,6 +25,7 @@ from attention.view import View
 
 FIRST = (1980, 1, 1, 0, 0, 0)  # of the times that a zip knows
 PICTURE = Paper(letters=False)  # of one stage
+WHOLE = ("python", "notebook", "report")  # formats of all stages, whichever are chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,12 +175,12 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
     """A zip of all formats, of the figure to print and of a picture of each stage, file by file.
 
     Yields how much is done, from 0 to 1, what comes next, and at the end the whole zip. Where a
-    figure cannot be drawn, a text in the zip says why.
+    figure cannot be drawn, or a file would be too large, a text in the zip says why.
     """
     buffer, page = io.BytesIO(), replace(page, stages=())
     made = max((*program.today().timetuple()[:3], 0, 0, 0), FIRST)
     files: dict[str, Callable[[], bytes | str]] = {
-        format.name(page.about): partial(format.write, page) for format in FORMATS.values()
+        format.name(page.about): partial(_bounded, key, page) for key, format in FORMATS.items()
     }
     figure = cache(lambda: paper.figure_of(page.settings, page.trace))
     part = paper.about(page.settings).suffix
@@ -197,6 +198,18 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
             file = zipfile.ZipInfo(name, made)
             archive.writestr(file, content, zipfile.ZIP_DEFLATED)
     yield 1.0, "the zip", buffer.getvalue()
+
+
+def refusal(key: str, page: PageContents) -> str:
+    """Why a format is not written of this page; "" where it is."""
+    return bounds.too_large(key, page.view if key in WHOLE else page.chosen)
+
+
+def _bounded(key: str, page: PageContents) -> bytes:
+    """The file, or BadInput where the page holds more than it takes."""
+    if why := refusal(key, page):
+        raise BadInput(why)
+    return FORMATS[key].write(page)
 
 
 def _figure(figure: Callable[[], Any], form: str) -> bytes:

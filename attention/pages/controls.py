@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from attention.limits import MAX_DIMENSION
 from attention.masks import MASK_LABELS
 from attention.pages import state
 from attention.session import changes
@@ -318,7 +319,7 @@ def number(name: str, key: str, size: int, help: str, **options: Any) -> None:
         size,
         _set_size(name),
         min_value=1,
-        max_value=max(MOST_STEPS, size),
+        max_value=MAX_DIMENSION,
         step=1,
         help=help,
         **options,

@@ -12,7 +12,7 @@ from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.captions import formula
 from attention.exports import citation
-from attention.exports.formats import FORMATS, PageContents, everything
+from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
@@ -114,6 +114,17 @@ def board_order(pane: Mapping[str, Any]) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
+def stages(in_colours: bool) -> list[figures.Pane]:
+    """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
+    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
+    look["in_colours"] = in_colours
+    found = figures.panes(shown, cell=s.cell, **look)
+    if s.fill == "-1e9":
+        exact = replace(s, fill="-inf")
+        found += figures.side_by_side(view(exact, run(exact)), **look)
+    return found
+
+
 with st.sidebar:
     parts.opening(
         "<b>Attention, stage by stage.</b> Type a sentence, press Randomize, click a cell:"
@@ -133,12 +144,7 @@ parts.sentences(*state.sentences())
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
-panes = figures.panes(shown, digits=s.digits, query=s.query, cell=s.cell, title=title)
-if s.fill == "-1e9":
-    exact = replace(s, fill="-inf")
-    panes += figures.side_by_side(
-        view(exact, run(exact)), digits=s.digits, query=s.query, title=title
-    )
+panes = stages(in_colours=True)
 for pane in panes:
     pane["edit"] = "mask" if pane["name"] == "masked" else ""
     if pane["name"] in s.matrices:
@@ -244,8 +250,9 @@ def the_exports() -> None:
     name = f"attention_{called_in_files}"
     st.subheader("Numbers, code, state", anchor=False)
     files = st.container(horizontal=True, key="formats")
-    stages = tuple(stages_wanted(list(shown.stages)))
-    page = PageContents(s, trace, shown, title, lambda: panes, stages)
+    wanted = tuple(stages_wanted(list(shown.stages)))
+    page = PageContents(s, trace, shown, title, lambda: stages(in_colours=False), wanted)
+    refused = {key: format.label for key, format in FORMATS.items() if refusal(key, page)}
     with files:
         for key, format in FORMATS.items():
             st.download_button(
@@ -256,7 +263,14 @@ def the_exports() -> None:
                 on_click="ignore",
                 key=f"take_{key}",
                 help=format.help,
+                disabled=key in refused,
             )
+    if refused:
+        numbers = sum(matrix.size for matrix in shown.stages.values())
+        parts.note(
+            f"These stages hold {numbers:,} numbers, which is too many for"
+            f" {', '.join(refused.values())}. NPZ and the state hold them all."
+        )
     parts.note(
         "Each file says the version, the date and where the inputs came from. The address of this"
         " page holds all settings, unless a box above says that they do not fit. A saved state"

@@ -25,10 +25,10 @@ import numpy as np
 from attention import program
 from attention.limits import (
     MAX_BATCH,
-    MAX_ELEMENTS,
     MAX_FIELD,
     MAX_LINK,
     MAX_MATRIX_TEXT,
+    MAX_NUMBERS,
     MAX_SIDE,
     MAX_STATE_COLONS,
     MAX_STATE_COMMAS,
@@ -87,6 +87,12 @@ def _short_enough(text: str, most: int = MAX_FIELD) -> str:
     if len(text) > most:
         raise BadInput(f"it has {len(text):,} characters; at most {most:,} are read")
     return text
+
+
+def _raw_or_short(text: str) -> str:
+    """The text of a matrix; raw float64, also behind its recipe, is bounded by what it holds."""
+    raw = re.match(r"([^=]{0,100}=)?\*", text)
+    return text if raw else _short_enough(text, MAX_MATRIX_TEXT)
 
 
 def _flag(text: str) -> bool:
@@ -242,7 +248,7 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 matrices.pop(parameter, None)
             elif parameter in MATRICES:
                 matrices[parameter] = read_matrix_text(
-                    text if text.startswith("*") else _short_enough(text, MAX_MATRIX_TEXT),
+                    _raw_or_short(text),
                     parameter,
                     replace(base, **_words(changes)).rows_of(parameter),
                 )
@@ -418,8 +424,8 @@ def _raw(text: str, name: str) -> Matrix:
     ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     size = math.prod(sides)
-    if size > MAX_ELEMENTS:
-        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_ELEMENTS:,} fit.")
+    if size > MAX_NUMBERS:
+        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_NUMBERS:,} fit.")
     content = _inflate(shape[4], name, 8 * size)
     if len(content) != 8 * size:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")

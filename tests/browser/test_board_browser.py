@@ -6,12 +6,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from browser.conftest import until
+from browser.conftest import IN_COLOURS, in_colours, until
 
 from attention.limits import MAX_EDITED
 from attention.numbers import number, rounded
 from attention.session import links
 from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from benchmarks.states import rolled
 
@@ -149,16 +150,17 @@ def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_ste
     assert n * n > 2 * MAX_EDITED
     link = own(4) | {f"W_{name}": f"integers,{k},{n}x{n},0,3" for k, name in enumerate("QKV")}
     link["X"] = f"integers,0,4x{n},0,3"
+    s, _ = links.read(link)
     dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(**link)
-    W = dashboard.numbers("W_Q")
+    dashboard.wait_for(IN_COLOURS, in_colours(s, "W_Q"))
     choose(dashboard, "W_Q", 0, 0)
     before = dashboard.page.evaluate(LENGTH)
     block = np.add.outer(7 * np.arange(n), np.arange(n)) % 10
     clipboard(dashboard, "\n".join("\t".join(map(str, row)) for row in block))
-    holds(dashboard, "W_Q", block)
+    dashboard.wait_for(IN_COLOURS, in_colours(s.with_matrix("W_Q", Matrix(block)), "W_Q"))
     dashboard.wait_for("before => history.length === before + 1", before)
     dashboard.page.go_back()
-    holds(dashboard, "W_Q", W)
+    dashboard.wait_for(IN_COLOURS, in_colours(s, "W_Q"))
 
 
 def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):

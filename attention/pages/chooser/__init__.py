@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention.limits import MAX_FILE, MAX_HEADER, BadInput
+from attention.limits import MAX_FILE, MAX_HEADER, MAX_STATE, BadInput
 from attention.pages import state
 from attention.readers.entry import shown
 from attention.readers.other_files import answer
+from attention.session import links
 
 MOST = 16  # files of one choice, wherever
 MOST_NAME = 255  # characters
@@ -47,6 +48,8 @@ class ChosenFile(NamedTuple):
 
     def content(self) -> bytes:
         """All its bytes; of a file that was not sent, why not, and what can be done."""
+        if self.is_whole and links.is_file(self.sent):  # it may be larger than other files
+            return self.sent
         if told := answer(self.name, self.sent[:HEAD], self.size):
             raise told
         if not self.is_whole:
@@ -70,7 +73,7 @@ def show(key: str, label: str, says: str, most: int = 1) -> tuple[ChosenFile, ..
         "says": says,
         "turn": turn,
         "files": [(shown(file.name, 60), file.size) for file in files],
-        "limits": {"files": most, "bytes": MAX_FILE, "head": HEAD},
+        "limits": {"files": most, "bytes": MAX_FILE, "state": MAX_STATE, "head": HEAD},
     }
     taken = partial(_take, key)
     _COMPONENT(key=key, data=json.dumps(data).encode(), on_chosen_change=taken)
@@ -113,9 +116,9 @@ def read(message: Any) -> tuple[int, tuple[ChosenFile, ...]]:
 
 def _file(given: dict[str, Any]) -> ChosenFile:
     name, size, sent = given["name"], given["size"], given["sent"]
-    if not isinstance(name, str) or type(size) is not int or len(sent) > 4 * (MAX_FILE // 3 + 1):
+    if not isinstance(name, str) or type(size) is not int or len(sent) > 4 * (MAX_STATE // 3 + 1):
         raise ValueError
     content = base64.b64decode(sent, validate=True)
-    if len(content) > min(size, MAX_FILE):
+    if len(content) > min(size, MAX_STATE):
         raise ValueError
     return ChosenFile(name[-MOST_NAME:], size, content)

@@ -54,7 +54,7 @@ class Chooser {
   }
 
   async send (files) {
-    const { files: most, bytes, head } = this.last.limits
+    const { files: most, bytes, state, head } = this.last.limits
     const many = files.length > 1 ? `${files.length} files` : files[0]?.name
     if (files.length > most) {
       this.status.textContent = `These are ${many}; ` +
@@ -64,7 +64,9 @@ class Chooser {
     const turn = this.awaited = this.turn += 1
     this.list.replaceChildren()
     this.status.textContent = files.length ? `Reading ${many} …` : ''
-    let room = bytes, beginnings = head // that are left of what is sent in one message
+    const mayBeState = files.some(file => file.name.toLowerCase().endsWith('.json'))
+    let room = mayBeState ? state : bytes // that is left of what is sent in one message
+    let beginnings = head
     const parts = files.map(file => {
       const whole = file.size <= room
       const size = whole ? file.size : Math.min(beginnings, file.size)
