@@ -11,7 +11,9 @@ import streamlit as st
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.captions import formula
+from attention.exports import citation
 from attention.exports.formats import FORMATS, PageContents, everything
+from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
 from attention.html import walk as tables
@@ -241,32 +243,34 @@ def the_figures() -> None:
 def the_exports() -> None:
     name = f"attention_{called_in_files}"
     st.subheader("Numbers, code, state", anchor=False)
-    page = PageContents(s, trace, shown, title, lambda: panes)
-    with st.container(horizontal=True, key="formats"):
+    files = st.container(horizontal=True, key="formats")
+    stages = tuple(stages_wanted(list(shown.stages)))
+    page = PageContents(s, trace, shown, title, lambda: panes, stages)
+    with files:
         for key, format in FORMATS.items():
             st.download_button(
                 format.label,
                 partial(format.write, page),
-                f"{name}_{format.filename}",
+                f"{name}_{format.name(page.about)}",
                 format.mime,
                 on_click="ignore",
                 key=f"take_{key}",
                 help=format.help,
             )
     parts.note(
-        "The address of this page holds all settings, unless a box above says that they do not"
-        " fit. A saved state opens again under “Your data”. The menu ⋯ of a stage"
-        " copies its numbers."
+        "Each file says the version, the date and where the inputs came from. The address of this"
+        " page holds all settings, unless a box above says that they do not fit. A saved state"
+        " opens again under “Your data”. The menu ⋯ of a stage copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
-    paper.stages_and_heads(s, trace, list(shown.stages), name)
+    paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
     st.subheader("All of it", anchor=False)
     if st.button(
         "Build a zip of everything",
         key="build_zip",
         on_click=state.control_moved,
-        help="All numbers, the code, the state and the figure above.",
+        help="All numbers, the code, the state, the figure above and a picture of each stage.",
     ):
         bar = st.progress(0.0)
         content = b""
@@ -276,13 +280,31 @@ def the_exports() -> None:
         st.download_button(
             "Save the zip",
             content,
-            f"{name}.zip",
+            f"{name}{page.about.suffix}.zip",
             "application/zip",
             on_click="ignore",
             key="zip",
             type="primary",
             help="Saves what was just built.",
         )
+    with st.expander("How to cite"):
+        st.code(citation.sentence(), language=None, wrap_lines=True)
+        st.code(citation.bibtex(), language="bibtex")
+
+
+def stages_wanted(there: list[str]) -> list[str]:
+    """Those that tables and texts hold; none: all."""
+    return state.page_control(
+        st.multiselect,
+        "Stages in tables and texts",
+        "text_stages",
+        [],
+        options=there,
+        format_func=lambda name: STAGES[name].heading,
+        placeholder="all of them",
+        width=420,
+        help="Which stages CSV, JSON, LaTeX and Markdown hold. None chosen: all of them.",
+    )
 
 
 def the_code() -> None:

@@ -5,22 +5,63 @@ and head it holds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from attention import program
+from attention.markdown import plain
 from attention.masks import MASKS
 from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe
+from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
-TYPED = "typed"
+OTHERWISE = ", changed since"  # of an example: a link of before 0.4 may have brought others
+UNSAID = "given, and no record of where from"  # such a link too
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which items or heads a file holds, counted from 1, and how many there are.
+
+    >>> [Part("head", which, 3).words for which in ((2,), (1, 3), (1, 2, 3))]
+    ['head 2 of 3', 'heads 1, 3 of 3', 'all 3 heads']
+    >>> [Part("head", which, 3).suffix for which in ((2,), (1, 3), (1, 2, 3))]
+    ['_head2', '_heads1-3', '_all_heads']
+    """
+
+    word: str
+    which: tuple[int, ...]
+    count: int
+
+    @classmethod
+    def all(cls, word: str, count: int) -> Part:
+        return cls(word, tuple(range(1, count + 1)), count)
+
+    @property
+    def words(self) -> str:
+        """Nothing where there is one."""
+        if self.count == 1:
+            return ""
+        if len(self.which) == self.count:
+            return f"all {self.count} {self.word}s"
+        plural = "s" * (len(self.which) > 1)
+        return f"{self.word}{plural} {', '.join(map(str, self.which))} of {self.count}"
+
+    @property
+    def suffix(self) -> str:
+        """The same for the name of a file."""
+        if self.count == 1:
+            return ""
+        if len(self.which) == self.count:
+            return f"_all_{self.word}s"
+        return f"_{self.word}{'s' * (len(self.which) > 1)}{'-'.join(map(str, self.which))}"
 
 
 @dataclass(frozen=True)
@@ -29,20 +70,15 @@ class About:
 
     Two files of one state differ in the date alone, :func:`attention.program.today`.
 
-    >>> import os
-    >>> os.environ["SOURCE_DATE_EPOCH"] = "0"
-    >>> About({"Q": "typed", "K": "typed", "V": "drawn"}, head=(2, 4)).lines()[1:]
+    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (2,), 4))
+    >>> about.lines()[1:]
     ['head 2 of 4', 'Q, K: typed', 'V: drawn']
-    >>> About({}).lines()[0].split()[-1], os.environ.pop("SOURCE_DATE_EPOCH")
-    ('1970-01-01', '0')
     """
 
     inputs: Mapping[str, str] = field(default_factory=dict)  # where each came from
     behind: tuple[str, ...] = ()  # what of their model the formula has not
-    # the one that is held, counted from 1, and how many there are; 0: all of them
-    item: tuple[int, int] = (1, 1)
-    head: tuple[int, int] = (1, 1)
-    chosen: str = ""  # several heads, where those are held and no other
+    item: Part = Part("item", (1,), 1)
+    head: Part = Part("head", (1,), 1)
 
     @property
     def made_by(self) -> str:
@@ -51,18 +87,12 @@ class About:
     @property
     def part(self) -> str:
         """Which item and head: "" where there is one of each."""
-        parts = [self.chosen] if self.chosen else []
-        for word, (which, count) in (("item", self.item), ("head", self.head)):
-            if count > 1 and not (self.chosen and word == "head"):
-                one = f"{word} {which} of {count}"
-                parts.append(one if which else f"all {count} {word}s")
-        return ", ".join(reversed(parts) if self.chosen else parts)
+        return ", ".join(filter(None, (self.item.words, self.head.words)))
 
     @property
     def suffix(self) -> str:
         """The same for the name of a file: ``_item1_head2``, or ""."""
-        kinds = (("item", self.item), ("head", self.head))
-        return "".join(f"_{word}{which}" for word, (which, n) in kinds if which and n > 1)
+        return self.item.suffix + self.head.suffix
 
     def lines(self) -> list[str]:
         """Sentences of one line each; inputs from the same place share one."""
@@ -72,13 +102,21 @@ class About:
         sources = [f"{', '.join(names)}: {source}" for source, names in together.items()]
         return [self.made_by, *([self.part] if self.part else []), *sources, *self.behind]
 
+    def markdown(self) -> str:
+        """The same as a list."""
+        made_by, *others = self.lines()
+        return "\n".join(f"- {line}" for line in [made_by, *map(plain, others)])
+
     def record(self) -> dict[str, Any]:
         """The same as values by name, for JSON."""
         found: dict[str, Any] = {"program": program.NAME, "version": program.version()}
         found["date"] = program.today().isoformat()
-        for word, (which, count) in (("item", self.item), ("head", self.head)):
-            found[word] = f"{which} of {count}" if which else f"all {count}"
+        for part in (self.item, self.head):
+            found[part.word] = part.words or "1 of 1"
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
+
+
+UNKNOWN = About()
 
 
 def what_it_is(s: Settings, whole: bool = False) -> About:
@@ -91,9 +129,11 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     if s.padding:
         keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
         inputs["padding"] = f"{keys} hidden"
-    item = 0 if whole else s.item + 1
-    head = 0 if whole else s.head + 1
-    return About(inputs, behind(s), (item, max(s.batch, 1)), (head, s.heads))
+    if whole:
+        parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
+    else:
+        parts = Part("item", (s.item + 1,), max(s.batch, 1)), Part("head", (s.head + 1,), s.heads)
+    return About(inputs, behind(s), *parts)
 
 
 def behind(s: Settings) -> tuple[str, ...]:
@@ -120,8 +160,20 @@ def source_of(s: Settings, name: str) -> str:
     if matrix.origin:
         return matrix.origin.source + ("" if matrix.origin.holds(matrix.values) else CHANGED)
     if made is not None and made.recipe == matrix.recipe:
-        return title + CHANGED
-    return in_words(matrix.recipe) + CHANGED if matrix.recipe else TYPED
+        return title + OTHERWISE
+    return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
+
+
+def on_its_own(s: Settings) -> Settings:
+    """Settings of no example any more; typed numbers that were the example's go on saying so."""
+    title, made = f"example “{EXAMPLES[s.example].title}”", EXAMPLES[s.example].build().matrices
+    matrices = {
+        name: replace(matrix, origin=Origin.of(title, made[name].values))
+        if name in made and not matrix.recipe and not matrix.origin and s.example != OWN
+        else matrix
+        for name, matrix in s.matrices.items()
+    }
+    return replace(s, example=OWN, names={}, matrices=matrices)
 
 
 def _mask_source(s: Settings) -> str:

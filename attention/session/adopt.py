@@ -12,7 +12,7 @@ from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
-from attention.session.examples import OWN
+from attention.session.about import on_its_own
 from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
@@ -110,10 +110,9 @@ def adopt(
     of_model = brought.keys() & set(WEIGHTS) or brought.keys()
     brought = {n: replace(b, behind=left if n in of_model else "") for n, b in brought.items()}
     s = before = without_weights(s)
+    s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None)
-    if brought.keys() & {"X", "Q"}:
-        s = replace(s, example=OWN, names={})
     if (
         brought.keys() & {"X", "Q"}
         and s.tokens == before.tokens

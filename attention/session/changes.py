@@ -12,7 +12,7 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
-from attention.session.about import source_of
+from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.origin import Origin
@@ -289,14 +289,15 @@ def _embedded(s: Settings) -> Settings:
         if s.batch:
             m |= {n: m[n].with_values(m[n].values[s.item]) for n in ("X", "memory") if n in m}
         return replace(s, matrices=m, item=0)
-    new = {name: m[name] for name in m if name == "W_O"}
+    s = on_its_own(s)
+    new = {name: M for name, M in s.matrices.items() if name == "W_O"}
     for name in "QKV":
         recipe = FIRST_WEIGHTS.of(f"W_{name}")
         new[f"W_{name}"] = Matrix.rolled((FIRST_D_MODEL, s.shape(name)[1]), recipe)
     for name in ("X", "memory"):
         if rows := s.rows_of(name):
             new[name] = Matrix.rolled((len(rows.tokens), FIRST_D_MODEL), BY_WORD, rows)
-    return replace(s, example=OWN, names={}, matrices=new, item=0, cell=None)
+    return replace(s, matrices=new, item=0, cell=None)
 
 
 def _followed(old: tuple[str, ...], new: tuple[str, ...]) -> list[int | None]:

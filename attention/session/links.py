@@ -55,6 +55,7 @@ _REFUSALS = (
     BadInput,
     ValueError,
     TypeError,
+    AttributeError,
     KeyError,
     IndexError,
     ZeroDivisionError,

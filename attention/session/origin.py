@@ -32,7 +32,7 @@ class Origin:
     behind: str = ""
 
     def __post_init__(self) -> None:
-        if not _MARK.fullmatch(self.mark):
+        if not isinstance(self.mark, str) or not _MARK.fullmatch(self.mark):
             raise BadInput("a mark of 12 hexadecimal digits is wanted")
         object.__setattr__(self, "source", one_line(self.source, LONGEST_SOURCE))
         object.__setattr__(self, "behind", one_line(self.behind, LONGEST_BEHIND))
@@ -63,21 +63,18 @@ def _mark(values: np.ndarray) -> str:
 
 
 def write_origins(origins: Mapping[str, Origin]) -> str:
-    """``[[what stayed behind, {name of an input: [source, mark]}], …]``: said once where it is the
-    same.
-    """
-    together: dict[str, dict[str, list[str]]] = {}
+    """``{what stayed behind: {source: {name of an input: mark}}}``, so that each is said once."""
+    together: dict[str, dict[str, dict[str, str]]] = {}
     for name, origin in origins.items():
-        together.setdefault(origin.behind, {})[name] = [origin.source, origin.mark]
-    return json.dumps(list(together.items()), ensure_ascii=False, separators=(",", ":"))
+        together.setdefault(origin.behind, {}).setdefault(origin.source, {})[name] = origin.mark
+    return json.dumps(together, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_origins(text: str) -> dict[str, Origin]:
-    """The inverse; anything else raises BadInput, ValueError or TypeError."""
-    found: dict[str, Origin] = {}
-    for behind, inputs in json.loads(text):
-        for name, (source, mark) in inputs.items():
-            if not all(isinstance(word, str) for word in (behind, source, mark)):
-                raise BadInput("words in quotation marks are wanted")
-            found[name] = Origin(source, mark, behind)
-    return found
+    """The inverse; anything else raises BadInput, ValueError or AttributeError."""
+    return {
+        name: Origin(source, mark, behind)
+        for behind, sources in json.loads(text).items()
+        for source, inputs in sources.items()
+        for name, mark in inputs.items()
+    }

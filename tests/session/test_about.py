@@ -71,9 +71,7 @@ def test_an_example_is_said_by_its_title_and_its_draws_by_kind_and_seed():
 
 
 def test_a_number_typed_over_an_example_is_said():
-    assert sources(typed(FOUR, "W_Q"))["W_Q"] == (
-        "example “Four words, by hand”, changed by hand since"
-    )
+    assert sources(typed(FOUR, "W_Q"))["W_Q"] == ("example “Four words, by hand”, changed since")
 
 
 @pytest.mark.parametrize(
@@ -96,9 +94,13 @@ def test_a_new_sentence_is_drawn_and_no_longer_of_the_example():
     assert sources(s)["X"] == "random integers from -2 to below 3 for each word, seed 56"
 
 
-def test_numbers_of_nobody_are_typed():
-    own = replace(FOUR, example=OWN)
-    assert set(sources(own).values()) == {"typed"}
+def test_numbers_of_a_link_that_says_nothing_are_not_said_to_be_typed():
+    link = {"example": "own", "X": "1_2;3_4;5_6", "W_Q": "1_0;0_1", "d_model": "2"}
+    link |= {"W_K": "1_0;0_1", "W_V": "1;2"}
+    assert set(sources(links.read(link)[0]).values()) == {"given, and no record of where from"}
+    assert set(sources(replace(FOUR, example=OWN)).values()) == {
+        "given, and no record of where from"
+    }
 
 
 def test_a_file_is_said_with_its_tensor_and_slice_and_without_its_folder(bert):
@@ -172,6 +174,20 @@ def test_finished_weights_say_their_file():
     assert sources(s) == {"weights": "heads.csv"}
 
 
+def test_numbers_of_an_example_say_so_beside_embeddings_of_a_file():
+    text = b"1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7"
+    s = brought(typed(FOUR, "W_K"), "mine.csv", text, {"X": ("numbers", Selection())})
+    assert s.example == OWN
+    assert sources(s) == {
+        "X": "mine.csv",
+        "W_Q": "example “Four words, by hand”",
+        "W_K": "example “Four words, by hand”, changed by hand since",
+        "W_V": "example “Four words, by hand”",
+    }
+    assert links.read(links.write(s)) == (s, [])
+    assert links.write(s)["origins"].count("Four words") == 1
+
+
 # ---- in links and states -------------------------------------------------------------------------
 
 
@@ -201,10 +217,11 @@ def test_what_has_no_origin_adds_nothing_to_its_link():
         "[",
         "{}5",
         "[1]",
-        '[["", {"W_Q": ["a"]}]]',
-        '[["", {"W_Q": ["a", "12"]}]]',
-        '[["", {"W_Q": [1, "0123456789ab"]}]]',
-        '[[3, {"W_Q": ["a", "0123456789ab"]}]]',
+        '{"": 1}',
+        '{"": {"a": "W_Q"}}',
+        '{"": {"a": {"W_Q": "12"}}}',
+        '{"": {"a": {"W_Q": 3}}}',
+        '{"": {"a": {"W_Q": ["0123456789ab"]}}}',
     ],
 )
 def test_damaged_origins_are_passed_over_and_the_numbers_stay(bert, text):
@@ -242,13 +259,13 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
     ]
     assert what_it_is(s, whole=True).lines()[1] == "all 2 heads"
     assert what_it_is(s).suffix == "_head2"
-    assert what_it_is(s, whole=True).suffix == ""
+    assert what_it_is(s, whole=True).suffix == "_all_heads"
     assert what_it_is(s).record() == {
         "program": program.NAME,
         "version": attention.__version__,
         "date": "1970-01-02",
         "item": "1 of 1",
-        "head": "2 of 2",
+        "head": "head 2 of 2",
         "inputs": sources(s),
         "stayed_behind": list(what_it_is(bert).behind),
     }
