@@ -166,7 +166,11 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     agrees(
         dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()}
     )
-    said = dashboard.notice()
+    behind = "bert.encoder.layer.1.attention.self.query.bias"
+    assert dashboard.notice() == (  # first and apart
+        f"The numbers will differ from the model’s: its bias stayed behind ({behind})."
+    )
+    said = dashboard.page.locator(".said.understood").first.inner_text()
     assert (
         "W_Q is bert.encoder.layer.1.attention.self.query.weight, "
         "by its name stored as (out, in), and transposed." in said
