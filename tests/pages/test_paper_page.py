@@ -29,7 +29,6 @@ MOVES = [
     ("number_input", "height", 12.0, Paper(height=12)),
     ("number_input", "font_size", 10.0, Paper(font_size=10)),
     ("number_input", "tick_size", 5.5, Paper(tick_size=5.5)),
-    ("number_input", "digits", 3, Paper(digits=3)),
     ("toggle", "numbers", False, Paper(numbers=False)),
     ("toggle", "bar", False, Paper(bar=False)),
     ("toggle", "logarithmic", True, Paper(logarithmic=True)),
@@ -44,9 +43,9 @@ MOVES = [
     ("text_input", "title", "A title", Paper(title="A title")),
     ("text_area", "caption", "A caption", Paper(caption="A caption")),
     ("button_group", "size", "slide", Paper(width="slide")),
-    ("button_group", "size", "own", Paper(width=8.25)),
-    ("button_group", "range", "data", Paper(limits="data")),
-    ("button_group", "range", "own", Paper(limits=(0.0, 1.0))),
+    ("number_input", "width", 9.0, Paper(width=9.0)),
+    ("selectbox", "limits", "data", Paper(limits="data")),
+    ("selectbox", "limits", "own", Paper(limits="own")),
 ]
 
 
@@ -112,7 +111,6 @@ def test_letters_that_no_font_has_and_numbers_too_small_are_said():
     (said_so,) = [text for text in said(at, "flag") if "No font" in text]
     assert said_so == "No font of this machine has \U000123ab (U+123AB); boxes stand for them."
     at = taking(example="sentence")
-    ran(at.button_group(key="set_paper_size").set_value("own"))
     ran(at.number_input(key="set_paper_width").set_value(3.0))
     assert [text for text in said(at, "flag") if "left out" in text]
 
@@ -130,12 +128,13 @@ DAMAGED = [
     ("[]", "settings by their names are wanted"),
     ('{"poster": 1}', "a figure has no setting 'poster'"),
     ('{"size": 1}', "a figure has no setting 'size'"),
-    ('{"numbers": 1}', "numbers cannot be 1"),
-    ('{"digits": true}', "digits cannot be True"),
-    ('{"title": ["a"]}', "title cannot be ['a']"),
-    ('{"width": "poster"}', "width is 'poster'; choose one of column, text, slide, or give"),
-    ('{"limits": [1, 0]}', "limits is (1, 0); 'stage', 'data', or a lowest and a highest"),
-    ('{"caption": "%s"}' % ("a" * 2001), "caption has 2,001 letters; 2,000 fit"),
+    ('{"numbers": 1}', "numbers is 1; True or False is wanted"),
+    ('{"height": true}', "height is True; 2 to 120 cm are wanted"),
+    ('{"title": ["a"]}', "title is ['a']; at most 2,000 letters are wanted"),
+    ('{"width": "poster"}', "width is 'poster'; column, text, slide, or 2 to 120 cm are"),
+    ('{"limits": [1, 0]}', "limits is [1, 0]; one of stage, data, own is wanted"),
+    ('{"limits": "own", "lowest": 2}', "lowest is 2; less than 1 is wanted"),
+    ('{"caption": "%s"}' % ("a" * 2001), "caption is 'a"),
     ("{", "it cannot be read"),
 ]
 
