@@ -106,7 +106,7 @@ def _panel(figure: PaperFigure, block: Block, letters: float) -> PolyCollection:
     panel, (rows, columns) = block.panel, block.panel.values.shape
     axes = _axes(figure, block.x, block.y, block.wide, block.tall)
     axes.set(xlim=(0, columns), ylim=(rows, 0), label=panel.name)
-    cells = _cells(panel)
+    cells = _cells(panel, columns / block.wide)
     axes.add_collection(cells, autolim=False)
     if letters:
         luma = np.asarray(cells.to_rgba(panel.values))[..., :3] @ (0.299, 0.587, 0.114)
@@ -126,14 +126,15 @@ def _panel(figure: PaperFigure, block: Block, letters: float) -> PolyCollection:
     return cells
 
 
-def _cells(panel: Panel) -> PolyCollection:
+def _cells(panel: Panel, point: float) -> PolyCollection:
     """A rectangle for each cell, row by row, which holds the number of the trace.
 
-    Each reaches below the next ones, so that no seam of paper shows between them.
+    Each reaches a point below the next ones, so that no seam of paper shows between them.
     """
     (rows, columns), scale = panel.values.shape, panel.scale
     i, j = (axis.ravel() for axis in np.mgrid[:rows, :columns])
-    right, low = np.minimum(j + 1.5, columns), np.minimum(i + 1.5, rows)
+    reach = 1 + min(point, 0.5)
+    right, low = np.minimum(j + reach, columns), np.minimum(i + reach, rows)
     corners = np.stack([j, i, right, i, right, low, j, low], 1).reshape(-1, 4, 2)
     norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
     colours = colour_map(scale.colours).with_extremes(bad=HIDDEN)

@@ -13,6 +13,7 @@ from matplotlib.textpath import text_to_path
 from attention.figures.paper_panels import clean
 
 SANS = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")  # Matplotlib brings the last
+REGULAR = (400, 500, "normal", "regular", "medium")  # weights of fonts
 INVISIBLE = ("Cf", "Cc", "Zs", "Zl", "Zp")  # kinds of letters that need no font
 VARIANTS = ("\ufe00", "\ufe0f")  # ask for a variant of the letter before
 
@@ -32,7 +33,7 @@ class Letters:
 
     def __init__(self, text: str) -> None:
         fonts = (font for font in fontManager.ttflist if font.style == "normal")
-        upright = {font.name for font in fonts if font.weight in (400, "normal", "regular")}
+        upright = {font.name for font in fonts if font.weight in REGULAR}
         self.families = [name for name in SANS if name in upright]
         wanted = {c for c in set(text) if unicodedata.category(c) not in INVISIBLE}
         wanted -= {c for c in wanted if VARIANTS[0] <= c <= VARIANTS[1]}

@@ -5,7 +5,7 @@
    width and the greatest height. A panel with the rows of the one before needs no labels,
    neighbours whose colours mean the same have one bar, and so has a grid of heads.
 3. The way is taken whose cells are large enough for labels and numbers; among these, the one with
-   the largest cells for its height.
+   the largest cells for its height, rather one that begins each group of stages on a new line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from attention.stages import STAGES
 BAR = 6.0  # the width of a colour bar, and of the gap before it
 SIDES = [72 * 0.95**k for k in range(112)]  # of a cell: an inch to 0.24 points
 LONGEST = 24  # times the size of the letters: a side of a panel among others
-NUMBER = 2.2  # times the size of labels: a cell whose number can be read
+NUMBER = 2.4  # times the size of labels: a cell whose number can be read
 LABELS = 0.3  # of the width: the longest label
 MOST = 16  # panels in a line
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
@@ -103,7 +103,8 @@ class Layout:
             if k < len(SIDES):
                 lines, cell = self._lines(SIDES[k], *way), SIDES[k] / self.paper.tick_size
                 shown = (cell > LINE) + (cell > NUMBER and self.paper.numbers)
-                found.append((shown, cell / (sum(map(_tall, lines)) + self.room / 2), lines))
+                worth = cell / (sum(map(_tall, lines)) + self.room / 2) * (1 + way[1] / 4)
+                found.append((shown, worth, lines))
         if not found:
             raise self.sheet.too_many(len(self.panels))
         return max(found, key=lambda one: one[:2])[2]
@@ -131,13 +132,16 @@ class Layout:
 
     def _line(self, panels: list[Panel], side: float) -> list[Block]:
         """Panels side by side."""
-        blocks = []
+        blocks: list[Block] = []
+        run: list[str] = []  # neighbours whose colours mean the same
         for k, panel in enumerate(panels):
             of_rows = [(one.titles[0], one.labels[0]) for one in (panels[k - 1], panel)]
             outer = k == 0 or of_rows[0] != of_rows[1]
-            same = [one for one in panels if one.scale == panel.scale]
-            barred = self.paper.bar and not self.shared and same[-1] is panel
-            barred = barred and any(one.name != "mask" for one in same)  # 0 and −∞ need none
+            run.append(panel.name)
+            barred = False
+            if k + 1 == len(panels) or panels[k + 1].scale != panel.scale:
+                barred = self.paper.bar and not self.shared and run != ["mask"]  # 0, −∞ need none
+                run = []
             blocks.append(self.block(panel, side, outer, barred))
         return blocks
 
@@ -146,13 +150,13 @@ class Layout:
         size, tick, widest = self.paper.font_size, self.paper.tick_size, self.sheet.letters.widest
         most = self.sheet.width if self.is_grid else LONGEST * size
         (high, across), (row_title, column_title) = panel.values.shape, panel.titles
-        line = LINE * size
+        line, title = LINE * size, LINE * size + 2 * PAD
         wide, tall = min(across * side, most), min(high * side, most)
         rows = self._ticks(panel.labels[0], tall / high, False) if outer else Ticks()
         columns = self._ticks(panel.labels[1], wide / across, True)
         label, turned = widest(columns.labels, tick), columns.turned
-        left = (widest(rows.labels, tick) + TICK + 2 * PAD + line * bool(row_title)) * outer
-        below = TICK + 2 * PAD + (label if turned else LINE * tick) + line * bool(column_title)
+        left = (widest(rows.labels, tick) + TICK + PAD + title * bool(row_title)) * outer
+        below = TICK + PAD + (label if turned else LINE * tick) + title * bool(column_title)
         # words that are longer than their side, in the middle of it or from its beginning
         beyond = max(widest([column_title], size) - wide, label * (not turned) - wide / across)
         beyond = max(beyond, 0) / 2
@@ -195,7 +199,7 @@ class Layout:
         if not title and self.is_grid and panels[0].name in STAGES:
             title = subscripted(STAGES[panels[0].name].heading)
         room = BAR + TICK + PAD + self.sheet.letters.widest(labels, self.paper.tick_size)
-        room += (PAD + LINE * self.paper.font_size) * bool(title)
+        room += (2 * PAD + LINE * self.paper.font_size) * bool(title)
         return Bar(beyond, places, labels, title, room)
 
 

@@ -15,6 +15,7 @@ from attention.colours import around_zero
 from attention.figures.panes import panes
 from attention.figures.whole import chosen_stages
 from attention.limits import MAX_PRINTED, BadInput
+from attention.numbers import number
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
 from attention.view import WITHOUT_HEADS, View, distinct
@@ -105,10 +106,15 @@ def panels_of(
 def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
     """A pane, whose heatmaps have the cells of one kind each: shown, hidden, not finite."""
     heatmaps, name = pane["figure"]["data"], pane["name"]
+    scale = Scale(heatmaps[0]["zmin"], heatmaps[0]["zmax"], heatmaps[0]["meta"], False)
     values = {heatmap["meta"]: _unpacked(heatmap["z"]) for heatmap in heatmaps}
-    texts = np.array([one["text"] for one in heatmaps if "text" in one] or [[[]]], dtype=object)
-    main = heatmaps[0]
-    hidden = ~np.isnan(values.get("hidden", np.full(values[main["meta"]].shape, np.nan)))
+    shown = np.ma.masked_invalid(values[scale.colours])
+    hidden = ~np.isnan(values.get("hidden", np.full(shown.shape, np.nan)))
+    printed = [heatmap["text"] for heatmap in heatmaps if "text" in heatmap]
+    texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
+    for i, j in np.argwhere(abs(shown.filled(1)) < 1).tolist() if printed else ():
+        if "e" in texts[i, j]:  # too small for its digits: let it take no more room than others
+            texts[i, j] = number(shown[i, j], 1)
     titles = ("", "")
     if name in STAGES and paper.axis_titles:
         words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
@@ -116,11 +122,8 @@ def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
             words = {"queries": "token", "keys": "token"}
         rows, columns = STAGES[name].rows, STAGES[name].columns
         titles = words.get(rows, subscripted(rows)), words.get(columns, subscripted(columns))
-    return Panel(
-        *(name, heading, pane["group"], np.ma.masked_invalid(values[main["meta"]]), hidden),
-        *(texts.sum(axis=0), (pane["rows"], pane["columns"]), titles),
-        Scale(main["zmin"], main["zmax"], main["meta"], False),
-    )
+    labels = pane["rows"], pane["columns"]
+    return Panel(name, heading, pane["group"], shown, hidden, texts, labels, titles, scale)
 
 
 def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:

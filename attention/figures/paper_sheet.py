@@ -31,7 +31,7 @@ SETTINGS: dict[str, Any] = {
     "mathtext.default": "regular",
     "text.hinting": "none",  # else words are wider in PNG than in PDF
     "axes.linewidth": THIN,
-    "axes.labelpad": PAD,
+    "axes.labelpad": 2 * PAD,
     "xtick.major.size": TICK,
     "ytick.major.size": TICK,
     "xtick.major.width": THIN,

@@ -486,14 +486,21 @@ def test_the_svg_has_text_that_names_its_fonts_or_outlines():
 
 
 def test_each_cell_reaches_below_the_next_so_that_no_seam_shows_between_them():
-    (axes,) = panels(paper_figure(trace(4)))
+    figure = paper_figure(trace(4))
+    (axes,) = panels(figure)
     corners = [path.vertices[:4] for path in axes.collections[0].get_paths()]
+    reach = 1 + 4 / (figure.get_size_inches()[0] * 72 * axes.get_position().width)  # a point
     expected = [
-        [(j, i), (min(j + 1.5, 4), i), (min(j + 1.5, 4), min(i + 1.5, 4)), (j, min(i + 1.5, 4))]
+        [
+            (j, i),
+            (min(j + reach, 4), i),
+            (min(j + reach, 4), min(i + reach, 4)),
+            (j, min(i + reach, 4)),
+        ]
         for i in range(4)
         for j in range(4)
     ]
-    assert np.array_equal(corners, expected)
+    assert np.allclose(corners, expected, rtol=1e-9)
 
 
 def test_64_by_64_cells_stay_below_2_mb_in_each_file():
