@@ -29,7 +29,7 @@ BAR = 6.0  # the width of a colour bar, and of the gap before it
 SIDES = [72 * 0.95**k for k in range(112)]  # of a cell: an inch to 0.24 points
 LONGEST = 24  # times the size of the letters: a side of a panel among others
 NUMBER = 2.4  # times the size of labels: a cell whose number can be read
-LABELS = 0.3  # of the width: the longest label
+LABELS = 0.25  # of the width: the longest label
 MOST = 16  # panels in a line
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
 

@@ -1,10 +1,14 @@
 """What one takes away to print: each control sets one thing, and the files are of that figure."""
 
+import sys
+
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 from pages.test_explore import VARIANCE, below, opened, ran, said, settings
 
+from attention import paper_figure, self_attention
+from attention.pages import paper as paper_page
 from attention.paper import Paper
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -122,6 +126,28 @@ def test_a_png_too_large_to_draw_is_not_offered():
     assert why.startswith("A PNG of 120.0 × ")
     buttons = {b.proto.label: b.proto.disabled for b in at.get("download_button")}
     assert buttons["Save as PNG"] and not buttons["Save as PDF"] and not buttons["Save as SVG"]
+
+
+def test_a_sentence_says_that_matplotlib_is_being_loaded_until_the_figure_is_there(monkeypatch):
+    said_so = []
+
+    class Place:
+        def progress(self, share, text):
+            said_so.append(text)
+
+        def empty(self):
+            said_so.append("")
+
+    monkeypatch.setattr(paper_page.st, "empty", Place)
+    monkeypatch.setattr(paper_page.state, "page_value", lambda *asked: None)
+    monkeypatch.setattr(paper_page.state, "set_page_value", lambda *kept: None)
+    monkeypatch.setattr(paper_page, "PATIENCE", 600)
+    figure = paper_figure(self_attention(*[[[1.0]]] * 4))
+    for loaded in ([], ["Matplotlib is loaded and lists the fonts, once …"]):
+        assert paper_page._drawn("seen", lambda tell: figure)[0] is figure
+        assert said_so == [*loaded, ""]
+        said_so.clear()
+        monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
 
 
 DAMAGED = [
