@@ -74,8 +74,8 @@ class Paper:
     limits: str = _set(
         "stage",
         "Range of colours",
-        "stage: 0 to 1 for weights, as far on both sides of 0 for others; data: the lowest to the"
-        " highest number; own: what you say. About 0 where the colours of signs have a middle.",
+        "The stage's is 0 to 1 for weights, as far on both sides of 0 for others; the data's, from"
+        " the lowest to the highest number. Colours with a middle keep 0 there.",
         ("stage", "data", "own"),
     )
     lowest: float = _set(0.0, "Lowest", "Where the colours begin.", (-LIMIT, LIMIT, ""))

@@ -59,8 +59,8 @@ def paper_figure(
     >>> from attention import self_attention
     >>> eye = np.eye(2)
     >>> figure = paper_figure(self_attention(eye, eye, eye, eye), tokens=["a", "b"])
-    >>> [round(2.54 * inches, 2) for inches in figure.get_size_inches().tolist()]
-    [8.25, 6.19]
+    >>> round(2.54 * figure.get_figwidth(), 2)
+    8.25
     >>> figure.axes[0].collections[0].get_array().round(2).tolist()
     [0.67, 0.33, 0.33, 0.67]
     """

@@ -32,13 +32,9 @@ SETTINGS: dict[str, Any] = {
     "text.hinting": "none",  # else words are wider in PNG than in PDF
     "axes.linewidth": THIN,
     "axes.labelpad": 2 * PAD,
-    "xtick.major.size": TICK,
-    "ytick.major.size": TICK,
-    "xtick.major.width": THIN,
-    "ytick.major.width": THIN,
-    "xtick.major.pad": PAD,
-    "ytick.major.pad": PAD,
 }
+for _tick in ("xtick.major", "ytick.major"):
+    SETTINGS |= {f"{_tick}.size": TICK, f"{_tick}.width": THIN, f"{_tick}.pad": PAD}
 _ONE_AT_A_TIME = RLock()
 
 

@@ -35,7 +35,8 @@ ROWS = (
 )
 OF_CHARTS = {*ROWS[0], "letters", "axis_titles"}
 OF_STAGES = {"axis_titles", "count_repeats", "query", "key"}  # alone
-NAMES = {"column": "paper column", "text": "paper page", "slide": "slide"}
+NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
+NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 PATIENCE = 0.5  # seconds before a bar says how far it is
 RESOLUTIONS = (150, 300, 600)
@@ -61,7 +62,7 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
                     "All heads",
                     "paper_all_heads",
                     state.change,
-                    (lambda settings: replace(settings, paper_heads=tuple(heads)),),
+                    (lambda settings: replace(settings, paper_heads=tuple(range(settings.heads))),),
                     help="Every head: one stage of them is a grid with one colour bar.",
                 )
         _settings(s.paper, {name for row in ROWS for name in row})
@@ -119,7 +120,7 @@ def _settings(paper: Paper, fit: set[str]) -> None:
         next(sizes, None),
         _sized,
         options=list(SIZES),
-        format_func=NAMES.__getitem__,
+        format_func=_named,
         help="Sets the width, the greatest height and the letters, which you may then change.",
     )
     if paper.limits != "own":
@@ -162,9 +163,14 @@ def _widget(name: str) -> tuple[Callable[..., Any], str, dict[str, Any]]:
         widget = st.text_area if name == "caption" else st.text_input
         return widget, said["label"], options | wide | {"max_chars": MOST_LETTERS}
     if isinstance(allowed[0], str):
-        return st.selectbox, said["label"], options | {"options": allowed, "width": 170}
+        options |= {"options": allowed, "format_func": _named, "width": 190}
+        return st.selectbox, said["label"], options
     bounds = {"min_value": allowed[0], "max_value": allowed[1], "step": 0.5, "format": "%g"}
     return st.number_input, said["label"], options | bounds | {"width": 145}
+
+
+def _named(choice: str) -> str:
+    return NAMES.get(choice, choice)
 
 
 def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: str) -> None:
