@@ -59,7 +59,7 @@ def paper_figure(
     >>> from attention import self_attention
     >>> eye = np.eye(2)
     >>> figure = paper_figure(self_attention(eye, eye, eye, eye), tokens=["a", "b"])
-    >>> round(2.54 * figure.get_figwidth(), 2)
+    >>> round(2.54 * float(figure.get_figwidth()), 2)
     8.25
     >>> figure.axes[0].collections[0].get_array().round(2).tolist()
     [0.67, 0.33, 0.33, 0.67]
