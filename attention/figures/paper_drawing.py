@@ -14,7 +14,7 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normal
 
 from attention.figures.paper_layout import BAR, Bar, Block, Layout
 from attention.figures.paper_panels import Panel
-from attention.figures.paper_sheet import INK, PAD, THIN, PaperFigure, Sheet, settings
+from attention.figures.paper_sheet import INK, THIN, PaperFigure, Sheet, settings
 from attention.paper import COLOURS, Paper
 
 HIDDEN, STROKE = "#dedede", "#8c8c8c"
@@ -40,11 +40,11 @@ def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> 
                 cells = _panel(figure, block, 0 if block.panel.name in small else size)
                 if block.bar:
                     place = block.x + block.wide + BAR, block.y, BAR, layout.bar_tall(block.tall)
-                    _bar(figure, cells, block.bar, place)
+                    _bar(figure, cells, block.bar, place, sheet)
             if layout.shared:
                 x, y = max(block.x + block.after for block in blocks) - paper.font_size, blocks[0].y
                 bottom = max(block.y + block.tall for block in blocks)
-                _bar(figure, cells, layout.shared, (x + BAR, y, BAR, bottom - y))
+                _bar(figure, cells, layout.shared, (x + BAR, y, BAR, bottom - y), sheet)
             figure.notes = tuple(_notes(panels, paper, small))
     return figure
 
@@ -122,7 +122,7 @@ def _panel(figure: PaperFigure, block: Block, letters: float) -> PolyCollection:
     axes.set_yticks([k + 0.5 for k in block.rows.places], block.rows.labels)
     axes.set_xlabel(panel.titles[1] if block.columns.labels else "")
     axes.set_ylabel(panel.titles[0] if block.rows.labels else "")
-    axes.set_title(panel.heading, loc="left", pad=2 * PAD)
+    axes.set_title(panel.heading, loc="left")
     return cells
 
 
@@ -144,7 +144,11 @@ def _cells(panel: Panel, point: float) -> PolyCollection:
 
 
 def _bar(
-    figure: PaperFigure, cells: PolyCollection, bar: Bar, place: tuple[float, float, float, float]
+    figure: PaperFigure,
+    cells: PolyCollection,
+    bar: Bar,
+    place: tuple[float, float, float, float],
+    sheet: Sheet,
 ) -> None:
     """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG."""
     extend = ("neither", "min", "max", "both")[bar.beyond[0] + 2 * bar.beyond[1]]
@@ -156,4 +160,6 @@ def _bar(
     drawn.outline.set_linewidth(THIN)
     drawn.set_ticks(bar.places, labels=bar.labels)
     drawn.minorticks_off()
-    drawn.set_label(bar.title)
+    size = sheet.paper.font_size  # a title longer than its bar is set smaller
+    wide = sheet.letters.widest([bar.title, " "], size)
+    drawn.set_label(bar.title, fontsize=size * min(1, place[3] / wide))

@@ -65,6 +65,7 @@ class Block:
     after: float  # from the left edge of the cells
     above: float
     under: float  # from the upper edge of the cells
+    inner: float  # the same without labels of columns
     bar: Bar | None
     x: float = 0.0  # of the upper left corner of the cells
     y: float = 0.0
@@ -127,7 +128,7 @@ class Layout:
         found = [self._line(line, side) for line in lines]
         for line, following in pairwise(found) if self.is_grid else ():
             for k, block in enumerate(line[: len(following)]):
-                line[k] = replace(block, columns=Ticks(), under=block.tall + self.paper.font_size)
+                line[k] = replace(block, columns=Ticks(), under=block.inner)
         return found
 
     def _line(self, panels: list[Panel], side: float) -> list[Block]:
@@ -162,12 +163,13 @@ class Layout:
         beyond = max(beyond, 0) / 2
         right = max(beyond, widest([panel.heading], size) - wide)
         over = max(widest([row_title], size) * outer - tall, 0) / 2
-        above = max(over, line + 2 * PAD if panel.heading else PAD)
+        above = max(over, line * bool(panel.heading) + self.sheet.pad)
         bar = self.bars[panel.scale] if barred else None
         if bar:
             right, below = max(right, BAR + bar.room), max(below, self.bar_tall(tall) - tall + tick)
-        after, under = wide + right + size, tall + max(below, over) + size
-        return Block(panel, wide, tall, rows, columns, max(left, beyond), after, above, under, bar)
+        around = max(left, beyond), wide + right + size, above
+        under, inner = tall + max(below, over) + size, tall + over + size
+        return Block(panel, wide, tall, rows, columns, *around, under, inner, bar)
 
     def _words(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Labels as they are printed."""

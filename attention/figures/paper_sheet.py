@@ -74,6 +74,7 @@ class Sheet:
         self.paper, (self.width, self.most) = paper, paper.size
         self.letters = Letters(words + paper.title + paper.caption + paper.bar_title)
         size, self.room = paper.font_size, self.width - 2 * MARGIN
+        self.pad = max(2 * PAD, 0.8 * paper.tick_size)  # over cells: half a label of their bar
         self.title = self.letters.wrapped(paper.title, LINE * size, self.room)
         self.caption = self.letters.wrapped(paper.caption, size, self.room)
         self.top = MARGIN + (LINE * LINE * len(self.title) + 0.4 * bool(self.title)) * size
@@ -89,7 +90,8 @@ class Sheet:
             "font.size": size,
         }
         style |= {f"{x}tick.labelsize": self.paper.tick_size for x in "xy"}
-        with matplotlib.rc_context(style | {"axes.labelsize": size, "axes.titlesize": size}):
+        style |= {"axes.labelsize": size, "axes.titlesize": size, "axes.titlepad": self.pad}
+        with matplotlib.rc_context(style):
             figure = PaperFigure((self.width / 72, tall / 72), dpi=150)
             foot = tall - MARGIN - LINE * size * len(self.caption)
             for lines, top, each in (self.title, MARGIN, LINE * size), (self.caption, foot, size):

@@ -72,6 +72,20 @@ CASES = {
             ),
         },
     ),
+    "long titles": (
+        trace(2, heads=4),
+        {
+            "heads": [0, 1, 2],
+            "paper": Paper(query="a long title of one axis", bar_title="α " * 40, tick_size=14.0),
+        },
+    ),
+    "long headings beside bars": (
+        trace(3),
+        {
+            "stages": ["scaled", "weights"],
+            "paper": Paper(font_size=14.0, tick_size=14.0, limits="data"),
+        },
+    ),
     "one token": (trace(1), {"stages": None, "paper": Paper(width="text")}),
 }
 
