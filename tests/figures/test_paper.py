@@ -73,18 +73,13 @@ CASES = {
         },
     ),
     "long titles": (
-        trace(2, heads=4),
-        {
-            "heads": [0, 1, 2],
-            "paper": Paper(query="a long title of one axis", bar_title="α " * 40, tick_size=14.0),
-        },
+        trace(2, heads=6),
+        {"heads": None, "paper": Paper(query="a very long title of one axis, too long")},
     ),
-    "long headings beside bars": (
-        trace(3),
-        {
-            "stages": ["scaled", "weights"],
-            "paper": Paper(font_size=14.0, tick_size=14.0, limits="data"),
-        },
+    "a long title of a bar": (trace(2, width=2), {"paper": Paper(bar_title="α " * 40, width=5.0)}),
+    "headings beside bars": (
+        trace(3, heads=2, allowed=causal(3, 3)),
+        {"stages": None, "paper": Paper(width=12.3, font_size=12.0)},
     ),
     "one token": (trace(1), {"stages": None, "paper": Paper(width="text")}),
 }
