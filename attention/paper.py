@@ -1,24 +1,24 @@
-"""How a figure for a paper is set: sizes as a journal asks for them, colours, words."""
+"""How a figure for a paper is set: sizes as a journal asks for them, colours, words.
+
+Each field of :class:`Paper` says what it may be, and how its control on the page is called.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, field, fields
+from numbers import Real
+from typing import Any, TypeVar
 
 from attention.conversion import shown
-from attention.limits import BadInput
+from attention.limits import LIMIT, BadInput
 
-CM = 72 / 2.54  # points
-SIZES = {  # width and greatest height in cm, letters in pt
-    "column": (8.25, 23.0, 8.0),
-    "text": (17.1, 23.0, 8.0),
-    "slide": (25.4, 14.2, 14.0),
+SIZES: dict[str, dict[str, Any]] = {  # centimetres, and the letters in points
+    "column": {"width": 8.25, "height": 23.0, "font_size": 8.0},
+    "text": {"width": 17.1, "height": 23.0, "font_size": 8.0},
+    "slide": {"width": 25.4, "height": 14.2, "font_size": 14.0},
 }
-SMALLEST, WIDEST = 2.0, 120.0  # cm
-FINEST, LARGEST = 4.0, 72.0  # pt
-MOST_DIGITS = 12
+CM, PT = (2.0, 120.0, " cm"), (4.0, 72.0, " pt")
 MOST_LETTERS = 2000  # of a caption
 DIVERGING = "orange_blue"
 # Of equal steps in CIELAB, from L* 97: to L* 24 and, where the sign turns, to L* 60, so that both
@@ -34,6 +34,14 @@ COLOURS: dict[str, tuple[str, ...]] = {
 }
 SHARES = tuple(name for name in COLOURS if name != DIVERGING)
 SIGNS = (DIVERGING, *SHARES)
+_EVEN = "The first is the default; all are safe for the colour-blind, their ends unlike in grey."
+T = TypeVar("T")
+
+
+def _set(default: T, label: str, help: str, allowed: Any = None) -> T:
+    """A field; ``allowed``: names, or least, most and unit; without, what is like the default."""
+    allowed = allowed or type(default)
+    return field(default=default, metadata={"label": label, "help": help, "allowed": allowed})
 
 
 @dataclass(frozen=True)
@@ -44,114 +52,87 @@ class Paper:
     different greys. ``"viridis"`` is the default for shares (weights), ``"orange_blue"`` for
     numbers with a sign; the others are ``"cividis"``, ``"magma"`` and ``"blues"``.
 
-    >>> Paper(width="slide").font, Paper(width=12).size
-    (14.0, (12, 23.0))
+    ``width`` is ``"column"``, ``"text"``, ``"slide"`` or centimetres. Where they are not given,
+    height and letters follow from the width, and labels have 7/8 of the letters.
+
+    >>> Paper(width="slide").font_size, Paper(width=12).height
+    (14.0, 23.0)
     """
 
-    width: str | float = "column"  # of SIZES, or cm
-    height: float = 0  # cm, at most; 0: that of the width
-    font_size: float = 0  # pt; 0: that of the width
-    tick_size: float = 0  # pt, labels of rows, columns and bars; 0: 7/8 of font_size
-    letters: bool = True  # (a), (b) … where there are several panels
-    axis_titles: bool = True
-    query: str = "query"  # the title of an axis of queries
-    key: str = "key"
-    bar: bool = True
-    bar_title: str | None = None  # None: the name of the stage, where there is one
-    numbers: bool = True  # in the cells, where they can be read
-    digits: int = 2
-    shares: str = "viridis"
-    signs: str = DIVERGING
-    limits: str | tuple[float, float] = "stage"  # 0…1 for weights; "data"; or lowest and highest
-    logarithmic: bool = False
-    count_repeats: bool = True  # whether words that repeat are told apart, as ``the (1)``
-    title: str = ""
-    caption: str = ""
+    width: str | float = _set("column", "Width in cm", "As the journal asks for it.", CM)
+    height: float = _set(
+        0.0, "Height at most, in cm", "What does not fit is refused; it may be lower.", CM
+    )
+    font_size: float = _set(0.0, "Letters in pt", "The size of all words.", PT)
+    tick_size: float = _set(0.0, "Labels in pt", "Beside the axes and bars.", PT)
+    numbers: bool = _set(True, "numbers", "In the cells, where they can be read.")
+    bar: bool = _set(True, "colour bar", "Says which colour is which number.")
+    logarithmic: bool = _set(False, "log", "Equal ratios are equal steps of colour.")
+    letters: bool = _set(True, "(a), (b) …", "A letter before each of several panels.")
+    axis_titles: bool = _set(True, "axis titles", "What the rows and the columns are.")
+    count_repeats: bool = _set(True, "count repeats", "Tells equal words apart, as “the (1)”.")
+    limits: str = _set(
+        "stage",
+        "Range of colours",
+        "The stage's is 0 to 1 for weights, as far on both sides of 0 for others; the data's, from"
+        " the lowest to the highest number. Colours with a middle keep 0 there.",
+        ("stage", "data", "own"),
+    )
+    lowest: float = _set(0.0, "Lowest", "Where the colours begin.", (-LIMIT, LIMIT, ""))
+    highest: float = _set(1.0, "Highest", "Where they end.", (-LIMIT, LIMIT, ""))
+    shares: str = _set("viridis", "Colours of weights", _EVEN, SHARES)
+    signs: str = _set(DIVERGING, "Colours of signs", _EVEN, SIGNS)
+    query: str = _set("query", "Queries are called", "The title of their axis.")
+    key: str = _set("key", "Keys are called", "The title of their axis.")
+    bar_title: str = _set("", "The bar is called", "Its title; without one, that of the stage.")
+    title: str = _set("", "Title", "Stands over the figure.")
+    caption: str = _set("", "Caption", "Stands below the figure, in lines.")
 
     def __post_init__(self) -> None:
-        for name, value, least, most, unit in (
-            ("width", self.size[0], SMALLEST, WIDEST, "cm"),
-            ("height", self.size[1], SMALLEST, WIDEST, "cm"),
-            ("font_size", self.font, FINEST, LARGEST, "pt"),
-            ("tick_size", self.tick, FINEST, LARGEST, "pt"),
-        ):
-            if not (isinstance(value, (int, float)) and least <= value <= most):
-                raise BadInput(f"{name} is {value!r}; {least:g} to {most:g} {unit} are wanted.")
-        if not (type(self.digits) is int and 0 <= self.digits <= MOST_DIGITS):
-            raise BadInput(f"digits is {self.digits!r}; 0 to {MOST_DIGITS} are wanted.")
-        for name, known in (("shares", SHARES), ("signs", SIGNS)):
-            if getattr(self, name) not in known:
-                listed = ", ".join(known)
-                raise BadInput(f"{name} is {getattr(self, name)!r}; choose one of {listed}.")
-        self._check_limits()
-
-    def _named_sizes(self) -> tuple[float, float, float]:
-        if not isinstance(self.width, str):
-            return (self.width, *SIZES["text"][1:])
-        if self.width not in SIZES:
-            names = ", ".join(SIZES)
-            raise BadInput(f"width is {self.width!r}; choose one of {names}, or give centimetres.")
-        return SIZES[self.width]
-
-    def _check_limits(self) -> None:
-        try:
-            low, high = (0, 1) if isinstance(self.limits, str) else map(float, self.limits)
-        except (TypeError, ValueError):
-            low = high = math.nan
-        is_known = not isinstance(self.limits, str) or self.limits in ("stage", "data")
-        if not (is_known and -math.inf < low < high < math.inf):
-            raise BadInput(
-                f"limits is {self.limits!r}; 'stage', 'data', or a lowest and a highest number are"
-                " wanted."
-            )
+        usual: dict[str, Any] = dict(SIZES["text"], width=self.width)
+        usual |= SIZES.get(str(self.width), {})
+        usual |= {
+            name: given for name in usual if (given := getattr(self, name)) and name != "width"
+        }
+        if not self.tick_size and isinstance(usual["font_size"], (int, float)):
+            usual["tick_size"] = max(7 / 8 * usual["font_size"], PT[0])
+        for name, value in usual.items():
+            object.__setattr__(self, name, value)
+        for one in fields(self):
+            _check(one.name, getattr(self, one.name), one.metadata["allowed"])
+        if self.limits == "own" and self.lowest >= self.highest:
+            raise BadInput(f"lowest is {self.lowest:g}; less than {self.highest:g} is wanted.")
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and greatest height in cm."""
-        width, height, _ = self._named_sizes()
-        return width, self.height or height
-
-    @property
-    def font(self) -> float:
-        """The size of letters in pt."""
-        return self.font_size or self._named_sizes()[2]
-
-    @property
-    def tick(self) -> float:
-        """That of labels."""
-        return self.tick_size or max(self.font * 7 / 8, FINEST)
+        """Width and greatest height in points."""
+        return 72 / 2.54 * float(self.width), 72 / 2.54 * self.height
 
     def differing(self) -> dict[str, Any]:
         """What is not as :class:`Paper` has it, for a link."""
-        usual = Paper()
-        return {
-            one.name: value
-            for one in fields(self)
-            if (value := getattr(self, one.name)) != getattr(usual, one.name)
-        }
+        usual = vars(Paper())
+        return {name: value for name, value in vars(self).items() if value != usual[name]}
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Paper:
         """The inverse of :meth:`differing`, from a file a stranger may have written."""
-        usual = cls()
-        for name, value in found.items():
-            if not hasattr(usual, name) or name not in cls.__dataclass_fields__:
-                raise BadInput(f"a figure has no setting {shown(name)}")
-            kinds = _KINDS.get(name, (type(getattr(usual, name)),))
-            if not isinstance(value, kinds) or (type(value) is bool and bool not in kinds):
-                raise BadInput(f"{name} cannot be {shown(value)}")
-            if isinstance(value, str) and len(value) > MOST_LETTERS:
-                raise BadInput(f"{name} has {len(value):,} letters; {MOST_LETTERS:,} fit")
-        limits = found.get("limits")
-        return cls(**{**found, "limits": tuple(limits)} if isinstance(limits, list) else found)
+        for name in found:
+            if name not in cls.__dataclass_fields__:
+                raise BadInput(f"a figure has no setting {shown(name)}.")
+        return cls(**found)
 
 
-_NUMBER = (int, float)
-_KINDS: dict[str, tuple[type, ...]] = {
-    "width": (str, *_NUMBER),
-    "height": _NUMBER,
-    "font_size": _NUMBER,
-    "tick_size": _NUMBER,
-    "bar_title": (str, type(None)),
-    "limits": (str, list, tuple),
-}
+def _check(name: str, value: Any, allowed: Any) -> None:
+    """One sentence where a setting is not what it may be."""
+    if isinstance(allowed, type):
+        fits = type(value) is allowed and len(str(value)) <= MOST_LETTERS
+        wanted = "True or False is" if allowed is bool else f"at most {MOST_LETTERS:,} letters are"
+    elif isinstance(allowed[0], str):
+        fits, wanted = value in allowed, f"one of {', '.join(allowed)} is"
+    else:
+        least, most, unit = allowed
+        fits = isinstance(value, Real) and type(value) is not bool and least <= value <= most
+        names = f"{', '.join(SIZES)}, or " if name == "width" else ""
+        wanted = f"{names}{least:g} to {most:g}{unit} are"
+    if not fits:
+        raise BadInput(f"{name} is {shown(value)}; {wanted} wanted.")

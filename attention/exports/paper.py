@@ -9,16 +9,15 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from attention import program
-from attention.figures.paper import plain
+from attention.figures.paper_panels import plain, stages_of
 from attention.limits import BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
 from attention.session.settings import Settings
 from attention.trace import AttentionTrace
-from attention.view import View
 
 if TYPE_CHECKING:
-    from attention.figures.paper_drawing import PaperFigure
+    from attention.figures.paper_sheet import PaperFigure
 
 FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 MAX_DPI = 600
@@ -26,19 +25,17 @@ MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
 def figure_of(
-    settings: Settings, trace: AttentionTrace, tell: Callable[[float], object] | None = None
+    settings: Settings, trace: AttentionTrace, tell: Callable[[float], object] = lambda share: None
 ) -> PaperFigure:
     """The stages and heads that the settings choose; ``tell`` hears how much of it is drawn."""
     from attention.figures.paper_drawing import draw
-    from attention.figures.paper_panels import panels_of
 
-    paper, views = settings.paper, list[View]()
-    for head in settings.paper_heads or (settings.head,):
-        found = view(replace(settings, head=head), trace)
-        words = settings.tokens, settings.key_tokens
-        views.append(found if paper.count_repeats else plain(found, *words))
+    paper, words = settings.paper, (settings.tokens, settings.key_tokens)
+    heads = settings.paper_heads or (settings.head,)
+    views = [view(replace(settings, head=head), trace) for head in heads]
+    views = views if paper.count_repeats else [plain(one, *words) for one in views]
     stages = [name for name in settings.paper_stages if name in views[0].stages]
-    figure = draw(panels_of(views, stages or None, paper), paper, tell)
+    figure = draw(stages_of(views, stages or None, settings.digits, paper), paper, tell)
     figure.about = about(settings)
     return figure
 

@@ -1,24 +1,19 @@
-"""The function that draws a figure for a paper with Matplotlib.
-
-How it is set is ``attention.paper``; which numbers stand in it ``paper_panels``, where everything
-stands ``paper_layout``, and Matplotlib, which is imported when a figure is first drawn,
-``paper_drawing``.
-"""
+"""The function that draws a figure for a paper; Matplotlib is imported when it is first called."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attention.figures.whole import need
+from attention.figures.paper_panels import plain, stages_of
+from attention.figures.whole import checked_digits, need
 from attention.paper import Paper
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
 
 if TYPE_CHECKING:
-    from attention.figures.paper_drawing import PaperFigure
+    from attention.figures.paper_sheet import PaperFigure
 
 
 def paper_figure(
@@ -29,6 +24,7 @@ def paper_figure(
     key_tokens: Iterable[str] | None = None,
     item: int = 0,
     heads: int | Iterable[int] | None = 0,
+    digits: int = 2,
     paper: Paper | None = None,
 ) -> PaperFigure:
     """The stages of a trace as a Matplotlib figure to print, its size exact.
@@ -41,6 +37,7 @@ def paper_figure(
     item : which item of the batch, counted from 0
     heads : one, several side by side, or None for all; counted from 0
         Several heads of one stage stand as a grid with one colour bar.
+    digits : of the numbers in the cells
     paper : its sizes, words and colours
 
     Returns
@@ -62,43 +59,27 @@ def paper_figure(
     >>> from attention import self_attention
     >>> eye = np.eye(2)
     >>> figure = paper_figure(self_attention(eye, eye, eye, eye), tokens=["a", "b"])
-    >>> [round(2.54 * inches, 2) for inches in figure.get_size_inches().tolist()]
-    [8.25, 6.19]
+    >>> round(2.54 * float(figure.get_figwidth()), 2)
+    8.25
     >>> figure.axes[0].collections[0].get_array().round(2).tolist()
     [0.67, 0.33, 0.33, 0.67]
     """
     need("matplotlib", "paper_figure")
     from attention.figures.paper_drawing import draw
-    from attention.figures.paper_panels import panels_of
 
-    paper = paper or Paper()
-    tokens, key_tokens = _tuple(tokens), _tuple(key_tokens)
+    paper, words = paper or Paper(), (_tuple(tokens), _tuple(key_tokens))
     count = axes_of(trace)[1] if isinstance(trace, AttentionTrace) else 1
     chosen = range(count) if heads is None else heads if isinstance(heads, Iterable) else [heads]
     views = []
     for head in chosen:
-        view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
-        views.append(view if paper.count_repeats else plain(view, tokens, key_tokens))
-    figure = draw(panels_of(views, stages, paper), paper)
+        view = View.of(trace, tokens=words[0], key_tokens=words[1], item=item, head=head)
+        views.append(view if paper.count_repeats else plain(view, *words))
+    figure = draw(stages_of(views, stages, checked_digits(digits), paper), paper)
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
 
 
-def _tuple(words: Iterable[str] | None) -> Iterable[str] | None:
+def _tuple(words: Iterable[str] | None) -> Any:
     """Words that can be read twice; what is no list of words stays, for the view to refuse."""
-    is_list = isinstance(words, Iterable) and not isinstance(words, str)
-    return tuple(words) if is_list and words is not None else words
-
-
-def plain(
-    view: View, tokens: Iterable[str] | None, key_tokens: Iterable[str] | None = None
-) -> View:
-    """The view with words as they are, those that repeat too."""
-    labels = dict(view.labels)
-    if tokens is not None:
-        words = tuple(map(str, tokens))
-        labels |= {axis: words for axis in view.labels if labels[axis] == labels["queries"]}
-    if key_tokens is not None:
-        labels["keys"] = tuple(map(str, key_tokens))
-    return replace(view, labels=labels)
+    return tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else words

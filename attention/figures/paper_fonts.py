@@ -10,71 +10,56 @@ from functools import lru_cache
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.textpath import text_to_path
 
+from attention.figures.paper_panels import clean
+
 SANS = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")  # Matplotlib brings the last
-_SHOW_NOTHING = ("Cf", "Zs")
-_VARIANTS = ("\ufe00", "\ufe0f")  # ask for a variant of the letter before
-
-
-def clean(text: str) -> str:
-    """Text as Matplotlib prints it, with nothing in it read as a formula or unfit for a file."""
-    kinds = [(letter, unicodedata.category(letter)) for letter in text]
-    kept = [" " if k in ("Cc", "Zl", "Zp") else "\ufffd" if k == "Cs" else c for c, k in kinds]
-    return "".join(kept).replace("$", r"\$")
-
-
-def families_for(text: str) -> tuple[tuple[str, ...], str]:
-    """The font families to print a text in, and its letters that no font of the machine has."""
-    seen = (c for c in set(text) if unicodedata.category(c) not in _SHOW_NOTHING)
-    wanted = {letter for letter in seen if not _VARIANTS[0] <= letter <= _VARIANTS[1]}
-    installed = fontManager.get_font_names()
-    chosen = [name for name in SANS if name in installed]
-    for name in (*chosen, *_others()):
-        if not wanted:
-            break
-        found = {letter for letter in wanted if ord(letter) in _letters(name)}
-        chosen += [name] * bool(found and name not in chosen)
-        wanted -= found
-    return tuple(chosen), "".join(sorted(wanted))
-
-
-def _others() -> list[str]:
-    """The other upright families, Noto's of one script each first."""
-    fonts = (font for font in fontManager.ttflist if font.style == "normal")
-    names = {font.name for font in fonts if font.weight in (400, "normal", "regular")}
-    kept = (name for name in names if name not in SANS and "Last Resort" not in name)
-    return sorted(kept, key=lambda name: (not name.startswith("Noto Sans"), name))
+REGULAR = (400, 500, "normal", "regular", "medium")  # weights of fonts
+INVISIBLE = ("Cf", "Cc", "Zs", "Zl", "Zp")  # kinds of letters that need no font
+VARIANTS = ("\ufe00", "\ufe0f")  # ask for a variant of the letter before
 
 
 @lru_cache(1024)
-def _letters(family: str) -> frozenset[int]:
+def _letters(family: str) -> frozenset[str]:
     """The letters of a font; none of one that has bitmaps alone, as those of coloured emoji."""
     try:
-        font = get_font(fontManager.findfont(FontProperties(family=family)))
+        font = get_font(fontManager.findfont(FontProperties(family=[family])))
     except (OSError, RuntimeError):
         return frozenset()
-    return frozenset(font.get_charmap())
+    return frozenset(map(chr, font.get_charmap()))
 
 
-class Measure:
-    """How wide texts are in points, in the given font families."""
+class Letters:
+    """The fonts that have all letters of a text, and how wide words are in them, in points."""
 
-    def __init__(self, families: Iterable[str]) -> None:
-        self.families = list(families)
+    def __init__(self, text: str) -> None:
+        fonts = (font for font in fontManager.ttflist if font.style == "normal")
+        upright = {font.name for font in fonts if font.weight in REGULAR}
+        self.families = [name for name in SANS if name in upright]
+        wanted = {c for c in set(text) if unicodedata.category(c) not in INVISIBLE}
+        wanted -= {c for c in wanted if VARIANTS[0] <= c <= VARIANTS[1]}
+        wanted = wanted.difference(*map(_letters, self.families))
+        # the others, Noto's of one script each first
+        for name in sorted(upright, key=lambda name: (not name.startswith("Noto Sans"), name)):
+            if wanted and wanted & _letters(name) and "Last Resort" not in name:
+                self.families.append(name)
+                wanted -= _letters(name)
+        self.missing = "".join(sorted(wanted))
         self._known: dict[tuple[str, float], float] = {}
 
     def width(self, text: str, size: float) -> float:
         """The width of a line, cleaned or of our own."""
         if (text, size) not in self._known:
-            font, plain = FontProperties(family=self.families, size=size), text.replace(r"\$", "")
-            shown = text if "$" in plain else text.replace(r"\$", "$")
-            measured = text_to_path.get_text_width_height_descent(shown, font, "$" in plain)
+            font = FontProperties(family=self.families, size=size)
+            formula = "$" in text.replace(r"\$", "")
+            shown = text if formula else text.replace(r"\$", "$")
+            measured = text_to_path.get_text_width_height_descent(shown, font, formula)
             self._known[text, size] = float(measured[0])
         return self._known[text, size]
 
     def widest(self, texts: Iterable[str], size: float) -> float:
         return max((self.width(text, size) for text in texts), default=0.0)
 
-    def fitting(self, text: str, size: float, room: float) -> int:
+    def _fitting(self, text: str, size: float, room: float) -> int:
         """How many letters of a text fit, one at least."""
         ends = range(1, len(text) + 1)
         return max(bisect_right(ends, room, key=lambda end: self.width(clean(text[:end]), size)), 1)
@@ -83,16 +68,16 @@ class Measure:
         """As much of a text as fits, with … where something is missing; cleaned."""
         if self.width(clean(text), size) <= room:
             return clean(text)
-        return clean(text[: self.fitting(text, size, room - self.width("…", size))]) + "…"
+        return clean(text[: self._fitting(text, size, room - self.width("…", size))]) + "…"
 
     def wrapped(self, text: str, size: float, room: float) -> list[str]:
         """A text in lines that fit, broken at spaces where there are any; cleaned."""
         lines = []
         for paragraph in text.splitlines():
             while paragraph:
-                end = self.fitting(paragraph[: int(5 * room / size) + 1], size, room)
-                if end < len(paragraph):
-                    end = paragraph.rfind(" ", 1, end + 1) if " " in paragraph[1 : end + 1] else end
+                end = self._fitting(paragraph[: int(5 * room / size) + 1], size, room)
+                if end < len(paragraph) and " " in paragraph[1 : end + 1]:
+                    end = paragraph.rindex(" ", 1, end + 1)
                 lines.append(clean(paragraph[:end]))
                 paragraph = paragraph[end:].lstrip()
         return lines

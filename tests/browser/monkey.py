@@ -85,7 +85,7 @@ ROWS = {
 }
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
 PARTS |= {"paper_heads"}
-PAPER = [f"paper_{name}" for name in ("size", "range", "lowest", "highest", "stages", "heads")]
+PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
 ANYTHING = ROWS | PARTS | {"example", "digits"}

@@ -446,6 +446,16 @@ def test_a_figure_is_saved_at_its_size_with_title_and_caption(mine):
     assert "My <b>words</b> %{x}" in page_of_pdf.extract_text()
 
 
+def test_on_a_phone_the_preview_stands_above_its_settings(visit):
+    dashboard = visit(width=390, height=844).open(example="four-words")
+    dashboard.tab("Take it away")
+    preview = dashboard.page.locator(".st-key-paper_preview img")
+    preview.wait_for()
+    dashboard.idle()
+    settings = dashboard.page.get_by_text("paper column", exact=True)
+    assert preview.bounding_box()["y"] < settings.bounding_box()["y"]
+
+
 def test_a_title_typed_just_before_a_file_is_saved_stands_in_it(visit):
     dashboard = visit().open(example="four-words")
     dashboard.tab("Take it away")

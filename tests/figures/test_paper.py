@@ -24,13 +24,15 @@ from attention import (
 )
 from attention.exports.paper import to_bytes
 from attention.figures.panes import panes
-from attention.figures.paper import plain
-from attention.figures.paper_drawing import SMALLEST, colour_map, settings
-from attention.figures.paper_panels import panels_from, panels_of
+from attention.figures.paper_drawing import SMALLEST, colour_map
+from attention.figures.paper_panels import panels_of, plain
+from attention.figures.paper_sheet import settings
 from attention.limits import BadInput
+from attention.numbers import rounded
 from attention.paper import SHARES, SIGNS
 
 MM = 72 / 25.4  # points
+LOGARITHMIC = Paper(limits="own", lowest=0.01, highest=1, logarithmic=True)
 WORDS = ("the", "cat", "sat", "on", "the", "mat")
 HOUSE = Path(__file__).resolve().parents[2]
 
@@ -69,6 +71,15 @@ CASES = {
                 query="a long title of $Q$ of one axis", logarithmic=True, limits="data"
             ),
         },
+    ),
+    "long titles": (
+        trace(2, heads=6),
+        {"heads": None, "paper": Paper(query="a very long title of one axis, too long")},
+    ),
+    "a long title of a bar": (trace(2, width=2), {"paper": Paper(bar_title="α " * 40, width=5.0)}),
+    "headings beside bars": (
+        trace(3, heads=2, allowed=causal(3, 3)),
+        {"stages": None, "paper": Paper(width=12.3, font_size=12.0)},
     ),
     "one token": (trace(1), {"stages": None, "paper": Paper(width="text")}),
 }
@@ -132,13 +143,16 @@ def test_panels_made_of_heatmaps_hold_the_same_numbers_and_hide_the_same_cells(b
     V[2, 1] = broken
     given = scaled_dot_product_attention(Q, K, V, allowed=causal(6, 6))
     view = View.of(given, tokens=WORDS)
-    found = panels_from(panes(view), Paper(letters=False))
-    usual = panels_of([view], None, Paper())
+    found = panels_of(panes(view), [""] * len(view.stages), Paper())
     for panel, (name, matrix) in zip(found, view.stages.items(), strict=True):
-        assert np.array_equal(panel.matrix, matrix, equal_nan=True), name
-    for panel, other in zip(found, usual, strict=True):
-        assert np.array_equal(panel.hidden, other.hidden)
-        assert (panel.rows, panel.columns, panel.scale) == (other.rows, other.columns, other.scale)
+        hidden = np.zeros(matrix.shape, bool)
+        if name in ("mask", "masked", "weights"):
+            hidden = np.triu(np.ones((6, 6), bool), 1)
+        assert np.array_equal(panel.hidden, hidden)
+        assert np.array_equal(panel.values.mask, hidden | ~np.isfinite(matrix)), name
+        assert np.array_equal(panel.values.compressed(), matrix[~panel.values.mask]), name
+        assert panel.labels == (view.rows(name), view.columns(name))
+        assert panel.texts.tolist() == rounded(matrix)
 
 
 def test_each_number_stands_in_its_own_cell():
@@ -174,6 +188,7 @@ def test_what_all_heads_share_is_drawn_once():
     assert names == ["X", "weights", "weights", "W_O"]
 
 
+@pytest.mark.filterwarnings("ignore:The colours of scores stay linear")
 @pytest.mark.parametrize(
     ("paper", "name", "limits"),
     [
@@ -182,8 +197,11 @@ def test_what_all_heads_share_is_drawn_once():
         (Paper(limits="data"), "weights", lambda m: (m.min(), m.max())),
         (Paper(limits="data"), "scores", lambda m: (-abs(m).max(), abs(m).max())),
         (Paper(limits="data", signs="cividis"), "scores", lambda m: (m.min(), m.max())),
-        (Paper(limits=(0.1, 0.5)), "weights", lambda m: (0.1, 0.5)),
-        (Paper(limits=(0.01, 1), logarithmic=True), "weights", lambda m: (0.01, 1)),
+        (Paper(limits="own", lowest=0.1, highest=0.5), "weights", lambda m: (0.1, 0.5)),
+        (Paper(limits="own", lowest=-1, highest=3), "scores", lambda m: (-3, 3)),
+        (LOGARITHMIC, "weights", lambda m: (0.01, 1)),
+        (Paper(logarithmic=True), "weights", lambda m: (m.min(), 1)),
+        (Paper(logarithmic=True), "scores", lambda m: (-abs(m).max(), abs(m).max())),
     ],
 )
 def test_the_range_is_what_the_setting_says(paper, name, limits):
@@ -193,10 +211,18 @@ def test_the_range_is_what_the_setting_says(paper, name, limits):
 
 
 def test_a_logarithmic_range_gives_equal_ratios_equal_steps():
-    paper = Paper(limits=(0.01, 1), logarithmic=True)
-    (axes,) = panels(paper_figure(trace(), paper=paper))
+    (axes,) = panels(paper_figure(trace(), paper=LOGARITHMIC))
     places = axes.collections[0].norm([0.01, 0.1, 1.0])
     assert places.tolist() == pytest.approx([0, 0.5, 1])
+
+
+def test_a_logarithmic_range_says_which_stages_stay_linear():
+    with pytest.warns(UserWarning) as caught:
+        figure = paper_figure(
+            trace(), stages=["scores", "weights"], paper=Paper(logarithmic=True, width="text")
+        )
+    sentence = "The colours of scores stay linear: a logarithmic range has no numbers below 0."
+    assert str(caught[0].message) == sentence and figure.notes == (sentence,)
 
 
 def test_numbers_too_small_to_read_are_left_out_with_a_sentence():
@@ -251,7 +277,11 @@ def labels(axis):
 
 
 def test_the_smallest_letters_are_those_of_labels_too():
-    assert (Paper(font_size=4).tick, Paper().tick, Paper(tick_size=6).tick) == (4, 7, 6)
+    assert (Paper(font_size=4).tick_size, Paper().tick_size, Paper(tick_size=6).tick_size) == (
+        4,
+        7,
+        6,
+    )
 
 
 def test_words_that_repeat_are_counted_or_left_plain():
@@ -263,9 +293,10 @@ def test_words_that_repeat_are_counted_or_left_plain():
 
 
 def test_words_of_keys_are_left_plain_by_their_own_name():
-    view = plain(View.of(trace(), tokens=WORDS), WORDS, tuple("aabbcc"))
+    keys = list("aabbcc")
+    view = plain(View.of(trace(), tokens=WORDS, key_tokens=keys), WORDS, keys)
     assert view.labels["queries"] == WORDS
-    assert view.labels["keys"] == tuple("aabbcc")
+    assert view.labels["keys"] == tuple(keys)
 
 
 def test_labels_that_count_are_thinned_to_round_numbers():
@@ -306,10 +337,10 @@ def test_letters_that_no_font_has_are_named():
 
 def test_arabic_letters_are_joined_and_run_from_right_to_left():
     """Seen, meem, lam, alef: joined they are narrower than apart, as lam and alef make one."""
-    from attention.figures.paper_fonts import Measure
+    from attention.figures.paper_fonts import Letters
 
-    measure = Measure(["DejaVu Sans"])
-    assert measure.width("سلام", 8) < 0.9 * sum(measure.width(letter, 8) for letter in "سلام")
+    letters = Letters("سلام")
+    assert letters.width("سلام", 8) < 0.9 * sum(letters.width(one, 8) for one in "سلام")
 
 
 def test_numbers_that_are_not_finite_are_grey_with_a_sentence():
@@ -382,7 +413,7 @@ def test_the_width_is_the_one_chosen_and_the_height_stays_below_the_greatest(nam
     figure = paper_figure(given, stages=["scores", "weights"], paper=paper)
     wide, high = 2.54 * figure.get_size_inches()
     assert wide == pytest.approx({"column": 8.25, "text": 17.1, "slide": 25.4}.get(name, name))
-    assert high <= paper.size[1]
+    assert high <= paper.height
 
 
 def test_nothing_is_cut_in_any_file(drawn):
@@ -464,14 +495,21 @@ def test_the_svg_has_text_that_names_its_fonts_or_outlines():
 
 
 def test_each_cell_reaches_below_the_next_so_that_no_seam_shows_between_them():
-    (axes,) = panels(paper_figure(trace(4)))
+    figure = paper_figure(trace(4))
+    (axes,) = panels(figure)
     corners = [path.vertices[:4] for path in axes.collections[0].get_paths()]
+    reach = 1 + 4 / (figure.get_size_inches()[0] * 72 * axes.get_position().width)  # a point
     expected = [
-        [(j, i), (min(j + 1.5, 4), i), (min(j + 1.5, 4), min(i + 1.5, 4)), (j, min(i + 1.5, 4))]
+        [
+            (j, i),
+            (min(j + reach, 4), i),
+            (min(j + reach, 4), min(i + reach, 4)),
+            (j, min(i + reach, 4)),
+        ]
         for i in range(4)
         for j in range(4)
     ]
-    assert np.array_equal(corners, expected)
+    assert np.allclose(corners, expected, rtol=1e-9)
 
 
 def test_64_by_64_cells_stay_below_2_mb_in_each_file():
@@ -548,28 +586,21 @@ print(len(pdf) > 1000, "matplotlib.pyplot" in sys.modules)
 ASKED = [
     (
         {"width": "poster"},
-        "width is 'poster'; choose one of column, text, slide, or give centimetres.",
+        "width is 'poster'; column, text, slide, or 2 to 120 cm are wanted.",
     ),
-    ({"width": 1}, "width is 1; 2 to 120 cm are wanted."),
+    ({"width": 1}, "width is 1; column, text, slide, or 2 to 120 cm are wanted."),
     ({"height": 500}, "height is 500; 2 to 120 cm are wanted."),
     ({"font_size": 2}, "font_size is 2; 4 to 72 pt are wanted."),
     ({"tick_size": "7"}, "tick_size is '7'; 4 to 72 pt are wanted."),
+    ({"tick_size": True}, "tick_size is True; 4 to 72 pt are wanted."),
+    ({"bar": 1}, "bar is 1; True or False is wanted."),
+    ({"title": None}, "title is None; at most 2,000 letters are wanted."),
     (
         {"shares": "jet"},
-        "shares is 'jet'; choose one of viridis, cividis, magma, blues.",
+        "shares is 'jet'; one of viridis, cividis, magma, blues is wanted.",
     ),
-    (
-        {"limits": (1, 0)},
-        "limits is (1, 0); 'stage', 'data', or a lowest and a highest number are wanted.",
-    ),
-    (
-        {"limits": "01"},
-        "limits is '01'; 'stage', 'data', or a lowest and a highest number are wanted.",
-    ),
-    (
-        {"limits": "all"},
-        "limits is 'all'; 'stage', 'data', or a lowest and a highest number are wanted.",
-    ),
+    ({"limits": "own", "lowest": 1}, "lowest is 1; less than 1 is wanted."),
+    ({"limits": (0, 1)}, "limits is (0, 1); one of stage, data, own is wanted."),
 ]
 
 
@@ -585,20 +616,6 @@ DRAWN = [
         {"stages": None, "paper": Paper(height=8)},
         "15 panels do not fit on 8.25 × 8 cm with letters of 8 pt: choose fewer panels,"
         " smaller letters, or a larger width or height.",
-    ),
-    (
-        {"stages": ["scores"], "paper": Paper(limits=(-1, 3))},
-        "limits is (-1, 3); orange_blue has 0 in its middle and wants (-3, 3), or choose other"
-        " colours for signs.",
-    ),
-    (
-        {"stages": ["scores"], "paper": Paper(logarithmic=True)},
-        "scores has numbers below 0; a logarithmic range wants numbers above it, as the weights"
-        " are.",
-    ),
-    (
-        {"paper": Paper(logarithmic=True, limits=(0, 1))},
-        "limits is (0, 1); a logarithmic range begins above 0.",
     ),
     ({"tokens": "abcdef"}, "tokens is 'abcdef'; a list of words is wanted."),
     ({"tokens": 6}, "tokens is 6; a list of words is wanted."),

@@ -10,7 +10,7 @@ from attention import variance as maths
 from attention.exports.paper import to_bytes
 from attention.figures import variance as screen
 from attention.figures.paper_charts import draw_charts
-from attention.figures.paper_drawing import settings
+from attention.figures.paper_sheet import settings
 from attention.limits import BadInput
 from attention.paper import Paper
 
@@ -89,13 +89,13 @@ def test_nothing_is_cut_and_no_words_lie_on_others(panes, case):
     names, paper = SETS[case]
     figure = draw_charts([panes[name] for name in names or panes], Paper(**paper))
     wide = figure.get_size_inches()[0] * 2.54
-    assert wide == pytest.approx(Paper(**paper).size[0], abs=0.001)
+    assert wide == pytest.approx(Paper(**paper).width, abs=0.001)
     with settings():
         figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in figure.texts]
     for axes in figure.axes:
-        words = [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]
-        words += axes.get_legend().get_texts()
+        legend = axes.get_legend()
+        words = [axes.xaxis.label, axes.yaxis.label, legend.get_title(), *legend.get_texts()]
         for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
             ticks = axis.get_major_ticks()
             words += [tick.label1 for tick in ticks if low <= tick.get_loc() <= high]

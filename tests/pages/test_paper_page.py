@@ -1,10 +1,14 @@
 """What one takes away to print: each control sets one thing, and the files are of that figure."""
 
+import sys
+
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 from pages.test_explore import VARIANCE, below, opened, ran, said, settings
 
+from attention import paper_figure, self_attention
+from attention.pages import paper as paper_page
 from attention.paper import Paper
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -29,7 +33,6 @@ MOVES = [
     ("number_input", "height", 12.0, Paper(height=12)),
     ("number_input", "font_size", 10.0, Paper(font_size=10)),
     ("number_input", "tick_size", 5.5, Paper(tick_size=5.5)),
-    ("number_input", "digits", 3, Paper(digits=3)),
     ("toggle", "numbers", False, Paper(numbers=False)),
     ("toggle", "bar", False, Paper(bar=False)),
     ("toggle", "logarithmic", True, Paper(logarithmic=True)),
@@ -44,9 +47,9 @@ MOVES = [
     ("text_input", "title", "A title", Paper(title="A title")),
     ("text_area", "caption", "A caption", Paper(caption="A caption")),
     ("button_group", "size", "slide", Paper(width="slide")),
-    ("button_group", "size", "own", Paper(width=8.25)),
-    ("button_group", "range", "data", Paper(limits="data")),
-    ("button_group", "range", "own", Paper(limits=(0.0, 1.0))),
+    ("number_input", "width", 9.0, Paper(width=9.0)),
+    ("selectbox", "limits", "data", Paper(limits="data")),
+    ("selectbox", "limits", "own", Paper(limits="own")),
 ]
 
 
@@ -112,7 +115,6 @@ def test_letters_that_no_font_has_and_numbers_too_small_are_said():
     (said_so,) = [text for text in said(at, "flag") if "No font" in text]
     assert said_so == "No font of this machine has \U000123ab (U+123AB); boxes stand for them."
     at = taking(example="sentence")
-    ran(at.button_group(key="set_paper_size").set_value("own"))
     ran(at.number_input(key="set_paper_width").set_value(3.0))
     assert [text for text in said(at, "flag") if "left out" in text]
 
@@ -126,16 +128,39 @@ def test_a_png_too_large_to_draw_is_not_offered():
     assert buttons["Save as PNG"] and not buttons["Save as PDF"] and not buttons["Save as SVG"]
 
 
+def test_a_sentence_says_that_matplotlib_is_being_loaded_until_the_figure_is_there(monkeypatch):
+    said_so = []
+
+    class Place:
+        def progress(self, share, text):
+            said_so.append(text)
+
+        def empty(self):
+            said_so.append("")
+
+    monkeypatch.setattr(paper_page.st, "empty", Place)
+    monkeypatch.setattr(paper_page.state, "page_value", lambda *asked: None)
+    monkeypatch.setattr(paper_page.state, "set_page_value", lambda *kept: None)
+    monkeypatch.setattr(paper_page, "PATIENCE", 600)
+    figure = paper_figure(self_attention(*[[[1.0]]] * 4))
+    for loaded in ([], ["Matplotlib is loaded and lists the fonts, once …"]):
+        assert paper_page._drawn("seen", lambda tell: figure)[0] is figure
+        assert said_so == [*loaded, ""]
+        said_so.clear()
+        monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
+
+
 DAMAGED = [
     ("[]", "settings by their names are wanted"),
     ('{"poster": 1}', "a figure has no setting 'poster'"),
     ('{"size": 1}', "a figure has no setting 'size'"),
-    ('{"numbers": 1}', "numbers cannot be 1"),
-    ('{"digits": true}', "digits cannot be True"),
-    ('{"title": ["a"]}', "title cannot be ['a']"),
-    ('{"width": "poster"}', "width is 'poster'; choose one of column, text, slide, or give"),
-    ('{"limits": [1, 0]}', "limits is (1, 0); 'stage', 'data', or a lowest and a highest"),
-    ('{"caption": "%s"}' % ("a" * 2001), "caption has 2,001 letters; 2,000 fit"),
+    ('{"numbers": 1}', "numbers is 1; True or False is wanted"),
+    ('{"height": true}', "height is True; 2 to 120 cm are wanted"),
+    ('{"title": ["a"]}', "title is ['a']; at most 2,000 letters are wanted"),
+    ('{"width": "poster"}', "width is 'poster'; column, text, slide, or 2 to 120 cm are"),
+    ('{"limits": [1, 0]}', "limits is [1, 0]; one of stage, data, own is wanted"),
+    ('{"limits": "own", "lowest": 2}', "lowest is 2; less than 1 is wanted"),
+    ('{"caption": "%s"}' % ("a" * 2001), "caption is 'a"),
     ("{", "it cannot be read"),
 ]
 
@@ -174,3 +199,21 @@ def test_the_other_pages_have_a_figure_of_what_they_show(page, name, first):
     assert figure.axes[0].get_label().endswith(first)
     assert "Mine" in [text.get_text() for text in figure.texts]
     assert settings(at).paper == Paper()  # words of one page stay there
+
+
+def test_range_and_logarithm_hold_where_frameworks_are_compared():
+    at = ran(opened(example="cat-sat").switch_page("attention/pages/conventions.py"))
+    ran(at.toggle(key="set_paper_open_attention_conventions").set_value(True))
+    weights = [axes for axes in panels(at) if axes.get_label().startswith("weights")]
+    assert {axes.collections[0].get_clim() for axes in weights} == {(0, 1)}
+    ran(at.selectbox(key="set_paper_limits").set_value("data"))
+    ran(at.toggle(key="set_paper_logarithmic").set_value(True))
+    weights = [axes.collections[0] for axes in panels(at) if "weights" in axes.get_label()]
+    shown = np.concatenate([cells.get_array().compressed() for cells in weights])
+    for cells in weights:  # what is compared has one range
+        assert cells.get_clim() == (shown[shown > 0].min(), shown.max())
+        assert cells.norm(cells.get_clim()).tolist() == [0, 1] and cells.norm.vmin > 0
+        assert cells.norm(np.sqrt(cells.norm.vmin * cells.norm.vmax)) == pytest.approx(0.5)
+    (note,) = [text for text in said(at, "flag") if "linear" in text]
+    assert note.startswith("The colours of output_ours, output_torch_mha, output_tutorial stay")
+    assert settings(at).paper == Paper(limits="data", logarithmic=True)

@@ -1,0 +1,117 @@
+"""The sheet of a paper figure: Matplotlib's Figure with settings of its own, title and caption.
+
+Never through pyplot, whose figures are shared. Matplotlib's settings belong to the whole process:
+they are changed only while a figure is made or saved, by one thread at a time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from threading import RLock
+from typing import Any
+
+import matplotlib.style
+from matplotlib.figure import Figure
+
+from attention.figures.paper_fonts import SANS, Letters
+from attention.limits import BadInput
+from attention.paper import Paper
+
+INK, THIN = "#000000", 0.5  # frames and ticks, in points
+LINE = 1.2  # times the size of the letters
+MARGIN, TICK, PAD = 3.0, 1.5, 2.0  # around all; a tick's length; between ticks and words
+SETTINGS: dict[str, Any] = {
+    "pdf.fonttype": 42,  # TrueType, which journals ask for
+    "svg.fonttype": "none",  # text that names its fonts
+    "svg.hashsalt": "attention",  # the same names in each file
+    "font.sans-serif": list(SANS),
+    "mathtext.default": "regular",
+    "text.hinting": "none",  # else words are wider in PNG than in PDF
+    "axes.linewidth": THIN,
+    "axes.labelpad": 2 * PAD,
+}
+for _tick in ("xtick.major", "ytick.major"):
+    SETTINGS |= {f"{_tick}.size": TICK, f"{_tick}.width": THIN, f"{_tick}.pad": PAD}
+_ONE_AT_A_TIME = RLock()
+
+
+@contextmanager
+def settings(**more: Any) -> Iterator[None]:
+    """Matplotlib's own settings and ours, for one thread at a time."""
+    style = matplotlib.style.context(["default", SETTINGS | more])
+    with _ONE_AT_A_TIME, style, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # said in `notes`
+        yield
+
+
+class PaperFigure(Figure):
+    """A Matplotlib figure that is saved with the settings it was made with."""
+
+    notes: tuple[str, ...] = ()  # what could not be shown, in sentences
+    about: Any = None  # what its files say of themselves
+
+    def savefig(self, fname: Any, *, outlines: bool = False, **options: Any) -> None:
+        """Write the figure; PDF with TrueType fonts, SVG with text or, as ``outlines``, without.
+
+        Everything else is as in :meth:`matplotlib.figure.Figure.savefig`.
+        """
+        with settings(**{"svg.fonttype": "path" if outlines else "none"}):
+            super().savefig(fname, **options)
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        file = BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
+
+
+class Sheet:
+    """The fonts for all words of a figure, and the room that title and caption leave, in points."""
+
+    def __init__(self, paper: Paper, words: str) -> None:
+        self.paper, (self.width, self.most) = paper, paper.size
+        self.letters = Letters(words + paper.title + paper.caption + paper.bar_title)
+        size, self.room = paper.font_size, self.width - 2 * MARGIN
+        self.pad = max(2 * PAD, 0.8 * paper.tick_size)  # over cells: half a label of their bar
+        self.title = self.letters.wrapped(paper.title, LINE * size, self.room)
+        self.caption = self.letters.wrapped(paper.caption, size, self.room)
+        self.top = MARGIN + (LINE * LINE * len(self.title) + 0.4 * bool(self.title)) * size
+        self.under = MARGIN + (LINE * len(self.caption) + 0.6 * bool(self.caption)) * size
+        self.height = self.most - self.top - self.under  # at most, of what is between them
+
+    @contextmanager
+    def figure(self, height: float) -> Iterator[PaperFigure]:
+        """A figure with so much between title and caption, to draw on with the fonts chosen."""
+        tall, size = self.top + height + self.under, self.paper.font_size
+        style: dict[Any, Any] = {
+            "font.family": [*self.letters.families, "sans-serif"],
+            "font.size": size,
+        }
+        style |= {f"{x}tick.labelsize": self.paper.tick_size for x in "xy"}
+        style |= {"axes.labelsize": size, "axes.titlesize": size, "axes.titlepad": self.pad}
+        with matplotlib.rc_context(style):
+            figure = PaperFigure((self.width / 72, tall / 72), dpi=150)
+            foot = tall - MARGIN - LINE * size * len(self.caption)
+            for lines, top, each in (self.title, MARGIN, LINE * size), (self.caption, foot, size):
+                for k, line in enumerate(lines):
+                    base = 1 - (top + (k + 0.8) * LINE * each) / tall
+                    figure.text(MARGIN / self.width, base, line, fontsize=each)
+            yield figure
+        missing = self.letters.missing
+        if missing:
+            listed = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:12])
+            more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
+            said = f"No font of this machine has {listed}{more}; boxes stand for them."
+            figure.notes = (*figure.notes, said)
+
+    def too_many(self, count: int) -> BadInput:
+        """The sentence where panels do not fit."""
+        wide, high, size = self.paper.width, self.paper.height, self.paper.font_size
+        return BadInput(
+            f"{'1 panel does' if count == 1 else f'{count} panels do'} not fit on {wide:g} ×"
+            f" {high:g} cm with letters of {size:g} pt: choose fewer panels, smaller"
+            " letters, or a larger width or height."
+        )
