@@ -18,15 +18,15 @@ MAX_SCALE = 1e6  # what scores are multiplied by
 MAX_SEED = 2**32 - 1
 
 # ---- the board ----------------------------------------------------------------------------------
-# What a browser draws at once, and a saved state below MAX_FILE holds.
+# What a browser draws at once, and a saved state below MAX_STATE holds.
 
-MAX_TOKENS = 64
+MAX_TOKENS = 512  # of one sequence
 MAX_TOKEN_LENGTH = 40  # characters
 MAX_DIMENSION = 512  # d_model, d_k and d_v
 MAX_SIDE = 512  # rows or columns of a matrix
 MAX_BATCH = 64  # sequences
-MAX_CELLS = 2**21  # scores of all items and heads together
-MAX_NUMBERS = 700_000  # of all matrices together
+MAX_CELLS = 2**21  # scores of all items and heads together: eight heads of 512 tokens
+MAX_NUMBERS = 6 * 512 * 512  # of all matrices together: both sequences and all four weights
 MAX_EDITED = 16_384  # operations of one message of the board; a larger paste takes several
 
 # ---- files and texts ----------------------------------------------------------------------------
@@ -35,6 +35,7 @@ MAX_EDITED = 16_384  # operations of one message of the board; a larger paste ta
 
 MAX_FILE = 8 * 2**20  # bytes of a file, characters of a text
 MAX_PASTED = 2_000_000  # characters that a box of the page takes
+MAX_PROSE = 20_000  # bytes of a sentence, or of a model's configuration
 MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full length fit
 MAX_ELEMENTS = 400_000  # numbers of one array
 MAX_RANK = 4  # its axes
@@ -49,16 +50,20 @@ MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB ha
 # ---- links and saved states ---------------------------------------------------------------------
 
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
-MAX_FIELD = 20_000  # characters of a parameter; 64 tokens or a mask of 64 × 64 need fewer
+MAX_STATE = 18 * 2**20  # bytes of a saved state; MAX_NUMBERS of float64 in base64 are fewer
+MAX_FIELD = 300_000  # characters of a parameter; 512 tokens or a mask of 512 × 512 need fewer
 MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
-MAX_STATE_COLONS = 10_000  # in a saved state, and as many brackets
+MAX_STATE_COLONS = 50_000  # in a saved state, and as many brackets: 1,024 tokens have fewer
 MAX_STATE_COMMAS = 700_000
 
 # ---- work ---------------------------------------------------------------------------------------
 
 MAX_CHECKED = 8 * 128 * 128  # heads × queries × keys that Check yours searches within two seconds
+MAX_COMPARED = 128 * 128  # scores that Conventions hands to every framework
 MAX_DRAWN = 2_000_000  # cells of all panes of one figure; a browser draws no more in time
+MAX_LISTED = 1_000_000  # numbers of all stages in CSV, JSON or code: 35 MB
+MAX_TYPESET = 250_000  # in LaTeX, Markdown or the report
 MAX_PRINTED = 2**17  # of a paper figure, which draws each cell as lines
 MAX_SAMPLES = 10_000  # scores that Why √d_k draws
 MAX_SAMPLE_D_K = 1024

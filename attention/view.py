@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,10 @@ class View:
     def columns(self, name: str) -> tuple[str, ...]:
         """The labels of a stage's columns."""
         return self.labels[STAGES[name].columns]
+
+    def only(self, stages: Collection[str]) -> View:
+        """The same with these stages alone."""
+        return replace(self, stages={n: M for n, M in self.stages.items() if n in stages})
 
     def source(self, name: str) -> str:
         """The stage that ``name`` stands for here.
@@ -283,6 +288,7 @@ def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:
     return names if len(names) == size else tuple(map(str, range(1, size + 1)))
 
 
+@lru_cache(32)  # each run of a page asks several times
 def distinct(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Tokens that repeat, told apart.
 

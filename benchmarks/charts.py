@@ -4,6 +4,7 @@ As a page, ``benchmarks/server.py -- benchmarks/charts.py``: the dashboard, and 
 its board.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,11 +19,11 @@ FITS = json.loads((Path(__file__).parent / "fits.json").read_text())
 def draw(panes: Sequence[Mapping[str, Any]]) -> None:
     """The nine in two lines; sizes, ticks and numbers are those for this many tokens."""
     chosen = [pane for pane in panes if pane["name"] in NINE]
-    fits = FITS[str(len(chosen[0]["rows"]))]
+    fits = FITS.get(str(len(chosen[0]["rows"])), {})
     for row in (chosen[:4], chosen[4:]):
         for place, pane in zip(st.columns(len(row)), row, strict=True):
             place.plotly_chart(
-                fitted(pane["figure"], fits[pane["name"]]),
+                fitted(pane["figure"], fits[pane["name"]]) if fits else large(pane["figure"]),
                 key=pane["name"],
                 theme=None,
                 width="content",
@@ -45,9 +46,21 @@ def fitted(figure: dict, fit: dict) -> dict:
     return {"data": data, "layout": layout}
 
 
+def large(figure: dict) -> dict:
+    """A figure of hundreds of tokens: no numbers in its cells, and a mark of those it holds."""
+    size = {"width": 270, "height": 380, "margin": {"l": 60, "r": 40, "t": 60, "b": 4}}
+    numbers = "".join(trace["z"]["bdata"] for trace in figure["data"])
+    layout = figure["layout"] | size | {"meta": hashlib.blake2b(numbers.encode()).hexdigest()}
+    data = [{k: v for k, v in t.items() if not k.startswith("text")} for t in figure["data"]]
+    return {"data": [t | {"xgap": 0, "ygap": 0} for t in data], "layout": layout}
+
+
 if __name__ == "__main__":
+    from attention.figures import panes as figures
     from attention.pages import board
     from attention.pages.navigation import show
 
+    panes = figures.panes
+    figures.panes = lambda *given, **look: panes(*given, **look | {"in_colours": False})
     board.show = lambda key, panes, **_: draw(panes)
     show()

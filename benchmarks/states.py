@@ -10,11 +10,11 @@ from attention.session.validate import check
 D = 8
 
 
-def rolled(tokens: int, seed: int = 0) -> Settings:
+def rolled(tokens: int, seed: int = 0, width: int = D) -> Settings:
     """X (tokens × 8), three weights (8 × 8), rolled, to fit into a link; a look-ahead mask."""
-    matrices = {"X": Matrix.rolled((tokens, D), Recipe("normal", seed))}
+    matrices = {"X": Matrix.rolled((tokens, width), Recipe("normal", seed))}
     matrices |= {
-        name: Matrix.rolled((D, D), Recipe("xavier", k))
+        name: Matrix.rolled((width, width), Recipe("xavier", k))
         for k, name in enumerate(("W_Q", "W_K", "W_V"), 1)
     }
     words = tuple(f"w{i}" for i in range(1, tokens + 1))

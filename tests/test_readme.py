@@ -1,5 +1,7 @@
 """README tells the truth: its table is the package's, and its Python runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from readme import DRAWING, PYTHON, README, prints_what_it_says
@@ -32,8 +34,8 @@ def test_the_limits_it_names_are_those_of_the_package():
         f"At most {limits.MAX_FILE // 2**20} MB a file,"
         f" {limits.MAX_PASTED / 1e6:g} million characters pasted,"
         f" {limits.MAX_ELEMENTS:,} numbers an array, {limits.MAX_TOKENS} tokens,"
-        f" widths of {limits.MAX_DIMENSION} and {limits.MAX_NUMBERS:,} numbers on the board"
-        f" (three weights of {limits.MAX_SIDE} × {limits.MAX_SIDE} are more),"
+        f" widths of {limits.MAX_DIMENSION}, {limits.MAX_CELLS:,} scores of all heads"
+        f" and items together, saved states of {limits.MAX_STATE // 2**20} MB,"
         " numbers up to ±10¹²."
     )
     assert said in text
@@ -41,19 +43,26 @@ def test_the_limits_it_names_are_those_of_the_package():
     assert limits.MAX_SIDE == limits.MAX_DIMENSION
 
 
-def board(d_model: int, d_k: int, d_v: int) -> Settings:
-    shapes = {"X": (64, d_model), "W_Q": (d_model, d_k), "W_K": (d_model, d_k)}
-    shapes["W_V"] = (d_model, d_v)
+def board(tokens: int, width: int) -> Settings:
+    weights = dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (width, width))
+    shapes = {"X": (tokens, width), "memory": (tokens, width)} | weights
     matrices = {name: Matrix(np.full(shape, 1e12)) for name, shape in shapes.items()}
-    return Settings("four-words", tuple(f"w{k}" for k in range(64)), matrices)
+    words = tuple(f"w{k}" for k in range(tokens))
+    return Settings("four-words", words, matrices, words)
 
 
-def test_what_it_says_fits_on_the_board_fits_and_what_is_more_is_refused():
-    assert check(board(512, 512, 8)).d_k == 512
-    assert check(board(512, 8, 512)).d_v == 512
-    with pytest.raises(BadInput) as refused:
-        check(board(512, 512, 512))
-    assert str(refused.value) == "these matrices hold 819,200 numbers; at most 700,000 fit."
+def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refused():
+    s = check(board(512, 512))
+    assert (len(s.tokens), s.d_model, s.d_k, s.d_v) == (512, 512, 512, 512)
+    assert check(replace(s, heads=8)).heads == 8
+    refused = {
+        (513, 512): "513 tokens are too many for this page; at most 512 fit.",
+        (2, 513): "X has 513 columns; 1 to 512 are allowed.",
+    }
+    for sizes, sentence in refused.items():
+        with pytest.raises(BadInput) as problem:
+            check(board(*sizes))
+        assert str(problem.value) == sentence
 
 
 def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
@@ -64,4 +73,5 @@ def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
         "trace.csv",
         "trace.html",
         "weights.pdf",
+        "weights.tex",
     ]

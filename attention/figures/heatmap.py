@@ -54,28 +54,7 @@ def heatmap(
     text = cells(matrix, digits)
     covered = np.zeros(matrix.shape, bool) if hidden is None else hidden
     broken = ~np.isfinite(matrix) & ~covered
-    role = "share" if limits == (0, 1) else "diverging"
-    main = {
-        "type": "heatmap",
-        "meta": role,
-        "z": pack(np.where(covered | broken, np.nan, matrix)),
-        "zmin": limits[0],
-        "zmax": limits[1],
-        "colorscale": LIGHT[role],
-        "showscale": bar,
-        "colorbar": {
-            "thickness": 5,
-            "x": 1,
-            "xpad": 4,
-            "outlinewidth": 0,
-            "tickfont": {"size": 9},
-            "nticks": 5,
-        },
-        "xgap": 1,
-        "ygap": 1,
-        "hoverongaps": False,
-        "hovertemplate": "%{y} · %{x}<br><b>%{z:.8~g}</b><extra></extra>",
-    }
+    main = scale(limits, bar) | {"z": pack(np.where(covered | broken, np.nan, matrix))}
     data = [main] + [
         {
             "type": "heatmap",
@@ -97,20 +76,49 @@ def heatmap(
         ):
             shown = text if where.all() else _only(text, where)
             trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
+    return {"data": data, "layout": around(rows, columns, title, marks)}
+
+
+def scale(limits: tuple[float, float], bar: bool) -> dict[str, Any]:
+    """The heatmap's trace without its numbers: its colours and what they stand for."""
+    role = "share" if limits == (0, 1) else "diverging"
     return {
-        "data": data,
-        "layout": layout(
-            title={
-                "text": subscripts(escape(title)),
-                "font": {"size": 14},
-                "x": 0,
-                "xref": "paper",
-            },
-            xaxis=_axis(columns, side="top"),
-            yaxis=_axis(rows, autorange="reversed"),
-            shapes=[_frame(*mark, len(columns)) for mark in marks],
-        ),
+        "type": "heatmap",
+        "meta": role,
+        "zmin": limits[0],
+        "zmax": limits[1],
+        "colorscale": LIGHT[role],
+        "showscale": bar,
+        "colorbar": {
+            "thickness": 5,
+            "x": 1,
+            "xpad": 4,
+            "outlinewidth": 0,
+            "tickfont": {"size": 9},
+            "nticks": 5,
+        },
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "hovertemplate": "%{y} · %{x}<br><b>%{z:.8~g}</b><extra></extra>",
     }
+
+
+def around(
+    rows: tuple[str, ...], columns: tuple[str, ...], title: str, marks: tuple[Mark, ...]
+) -> dict[str, Any]:
+    """Plotly's layout: title, labels and frames."""
+    return layout(
+        title={
+            "text": subscripts(escape(title)),
+            "font": {"size": 14},
+            "x": 0,
+            "xref": "paper",
+        },
+        xaxis=_axis(columns, side="top"),
+        yaxis=_axis(rows, autorange="reversed"),
+        shapes=[_frame(*mark, len(columns)) for mark in marks],
+    )
 
 
 def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:

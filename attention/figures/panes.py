@@ -9,8 +9,9 @@ import numpy as np
 
 from attention.captions import describe
 from attention.colours import colour_limits, hidden_cells
-from attention.figures.heatmap import Mark, heatmap
-from attention.numbers import number
+from attention.figures.heatmap import Mark, around, heatmap, scale
+from attention.figures.shades import BY_ROOT, MOST_NUMBERED, ROOTS, SHARE, shades
+from attention.numbers import exact, number
 from attention.stages import STAGES
 from attention.view import View
 
@@ -36,6 +37,8 @@ class Pane(Words):
     columns: tuple[str, ...]
     sources: list[tuple[str, str]]  # where a cell comes from: (stage, "row i" …)
     figure: dict  # Plotly's JSON
+    codes: NotRequired[bytes]  # of a large one its shades, which its figure then lacks
+    chosen: NotRequired[tuple[int, int, str, str]]  # its chosen cell: row, column, number, exact
     edit: NotRequired[str]  # what a page lets one change in it: "cells", "mask" or nothing
     tokens: NotRequired[tuple[str, ...]]  # of its rows, where they can be renamed
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
@@ -51,28 +54,34 @@ def panes(
     cell: Cell | None = None,
     title: str = "",
     only: Collection[str] | None = None,
+    in_colours: bool = False,
 ) -> list[Pane]:
     """A pane for each stage, in reading order; ``query`` frames its row, ``cell`` one cell.
 
-    Stages without a cell are left out, and so are those that ``only`` does not name.
+    Stages without a cell are left out, and so are those that ``only`` does not name. Large ones
+    have no numbers but shades where they may be ``in_colours``.
     """
     limits = colour_limits(view)
     return [
-        _stage(view, name, limits[name], digits, _marks(name, query, cell), title)
+        _stage(view, name, limits[name], digits, _marks(name, query, cell), title, in_colours)
         for name, matrix in view.stages.items()
         if matrix.size and (only is None or name in only)
     ]
 
 
 def side_by_side(
-    true: View, *, digits: int = 2, query: int | None = None, title: str = ""
+    true: View,
+    *,
+    digits: int = 2,
+    query: int | None = None,
+    title: str = "",
+    in_colours: bool = False,
 ) -> list[Pane]:
     """Weights and output under a true −∞ mask, beside those of a mask that adds −1e9."""
-    compared = [
-        pane
-        for pane in panes(true, digits=digits, query=query, title=title)
-        if pane["name"] in ("weights", "output")
-    ]
+    both = ("weights", "output")
+    compared = panes(
+        true, digits=digits, query=query, title=title, only=both, in_colours=in_colours
+    )
     for pane in compared:
         pane["name"], pane["symbol"] = f"{pane['name']}_inf", f"{pane['symbol']} with −∞"
         pane["group"], pane["sources"] = "beside", []
@@ -86,6 +95,7 @@ def _stage(
     digits: int,
     marks: tuple[Mark, ...],
     title: str,
+    in_colours: bool,
 ) -> Pane:
     stage = STAGES[name]
     described = describe(view, name)
@@ -106,6 +116,7 @@ def _stage(
         marks=marks,
         title=title,
         words=words,
+        in_colours=in_colours,
     )
     made["sources"] = view.sources(name)
     return made
@@ -123,21 +134,29 @@ def pane(
     hidden: np.ndarray | None = None,
     marks: tuple[Mark, ...] = (),
     title: str = "",
+    in_colours: bool = False,
 ) -> Pane:
     """One (rows, columns) matrix as a heatmap, with the words around it."""
     heading = " = ".join(filter(None, (words["symbol"], words["formula"])))
-    figure = heatmap(
-        matrix,
-        tuple(rows),
-        tuple(columns),
-        limits=limits,
-        digits=digits,
-        hidden=hidden,
-        marks=marks,
-        title=" · ".join(filter(None, (heading, title))),
-        bar=name != "mask",  # two values, grey and not: a scale would say nothing
+    heading = " · ".join(filter(None, (heading, title)))
+    labels = tuple(rows), tuple(columns)
+    bar = name != "mask"  # two values, grey and not: a scale would say nothing
+    large = in_colours and matrix.size > MOST_NUMBERED
+    figure: dict = (
+        {"data": [scale(limits, bar)], "layout": around(*labels, heading, marks)}
+        if large
+        else heatmap(
+            matrix,
+            *labels,
+            limits=limits,
+            digits=digits,
+            hidden=hidden,
+            marks=marks,
+            title=heading,
+            bar=bar,
+        )
     )
-    return {
+    made: Pane = {
         "name": name,
         **words,
         "shape": f"{matrix.shape[0]} × {matrix.shape[1]}",
@@ -147,6 +166,16 @@ def pane(
         "sources": [],
         "figure": figure,
     }
+    if large:
+        made["codes"] = shades(matrix, limits, hidden)
+        if limits == SHARE:
+            made["sentence"] = f"{made['sentence']} {BY_ROOT}"
+            figure["data"][0]["colorbar"] |= ROOTS
+        for _, i, j in marks:
+            if j is not None:
+                value = matrix[i, j]
+                made["chosen"] = (i, j, number(value, digits), exact(value))
+    return made
 
 
 def alternative(

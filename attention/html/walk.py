@@ -17,6 +17,7 @@ from attention.view import View
 STEPS = ("q · k", "scale", "mask", "exp and Σ", "weights", "weighted sum")
 MAKES = ("scores", "scaled", "masked", "weights", "weights", "output")
 _MOST_TERMS = 6
+_MOST_LINES = 64  # of a table; more are not read
 
 
 def walk(view: View, w: Walk, token: str, digits: int, steps: int = 6) -> str:
@@ -29,10 +30,15 @@ def walk(view: View, w: Walk, token: str, digits: int, steps: int = 6) -> str:
 
 def figures(view: View, digits: int) -> str:
     """How far the numbers spread, and how sharp the weights are, side by side."""
+    spread = ""
+    if "scores" in view.stages:  # no finished weights alone
+        spread = (
+            "<section><h3>How far the numbers spread</h3>"
+            f"{statistics_table(view, digits)}<p class='fine'>"
+            "Population variance (ddof 0) over the visible, finite cells.</p></section>"
+        )
     return (
-        "<div class='beside'><section><h3>How far the numbers spread</h3>"
-        f"{statistics_table(view, digits)}"
-        "<p class='fine'>Population variance (ddof 0) over the visible, finite cells.</p></section>"
+        f"<div class='beside'>{spread}"
         f"<section><h3>How sharp the weights are</h3>{rows_table(view, digits)}</section></div>"
     )
 
@@ -113,7 +119,7 @@ def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
     ]
     needs = [0, 1, 1, 2, 3, 4, 5, 6]
     lines = []
-    for j, key in enumerate(view.labels["keys"]):
+    for j, key in enumerate(view.labels["keys"][:_MOST_LINES]):
         hidden = not view.allowed[w.row, j]
         exp = number(w.exponentials[j], digits) if view.softmax else "–"
         cells = [
@@ -132,7 +138,15 @@ def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
     weights = number(float(w.weights.sum()), digits) if steps >= 5 else ""
     output = f"Σ = {_vector(w.output, digits)}" if steps >= 6 else ""
     foot = line(["sum", "", "", "", "", total, weights, output], "sum")
-    return table("walk", heads, lines + [foot])
+    left_out = _left_out(len(w.weights), "keys", " The sums are those of all.")
+    return table("walk", heads, lines + [foot]) + left_out
+
+
+def _left_out(count: int, what: str, more: str = "") -> str:
+    """What a table leaves out, in a sentence; "" where it holds all."""
+    if count <= _MOST_LINES:
+        return ""
+    return f"<p class='fine'>The first {_MOST_LINES} of {count} {what}.{more}</p>"
 
 
 def statistics_table(view: View, digits: int) -> str:
@@ -153,15 +167,14 @@ def rows_table(view: View, digits: int) -> str:
     entropies, peaks = entropy(weights), largest(weights, view.allowed)
     tops = np.where(view.allowed, weights, -np.inf).argmax(axis=-1)
     lines = []
-    for i, token in enumerate(view.labels["queries"]):
+    for i, token in enumerate(view.labels["queries"][:_MOST_LINES]):
         seen = int(view.allowed[i].sum())
         at = view.labels["keys"][tops[i]] if seen else "none"
         # raw weights are no distribution
         spread = number(entropies[i], digits) if view.softmax else "–"
         lines.append(line([token, spread, number(peaks[i], digits), at, str(seen)]))
-    return table(
-        "numbers", ["query", "entropy (nats)", "largest weight", "at key", "visible keys"], lines
-    )
+    heads = ["query", "entropy (nats)", "largest weight", "at key", "visible keys"]
+    return table("numbers", heads, lines) + _left_out(len(weights), "queries")
 
 
 def _terms(q: np.ndarray, k: np.ndarray, digits: int) -> str:

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import attention
-from attention.limits import MAX_FILE, BadInput
+from attention.limits import MAX_STATE, BadInput
 from attention.session import links
 from attention.session.settings import Settings
 
@@ -71,11 +71,11 @@ def saved_state(path: Path) -> Settings:
     """The settings in a file that the page saved; BadInput names the file and what is wrong."""
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_FILE + 1)
+            content = file.read(MAX_STATE + 1)
     except OSError as problem:
         raise BadInput(f"{path} cannot be opened: {problem.strerror}.") from None
-    if len(content) > MAX_FILE:
-        raise BadInput(f"{path} has more than {MAX_FILE:,} bytes; a saved state has fewer.")
+    if len(content) > MAX_STATE:
+        raise BadInput(f"{path} has more than {MAX_STATE:,} bytes; a saved state has fewer.")
     try:
         return links.from_file(content)
     except BadInput as problem:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from attention.limits import MAX_DIMENSION
 from attention.masks import MASK_LABELS
 from attention.pages import state
 from attention.session import changes
@@ -78,7 +79,7 @@ def rail(s: Settings, notice: str) -> None:
     with st.sidebar:
         _example(s)
         st.html(f"<p class='notice'>{notice}</p>")
-        for heading, controls in GROUPS.items():
+        for heading, controls in GROUPS.items() if not s.weights_alone else (("View", _view),):
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)
 
@@ -318,7 +319,7 @@ def number(name: str, key: str, size: int, help: str, **options: Any) -> None:
         size,
         _set_size(name),
         min_value=1,
-        max_value=max(MOST_STEPS, size),
+        max_value=MAX_DIMENSION,
         step=1,
         help=help,
         **options,

@@ -5,6 +5,7 @@ import streamlit as st
 from attention.figures import comparison
 from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
+from attention.limits import MAX_COMPARED
 from attention.pages import board, paper, parts, state
 from attention.session import compare_frameworks as inputs
 from attention.session.changes import name_of
@@ -19,6 +20,15 @@ parts.opening(
     " how it is called, each way has a line."
 )
 parts.sentences(*state.sentences())
+if s.weights_alone:
+    parts.message_box(
+        "flag",
+        "Explore shows finished weights alone; frameworks need Q, K and V to answer. Choose an"
+        " example there, or bring other data.",
+    )
+    parts.address()
+    state.end()
+    st.stop()
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
 parts.note(f"“{name_of(s)[0]}” as it stands on Explore{head}. Change it there.")
 if s.fill == "-1e9":
@@ -27,6 +37,18 @@ if s.fill == "-1e9":
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
         " A row that sees no key keeps its softmax in ours.",
     )
+
+cells = len(s.tokens) * len(s.key_tokens)
+if cells > MAX_COMPARED:
+    parts.message_box(
+        "flag",
+        f"Answers are compared for up to {MAX_COMPARED:,} scores, 128 × 128, and these are"
+        f" {cells:,}; take fewer words on Explore.",
+    )
+    st.html(tables.facts())
+    parts.address()
+    state.end()
+    st.stop()
 
 handed = "array"
 if inputs.has_switch(s):

@@ -17,6 +17,7 @@ from attention.figures.paper_panels import panels_of, subscripted, title_of
 from attention.limits import BadInput
 from attention.pages import parts, state
 from attention.paper import MOST_LETTERS, SIZES, Paper
+from attention.session.about import About, what_it_is
 from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -74,8 +75,13 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
         _show(name, seen, lambda tell: figure_of(s, trace, tell), saved)
 
 
-def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> None:
-    """The section behind a switch, for pages with other things to show."""
+def offer(
+    s: Settings, panes: Sequence[Mapping[str, Any]], filename: str, about: About | None = None
+) -> None:
+    """The section behind a switch, for pages with other things to show.
+
+    Its files say what they are by ``about``, without which they are of Explore's state.
+    """
     help = "Shows what stands above as a figure to print, and saves it."
     opened = f"paper_open_{filename}"
     if not state.page_control(st.toggle, "Save a figure", opened, False, help=help):
@@ -92,19 +98,23 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
             key = f"paper_{name}_{filename}"
             words[name] = state.page_control(widget, label, key, "", **options)
         saved = _saved()
-    paper = replace(s.paper, **words)
+    paper, said = replace(s.paper, **words), about or what_it_is(s)
     titles = [subscripted(title_of(pane, panes)) for pane in kept]
 
     def draw(tell: Tell) -> PaperFigure:
         from attention.figures.paper_charts import draw_charts
         from attention.figures.paper_drawing import draw
 
-        if is_charts:
-            return draw_charts(kept, paper, tell)
-        return draw(panels_of(kept, titles, paper), paper, tell)
+        figure = (
+            draw_charts(kept, paper, tell)
+            if is_charts
+            else draw(panels_of(kept, titles, paper), paper, tell)
+        )
+        figure.about = said
+        return figure
 
     with right, st.container(key="paper_preview"):
-        _show(filename, (paper, kept), draw, saved)
+        _show(filename, (paper, kept, said), draw, saved)
 
 
 # ---- settings ------------------------------------------------------------------------------------

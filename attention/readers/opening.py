@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from attention.limits import MAX_FIELD, MAX_HEADER, BadInput
+from attention.limits import MAX_HEADER, MAX_PROSE, BadInput
 from attention.readers import array_files, columnar, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
 from attention.readers.what_is_meant import embeddings, without_comments
-
-SUFFIXES = [  # of files
-    *("csv", "tsv", "txt", "md", "tex", "vec", "json"),
-    *("npy", "npz", "safetensors", "parquet", "feather"),
-]
 
 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
@@ -33,7 +28,7 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
 
 def config_in(content: bytes) -> ModelConfig | None:
     """What a model's config.json says; None for any other file or text."""
-    if len(content) > MAX_FIELD or not content.lstrip().startswith(b"{"):
+    if len(content) > MAX_PROSE or not content.lstrip().startswith(b"{"):
         return None
     return read_config(content.decode("utf-8-sig", errors="replace"))
 
@@ -61,7 +56,7 @@ def prose_in(content: bytes) -> Prose | None:
     >>> prose_in(b"I have 2").likely, prose_in(b"cat 1 2"), prose_in(b"a,b,c")
     (False, None, None)
     """
-    if len(content) > MAX_FIELD:
+    if len(content) > MAX_PROSE:
         return None
     try:
         text = content.decode("utf-8-sig").strip()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from attention.limits import MAX_FILE, BadInput
+from attention.limits import MAX_STATE, BadInput
 from attention.session import links
 from attention.session.matrix import Matrix, Rows
 from attention.session.settings import Settings
@@ -47,7 +47,7 @@ def restored(text: object, mark: str) -> Settings:
     the mark of what was read has to be the same. BadInput says that it is not.
     """
     try:
-        if not isinstance(text, str) or len(text) > MAX_FILE:
+        if not isinstance(text, str) or len(text) > MAX_STATE:
             raise BadInput(OTHER)
         settings = links.from_file(text.encode())
     except (BadInput, UnicodeEncodeError):

@@ -25,10 +25,10 @@ import numpy as np
 from attention import program
 from attention.limits import (
     MAX_BATCH,
-    MAX_ELEMENTS,
     MAX_FIELD,
     MAX_LINK,
     MAX_MATRIX_TEXT,
+    MAX_NUMBERS,
     MAX_SIDE,
     MAX_STATE_COLONS,
     MAX_STATE_COMMAS,
@@ -38,20 +38,24 @@ from attention.limits import (
 from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
+from attention.session.about import what_it_is
 from attention.session.examples import EXAMPLES, FIRST, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
+from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
-from attention.session.settings import MATRICES, Settings, bounds
+from attention.session.settings import DRAWN, MATRICES, Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
-TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
+# make sense only together
+TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from")
 _REFUSALS = (
     BadInput,
     ValueError,
     TypeError,
+    AttributeError,
     KeyError,
     IndexError,
     ZeroDivisionError,
@@ -83,6 +87,12 @@ def _short_enough(text: str, most: int = MAX_FIELD) -> str:
     if len(text) > most:
         raise BadInput(f"it has {len(text):,} characters; at most {most:,} are read")
     return text
+
+
+def _raw_or_short(text: str) -> str:
+    """The text of a matrix; raw float64, also behind its recipe, is bounded by what it holds."""
+    raw = re.match(r"([^=]{0,100}=)?\*", text)
+    return text if raw else _short_enough(text, MAX_MATRIX_TEXT)
 
 
 def _flag(text: str) -> bool:
@@ -138,6 +148,7 @@ CODECS: dict[str, Codec] = {
         lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
     ),
     "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
+    "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
     "softmax": _BOOLEAN,
     "context": _BOOLEAN,
@@ -226,7 +237,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         )
         name = FIRST
     base = EXAMPLES[name].build()
-    changes, matrices, unknown = {}, dict(base.matrices), []
+    changes: dict[str, Any] = {}
+    matrices, unknown = dict(base.matrices), []
     # the matrices last, as embeddings may follow from the tokens
     for parameter, text in sorted(link.items(), key=lambda given: given[0] in MATRICES):
         try:
@@ -236,7 +248,7 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 matrices.pop(parameter, None)
             elif parameter in MATRICES:
                 matrices[parameter] = read_matrix_text(
-                    text if text.startswith("*") else _short_enough(text, MAX_MATRIX_TEXT),
+                    _raw_or_short(text),
                     parameter,
                     replace(base, **_words(changes)).rows_of(parameter),
                 )
@@ -250,6 +262,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 unknown.append(parameter)
         except _REFUSALS as problem:
             notices.append(_passed_over([parameter], problem))
+    changes |= _placed(
+        changes.pop("origins", {}), matrices, changes.get("mask", base.mask) == DRAWN
+    )
     if unknown:
         more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
         were = "were" if len(unknown) > 1 else "was"
@@ -258,6 +273,15 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         )
     settings = _applied(base, changes, matrices, notices)
     return settings, notices + _pulled_back(changes, settings)
+
+
+def _placed(
+    origins: dict[str, Origin], matrices: dict[str, Matrix], is_drawn: bool
+) -> dict[str, Origin]:
+    """Put each origin to its matrix; what is left to change is that of a drawn mask."""
+    for name in origins.keys() & matrices.keys():
+        matrices[name] = replace(matrices[name], origin=origins[name])
+    return {"drawn_from": origins["mask"]} if is_drawn and "mask" in origins else {}
 
 
 def _words(changes: dict[str, Any]) -> dict[str, Any]:
@@ -400,8 +424,8 @@ def _raw(text: str, name: str) -> Matrix:
     ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     size = math.prod(sides)
-    if size > MAX_ELEMENTS:
-        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_ELEMENTS:,} fit.")
+    if size > MAX_NUMBERS:
+        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_NUMBERS:,} fit.")
     content = _inflate(shape[4], name, 8 * size)
     if len(content) != 8 * size:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
@@ -434,9 +458,11 @@ def _short(text: str, most: int = 40) -> str:
 def to_file(settings: Settings) -> bytes:
     """All parameters, and all numbers themselves, as a JSON file: it opens to the same numbers in
     versions that draw others or have other examples. It says when and by which version it was
-    written, and two files of one state differ in nothing else.
+    written, and where its inputs came from; two files of one state differ in the date alone.
     """
-    made = {"version": program.version(), "saved": program.today().isoformat()}
+    made: dict[str, Any] = {"version": program.version(), "saved": program.today().isoformat()}
+    about = what_it_is(settings, whole=True)
+    made |= {"inputs": dict(about.inputs), "stayed_behind": list(about.behind)}
     link = write(settings, partial(write_matrix, with_values=True), whole=True)
     return json.dumps(STAMP | made | {"link": link}, ensure_ascii=False, indent=1).encode()
 

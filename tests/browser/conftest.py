@@ -16,8 +16,19 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
+from attention.colours import colour_limits, hidden_cells
+from attention.figures.shades import shades
+from attention.session.run import run, view
+from attention.session.settings import Settings
+
 ROOT = Path(__file__).parents[2]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = (  # the first takes the least time; Playwright's own browser is such a one
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 FIRST_HALF = (  # of the processor time that the tests in a browser take, by file
     "test_explore_browser",
     "test_board_browser",
@@ -28,6 +39,8 @@ TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).
 IDLE = """() => { const { testScriptState, testConnectionState } =
   document.querySelector('[data-testid=stApp]').dataset
   return testScriptState === 'notRunning' && testConnectionState === 'CONNECTED' }"""
+IN_COLOURS = """([stage, codes]) => [...(document.querySelector(
+    `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.codes ?? [])].join() === codes"""
 PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
 POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
@@ -378,3 +391,10 @@ def visit(browser, address, profiles):
     for profile, dashboard in zip(profiles, opened, strict=False):
         profile.clear(dashboard.address)
     assert [dashboard.errors for dashboard in opened if dashboard.errors] == []
+
+
+def in_colours(s: Settings, stage: str) -> list[str]:
+    """What IN_COLOURS waits for: the shades of a large stage, from the numbers of the settings."""
+    now = view(s, run(s))
+    limits, hidden = colour_limits(now)[stage], hidden_cells(now, stage)
+    return [stage, ",".join(map(str, shades(now.stages[stage], limits, hidden)))]

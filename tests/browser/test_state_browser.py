@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser.conftest import POLL, TAG, succeeds, until, until_healthy
+from browser.conftest import IN_COLOURS, POLL, TAG, in_colours, succeeds, until, until_healthy
 
+from attention.figures.shades import MOST_NUMBERED
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -105,8 +106,8 @@ def mark(settings: Settings) -> str:
 
 def bring(dashboard, settings: Settings) -> str:
     """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
-    with dashboard.page.expect_response(lambda answer: answer.request.method == "PUT"):
-        dashboard.upload("state.json", links.to_file(settings))
+    dashboard.upload("state.json", links.to_file(settings))
+    until(dashboard.page.locator(".chooser-name"))  # Python has it
     before = dashboard.idle().tag()
     for _ in range(10):  # the button may still be that of the file before
         dashboard.page.get_by_role("button", name="Open it").click()
@@ -145,7 +146,10 @@ def shows(dashboard, tag: str) -> None:
 def holds(dashboard, settings: Settings) -> None:
     for name, matrix in settings.matrices.items():
         dashboard.page.wait_for_selector(f".board-pane[data-stage={name}] .board-canvas")
-        assert np.array_equal(dashboard.numbers(name), matrix.values), name
+        if matrix.values.size > MOST_NUMBERED:
+            dashboard.wait_for(IN_COLOURS, in_colours(settings, name))
+        else:
+            assert np.array_equal(dashboard.numbers(name), matrix.values), name
 
 
 def connected(dashboard, yes: bool = True) -> None:
@@ -455,6 +459,19 @@ def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
 
 
+def test_a_file_is_the_first_move_of_a_new_session_and_the_one_before_is_gone(pages):
+    dashboard = pages().open()
+    dashboard.upload("before.csv", b"1,2,3,4\n5,6,7,8\n")
+    until(dashboard.page.locator(".chooser-name", has_text="before.csv"))
+    expire(dashboard)
+    dashboard.upload("first.csv", b"9,8,7,6\n5,4,3,2\n")
+    until(dashboard.page.locator(".chooser-name", has_text="first.csv"))
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[9, 8, 7, 6], [5, 4, 3, 2]]
+    expire(dashboard)
+    until(dashboard.page.locator(".chooser-name"), "detached")
+
+
 def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
     dashboard = pages().open()
     server.kill()
@@ -470,4 +487,22 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     connected(dashboard)
     cell(dashboard)
     dashboard.wait_for("() => location.search.includes('cell=')")
+    assert said.is_hidden()
+
+
+def test_a_file_chosen_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
+    dashboard = pages().open()
+    dashboard.tab("Your data")
+    until(dashboard.page.locator(".chooser-area"))
+    dashboard.idle()
+    server.kill()
+    connected(dashboard, False)
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    said = dashboard.page.locator(".chooser-status")
+    sentence = "The server cannot be reached just now, so this was not taken."
+    until(dashboard.page.locator(".chooser-status", has_text=sentence))
+    server.start()
+    connected(dashboard)
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    until(dashboard.page.locator(".chooser-name", has_text="one.csv"))
     assert said.is_hidden()

@@ -128,11 +128,11 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
 ):
     missing, heavy = tmp_path / "missing.json", tmp_path / "heavy.json"
     with heavy.open("wb") as file:
-        file.truncate(8 * 2**20 + 1)
+        file.truncate(18 * 2**20 + 1)
     said = {
         missing: f"{missing} cannot be opened: No such file or directory.",
         tmp_path: f"{tmp_path} cannot be opened: Is a directory.",
-        heavy: f"{heavy} has more than 8,388,608 bytes; a saved state has fewer.",
+        heavy: f"{heavy} has more than 18,874,368 bytes; a saved state has fewer.",
     }
     for path, sentence in said.items():
         assert command.main(["--open", str(path)]) == 2
@@ -248,7 +248,7 @@ def written(table: dict, name: str = "") -> dict:
 
 def test_both_ways_to_start_it_have_the_settings_of_config_toml(tmp_path):
     wanted = written(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text()))
-    assert wanted["server.maxUploadSize"] == 8  # Streamlit's own is 200
+    assert wanted["server.maxUploadSize"] == 18  # Streamlit's own is 200
     for way, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
         assert options_in_force(way, where, list(wanted))[0] == wanted
 

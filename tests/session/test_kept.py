@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.limits import MAX_FILE, BadInput
+from attention.limits import MAX_STATE, BadInput
 from attention.session import kept, links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
@@ -91,7 +91,7 @@ FORGED = {
     "a state that fits into a link": file(BASE),
     "a mark in its place": json.dumps({"link": {"example": "four-words", "partial": "0" * 24}}),
     "an unknown parameter": file(LARGE).replace('"link": {', '"link": {"more": "1", '),
-    "too long": file(LARGE) + " " * MAX_FILE,
+    "too long": file(LARGE) + " " * MAX_STATE,
     "deep": '{"link":' * 100_000,
     "a bomb": bomb(),
 }

@@ -219,7 +219,7 @@ def test_a_renamed_token_changes_no_number():
     ("tokens", "message"),
     [
         ((), "the table is empty; at least one token is needed."),
-        (("a",) * 65, "65 tokens are too many for this page; at most 64 fit."),
+        (("a",) * 513, "513 tokens are too many for this page; at most 512 fit."),
     ],
 )
 def test_no_tokens_and_too_many_are_refused(tokens, message):
@@ -423,7 +423,7 @@ REFUSED = [
         {"memory_tokens": ("a", "", "c")},
         "token of the second sequence 2 has no name; type a word.",
     ),
-    (FOUR, {"tokens": ("a",) * 65}, "65 tokens are too many for this page; at most 64 fit."),
+    (FOUR, {"tokens": ("a",) * 513}, "513 tokens are too many for this page; at most 512 fit."),
     (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
     (
         FOUR,
@@ -633,8 +633,8 @@ def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
     [
         ("", "the sentence is empty; type at least one word."),
         (" \n\u200b", "the sentence is empty; type at least one word."),
-        ("word " * 65, "the sentence has 65 tokens; at most 64 fit."),
-        ("猫" * 99, "the sentence has 99 tokens; at most 64 fit."),
+        ("word " * 513, "the sentence has 513 tokens; at most 512 fit."),
+        ("猫" * 599, "the sentence has 599 tokens; at most 512 fit."),
         ("a " + "b" * 41, "token 2 has 41 characters; at most 40 fit."),
     ],
 )
@@ -646,7 +646,7 @@ def test_a_sentence_that_does_not_fit_is_refused(settings, sentence, message):
 
 
 def test_64_tokens_fit():
-    assert len(check(changes.set_sentence(FOUR, "word, " * 32)).tokens) == 64
+    assert len(check(changes.set_sentence(FOUR, "word, " * 256)).tokens) == 512
 
 
 @pytest.mark.parametrize("kind", ["integers", "normal", "uniform", "identity"])

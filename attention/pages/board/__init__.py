@@ -24,7 +24,17 @@ _HERE = Path(__file__).parent
 LOADER = (_HERE.parent / "plotly.js").read_text()
 ELEMENTS = (_HERE.parent / "elements.js").read_text()
 CLIPBOARD = (_HERE.parent / "clipboard.js").read_text()
-SCRIPTS = ("text", "fit", "paint", "edits", "grid", "tables", "picture", "board")  # as one
+SCRIPTS = (
+    "text",
+    "fit",
+    "shades",
+    "paint",
+    "edits",
+    "grid",
+    "tables",
+    "picture",
+    "board",
+)  # as one
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -63,7 +73,10 @@ def show(
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
     figures = [_json(pane["figure"]) for pane in panes]
-    digests = [_digest(figure) for figure in figures]
+    large = [pane.get("codes", b"") for pane in panes]
+    digests = [
+        _digest(figure.encode() + codes) for figure, codes in zip(figures, large, strict=True)
+    ]
     head = {
         "plotly": PLOTLY_URL,
         "palettes": PALETTES,
@@ -71,13 +84,15 @@ def show(
         "remark": remark,
         "lit": lit,
         "edits": _answer(key) if on_edited else None,
-        "tag": tag or _digest("".join(digests)),
+        "tag": tag or _digest("".join(digests).encode()),
     }
     written = [
         _with(_words(pane) | {"digest": digest}, "figure", figure)
         for pane, digest, figure in zip(panes, digests, figures, strict=True)
     ]
     data = _with(head, "panes", f"[{','.join(written)}]").encode()
+    if any(large):  # their shades follow, behind a byte that no JSON has
+        data = b"\0".join([data, b"".join(large)])
     _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
     for name, move in moves.items():
         if state.missed(key, name):
@@ -86,7 +101,8 @@ def show(
 
 
 def _words(pane: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in pane.items() if name != "figure"}
+    words = {name: value for name, value in pane.items() if name not in ("figure", "codes")}
+    return words | ({"large": True} if "codes" in pane else {})
 
 
 def _with(record: dict[str, Any], name: str, written: str) -> str:
@@ -98,8 +114,8 @@ def _json(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def _picked(key: str, handler: Callable[[object], None]) -> None:

@@ -5,9 +5,9 @@
 const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
 const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
+const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
-const boards = new WeakMap()
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
 window.__attentionOpened ??= window.navigation?.currentEntry?.index ?? 0
@@ -157,9 +157,7 @@ class Board {
   emit(name, value) {
     this.untaken.hidden = true
     if (connected()) return this.send(name, value)
-    this.say(
-      'The server cannot be reached just now, so this was not taken. Try again when it is back.'
-    )
+    this.say(UNTAKEN)
   }
 
   // One sentence below the board; "" takes it away. That something was done goes by itself.
@@ -396,14 +394,16 @@ class Board {
 
   describe(pane) {
     const { spec } = pane
-    const { symbol, formula, shape, sentence, alt, edit, tokens, picks } = spec
-    const words = JSON.stringify([symbol, formula, shape, sentence, alt, edit, !tokens, picks])
+    const { symbol, formula, shape, sentence, alt, edit, tokens, picks, large } = spec
+    const words = JSON.stringify([
+      ...[symbol, formula, shape, sentence, alt, edit, !tokens, picks, large]
+    ])
     if (words === pane.words) return
     pane.words = words
     mathText(pane.symbol, symbol ?? '')
     mathText(pane.equals, formula ? `=\u00a0${formula}` : '')
     pane.equals.title = formula ?? ''
-    pane.shape.textContent = shape ?? ''
+    pane.shape.textContent = large ? `${shape}, in colours` : (shape ?? '')
     mathText(pane.sentence, sentence ?? '')
     pane.sentence.parentElement.title = sentence ?? ''
     const name = `${symbol} ${formula ? '= ' + formula : ''} ${shape ?? ''}`
@@ -418,8 +418,9 @@ class Board {
   }
 
   // What keys do in a pane, for those who do not see it.
-  keysOf({ edit, picks }) {
+  keysOf({ edit, picks, large }) {
     const keys = ['Arrow keys move from cell to cell']
+    if (large) keys.push('Enter gives the number of one')
     if (edit === 'cells') keys.push('type to change a number, Enter keeps it, Esc gives it back')
     if (edit === 'mask') keys.push('Space hides or shows one')
     if (picks && edit !== 'cells') keys.push('Enter shows where its number comes from')
@@ -742,6 +743,10 @@ class Board {
   text(pane, i, j) {
     const written = pane.texts?.[i][j]
     if (written) return written
+    if (pane.spec.large) {
+      const nothing = pane.spec.picks ? 'click for its number' : ''
+      return chosenAt(pane, i, j)?.[2] ?? (isHidden(pane, i, j) ? 'hidden' : nothing)
+    }
     const value = pane.z[i][j]
     if (Number.isNaN(value)) return 'hidden'
     return String(Number(value.toPrecision(6))).replace('-', '\u2212')
@@ -779,7 +784,7 @@ class Board {
   follow(pane, i, j, used) {
     for (const [stage, what] of pane.spec.sources ?? []) {
       const source = this.panes.get(stage)
-      if (!source?.z) continue
+      if (!source?.n) continue
       const { n, m } = source
       const k = used.get(stage) ?? 0
       const box = source.marks[Math.min(k, 2)]
@@ -801,8 +806,11 @@ class Board {
     const across = v => Math.min(Math.max(x(v), left), width - right)
     const down = v => Math.min(Math.max(y(v), top), top + height)
     const [x0, x1, y0, y1] = [across(j0 - 0.5), across(j1 + 0.5), down(i0 - 0.5), down(i1 + 0.5)]
-    if (x1 - x0 < 1 || y1 - y0 < 1) return
-    Object.assign(node.style, px({ left: x0, top: y0, width: x1 - x0, height: y1 - y0 }))
+    const [w, h] = [x1 - x0, y1 - y0]
+    const [more, higher] = [Math.max(SEEN - w, 0), Math.max(SEEN - h, 0)]
+    if (w <= 0 || h <= 0) return
+    const corner = { left: x0 - more / 2, top: y0 - higher / 2 }
+    Object.assign(node.style, px({ ...corner, width: w + more, height: h + higher }))
     node.style.display = 'block'
   }
 
@@ -862,6 +870,7 @@ class Board {
   // The number of a cell to the last digit: a hidden cell keeps its own behind the grey, −∞ only
   // as text.
   exact(pane, i, j) {
+    if (pane.spec.large) return chosenAt(pane, i, j)?.[3] ?? ''
     const value = pane.z[i][j]
     if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
     const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
@@ -872,6 +881,7 @@ class Board {
 
   async copyNumbers(pane) {
     const numbers = `The numbers of ${pane.spec.symbol}`
+    if (pane.spec.large) return this.say(`${numbers} ${TOO_MANY}`)
     if (await copyText(asText(this, pane))) this.say(`${numbers} were copied.`, true)
     else this.say(`${numbers} could not be copied: this browser gives no clipboard here.`)
   }
@@ -901,7 +911,7 @@ class Board {
     }
   }
 
-  close() {
+  end() {
     this.resize.disconnect()
     this.themes.disconnect()
     this.ended.abort()
@@ -915,17 +925,22 @@ class Board {
   }
 }
 
+// What Python sent: JSON, and behind a zero the shades of large panes, one after the other.
+const received = bytes => {
+  const end = bytes.indexOf(0)
+  const head = JSON.parse(new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)))
+  let at = end + 1
+  for (const spec of head.panes.filter(({ large }) => large)) {
+    spec.codes = bytes.slice(at, (at += spec.rows.length * spec.columns.length))
+  }
+  return head
+}
+
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: 'reset', showTips: false }
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector('.board')
-  if (!boards.has(root)) boards.set(root, new Board(root))
-  const board = boards.get(root)
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
-  board.show(JSON.parse(new TextDecoder().decode(bytes)), setTriggerValue)
-  return () => {
-    board.close()
-    boards.delete(root)
-  }
+  return callOn(root, Board, board => board.show(received(bytes), setTriggerValue))
 }

@@ -11,6 +11,7 @@ const PAD = 4 // px of a cell that its number leaves free
 const LEADING = 0.69 // of a row: the most of its height that a number takes
 const MOST = 440 // px: a pane that wants more gets no numbers and is drawn in PLAIN
 const PLAIN = 260
+const WIDEST = 384 // one of hundreds of columns, so that fewer of them share a pixel
 const ROWS = 26 // more rows than this get no numbers either
 const ROW = 28 // px: the height of a row, where no window is to be filled
 const LOWEST = 16 // px: of a row that shares a window with others
@@ -37,8 +38,9 @@ const read = pane => {
   pane.traces = figure.data.map(trace => (trace.z ? { ...trace, z: decode(trace.z) } : trace))
   if (!rows) return
   pane.z = pane.traces[0].z
-  pane.n = pane.z.length
-  pane.m = pane.z[0]?.length ?? 0
+  pane.n = rows.length
+  pane.m = pane.spec.columns.length
+  pane.codes = pane.spec.codes ?? coded(pane)
   const written = pane.traces.map(trace => trace.text)
   pane.texts =
     written[0] &&
@@ -59,7 +61,8 @@ const needed = ({ n, m, spec }) => {
     const cells = m * (ems * (size + 0.5) + PAD) + 6
     return Math.min(labels + cells, cells / (1 - LABELS))
   }
-  return need(USUAL) > MOST || n > ROWS ? PLAIN : need(usualWidth(spec))
+  if (need(USUAL) > MOST || n > ROWS) return Math.min(Math.max(PLAIN, 0.75 * m), WIDEST)
+  return need(usualWidth(spec))
 }
 
 const DECIMAL = /^\u2212?\d+\.(\d+)(e\d+)?$/ // 2.50 and 2.5e6, but not the tiny 2.5e−6
@@ -174,8 +177,10 @@ const composed = (pane, palette, width = 900) => {
   const places = fitted(pane, width, { download: true })
   const { left, right, height, slanted, cell, bar } = places
   const top = places.top + 44
-  Object.assign(layout, { height: height + top + 4 })
-  layout.margin = { l: left, r: right, t: top, b: 4, autoexpand: false } // the room is known
+  const bottom = 8 // of the last label, half is below its row
+  Object.assign(layout, { height: height + top + bottom })
+  layout.margin = { l: left, r: right, t: top, b: bottom, autoexpand: false } // the room is known
+  Object.assign(layout.title, { y: 1 - 24 / layout.height, yref: 'container', yanchor: 'middle' })
   const { xaxis, yaxis } = layout
   yaxis.ticktext = yaxis.ticktext.map(text => {
     const words = plain(text)
@@ -195,7 +200,7 @@ const composed = (pane, palette, width = 900) => {
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
   const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
   if (hidden.path) layout.shapes.push(hidden)
-  const data = pane.traces.map(trace => ({
+  const data = layers(pane).map(trace => ({
     ...trace,
     text: write && trace.text?.map((row, i) => row.map((text, j) => write(text, trace.z[i][j]))),
     colorscale: palette[trace.meta],

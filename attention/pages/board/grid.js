@@ -140,7 +140,8 @@ class Grid {
       this.write(false) // the key itself goes into the box: it has the focus by then
       return false
     }
-    if (types && (key === 'Enter' || key === 'F2')) this.write(true)
+    if (key === 'Enter' && j >= 0 && !this.known(i, j)) this.board.pick(this.pane, i, j)
+    else if (types && (key === 'Enter' || key === 'F2')) this.write(true)
     else if (types && (key === 'Delete' || key === 'Backspace')) {
       if (j < 0) this.edits.add('delete', spec.name, i, this.pane.n)
       else this.edits.add('cell', spec.name, i, j, '0')
@@ -178,6 +179,11 @@ class Grid {
     const typed = this.edits.of(this.pane.spec.name)
     const own = typed.filter(op => op.kind === 'cell' && op.row === i && op.column === j).at(-1)
     return own?.text ?? this.board.exact(this.pane, i, j)
+  }
+
+  // Whether the number of a cell is here: of a large pane only the chosen one has its.
+  known(i, j) {
+    return !this.pane.spec.large || this.newest(i, j) !== ''
   }
 
   // From a number that was typed to the next: Tab along the row; Enter down, and after Tabs to the
@@ -236,8 +242,9 @@ class Grid {
   copy(event) {
     if (this.board.editor.open || !this.at) return
     const [i, j] = this.at
-    event.clipboardData.setData('text/plain', j < 0 ? this.pane.spec.rows[i] : this.newest(i, j))
     event.preventDefault()
+    if (j >= 0 && !this.known(i, j)) return this.board.say('Click the cell first for its number.')
+    event.clipboardData.setData('text/plain', j < 0 ? this.pane.spec.rows[i] : this.newest(i, j))
   }
 
   // ---- the mask -------------------------------------------------------------------------------
@@ -245,8 +252,7 @@ class Grid {
   hidden(i, j) {
     const turned = this.edits.of(this.pane.spec.name)
     const own = turned.filter(op => op.kind === 'mask' && op.row === i && op.column === j).at(-1)
-    if (own) return own.text === '0'
-    return this.pane.traces.some(({ meta, z }) => meta === 'hidden' && !Number.isNaN(z[i][j]))
+    return own ? own.text === '0' : isHidden(this.pane, i, j)
   }
 
   turn(i, j, show) {
@@ -317,6 +323,7 @@ class Grid {
   // Whether the mouse is on the number of the chosen cell.
   onNumber(event, cell) {
     const { frame, texts, canvas } = this.pane
+    if (!this.known(...cell)) return false
     if (!this.at || !same(this.at, cell) || cell[1] < 0 || document.activeElement !== frame)
       return false
     const middle = frame.getBoundingClientRect().left + axesOf(this.pane).x(cell[1])

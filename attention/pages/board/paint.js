@@ -28,29 +28,6 @@ const colours = scale => {
   return scales.get(key)
 }
 
-// The cells, one pixel each, to be drawn larger.
-const pixels = (pane, palette) => {
-  const canvas = (pane.pixels ??= document.createElement('canvas'))
-  canvas.width = pane.m
-  canvas.height = pane.n
-  const context = canvas.getContext('2d')
-  const image = context.createImageData(pane.m, pane.n)
-  for (const { z, zmin = 0, zmax = 1, meta } of pane.traces) {
-    const table = colours(palette[meta])
-    const span = zmax - zmin || 1
-    z.forEach((row, i) => {
-      for (let j = 0; j < pane.m; j++) {
-        if (Number.isNaN(row[j])) continue
-        const share = Math.min(Math.max((row[j] - zmin) / span, 0), 1)
-        image.data.set(table[Math.round(share * STEPS)], 4 * (i * pane.m + j))
-        image.data[4 * (i * pane.m + j) + 3] = 255
-      }
-    })
-  }
-  context.putImageData(image, 0, 0)
-  return canvas
-}
-
 // A canvas of this size in CSS pixels, sharp on this screen, and empty.
 const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
@@ -101,13 +78,20 @@ const paint = (pane, palette, font, waiting) => {
   Object.assign(context, { textBaseline: 'middle' })
   const labels = paintLabels(context, pane, palette, font, axes, waiting)
   if (places.bar) paintBar(context, pane, palette, font)
-  pane.canvas.painted = { z: pane.z, ...numbers, ...labels, bar: !!places.bar, axes }
+  const { z, codes } = pane
+  pane.canvas.painted = { z, codes, ...numbers, ...labels, bar: !!places.bar, axes }
 }
 
 const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
+  const ratio = context.getTransform().a
+  const image = pixels(pane, palette, across * pane.m * ratio, down * pane.n * ratio)
+  // several cells in one pixel: that pixel is one of the screen's
+  const side = (few, count, start, length) =>
+    few < count ? [Math.round(start * ratio) / ratio, few / ratio] : [start, length]
+  const [left, width] = side(image.width, pane.m, x(-0.5), across * pane.m)
+  const [top, height] = side(image.height, pane.n, y(-0.5), down * pane.n)
   context.imageSmoothingEnabled = false
-  const image = pixels(pane, palette)
-  context.drawImage(image, x(-0.5), y(-0.5), across * pane.m, down * pane.n)
+  context.drawImage(image, left, top, width, height)
   if (Math.min(across, down) < 6) return
   const [right, bottom] = [x(columns[1] + 0.5), y(rows[1] + 0.5)]
   for (let j = columns[0]; j <= columns[1] + 1; j++) {
@@ -121,14 +105,13 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
 // Hidden cells are struck through, so that they differ by more than their colour; where they are
 // small, only so many that the lines stay apart. Each is [row, column].
 const struck = (pane, cell) => {
-  const hidden = pane.traces.find(({ meta }) => meta === 'hidden')?.z ?? []
   const step = Math.ceil(APART / cell)
   const found = []
-  hidden.forEach((row, i) => {
-    for (let j = 0; j < pane.m; j++) {
-      if ((i + j) % step === 0 && !Number.isNaN(row[j])) found.push([i, j])
+  for (let i = 0; i < pane.n; i++) {
+    for (let j = (step - (i % step)) % step; j < pane.m; j += step) {
+      if (isHidden(pane, i, j)) found.push([i, j])
     }
-  })
+  }
   return found
 }
 
@@ -173,12 +156,15 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   return { texts: size ? texts : null, size }
 }
 
-// The row of the query and the chosen cell, as the figure has them.
+// The row of the query and the chosen cell, as the figure has them; around small ones wider, so
+// that they are still seen.
 const paintFrames = (context, pane, palette, { x, y, across, down }) => {
   for (const { name, x0, x1, y0, y1, line } of pane.spec.figure.layout.shapes ?? []) {
     context.strokeStyle = palette[name]
     context.lineWidth = line.width
-    context.strokeRect(x(x0), y(y0), (x1 - x0) * across, (y1 - y0) * down)
+    const [wide, high] = [(x1 - x0) * across, (y1 - y0) * down]
+    const [more, higher] = [wide, high].map(side => Math.max(0, line.width + 2 - side))
+    context.strokeRect(x(x0) - more / 2, y(y0) - higher / 2, wide + more, high + higher)
   }
 }
 
@@ -215,7 +201,7 @@ const paintLabels = (context, pane, palette, font, axes, waiting) => {
 
 const paintBar = (context, pane, palette, font) => {
   const { width, top, height, right } = pane.places
-  const [{ zmin, zmax, meta }] = pane.traces
+  const [{ zmin, zmax, meta, colorbar }] = pane.traces
   const x = width - right + 5
   const table = colours(palette[meta])
   for (let k = 0; k < height; k++) {
@@ -226,8 +212,9 @@ const paintBar = (context, pane, palette, font) => {
   context.font = `9px ${font}`
   context.fillStyle = palette.ink
   context.textAlign = 'left'
-  for (const share of [0, 0.5, 1]) {
-    const value = Number((zmin + share * (zmax - zmin)).toPrecision(2))
+  for (const [k, share] of [0, 0.5, 1].entries()) {
+    const value =
+      colorbar.ticktext?.[k] ?? Number((zmin + share * (zmax - zmin)).toPrecision(2))
     const y = Math.min(Math.max(top + (1 - share) * height, top + 5), top + height - 5)
     context.fillText(String(value).replace('-', '\u2212'), x + 8, y)
   }

@@ -1,8 +1,11 @@
 // A pane's numbers as a table, and as text for the clipboard.
 
+const TOO_MANY = 'are too many to stand here; “Take it away”, below, saves them.'
+
 const fillTable = (board, pane) => {
   const { rows, columns, symbol } = pane.spec
   pane.table.replaceChildren()
+  if (pane.spec.large) return make('p', '', pane.table, `The numbers of ${symbol} ${TOO_MANY}`)
   pane.canvas.painted = { ...pane.canvas.painted, z: pane.z } // what is shown, for who asks
   const table = make('table', '', pane.table)
   make('caption', 'board-live', table, symbol)

@@ -5,7 +5,7 @@
 const NAME = 'attention-stage-by-stage'
 const STATES = 50            // the newest stay
 const CHARACTERS = 50e6      // of all states together
-const LONGEST = 8 * 2 ** 20  // characters of a state that Python takes
+const LONGEST = 18 * 2 ** 20 // characters of a state that Python takes
 const PATIENCE = 20_000      // ms for the database to answer
 const TRIES = 3              // a message too large closes the connection, and the server asks again
 

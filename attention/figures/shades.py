@@ -1,0 +1,42 @@
+"""A large matrix in colours alone: one byte for each cell, in place of its number.
+
+A board of 512 tokens would send 11 MB of numbers for each move; it sends 1 MB of these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+MOST_NUMBERED = 8192  # cells; a matrix of more goes to the board without its numbers
+LAST = 252  # the shade of the upper limit; that of the middle is 126
+SHARE = (0, 1)
+# What stands beside the colour bar of shares: of 512 keys each gets a 512th, which would look as 0.
+ROOTS = {"tickmode": "array", "tickvals": [0, 0.5, 1], "ticktext": ["0", "0.25", "1"]}
+BY_ROOT = "Colours follow the square root."
+HIDDEN, BROKEN = 254, 255  # behind a mask; neither hidden nor finite
+
+
+def shades(
+    matrix: np.ndarray, limits: tuple[float, float], hidden: np.ndarray | None = None
+) -> bytes:
+    """(rows, columns) as bytes, row by row: 0 to 252 on the way between the limits, 254 or 255.
+
+    Shares, from 0 to 1, have the shades of their square roots.
+
+    >>> matrix = np.array([[-2.0, -1, 0, 1, 2, 9, np.inf, 1]])
+    >>> list(shades(matrix, (-2, 2), np.array([[False] * 7 + [True]])))
+    [0, 63, 126, 189, 252, 252, 255, 254]
+    >>> list(shades(np.array([[0, 0.25, 1]]), (0, 1)))
+    [0, 126, 252]
+    """
+    low, high = limits
+    finite = np.isfinite(matrix)
+    place = np.where(finite, matrix, low) - low
+    if limits == SHARE:
+        place = np.sqrt(np.maximum(place, 0))
+    place *= LAST / (high - low)
+    codes = np.clip(np.rint(place), 0, LAST).astype(np.uint8)
+    codes[~finite] = BROKEN
+    if hidden is not None:
+        codes[hidden] = HIDDEN
+    return codes.tobytes()

@@ -1,0 +1,94 @@
+// Cells in colours: a byte for each, row by row. Large panes come as these, without their numbers;
+// of the others they are made here.
+
+const LAST = 252 // the shade of the upper limit; 0 is that of the lower one
+const HIDDEN = 254
+const BROKEN = 255
+
+const coded = ({ traces, n, m }) => {
+  const codes = new Uint8Array(n * m)
+  for (const { z, zmin, zmax, meta } of traces) {
+    const other = { hidden: HIDDEN, broken: BROKEN }[meta]
+    const steps = LAST / (zmax - zmin || 1)
+    z.forEach((row, i) => {
+      for (let j = 0; j < m; j++) {
+        if (Number.isNaN(row[j])) continue
+        const shade = Math.round(Math.min(Math.max((row[j] - zmin) * steps, 0), LAST))
+        codes[i * m + j] = other ?? shade
+      }
+    })
+  }
+  return codes
+}
+
+const isHidden = ({ codes, m }, i, j) => codes[i * m + j] === HIDDEN
+
+// Of a large pane the chosen cell alone has its number: [row, column, as shown, exact].
+const chosenAt = ({ spec: { chosen } }, i, j) =>
+  chosen?.[0] === i && chosen[1] === j ? chosen : undefined
+
+// The heatmaps of a pane, as Plotly takes them; of a large one out of its shades.
+const layers = ({ spec, codes, traces, n, m }) => {
+  if (!spec.large) return traces
+  const [main] = traces
+  const rows = value =>
+    Array.from({ length: n }, (_, i) =>
+      Float64Array.from(codes.subarray(i * m, (i + 1) * m), value)
+    )
+  const shade = (main.zmax - main.zmin) / LAST
+  const only = wanted => code => (code === wanted ? 0 : NaN)
+  const other = { ...main, zmin: 0, zmax: 1, showscale: false }
+  return [
+    { ...main, z: rows(code => (code > LAST ? NaN : main.zmin + code * shade)) },
+    { ...other, meta: 'hidden', z: rows(only(HIDDEN)) },
+    { ...other, meta: 'broken', z: rows(only(BROKEN)) }
+  ]
+}
+
+// The colour of each shade, as four bytes of a picture in one number.
+const inks = (meta, palette) => {
+  const table = colours(palette[meta])
+  const shown = Array.from({ length: LAST + 1 }, (_, k) => table[Math.round((k / LAST) * STEPS)])
+  shown[HIDDEN] = colours(palette.hidden)[0]
+  shown[BROKEN] = colours(palette.broken)[0]
+  const bytes = new Uint8ClampedArray(4 * 256)
+  shown.forEach((colour, code) => bytes.set([...colour, 255], 4 * code))
+  return new Uint32Array(bytes.buffer)
+}
+
+// The shades in fewer rows and columns. Of the cells that share a pixel the one furthest from 0 is
+// shown, so that no single large weight is lost; a hidden one only where all are.
+const strongest = ({ codes, n, m, traces }, rows, columns) => {
+  const middle = traces[0].meta === 'share' ? 0 : LAST / 2
+  const rank = Uint16Array.from({ length: 256 }, (_, code) => 1 + Math.abs(code - middle))
+  rank[HIDDEN] = 0
+  rank[BROKEN] = 1000
+  const place = Uint16Array.from({ length: m }, (_, j) => Math.floor((j * columns) / m))
+  const found = new Uint8Array(rows * columns).fill(HIDDEN)
+  for (let i = 0; i < n; i++) {
+    const start = Math.floor((i * rows) / n) * columns
+    for (let j = 0; j < m; j++) {
+      const code = codes[i * m + j]
+      if (rank[code] > rank[found[start + place[j]]]) found[start + place[j]] = code
+    }
+  }
+  return found
+}
+
+// The cells, one pixel each, to be drawn on so many pixels of the screen; or as many as these are.
+// They are kept until they are others.
+const pixels = (pane, palette, wide, high) => {
+  const canvas = (pane.pixels ??= document.createElement('canvas'))
+  const { codes, n, m } = pane
+  const [width, height] = [Math.min(m, Math.round(wide)), Math.min(n, Math.round(high))]
+  const same = canvas.codes === codes && canvas.palette === palette
+  if (same && canvas.width === width && canvas.height === height) return canvas
+  Object.assign(canvas, { width, height, codes, palette })
+  const shown = width < m || height < n ? strongest(pane, height, width) : codes
+  const context = canvas.getContext('2d')
+  const image = context.createImageData(width, height)
+  const [picture, table] = [new Uint32Array(image.data.buffer), inks(pane.traces[0].meta, palette)]
+  for (let k = 0; k < shown.length; k++) picture[k] = table[shown[k]]
+  context.putImageData(image, 0, 0)
+  return canvas
+}

@@ -1,0 +1,113 @@
+"""How long a move takes with hundreds of tokens: ``python benchmarks/many.py``.
+
+Explore, one head, d_model = d_k = d_v = 64, a look-ahead mask, beside the same page with nine
+``st.plotly_chart`` in place of its board, which take turns. Randomize changes every stage but X; a
+move is timed as in benchmarks/board.py, until all of them are painted. Prints a Markdown table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from attention.session.links import write  # noqa: E402
+from benchmarks.board import (  # noqa: E402
+    ARITHMETIC,
+    CHANGED,
+    EXPLORE,
+    answering,
+    middle,
+    moved,
+    new_page,
+    opened,
+    row,
+    serving,
+    versions,
+)
+from benchmarks.states import rolled  # noqa: E402
+
+WIDTH = 64
+WARM_UP = 2
+HEADS = (
+    *("tokens", "Randomize, the board", "nine `st.plotly_chart`", "ratio"),
+    *("click → its arithmetic", "server, script", "server, all threads"),
+)
+ANEW = "() => nine() && graphs().slice(1).every((gd, k) => gd._fullLayout.meta !== {before}[k])"
+METAS = "JSON.stringify(graphs().slice(1).map(gd => gd._fullLayout.meta))"
+TAG = "document.querySelector('.board').dataset.tag"
+
+
+def pressed(page: Page, address: str, ready: str) -> dict:
+    """Randomize by its key."""
+    page.bring_to_front()
+    page.locator(".st-key-randomize button").first.focus()
+    return moved(page, address, lambda: page.keyboard.press("Enter"), ready)
+
+
+def measured(browser, board: str, charts: str, tokens: int, runs: int) -> str:
+    """The line of the table for so many tokens."""
+    link = urlencode(write(rolled(tokens, width=WIDTH)))
+    pages = new_page(browser), new_page(browser)
+    for page in pages:
+        page.set_default_timeout(120_000)
+    opened(pages[0], f"{board}/?{link}", EXPLORE)
+    opened(pages[1], f"{charts}/?{link}", "() => nine()")
+    for page in pages:
+        page.wait_for_timeout(3000)
+    moves: dict[str, list[dict]] = {"board": [], "charts": [], "click": []}
+    for turn in range(WARM_UP + runs):
+        ready = CHANGED.format(tag=pages[0].evaluate(TAG))
+        moves["board"].append(pressed(pages[0], board, ready))
+        ready = ANEW.format(before=pages[1].evaluate(METAS))
+        moves["charts"].append(pressed(pages[1], charts, ready))
+        i = tokens // 2 + turn % 2
+        x, y = pages[0].evaluate(f"middle('scores', {i}, 5)")
+        moves["click"].append(clicked(pages[0], board, x, y))
+    for page in pages:
+        page.context.close()
+    last = {name: found[WARM_UP:] for name, found in moves.items()}
+    ours, theirs = (middle(last[name], "painted") for name in ("board", "charts"))
+    server = [middle(last["board"], what) for what in ("own", "processor")]
+    click = middle(last["click"], "painted")
+    return row(str(tokens), ours, theirs, f"{theirs / ours:.1f}", click, *server)
+
+
+def clicked(page: Page, address: str, x: float, y: float) -> dict:
+    """A click on a cell; which one it was, of cells below a pixel, its arithmetic says."""
+    before = page.evaluate("document.querySelector('pre.cell')?.dataset.cell")
+    other = ARITHMETIC.replace("===", "!==").format(cell=before)
+    return moved(page, address, lambda: page.mouse.click(x, y), other)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=12, help="moves of each kind")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[128, 256, 512])
+    parser.add_argument("--port", type=int, default=8640, help="this port and the next are used")
+    options = parser.parse_args()
+    with (
+        serving("app.py", options.port) as board,
+        serving("benchmarks/charts.py", options.port + 1) as charts,
+        sync_playwright() as playwright,
+    ):
+        for address in (board, charts):
+            answering(address)
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        print(versions(browser))
+        print(row(*HEADS), "|" + "---:|" * len(HEADS), sep="\n")
+        for tokens in options.tokens:
+            print(measured(browser, board, charts, tokens, options.runs), flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Hundreds of tokens in a real browser: colours without numbers, and every number a click away."""
+
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from browser.conftest import IN_COLOURS, Dashboard, in_colours, until
+
+from attention.colours import LIGHT
+from attention.session import links
+from attention.session.matrix import Matrix
+from attention.session.run import run, view
+from attention.session.settings import DRAWN, as_drawn
+from attention.session.validate import check
+
+N = 200
+TIP = "document.querySelector('.board-tip').textContent"
+
+
+def link_of(n: int) -> dict[str, str]:
+    """The link of n tokens, 4 wide, look-ahead."""
+    words = ",".join(f'"t{k}"' for k in range(n))
+    weights = {f"W_{name}": f"normal,{k},4x4" for k, name in enumerate("QKV")}
+    X = {"X": f"normal,9,{n}x4", "mask": "causal"}
+    return {"example": "own", "tokens": words, **weights, **X}
+
+
+def shown(dashboard: Dashboard, s) -> None:
+    """Wait until the large stages have the colours of these settings."""
+    for stage in ("scores", "masked", "weights"):
+        dashboard.wait_for(IN_COLOURS, in_colours(s, stage))
+
+
+@pytest.fixture
+def opened(visit):
+    link = link_of(N)
+    s, notices = links.read(link)
+    assert notices == [] and len(s.tokens) == N
+    dashboard = visit().open(**link)
+    shown(dashboard, s)
+    return dashboard, s
+
+
+def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
+    dashboard, s = opened
+    dashboard.hover("weights", 150, 20)
+    assert dashboard.page.evaluate(TIP).split("   ") == ["t150 · t20", "click for its number"]
+    dashboard.hover("masked", 3, 150)
+    assert dashboard.page.evaluate(TIP).split("   ") == ["t3 · t150", "hidden"]
+    dashboard.click("weights", 150, 20)
+    value = view(s, run(s)).stages["weights"][150, 20]
+    assert dashboard.cell()[-1] == f"= {value:.2f}" or "e" in dashboard.cell()[-1]
+    dashboard.wait_for(f"() => /t150 · t20 +[0-9]/.test({TIP})")
+    assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.cell()[-1].removeprefix("= ")
+
+
+def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):
+    """Seen large, where each cell has pixels of its own."""
+    dashboard, s = opened
+    dashboard.page.locator("[data-stage=weights] .board-tool", has_text="⋯").click()
+    dashboard.page.locator("[data-stage=weights]").get_by_role("button", name="Enlarge").click()
+    dashboard.wait_for(
+        """n => { const { across, down } = document.querySelector(
+        '[data-stage=weights] .board-canvas').painted.axes
+        return across > 2 && down > 2 }"""
+    )
+    colour = """([i, j]) => { const canvas = document.querySelector(
+        '[data-stage=weights] .board-canvas'), { x, y } = canvas.painted.axes
+        return [...canvas.getContext('2d').getImageData(x(j), y(i), 1, 1).data].slice(0, 3) }"""
+    weights = view(s, run(s)).stages["weights"]
+    hidden, largest = LIGHT["hidden"][0][1], LIGHT["share"][-1][1]
+    rgb = [[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in (hidden, largest)]
+    assert dashboard.page.evaluate(colour, [99, 180]) == rgb[0]  # between two strokes
+    assert weights[0, 0] == 1
+    near = np.abs(np.subtract(dashboard.page.evaluate(colour, [0, 0]), rgb[1]))
+    assert near.max() <= 1 or dashboard.page.evaluate(colour, [1, 0]) != rgb[0]
+
+
+def test_a_number_of_a_large_matrix_is_typed_and_comes_back(visit):
+    n = 120
+    link = link_of(4) | {f"W_{name}": f"integers,{k},{n}x{n},0,3" for k, name in enumerate("QKV")}
+    link["X"] = f"integers,0,4x{n},0,3"
+    s, _ = links.read(link)
+    dashboard = visit().open(**link)
+    dashboard.click("W_Q", 60, 70).idle()
+    dashboard.page.keyboard.type("2.75")
+    dashboard.page.keyboard.press("Enter")
+    W = s.matrices["W_Q"].values.copy()
+    W[60, 70] = 2.75
+    typed = check(s.with_matrix("W_Q", Matrix(W)))
+    dashboard.wait_for(IN_COLOURS, in_colours(typed, "W_Q"))
+    dashboard.idle().click("W_Q", 60, 70).idle()
+    dashboard.wait_for(f"() => {TIP}.endsWith('2.75')")
+    dashboard.page.keyboard.press("Enter")  # which now opens the number itself
+    dashboard.wait_for("() => document.querySelector('.board-input')?.value === '2.75'")
+    dashboard.page.keyboard.press("Escape")
+
+
+def test_the_mask_of_many_tokens_is_turned_cell_by_cell_and_survives_a_reload(opened):
+    dashboard, s = opened
+    dashboard.page.get_by_role("button", name="Draw mask").click()
+    x, y = dashboard.place("masked", 10, 150)
+    dashboard.page.mouse.click(x, y)
+    seen = np.tril(np.ones((N, N), bool))
+    seen[10, 150] = True
+    drawn = check(replace(s, mask=DRAWN, drawn=as_drawn(seen)))
+    shown(dashboard, drawn)
+    dashboard.wait_for("() => location.search.includes('partial=')")
+    mark = urlsplit(dashboard.page.url).query
+    dashboard.idle().page.reload()
+    shown(dashboard, drawn)
+    assert urlsplit(dashboard.page.url).query == mark
+
+
+def test_a_part_is_dragged_to_be_seen_closer_and_put_back(opened):
+    dashboard, _ = opened
+    (x0, y0), (x1, y1) = dashboard.place("scores", 20, 20), dashboard.place("scores", 120, 120)
+    axes = "document.querySelector('[data-stage=scores] .board-canvas').painted.axes"
+    dashboard.wait_for("() => document.querySelector('[data-stage=scores] .nsewdrag')")
+    dashboard.page.mouse.move(x0, y0)
+    dashboard.page.mouse.down()
+    dashboard.page.mouse.move(x1, y1, steps=5)
+    dashboard.page.mouse.up()
+    zoom_out = dashboard.page.locator("[data-stage=scores] header").get_by_text("Zoom out")
+    until(zoom_out)
+    assert 18 <= dashboard.page.evaluate(f"{axes}.columns[0]") <= 22
+    zoom_out.click()
+    dashboard.wait_for(f"() => {axes}.columns[0] === 0 && {axes}.columns[1] === {N - 1}")
+    assert not zoom_out.is_visible()
+
+
+def test_of_cells_that_share_a_pixel_the_one_furthest_from_0_is_seen(visit):
+    n, at = 512, 301
+    link = {"example": "own", "tokens": ",".join(f'"t{k}"' for k in range(n))}
+    link |= {f"W_{name}": "1" for name in "QKV"}
+    link["X"] = ";".join("1" if k == at else "0" for k in range(n))
+    dashboard = visit().open(**link)
+    dashboard.wait_for(IN_COLOURS, in_colours(links.read(link)[0], "scores"))
+    dashboard.place("scores", at, at)
+    seen = dashboard.page.evaluate(
+        """at => { const canvas = document.querySelector('[data-stage=scores] .board-canvas')
+        const { x, y, across, down } = canvas.painted.axes
+        const { data } = canvas.getContext('2d').getImageData(
+          Math.round(x(at)) - 3, Math.round(y(at)) - 3, 7, 7)
+        const pixels = Array.from({ length: 49 }, (_, k) => [...data.slice(4 * k, 4 * k + 3)])
+        return [across, down, pixels] }""",
+        at,
+    )
+    across, down, pixels = seen
+    assert across < 1 and down < 1  # a pixel has several cells
+    largest, zero = (LIGHT["diverging"][k][1] for k in (-1, 2))
+    rgb = [[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in (largest, zero)]
+    assert pixels.count(rgb[0]) == 1 and pixels.count(rgb[1]) == 48

@@ -1,0 +1,102 @@
+"""Large matrices in colours: each byte is the nearest shade, and the chosen cell has its number."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.colours import colour_limits, hidden_cells
+from attention.figures.panes import panes, side_by_side
+from attention.figures.shades import BROKEN, HIDDEN, LAST, MOST_NUMBERED, ROOTS, shades
+from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix, Recipe
+from attention.session.run import run, view
+from attention.session.settings import Settings
+from attention.session.validate import check
+
+LIMITS = {"shares": (0, 1), "signs": (-3.5, 3.5), "tiny": (-1e-300, 1e-300), "huge": (-1e60, 1e60)}
+
+
+def nearest(value: float, limits: tuple[float, float]) -> set[int]:
+    """The shades that are nearest to a number, one by one; two where it lies between them."""
+    low, high = limits
+    value = math.sqrt(max(value, 0)) if limits == (0, 1) else value
+    far = [abs(value - (low + (high - low) * code / LAST)) for code in range(LAST + 1)]
+    return {code for code, gap in enumerate(far) if gap <= min(far) + (high - low) * 1e-9}
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+def test_each_byte_is_the_shade_nearest_to_its_number_or_says_what_it_is(limits):
+    low, high = limits
+    values = np.random.default_rng(2).uniform(low - 0.1 * high, 1.1 * high, (20, 30))
+    values[0, :6] = low, high, (low + high) / 2, math.inf, -math.inf, math.nan
+    hidden = np.zeros(values.shape, bool)
+    hidden[1, 3:9] = hidden[0, 3] = True
+    codes = shades(values, limits, hidden)
+    assert len(codes) == values.size
+    for code, value, covered in zip(codes, values.ravel(), hidden.ravel(), strict=True):
+        if covered:
+            assert code == HIDDEN
+        else:
+            assert code == BROKEN if not math.isfinite(value) else code in nearest(value, limits)
+
+
+def rolled(tokens: int, width: int, **more) -> Settings:
+    shapes = {"X": (tokens, width), **dict.fromkeys(("W_Q", "W_K", "W_V"), (width, width))}
+    matrices = {
+        name: Matrix.rolled(shape, Recipe("normal", 3, stream=name))
+        for name, shape in shapes.items()
+    }
+    words = tuple(f"w{k}" for k in range(tokens))
+    base = replace(EXAMPLES["four-words"].build(), tokens=words, matrices=matrices)
+    return check(replace(base, mask="causal", **more))
+
+
+def test_stages_of_more_cells_than_get_numbers_have_shades_and_the_others_stay():
+    s = rolled(128, MOST_NUMBERED // 128)
+    now = view(s, run(s))
+    found = {pane["name"]: pane for pane in panes(now, in_colours=True)}
+    whole = {pane["name"]: pane for pane in panes(now)}
+    large = {name for name, matrix in now.stages.items() if matrix.size > MOST_NUMBERED}
+    assert large == {"scores", "scaled", "mask", "masked", "weights"}
+    for name, pane in found.items():
+        if name not in large:
+            assert pane == whole[name]
+            continue
+        limits = colour_limits(now)[name]
+        assert pane["codes"] == shades(now.stages[name], limits, hidden_cells(now, name))
+        (main,) = pane["figure"]["data"]
+        assert "z" not in main and "text" not in main
+        first = whole[name]["figure"]["data"][0]
+        by_root = name == "weights"
+        bar = first["colorbar"] | (ROOTS if by_root else {})
+        assert {k: first[k] for k in main} | {"colorbar": bar} == main
+        assert pane["figure"]["layout"] == whole[name]["figure"]["layout"]
+        words = {name: part for name, part in whole[name].items() if name != "figure"}
+        if by_root:
+            words["sentence"] += " Colours follow the square root."
+        rest = {name: part for name, part in pane.items() if name not in ("codes", "figure")}
+        assert rest == words
+        json.dumps(rest)
+
+
+def test_the_chosen_cell_of_a_large_stage_has_its_number_and_no_other_pane_has_one():
+    s = rolled(100, 4)
+    now = view(s, run(s))
+    found = {
+        pane["name"]: pane for pane in panes(now, cell=("scores", 7, 5), digits=3, in_colours=True)
+    }
+    value = now.stages["scores"][7, 5]
+    row, column, shown, exact = found.pop("scores")["chosen"]
+    assert (row, column, float(exact)) == (7, 5, value)
+    assert shown == f"{value:.3f}".replace("-", "\u2212")
+    assert all("chosen" not in pane for pane in found.values())
+
+
+def test_what_stands_beside_an_added_mask_is_in_colours_as_well():
+    s = rolled(100, 4)
+    weights, output = side_by_side(view(s, run(s)), in_colours=True)
+    assert (weights["name"], output["name"]) == ("weights_inf", "output_inf")
+    assert len(weights["codes"]) == 10_000 and "codes" not in output

@@ -1,0 +1,126 @@
+"""512 tokens through Streamlit's AppTest: every panel and page is drawn, and nothing is endless."""
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pages.test_explore import opened, ran, said, settings
+from streamlit.testing.v1 import AppTest
+
+from attention.colours import colour_limits
+from attention.exports.bounds import MOST
+from attention.figures.shades import shades
+from attention.session import links
+from attention.session.run import run, view
+
+N, D = 512, 16
+
+
+def link() -> dict[str, str]:
+    words = ",".join(f'"t{k}"' for k in range(N))
+    weights = {f"W_{name}": f"normal,{k},{D}x{D}" for k, name in enumerate("QKV")}
+    return {"example": "own", "tokens": words, "X": f"normal,9,{N}x{D}", **weights}
+
+
+@pytest.fixture(scope="module")
+def large() -> AppTest:
+    at = opened(**link())
+    assert not said(at, "refused") and len(settings(at).tokens) == N
+    return at
+
+
+def shown(at: AppTest, panel: str) -> AppTest:
+    at.session_state["visit"].page_values["below"] = panel
+    return ran(at)
+
+
+def bodies(at: AppTest) -> list[str]:
+    return [element.proto.body for element in at.get("html")]
+
+
+def test_the_board_gets_a_byte_for_each_cell_of_a_large_stage(large):
+    (board,) = (e.proto.bytes for e in large.get("bidi_component") if b'"panes"' in e.proto.bytes)
+    written, codes = board.split(b"\0", 1)
+    now, at = view(settings(large), run(settings(large))), 0
+    for pane in json.loads(written)["panes"]:
+        matrix = now.stages[pane["name"]]
+        assert ("z" in pane["figure"]["data"][0]) is not pane.get("large", False)
+        if pane.get("large"):
+            expected = shades(matrix, colour_limits(now)[pane["name"]])
+            assert codes[at : at + matrix.size] == expected
+            at += matrix.size
+    assert at == len(codes) and len(board) < 2e6
+
+
+def test_the_walk_and_the_spread_show_so_many_lines_and_say_so(large):
+    at = shown(large, "Step by step")
+    at.session_state["visit"].page_values["steps"] = 6
+    (walk,) = (body for body in bodies(ran(at)) if "class='walk'" in body)
+    assert walk.count("<tr") == 1 + 64 + 1  # the heads, so many keys, the sums
+    assert "<p class='fine'>The first 64 of 512 keys. The sums are those of all.</p>" in walk
+    (spread,) = (body for body in bodies(shown(large, "Spread")) if "entropy" in body)
+    assert "<p class='fine'>The first 64 of 512 queries.</p>" in spread
+    assert spread.count('<th scope="row">t') == 64
+
+
+def test_a_cell_has_its_whole_arithmetic(large):
+    at = shown(large, "This cell")
+    visit = at.session_state["visit"]
+    visit.settings = replace(visit.settings, cell=("weights", 500, 3))
+    (cell,) = (body for body in bodies(ran(at)) if "data-cell" in body)
+    lines = html.unescape(re.search("<pre[^>]*>(.*)</pre>", cell, re.DOTALL)[1]).splitlines()
+    now = view(settings(at), run(settings(at)))
+    exponentials = lines[2].removeprefix("Σ of the row = ").partition(" = ")[0].split(" + ")
+    assert len(exponentials) == N
+    mantissa, _, power = lines[-1].removeprefix("= ").replace("−", "-").partition("e")
+    value = float(mantissa) * 10.0 ** int(power or 0)
+    assert value == pytest.approx(now.stages["weights"][500, 3], rel=0.05, abs=0.005)
+
+
+def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_so(large):
+    at = shown(large, "Take it away")
+    now = view(settings(at), run(settings(at)))
+    numbers = sum(matrix.size for matrix in now.stages.values())
+    off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
+    assert off == {key for key, most in MOST.items() if numbers > most}
+    assert off >= {"csv", "latex", "report"} and not off & {"npz", "state"}
+    assert any(
+        f"These stages hold {numbers:,} numbers, which is too many for CSV" in body
+        and "NPZ and the state hold them all." in body
+        for body in bodies(at)
+    )
+
+
+@pytest.mark.parametrize("panel", ["Initialise", "Your data", "Code"])
+def test_every_other_panel_is_drawn(large, panel):
+    assert sum(map(len, bodies(shown(large, panel)))) < 200_000
+
+
+def test_conventions_are_compared_for_fewer_tokens_and_say_so():
+    at = ran(opened(**link()).switch_page("attention/pages/conventions.py"))
+    assert said(at, "flag")[:1] == [
+        "Answers are compared for up to 16,384 scores, 128 × 128, and these are 262,144; take fewer"
+        " words on Explore."
+    ]
+
+
+def test_eight_heads_of_512_tokens_are_shown_one_at_a_time():
+    at = opened(**link() | {"heads": "8", "head": "7"})
+    assert settings(at).heads == 8 and not said(at, "refused")
+    (board,) = (e.proto.bytes for e in at.get("bidi_component") if b'"panes"' in e.proto.bytes)
+    assert len(board) < 2e6
+
+
+def test_a_sentence_of_512_words_is_a_state_that_opens_again():
+    at = opened()
+    words = " ".join(f"word{k}" for k in np.random.default_rng(0).integers(0, 99, N))
+    ran(at.text_input(key="set_sentence").set_value(words))
+    assert len(settings(at).tokens) == N and not said(at, "refused")
+    assert at.text_input(key="set_sentence").value == words
+    assert links.from_file(links.to_file(settings(at))) == settings(at)
+    ran(at.text_input(key="set_sentence").set_value(f"{words} more"))
+    assert said(at, "refused") == ["The sentence has 513 tokens; at most 512 fit."]
+    assert len(settings(at).tokens) == N
