@@ -98,18 +98,18 @@ def offer(
             key = f"paper_{name}_{filename}"
             words[name] = state.page_control(widget, label, key, "", **options)
         saved = _saved()
-    paper = replace(s.paper, **words)
-    said = about or what_it_is(s)
+    paper, said = replace(s.paper, **words), about or what_it_is(s)
     titles = [subscripted(title_of(pane, panes)) for pane in kept]
 
     def draw(tell: Tell) -> PaperFigure:
         from attention.figures.paper_charts import draw_charts
         from attention.figures.paper_drawing import draw
 
-        if is_charts:
-            figure = draw_charts(kept, paper, tell)
-        else:
-            figure = draw(panels_of(kept, titles, paper), paper, tell)
+        figure = (
+            draw_charts(kept, paper, tell)
+            if is_charts
+            else draw(panels_of(kept, titles, paper), paper, tell)
+        )
         figure.about = said
         return figure
 
