@@ -193,7 +193,6 @@ def _masked(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    w = walk(view, i)
     if not view.allowed[i, j]:
         why = (
             "every key of this query is hidden"
@@ -201,6 +200,12 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
             else "this key is hidden"
         )
         return [why, "the weight is 0"]
+    if "masked" not in view.stages:
+        return [
+            "a finished weight, as it was brought",
+            f"= {number(view.stages[stage][i, j], digits)}",
+        ]
+    w = walk(view, i)
     if not view.softmax:
         return [
             "softmax is off: the score itself is the weight",

@@ -42,6 +42,8 @@ def _scaled(view: View, name: str) -> tuple[str, str]:
 
 
 def _mask(view: View, name: str) -> tuple[str, str]:
+    if "masked" not in view.stages:
+        return "", "−∞ where the weights of every head are 0."
     if view.bias is None:
         return "", ""
     if fills(view):
@@ -58,6 +60,8 @@ def _masked(view: View, name: str) -> tuple[str, str]:
 
 
 def _weights(view: View, name: str) -> tuple[str, str]:
+    if "masked" not in view.stages:
+        return "finished weights", ""
     if view.softmax:
         return "", ""
     return "masked, as it is", "Softmax is off: raw scores weigh the values."
@@ -87,7 +91,10 @@ _SPECIAL = {
 
 
 def formula(view: View) -> list[tuple[str, str | None]]:
-    """The formula in parts, each with the stage it stands for."""
+    """The formula in parts, each with the stage it stands for; of weights alone, their name."""
+    of_heads = [(f"   head {view.head + 1} of {view.heads}", None)] if view.heads > 1 else []
+    if "output" not in view.stages:
+        return [("Attention weights A", "weights"), *of_heads]
     parts: list[tuple[str, str | None]] = [("Attention", "output"), ("(Q, K, V) = ", None)]
     if view.softmax:
         parts.append(("softmax", "weights"))
@@ -100,7 +107,4 @@ def formula(view: View) -> list[tuple[str, str | None]]:
         parts.append((", capped", "capped"))
     if not view.allowed.all() or view.bias is not None:
         parts.append((" + M", "masked"))
-    parts += [(" ) ", None), ("V", "V")]
-    if view.heads > 1:
-        parts.append((f"   head {view.head + 1} of {view.heads}", None))
-    return parts
+    return [*parts, (" ) ", None), ("V", "V"), *of_heads]

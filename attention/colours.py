@@ -90,15 +90,20 @@ def around_zero(most: float) -> tuple[float, float]:
     return -(most or 1.0), most or 1.0
 
 
-def shade(value: float, limits: tuple[float, float], role: str) -> str:
-    """The colour of a number on a light page; NaN and the infinities have one of their own.
+def shade(
+    value: float,
+    limits: tuple[float, float],
+    role: str,
+    palette: dict[str, Any] = LIGHT,
+) -> str:
+    """The colour of a number, by default on a light page; NaN and the infinities have their own.
 
     >>> shade(0.0, (-1, 1), "diverging"), shade(1.0, (0, 1), "share")
     ('#fcfbf8', '#4a9be0')
     """
-    stops: list[tuple[float, str]] = LIGHT[role]
+    stops: list[tuple[float, str]] = palette[role]
     if not math.isfinite(value):
-        return str(LIGHT["broken"][0][1])
+        return str(palette["broken"][0][1])
     low, high = limits
     place = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves: no float64 overflows
     place = min(max(place, 0.0), 1.0)

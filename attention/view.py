@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -108,6 +108,10 @@ class View:
     def columns(self, name: str) -> tuple[str, ...]:
         """The labels of a stage's columns."""
         return self.labels[STAGES[name].columns]
+
+    def only(self, stages: Collection[str]) -> View:
+        """The same with these stages alone."""
+        return replace(self, stages={n: M for n, M in self.stages.items() if n in stages})
 
     def source(self, name: str) -> str:
         """The stage that ``name`` stands for here.

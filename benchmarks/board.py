@@ -89,6 +89,7 @@ CHANGED = "() => ![undefined, '{tag}'].includes(document.querySelector('.board')
 ARITHMETIC = "() => document.querySelector('pre.cell')?.dataset.cell === '{cell}'"
 RESTS = "() => document.querySelector('.stApp').dataset.testScriptState === 'notRunning'"
 SCRUB = 120  # mouse moves, one for each frame of two seconds
+STEP = 4  # px of each, as a hand drags: a new number each frame
 
 
 @contextmanager
@@ -369,7 +370,7 @@ def scrubbed(page: Page, stage: str, turn: int) -> dict[str, float]:
     page.evaluate("count()")
     began = time.perf_counter()
     for k in range(SCRUB):
-        page.mouse.move(x + (k if turn % 2 else -k), y)
+        page.mouse.move(x + STEP * (k if turn % 2 else -k), y)
         time.sleep(max(0.0, began + (k + 1) / 60 - time.perf_counter()))
     counted, seconds = page.evaluate("counted"), time.perf_counter() - began
     page.mouse.up()

@@ -38,8 +38,8 @@ CALLS = {  # each public function, and arguments that it takes
 }
 WRITTEN = {  # what needs Plotly, or writes a file
     "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,
-    "save": {"trace": TRACE, "path": "a.csv", "digits": 2} | SHOWN,
-    "report": {"trace": TRACE, "path": "a.html", "digits": 2, "title": ""} | SHOWN,
+    "save": {"trace": TRACE, "path": "a.csv", "digits": 2, "stages": None, "source": ""} | SHOWN,
+    "report": {"trace": TRACE, "path": "a.html", "digits": 2, "title": "", "source": ""} | SHOWN,
 }
 ODD = {
     "None": None,

@@ -73,4 +73,5 @@ def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
         "trace.csv",
         "trace.html",
         "weights.pdf",
+        "weights.tex",
     ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
 from attention.captions import TUTORIAL_FILL
 from attention.markdown import plain
-from attention.session.settings import Settings, allowed
+from attention.session.about import About, Part, what_it_is
+from attention.session.settings import ROUNDED, Settings, allowed
 from attention.stages import COMPUTED
 from attention.trace import AttentionTrace
 
@@ -19,7 +21,9 @@ print("every stage matches")"""
 
 def to_python(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     """A script that recomputes every stage from the inputs and asserts that it is the one shown."""
-    parts = [f'"""{_quiet(title)}: scaled dot-product attention, recomputed with NumPy alone."""']
+    first = f"{_quiet(title)}: scaled dot-product attention, recomputed with NumPy alone."
+    lines = [_quiet(line) for line in about(settings).lines()]
+    parts = ['"""' + "\n".join([first, "", *lines]) + '\n"""']
     parts += [f"# {heading}\n{code}" for heading, code in sections(settings, trace)]
     return ("\n\n".join(parts) + "\n").encode()
 
@@ -27,6 +31,7 @@ def to_python(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
 def to_notebook(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     """The same as a Jupyter notebook (nbformat 4.5): a heading and a cell for each part."""
     heading = f"# {plain(title)}\n\nScaled dot-product attention, recomputed with NumPy alone."
+    heading += f"\n\n{about(settings).markdown()}"
     cells = [_cell(0, "markdown", heading)]
     for k, (heading, code) in enumerate(sections(settings, trace), 1):
         cells += [_cell(2 * k - 1, "markdown", f"## {heading}"), _cell(2 * k, "code", code)]
@@ -35,8 +40,15 @@ def to_notebook(settings: Settings, trace: AttentionTrace, title: str) -> bytes:
     return json.dumps(notebook, indent=1).encode()
 
 
+def about(settings: Settings) -> About:
+    """What both say of themselves: they hold one item and all its heads."""
+    return replace(what_it_is(settings), head=Part.all("head", settings.heads))
+
+
 def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
     """Heading and code of each part, in order. Of a batch, the item that is looked at."""
+    if settings.weights_alone:
+        return _finished(settings, trace)
     return [
         ("The inputs", _inputs(settings, trace)),
         ("Queries, keys and values", _projections(settings)),
@@ -44,6 +56,17 @@ def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]
         ("The numbers that were on the page", _expected(settings, trace)),
         ("They are the same", CHECK),
     ]
+
+
+def _finished(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
+    """Weights alone: there is nothing to compute."""
+    lines = ["import numpy as np", "", f"tokens = {_words(settings.tokens)}"]
+    if settings.memory_tokens:
+        lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
+    axes = "(heads, queries, keys)" if trace.weights.ndim > 2 else "(queries, keys)"
+    lines += [f"# {axes}", f"weights = {_array(trace.weights)}"]
+    sums = f"sums = weights.sum(axis=-1)\nassert ((abs(sums - 1) <= {ROUNDED}) | (sums == 0)).all()"
+    return [("Finished attention weights", "\n".join(lines)), ("Each row shares out 1", sums)]
 
 
 def _inputs(settings: Settings, trace: AttentionTrace) -> str:

@@ -5,18 +5,26 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from typing import Any
 
+from attention import program
 from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.limits import BadInput
+from attention.masks import MASK_LABELS
+from attention.paper import Paper
+from attention.session.about import About, what_it_is
 from attention.session.links import to_file
 from attention.session.settings import Settings
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
+
+FIRST = (1980, 1, 1, 0, 0, 0)  # of the times that a zip knows
+PICTURE = Paper(letters=False)  # of one stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +36,16 @@ class PageContents:
     view: View
     title: str
     panes: Callable[[], list[Pane]]  # the board's figures
+    stages: tuple[str, ...] = ()  # of the tables and texts; () for all
+
+    @cached_property
+    def about(self) -> About:
+        return what_it_is(self.settings)
+
+    @property
+    def chosen(self) -> View:
+        """The view with the chosen stages alone."""
+        return self.view.only(self.stages) if self.stages else self.view
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,12 @@ class Format:
     mime: str
     help: str
     write: Callable[[PageContents], bytes]
+    one: bool = True  # whether it holds one item and head
+
+    def name(self, about: About) -> str:
+        """The file's name, which says the item and the head where it holds one of several."""
+        stem, dot, ending = self.filename.partition(".")
+        return stem + (about.suffix if self.one else "") + dot + ending
 
 
 def _npz(page: PageContents) -> bytes:
@@ -48,28 +72,23 @@ def _npz(page: PageContents) -> bytes:
         tokens=settings.tokens,
         key_tokens=settings.memory_tokens,
         context=settings.context,
+        about=what_it_is(settings, whole=True),
+        only=page.view.stages if settings.weights_alone else STAGES,
     )
 
 
 def _report(page: PageContents) -> bytes:
     settings = page.settings
-    facts = {
-        "tokens": ", ".join(settings.tokens),
-        "heads": str(settings.heads),
-        "scale": repr(page.trace.scale),
-        "mask": settings.mask,
-        "softmax": "on" if settings.softmax else "off",
-    }
-    for name, matrix in settings.matrices.items():
-        rolled = str(matrix.recipe) if matrix.recipe else "as given"
-        facts[f"{name} was rolled" if matrix.recipe else name] = matrix.remark or rolled
+    facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
+    if not settings.weights_alone:
+        facts |= {"scale": repr(page.trace.scale), "softmax": "on" if settings.softmax else "off"}
+    facts["mask"] = MASK_LABELS.get(settings.mask, settings.mask)
     return to_report(
-        page.view,
         page.panes(),
         title=page.title,
+        about=page.about,
         facts=facts,
         code=code.to_python(settings, page.trace, page.title).decode(),
-        digits=settings.digits,
     )
 
 
@@ -78,15 +97,15 @@ FORMATS = {
         "CSV, a line for each cell",
         "cells.csv",
         "text/csv",
-        "Tidy: stage, row, column, labels, value; exact.",
-        lambda page: tables.to_csv(page.view),
+        "Tidy: stage, row, column, labels, value, item, head; exact.",
+        lambda page: tables.to_csv(page.chosen, page.about),
     ),
     "matrices": Format(
         "CSV, matrices",
         "matrices.csv",
         "text/csv",
         "One block for each stage; exact.",
-        lambda page: text.to_matrices(page.view),
+        lambda page: text.to_matrices(page.chosen, page.about),
     ),
     "npz": Format(
         "NPZ for NumPy",
@@ -94,27 +113,28 @@ FORMATS = {
         "application/octet-stream",
         "Every stage with its batch and head axes; exact.",
         _npz,
+        one=False,
     ),
     "json": Format(
         "JSON",
         "stages.json",
         "application/json",
         "Every stage with its labels; exact.",
-        lambda page: text.to_json(page.view),
+        lambda page: text.to_json(page.chosen, page.about),
     ),
     "latex": Format(
         "LaTeX",
         "stages.tex",
         "text/x-tex",
-        "A bmatrix for each stage, rounded as on the page.",
-        lambda page: text.to_latex(page.view, page.settings.digits),
+        "A matrix for each stage with the words beside it, rounded as on the page.",
+        lambda page: text.to_latex(page.chosen, page.settings.digits, page.about),
     ),
     "markdown": Format(
         "Markdown",
         "stages.md",
         "text/markdown",
         "A table for each stage, rounded as on the page.",
-        lambda page: text.to_markdown(page.view, page.settings.digits),
+        lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about),
     ),
     "python": Format(
         "Python script",
@@ -122,6 +142,7 @@ FORMATS = {
         "text/x-python",
         "Recomputes every stage with NumPy alone, and checks it.",
         lambda page: code.to_python(page.settings, page.trace, page.title),
+        one=False,
     ),
     "notebook": Format(
         "Jupyter notebook",
@@ -129,12 +150,13 @@ FORMATS = {
         "application/x-ipynb+json",
         "The same, cell by cell.",
         lambda page: code.to_notebook(page.settings, page.trace, page.title),
+        one=False,
     ),
     "report": Format(
         "HTML report",
         "report.html",
         "text/html",
-        "Figures, tables and code in one file; needs no network.",
+        "Coloured tables and code in one file; needs no network.",
         _report,
     ),
     "state": Format(
@@ -143,38 +165,52 @@ FORMATS = {
         "application/json",
         "Opens under “Your data” to this page again.",
         lambda page: to_file(page.settings),
+        one=False,
     ),
 }
 
 
 def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
-    """A zip of all formats and of the figure to print, file by file.
+    """A zip of all formats, of the figure to print and of a picture of each stage, file by file.
 
-    Yields how much is done, from 0 to 1, what comes next, and at the end the whole zip. Where the
+    Yields how much is done, from 0 to 1, what comes next, and at the end the whole zip. Where a
     figure cannot be drawn, or a file would be too large, a text in the zip says why.
     """
-    buffer = io.BytesIO()
+    buffer, page = io.BytesIO(), replace(page, stages=())
+    made = max((*program.today().timetuple()[:3], 0, 0, 0), FIRST)
     files: dict[str, Callable[[], bytes | str]] = {
-        format.filename: partial(_bounded, key, page) for key, format in FORMATS.items()
+        format.name(page.about): partial(_bounded, key, page) for key, format in FORMATS.items()
     }
     figure = cache(lambda: paper.figure_of(page.settings, page.trace))
-    files |= {f"figure.{form}": partial(_figure, figure, form) for form in paper.FORMS}
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    part = paper.about(page.settings).suffix
+    files |= {f"figure{part}.{form}": partial(_figure, figure, form) for form in paper.FORMS}
+    for stage in page.view.stages:
+        name = f"stages/{stage}{page.about.suffix}.png"
+        files[name] = partial(_picture, page, stage)
+    with zipfile.ZipFile(buffer, "w") as archive:
         for k, (name, write) in enumerate(files.items()):
             yield k / len(files), name, b""
             try:
-                archive.writestr(name, write())
+                content = write()
             except BadInput as problem:
-                archive.writestr(f"{name}.txt", str(problem))
+                name, content = f"{name}.txt", str(problem)
+            file = zipfile.ZipInfo(name, made)
+            archive.writestr(file, content, zipfile.ZIP_DEFLATED)
     yield 1.0, "the zip", buffer.getvalue()
 
 
 def _bounded(key: str, page: PageContents) -> bytes:
     """The file, or BadInput where the page holds more than it takes."""
-    if refusal := bounds.too_large(key, page.view):
+    if refusal := bounds.too_large(key, page.chosen):
         raise BadInput(refusal)
     return FORMATS[key].write(page)
 
 
 def _figure(figure: Callable[[], Any], form: str) -> bytes:
     return paper.to_bytes(figure(), form)
+
+
+def _picture(page: PageContents, stage: str) -> bytes:
+    """One stage of the head that is shown, at a paper's width."""
+    alone = replace(page.settings, paper_stages=(stage,), paper_heads=(), paper=PICTURE)
+    return paper.to_bytes(paper.figure_of(alone, page.trace), "png")

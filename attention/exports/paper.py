@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from attention import program
 from attention.figures.paper import plain
 from attention.limits import BadInput
+from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
 from attention.session.settings import Settings
 from attention.trace import AttentionTrace
+from attention.view import View
 
 if TYPE_CHECKING:
     from attention.figures.paper_drawing import PaperFigure
@@ -28,13 +32,21 @@ def figure_of(
     from attention.figures.paper_drawing import draw
     from attention.figures.paper_panels import panels_of
 
-    paper, views = settings.paper, []
+    paper, views = settings.paper, list[View]()
     for head in settings.paper_heads or (settings.head,):
         found = view(replace(settings, head=head), trace)
         words = settings.tokens, settings.key_tokens
         views.append(found if paper.count_repeats else plain(found, *words))
     stages = [name for name in settings.paper_stages if name in views[0].stages]
-    return draw(panels_of(views, stages or None, paper), paper, tell)
+    figure = draw(panels_of(views, stages or None, paper), paper, tell)
+    figure.about = about(settings)
+    return figure
+
+
+def about(settings: Settings) -> About:
+    """What the figure says of itself: it holds the heads that were chosen for it."""
+    heads = tuple(head + 1 for head in settings.paper_heads or (settings.head,))
+    return replace(what_it_is(settings), head=Part("head", heads, settings.heads))
 
 
 def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:
@@ -49,10 +61,22 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
         raise BadInput(f"dpi is {dpi!r}; 50 to {MAX_DPI} are wanted.")
     if form == "png" and (problem := too_many_dots(figure, dpi)):
         raise BadInput(problem)
-    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(form)
     file = BytesIO()
-    figure.savefig(file, format=form, dpi=dpi, outlines=outlines, metadata=undated)
+    said = _metadata(figure.about or About(), form)
+    figure.savefig(file, format=form, dpi=dpi, outlines=outlines, metadata=said)
     return file.getvalue()
+
+
+def _metadata(about: About, form: str) -> dict[str, Any]:
+    """What each kind of file has its own words for; its text follows in one that takes any."""
+    made, text = about.made_by, "; ".join(about.lines()[1:])
+    day = program.today()
+    if form == "pdf":
+        moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
+        return {"Creator": made, "Subject": text, "CreationDate": moment}
+    if form == "svg":
+        return {"Creator": made, "Description": text, "Date": day.isoformat()}
+    return {"Software": made, "Description": text, "Creation Time": day.isoformat()}
 
 
 def too_many_dots(figure: PaperFigure, dpi: int) -> str:

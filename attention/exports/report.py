@@ -1,50 +1,59 @@
-"""One HTML file with everything on the page: figures to point into, inputs, stages, formulas.
+"""One HTML file with everything on the page: what it is, every stage in colours, the code.
 
-It needs no network.
+It has no script and needs no network: a heatmap is a table with coloured cells, which can be read
+aloud, searched and copied; of a matrix with too many numbers to print, an image with a dot for
+each. It follows the light or dark of the screen and prints on white.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
-import json
-import math
-from functools import cache
-from pathlib import Path
+import struct
+import zlib
+from collections.abc import Mapping
 
 import numpy as np
 
-from attention.colours import LIGHT, hidden_cells
+from attention import program
+from attention.colours import LIGHT, PALETTES, shade
 from attention.figures.panes import Pane
 from attention.html.tables import line, table
-from attention.numbers import rounded
-from attention.view import View
+from attention.session.about import About
 
-STYLE = """body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
-  padding: 0 1rem; color: #1f2430; }
+STEPS = 40  # of each scale
+ROLES = {"share": "s", "diverging": "d"}  # classes of cells, with their step
+OTHERS = {"hidden": "h", "broken": "b"}
+STYLE = """:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
+  padding: 0 1rem; color: #1f2430; background: #fff; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .2rem; } p { margin: .2rem 0; }
-.plot { height: 360px; max-width: 46rem; } .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; }
-th, td { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: right; }
-th:first-child { text-align: left; }
-pre { background: #f4f5f7; padding: 1rem; overflow-x: auto; }"""
-MOST_STROKES = 50  # in a line of cells, so that the strokes stay apart
-DRAW = """for (const pane of JSON.parse(document.getElementById('panes').textContent)) {
-  const layout = { ...pane.figure.layout, title: undefined, autosize: true }
-  const options = { responsive: true, displaylogo: false }
-  Plotly.newPlot(document.getElementById('plot-' + pane.name), pane.figure.data, layout, options)
-}"""
+.stages { display: flex; flex-wrap: wrap; gap: 0 3rem; } section { max-width: 100%; }
+.scroll { overflow-x: auto; margin: .4rem 0; } .fine { font-size: .85rem; opacity: .8; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+.facts th, .facts td { border-bottom: 1px solid #8884; padding: .2rem .6rem .2rem 0;
+  text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+.facts th { white-space: nowrap; } .facts thead { display: none; }
+.heat th { font-weight: 500; padding: .15rem .5rem; text-align: right; }
+.heat td { border: 1px solid #fff; padding: .15rem .5rem; text-align: right; white-space: nowrap; }
+img { image-rendering: pixelated; width: min(100%, 40rem); }
+pre { background: #f4f5f7; padding: 1rem; overflow-x: auto; }
+@media screen and (prefers-color-scheme: dark) {
+  body { color: #e8eaf0; background: #0f1218; } pre { background: #1b1f29; }
+  .heat td { border-color: #0f1218; }
+}
+@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; }
+  tr { break-inside: avoid; } td { print-color-adjust: exact; } pre { white-space: pre-wrap; } }"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
 
 
 def to_report(
-    view: View,
     panes: list[Pane],
     *,
     title: str,
-    facts: dict[str, str],
+    about: About,
+    facts: Mapping[str, str],
     code: str = "",
-    digits: int = 2,
 ) -> bytes:
     """The page as one file.
 
@@ -53,83 +62,129 @@ def to_report(
     panes : the board's, each with its figure, symbol, formula and sentence
     facts : what is set, by name
     code : the script that recomputes the stages; "" where there is none
-
-    Its Content-Security-Policy lets only these two scripts run, by their hashes, and nothing be
-    fetched.
     """
-    scripts = [plotly_script(), DRAW]
-    figures = [{"name": pane["name"], "figure": _struck(view, pane)} for pane in panes]
-    data = json.dumps(figures)
-    data = data.replace("<", "\\u003c")  # so that nothing in it ends the script
+    told = {"made by": about.made_by, "holds": about.part, **_sources(about), **facts}
+    told["stayed behind"] = " ".join(about.behind)
+    lines = [line([name, value]) for name, value in told.items() if value]
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width">',
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>",
+        f'<meta name="generator" content="{program.NAME} {program.version()}">',
+        f"<title>{html.escape(title)}</title><style>{STYLE}\n{_colours()}</style></head><body>",
         f"<h1>{html.escape(title)}</h1>",
-        table("facts", ["", ""], [line([name, value]) for name, value in facts.items()]),
-        *(_stage(view, pane, digits) for pane in panes),
+        table("facts", ["", ""], lines),
+        f'<div class="stages">{"".join(map(_stage, panes))}</div>',
         f"<h2>The same in NumPy</h2><pre>{html.escape(code)}</pre>" if code else "",
-        f'<script type="application/json" id="panes">{data}</script>',
-        *(f"<script>{script}</script>" for script in scripts),
         "</body></html>",
     ]
     return "\n".join(parts).encode()
 
 
-def _policy(scripts: list[str]) -> str:
-    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
-    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+def _sources(about: About) -> dict[str, str]:
+    """Where the inputs came from; those from the same place together."""
+    together: dict[str, list[str]] = {}
+    for name, source in about.inputs.items():
+        together.setdefault(source, []).append(name)
+    return {", ".join(names): source for source, names in together.items()}
+
+
+def _colours() -> str:
+    """The colours of the cells, on light and on dark."""
+    dark = "@media screen and (prefers-color-scheme: dark)"
+    return f"{_rules('light')}\n{dark} {{\n{_rules('dark')}\n}}"
+
+
+def _rules(name: str) -> str:
+    palette = PALETTES[name]
+    rules = [
+        f".{letter}{k} {{ background: {shade(k / STEPS, (0, 1), role, palette)}; }}"
+        for role, letter in ROLES.items()
+        for k in range(STEPS + 1)
+    ]
+    hidden, stroke = palette["hidden"][0][1], palette["stroke"]
+    struck = f"linear-gradient(to top right, transparent 48%, {stroke} 48% 52%, transparent 52%)"
+    rules += [f".h {{ background: {struck}, {hidden}; }}"]
+    rules += [f".b {{ background: {palette['broken'][0][1]}; }}"]
+    return "\n".join([*rules, f".heat td {{ color: {palette['ink']}; }}"])
+
+
+def _stage(pane: Pane) -> str:
+    """Heading, formula, sentence and numbers of one stage."""
+    formula = f"{pane['symbol']} = {pane['formula']}" if pane["formula"] else pane["symbol"]
+    text = f'<section><h2 id="{html.escape(pane["name"])}">{html.escape(formula)}</h2>'
+    text += f"<p>{html.escape(pane['sentence'])}</p>"
+    texts, classes = _cells(pane)
+    text += _table(pane, texts, classes) if texts else _image(pane, classes)
+    if (classes == "h").any():
+        text += '<p class="fine">Struck through: hidden by the mask.</p>'
+    return f"{text}</section>\n"
+
+
+def _cells(pane: Pane) -> tuple[list[list[str]] | None, np.ndarray]:
+    """What is printed in each cell, if they are few enough, and its class."""
+    shape = len(pane["rows"]), len(pane["columns"])
+    texts = [[""] * shape[1] for _ in range(shape[0])]
+    classes, printed = np.full(shape, "", "<U3"), True
+    for layer in pane["figure"]["data"]:
+        values = np.frombuffer(base64.b64decode(layer["z"]["bdata"]), "<f8").reshape(shape)
+        here = ~np.isnan(values)
+        if layer["meta"] in ROLES:
+            low, high = layer["zmin"] / 2, layer["zmax"] / 2  # halves: no float64 overflows
+            place = np.clip((values / 2 - low) / (high - low), 0, 1)
+            steps = np.rint(np.where(here, place, 0) * STEPS).astype(int)
+            names = np.array([f"{ROLES[layer['meta']]}{k}" for k in range(STEPS + 1)])
+            classes[here] = names[steps[here]]
+        else:
+            classes[here] = OTHERS[layer["meta"]]
+        printed = printed and layer.get("text") is not None
+        for i, j in np.argwhere(here).tolist() if printed else ():
+            texts[i][j] = layer["text"][i][j]
+    return (texts if printed else None), classes
+
+
+def _table(pane: Pane, texts: list[list[str]], classes: np.ndarray) -> str:
+    heads = "".join(f'<th scope="col">{html.escape(label)}</th>' for label in pane["columns"])
+    rows = []
+    for label, cells, kinds in zip(pane["rows"], texts, classes.tolist(), strict=True):
+        each = "".join(
+            f"<td class={kind}>{html.escape(cell)}</td>"
+            for cell, kind in zip(cells, kinds, strict=True)
+        )
+        rows.append(f'<tr><th scope="row">{html.escape(label)}</th>{each}</tr>')
+    words = f' aria-label="{html.escape(pane["alt"])}"'
+    body = f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="scroll"><table class="heat"{words}>{body}</table></div>'
+
+
+def _image(pane: Pane, classes: np.ndarray) -> str:
+    """A dot for each number, as a PNG with a palette."""
+    colours = {
+        f"{letter}{k}": shade(k / STEPS, (0, 1), role)
+        for role, letter in ROLES.items()
+        for k in range(STEPS + 1)
+    } | {letter: LIGHT[role][0][1] for role, letter in OTHERS.items()}
+    names, places = np.unique(classes, return_inverse=True)
+    palette = bytes.fromhex("".join(colours[name][1:] for name in names.tolist()))
+    data = base64.b64encode(_png(places.reshape(classes.shape), palette)).decode()
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline';"
-        " img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f'<img alt="{html.escape(pane["alt"])}" src="data:image/png;base64,{data}">'
+        f'<p class="fine">{pane["shape"]} numbers are too many to print: a dot for each.</p>'
     )
 
 
-@cache
-def plotly_script() -> str:
-    """plotly.js out of the installed package, so that a report stands alone."""
-    import plotly
-
-    script = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-    return script.read_text(encoding="utf-8")
-
-
-def _hidden(view: View, pane: Pane) -> np.ndarray | None:
-    """Where the mask hides cells of the pane; None where it hides none."""
-    hidden = hidden_cells(view, pane["name"].removesuffix("_inf"))
-    return hidden if hidden is not None and hidden.any() else None
-
-
-def _struck(view: View, pane: Pane) -> dict:
-    """The pane's figure, its hidden cells struck through: they differ by more than their colour."""
-    hidden = _hidden(view, pane)
-    if hidden is None:
-        return pane["figure"]
-    step = math.ceil(max(hidden.shape) / MOST_STROKES)
-    cells = [(i, j) for i, j in np.argwhere(hidden).tolist() if (i + j) % step == 0]
-    path = "".join(f"M{j - 0.5},{i + 0.5}L{j + 0.5},{i - 0.5}" for i, j in cells)
-    line = {"color": LIGHT["stroke"], "width": 1}
-    strokes = {"type": "path", "path": path, "layer": "above", "line": line}
-    layout = pane["figure"]["layout"]
-    return pane["figure"] | {"layout": layout | {"shapes": [*layout.get("shapes", []), strokes]}}
-
-
-def _stage(view: View, pane: Pane, digits: int) -> str:
-    """Heading, formula, sentence, figure and table of one stage."""
-    name = pane["name"]
-    formula = f"{pane['symbol']} = {pane['formula']}" if pane["formula"] else pane["symbol"]
-    text = f"<h2>{html.escape(formula)}</h2><p>{html.escape(pane['sentence'])}</p>"
-    words = f'role="img" aria-label="{html.escape(pane["alt"])}"'
-    text += f'<div class="plot" id="plot-{html.escape(name)}" {words}></div>'
-    if _hidden(view, pane) is not None:
-        text += "<p>Struck through: hidden by the mask.</p>"
-    if name not in view.stages:
-        return text
-    lines = [
-        line([label, *row])
-        for label, row in zip(view.rows(name), rounded(view.stages[name], digits), strict=True)
-    ]
-    cells = table(name, ["", *view.columns(name)], lines)
-    return f"{text}<details><summary>as a table</summary>{cells}</details>"
+def _png(places: np.ndarray, palette: bytes) -> bytes:
+    """A PNG of (rows, columns) places in a palette of three bytes each."""
+    height, width = places.shape
+    lines = np.zeros((height, width + 1), np.uint8)  # each line begins with 0: not filtered
+    lines[:, 1:] = places
+    head = struct.pack(">2I5B", width, height, 8, 3, 0, 0, 0)
+    chunks = {b"IHDR": head, b"PLTE": palette, b"IDAT": zlib.compress(lines.tobytes(), 9)}
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in (chunks | {b"IEND": b""}).items()
+    )

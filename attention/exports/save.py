@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Collection, Iterable
 from os import PathLike
 from pathlib import Path
 
@@ -11,14 +12,17 @@ from attention.conversion import shown
 from attention.exports import tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import panes
-from attention.figures.whole import checked_digits, checked_title, need
+from attention.figures.whole import checked_digits, checked_title, named_stages
 from attention.numbers import number
+from attention.session.about import About, Part
+from attention.session.origin import LONGEST_SOURCE, one_line
+from attention.session.settings import MATRICES
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
 
-WRITERS: dict[str, Callable[[View, int], bytes]] = {
-    ".csv": lambda view, digits: tables.to_csv(view),
-    ".json": lambda view, digits: text.to_json(view),
+WRITERS: dict[str, Callable[[View, int, About], bytes]] = {
+    ".csv": lambda view, digits, about: tables.to_csv(view, about),
+    ".json": lambda view, digits, about: text.to_json(view, about),
     ".tex": text.to_latex,
     ".md": text.to_markdown,
 }  # of one item and one head; beside these .npz, which holds them all
@@ -33,8 +37,10 @@ def save(
     item: int = 0,
     head: int = 0,
     digits: int = 2,
+    stages: Collection[str] | None = None,
+    source: str = "",
 ) -> None:
-    """Write every stage of a trace to a file.
+    """Write every stage of a trace, or some, to a file that says what it is.
 
     Parameters
     ----------
@@ -45,11 +51,13 @@ def save(
         head, rounded to ``digits``.
     tokens, key_tokens, item, head :
         As in :meth:`attention.view.View.of`.
+    stages : names such as ``["scores", "weights"]``, by default all; ``.npz`` holds all
+    source : where the inputs came from, for the file to say beside version and date
 
     Raises
     ------
     ValueError, TypeError
-        One sentence, where the ending is another or the labels do not fit.
+        One sentence, where the ending is another, the labels do not fit or a stage is not there.
     OSError
         Where the file cannot be written.
 
@@ -59,8 +67,8 @@ def save(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "trace.csv")
     ...     save(trace, path, tokens=["cat"])
-    ...     print(path.read_text().splitlines()[-1])
-    output,1,1,cat,1,3
+    ...     print(path.read_text().splitlines()[-1].partition(" ")[0])
+    output,1,1,cat,1,3,1,1,"computed;
     """
     ending = _file(path).suffix.lower()
     if ending not in (".npz", *WRITERS):
@@ -68,12 +76,17 @@ def save(
         ends = f"ends in {ending!r}" if ending else "has no ending"
         raise ValueError(f"{Path(path).name!r} {ends}; {known} can be written.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
+    about = _about(trace, item, head, source)
     if ending == ".npz":
+        if stages is not None:
+            raise ValueError("stages cannot be chosen for a '.npz', which holds all of them.")
+        everything = _about(trace, None, None, source)
         queries = None if tokens is None else view.labels["queries"]
         keys = None if key_tokens is None else view.labels["keys"]
-        content = tables.to_npz(trace, tokens=queries, key_tokens=keys)
+        content = tables.to_npz(trace, tokens=queries, key_tokens=keys, about=everything)
     else:
-        content = WRITERS[ending](view, checked_digits(digits))
+        chosen = view.only(named_stages(stages, view.stages, "trace"))
+        content = WRITERS[ending](chosen, checked_digits(digits), about)
     Path(path).write_bytes(content)
 
 
@@ -87,8 +100,9 @@ def report(
     head: int = 0,
     digits: int = 2,
     title: str = "Scaled dot-product attention",
+    source: str = "",
 ) -> None:
-    """Write one HTML file with a figure and a table of every stage; it needs no network.
+    """Write one HTML file with a coloured table of every stage; it needs no network.
 
     Parameters
     ----------
@@ -96,34 +110,44 @@ def report(
     path : file to write, .html
     tokens, key_tokens, item, head :
         As in :meth:`attention.View.of`.
-    digits : of the numbers in the figures and tables
+    digits : of the numbers
     title : over the page
+    source : where the inputs came from, for the page to say beside version and date
 
     Raises
     ------
     ValueError, TypeError
-        One sentence, where the ending is another, the labels do not fit or no stage has a cell.
-    ModuleNotFoundError
-        One sentence, where Plotly, which the extra ``[app]`` brings, is not installed.
+        One sentence, where the ending is another or the labels do not fit.
     """
-    need("plotly", "report")
     if _file(path).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{Path(path).name!r} does not end in '.html'; a report is HTML.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     digits, title = checked_digits(digits), checked_title(title)
-    items, heads = axes_of(trace)
+    about = _about(trace, item, head, source)
     facts = {
         "formula": "".join(part for part, _ in formula(view)),
         "queries": ", ".join(view.labels["queries"]),
         "keys": ", ".join(view.labels["keys"]),
-        "item": f"{item} of {items}, counted from 0" if items > 1 else "",
-        "head": f"{head} of {heads}, counted from 0" if heads > 1 else "",
         "scale": number(view.scale, 6),
     }
     facts |= {f"warning {k}": sentence for k, sentence in enumerate(trace.warnings, 1)}
-    facts = {name: value for name, value in facts.items() if value}
-    content = to_report(view, panes(view, digits=digits), title=title, facts=facts, digits=digits)
+    content = to_report(panes(view, digits=digits), title=title, about=about, facts=facts)
     Path(path).write_bytes(content)
+
+
+def _about(trace: AttentionTrace, item: int | None, head: int | None, source: str) -> About:
+    """What is known of a trace: its inputs, and where the caller says they came from."""
+    if not isinstance(source, str):
+        raise TypeError(f"source is {shown(source)}; text is wanted.")
+    words = one_line(source, LONGEST_SOURCE) or "given from Python"
+    names = [name for name in MATRICES if name not in ("Q", "K", "V")]
+    names = [name for name in names if getattr(trace, name, None) is not None]
+    names += [] if "X" in names else ["Q", "K", "V"]
+    parts = (
+        Part.all(word, count) if which is None else Part(word, (operator.index(which) + 1,), count)
+        for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
+    )
+    return About(dict.fromkeys(names, words), (), *parts)
 
 
 def _file(path: str | PathLike[str]) -> Path:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from attention.numbers import exact
 from attention.readers.tables import disarmed
+from attention.session.about import UNKNOWN, About
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, as_view, axes_of
 
-COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value")
+COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
 
 
-def to_csv(shown: View | AttentionTrace) -> bytes:
-    """One line for each cell of each stage; rows and columns count from 1.
+def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
+    """One line for each cell of each stage; rows, columns, items and heads count from 1.
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back
-    as it was.
+    as it was. What it is stands in columns, as a line of comment would take the place of the header
+    in pandas, R and Excel; and in ``origin`` once a stage, at its first cell, as it would make a
+    long file twice as long.
     """
     view = as_view(shown)
+    made = "; ".join(["computed", about.made_by, *about.behind])
+    part = [" ".join(map(str, part.which)) for part in (about.item, about.head)]
     text = io.StringIO()
     writer = csv.writer(text)  # lines end in \r\n (RFC 4180): a label with either is quoted
     writer.writerow(COLUMNS)
@@ -31,9 +36,9 @@ def to_csv(shown: View | AttentionTrace) -> bytes:
         rows, columns = view.rows(name), view.columns(name)
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
-                writer.writerow(
-                    (name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j]), exact(value))
-                )
+                place = name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j])
+                origin = disarmed(about.inputs.get(name, made)) if i == j == 0 else ""
+                writer.writerow((*place, exact(value), *part, origin))
     return text.getvalue().encode()
 
 
@@ -43,12 +48,16 @@ def to_npz(
     tokens: Sequence[str] | None = None,
     key_tokens: Sequence[str] | None = None,
     context: bool = False,
+    about: About = UNKNOWN,
+    only: Collection[str] = STAGES,
 ) -> bytes:
     """Every stage with its batch and head axes, the weights as given, and what was allowed.
 
-    ``context`` adds the sum of the outputs; the tokens are kept where they are given.
+    ``context`` adds the sum of the outputs; the tokens are kept where they are given. ``about`` is
+    an array of lines. Stages that ``only`` does not name are left out.
     """
-    kept = {name: getattr(trace, name, None) for name in (*STAGES, "allowed") if name != "context"}
+    names = [name for name in STAGES if name in only and name != "context"]
+    kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
     arrays = {name: values for name, values in kept.items() if values is not None}
     if context:
         arrays["context"] = trace.context
@@ -56,6 +65,7 @@ def to_npz(
     for name, words in (("tokens", tokens), ("memory_tokens", key_tokens)):
         if words:
             arrays[name] = np.array(words)
+    arrays["about"] = np.array(about.lines())
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()

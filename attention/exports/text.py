@@ -1,19 +1,27 @@
-"""The stages as text for papers and programs: JSON, LaTeX, Markdown, and CSV as matrices."""
+"""The stages as text for papers and programs: JSON, LaTeX, Markdown, and CSV as matrices.
+
+Each says first what it is: JSON in an object of its own, the others in lines that readers of such
+texts pass over or, in Markdown, that a person reads.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 
+from attention import latex
 from attention.markdown import plain
 from attention.numbers import exact, rounded
 from attention.readers.tables import disarmed
+from attention.session.about import UNKNOWN, About
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, as_view
 
+LATIN = 0x24F  # the last letter that LaTeX's usual fonts have
 
-def to_json(shown: View | AttentionTrace) -> bytes:
+
+def to_json(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     """Every stage with its labels.
 
     JSON knows no infinity: such a cell is the text "inf", "-inf" or "nan".
@@ -27,7 +35,8 @@ def to_json(shown: View | AttentionTrace) -> bytes:
         }
         for name, matrix in view.stages.items()
     }
-    document = {"scale": view.scale, "head": view.head + 1, "heads": view.heads, "stages": stages}
+    document = {"about": about.record(), "scale": view.scale}
+    document |= {"head": view.head + 1, "heads": view.heads, "stages": stages}
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
@@ -36,14 +45,15 @@ def _cell(value: float) -> float | str:
     return value if math.isfinite(value) else exact(value)
 
 
-def to_matrices(shown: View | AttentionTrace) -> bytes:
+def to_matrices(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     """One block for each stage: its name and columns, then a line for each row.
 
     An empty line stands between blocks. Labels stand in quotation marks, so that no semicolon
-    or tab in them is taken for a separator.
+    or tab in them is taken for a separator. What it is stands above in lines with #: no program
+    reads several blocks as one table, so none loses its header to them.
     """
     view = as_view(shown)
-    blocks = []
+    blocks = ["".join(f"# {line}\r\n" for line in about.lines()) + "\r\n"]
     for name, matrix in view.stages.items():
         lines = [",".join([name, *map(_quoted, view.columns(name))])]
         lines += [
@@ -58,17 +68,54 @@ def _quoted(label: str) -> str:
     return '"' + disarmed(label).replace('"', '""') + '"'
 
 
-def to_latex(shown: View | AttentionTrace, digits: int = 2) -> bytes:
-    """One ``bmatrix`` for each stage, rounded to the digits of the page; needs amsmath."""
+def to_latex(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNOWN) -> bytes:
+    """One matrix for each stage, rounded to the digits of the page; needs amsmath.
+
+    A ``bmatrix``, or where rows or columns have labels, an ``array`` that carries them.
+    """
     view = as_view(shown)
-    parts = ["% needs \\usepackage{amsmath}"]
+    parts = ["\n".join(f"% {line}" for line in [*about.lines(), *_needs(view)])]
     for name, matrix in view.stages.items():
-        rows = " \\\\\n  ".join(" & ".join(map(_tex, row)) for row in rounded(matrix, digits))
+        body = _matrix(rounded(matrix, digits), view.rows(name), view.columns(name))
         wide = matrix.shape[1]
         most = f"\\setcounter{{MaxMatrixCols}}{{{wide}}}\n" if wide > 10 else ""
-        body = f"\\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}"
+        most = most if "bmatrix" in body else ""
         parts.append(f"% {name}\n{most}\\[\n{STAGES[name].latex} = {body}\n\\]")
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def _needs(view: View) -> list[str]:
+    words = {label for name in view.stages for label in (*view.rows(name), *view.columns(name))}
+    needs = ["needs \\usepackage{amsmath} and \\usepackage[T1]{fontenc}"]
+    if any(ord(letter) > LATIN for word in words for letter in word):
+        needs.append("labels in other scripts: compile with LuaLaTeX and a font that has them")
+    return needs
+
+
+def _matrix(texts: list[list[str]], rows: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    """Rows of numbers between brackets; with labels, as a table with a line beside and above."""
+    lines = [list(map(_tex, row)) for row in texts]
+    if _counted(rows) and _counted(columns):
+        return _environment("bmatrix", "", lines)
+    beside, above = not _counted(rows), not _counted(columns)
+    if beside:
+        lines = [[latex.text(label), *line] for label, line in zip(rows, lines, strict=True)]
+    if above:
+        lines.insert(0, [""] * beside + [latex.text(label) for label in columns])
+    form = "{" + "r|" * beside + "r" * len(columns) + "}"
+    return _environment("array", form, lines, ruled=above)
+
+
+def _counted(labels: tuple[str, ...]) -> bool:
+    """Whether these are no words but the numbers from 1."""
+    return all(label == str(k) for k, label in enumerate(labels, 1))
+
+
+def _environment(name: str, form: str, lines: list[list[str]], ruled: bool = False) -> str:
+    ends = [" \\\\ \\hline" if ruled and k == 0 else " \\\\" for k in range(len(lines))]
+    ends[-1:] = [""] * bool(lines)
+    body = "\n  ".join(" & ".join(line) + end for line, end in zip(lines, ends, strict=True))
+    return f"\\begin{{{name}}}{form}\n  {body}\n\\end{{{name}}}"
 
 
 def _tex(number: str) -> str:
@@ -78,10 +125,10 @@ def _tex(number: str) -> str:
     return rf"{mantissa} \cdot 10^{{{power}}}" if power else text
 
 
-def to_markdown(shown: View | AttentionTrace, digits: int = 2) -> bytes:
+def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNOWN) -> bytes:
     """One table for each stage, rounded to the digits of the page; labels are shown as typed."""
     view = as_view(shown)
-    parts = []
+    parts = [about.markdown()]
     for name, matrix in view.stages.items():
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"

@@ -58,6 +58,7 @@ class PaperFigure(Figure):
     """A Matplotlib figure that is saved with the settings it was made with."""
 
     notes: tuple[str, ...] = ()  # what could not be shown, in sentences
+    about: Any = None  # what its files say of themselves
 
     def savefig(self, fname: Any, *, outlines: bool = False, **options: Any) -> None:
         """Write the figure; PDF with TrueType fonts, SVG with text or, as ``outlines``, without.

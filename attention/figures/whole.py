@@ -122,8 +122,8 @@ def _cells(pane: Pane) -> int:
     return 3 * len(pane["rows"]) * len(pane["columns"])
 
 
-def chosen_stages(stages: Collection[str] | None, there: dict[str, int], what: str) -> set[str]:
-    """Which of the stages that are there, each with its number of cells, or one sentence."""
+def named_stages(stages: Collection[str] | None, there: Collection[str], what: str) -> set[str]:
+    """Which of the stages that are there, by default all, or one sentence."""
     listed = ", ".join(there) or "none"
     try:
         names = {stages} if isinstance(stages, str) else set(there if stages is None else stages)
@@ -134,6 +134,12 @@ def chosen_stages(stages: Collection[str] | None, there: dict[str, int], what: s
     for name in sorted(names - set(there), key=str):
         why = f"this {what} does not have it" if name in STAGES else "there is no such stage"
         raise ValueError(f"stages names {name!r}; {why}: {listed} are there.")
+    return names
+
+
+def chosen_stages(stages: Collection[str] | None, there: dict[str, int], what: str) -> set[str]:
+    """Which of the stages that are there, each with its number of cells, or one sentence."""
+    names, listed = named_stages(stages, there, what), ", ".join(there) or "none"
     drawn = {name for name in names if there[name]}
     if not drawn:
         raise ValueError(f"nothing to draw: no stage that was asked for has a cell ({listed}).")

@@ -30,10 +30,15 @@ def walk(view: View, w: Walk, token: str, digits: int, steps: int = 6) -> str:
 
 def figures(view: View, digits: int) -> str:
     """How far the numbers spread, and how sharp the weights are, side by side."""
+    spread = ""
+    if "scores" in view.stages:  # no finished weights alone
+        spread = (
+            "<section><h3>How far the numbers spread</h3>"
+            f"{statistics_table(view, digits)}<p class='fine'>"
+            "Population variance (ddof 0) over the visible, finite cells.</p></section>"
+        )
     return (
-        "<div class='beside'><section><h3>How far the numbers spread</h3>"
-        f"{statistics_table(view, digits)}"
-        "<p class='fine'>Population variance (ddof 0) over the visible, finite cells.</p></section>"
+        f"<div class='beside'>{spread}"
         f"<section><h3>How sharp the weights are</h3>{rows_table(view, digits)}</section></div>"
     )
 

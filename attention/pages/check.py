@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from attention.figures import differing
 from attention.figures.panes import Pane
@@ -12,10 +11,10 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import BadInput
 from attention.masks import MASK_LABELS
-from attention.pages import board, paper, parts, state
+from attention.pages import board, chooser, paper, parts, state
+from attention.pages.chooser import ChosenFile
 from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
-from attention.readers.opening import SUFFIXES
 from attention.readers.other_files import OtherKind
 from attention.session import check_yours as inputs
 from attention.session.changes import name_of
@@ -24,6 +23,7 @@ from attention.session.settings import Settings
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
+WANTED = "Numbers as text, or arrays: what your code saved; at most 8 MB are read."
 OTHERS = "Go on with the other arrays"
 
 
@@ -142,16 +142,10 @@ def answers(bench: Bench) -> dict[str, str]:
                 "Paste what your code prints: NumPy, PyTorch, JSON or plain numbers",
             )
     left, right = st.columns(2, vertical_alignment="bottom")
-    asked = state.page_value("check_asked", None) is not None
-    with left, st.expander("From a file", expanded=asked):
-        file = st.file_uploader(
-            "Numbers in a text file, or arrays",
-            type=SUFFIXES,
-            key="check_file",
-            max_upload_size=8,
-            help="What your code saved: text as UTF-8, NPY, NPZ, safetensors or JSON.",
-            on_change=state.control_moved,
-        )
+    asked_about = state.page_value("check_asked", None)
+    with left, st.expander("From a file", expanded=asked_about is not None):
+        files = chooser.show("check_file", "Choose a file, or drop it here", WANTED)
+        file = files[0] if files else None
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
                 state.button(
@@ -162,7 +156,7 @@ def answers(bench: Bench) -> dict[str, str]:
                     disabled=file is None,
                     help="Puts the numbers of the file into its box.",
                 )
-        if file is not None and state.page_value("check_asked", None) == file.file_id:
+        if file is not None and asked_about == file:
             state.page_control(
                 st.checkbox,
                 OTHERS,
@@ -201,14 +195,14 @@ def plant(bench: Bench, mistakes: Mapping[str, Any]) -> None:
     state.set_page_value("check_weights", "")
 
 
-def opened(name: str, file: UploadedFile) -> None:
+def opened(name: str, file: ChosenFile) -> None:
     others = False
-    if state.page_value("check_asked", None) == file.file_id:
+    if state.page_value("check_asked", None) == file:
         others = state.page_value("check_others", False)
     try:
-        numbers = inputs.from_file(file.name, file.getvalue(), name, others)
+        numbers = inputs.from_file(file.name, file.content(), name, others)
     except Unreadable as problem:
-        state.set_page_value("check_asked", file.file_id)
+        state.set_page_value("check_asked", file)
         state.set_page_value("check_others", False)
         state.refuse(f"{problem} Tick “{OTHERS}” and press again.")
     except OtherKind as problem:

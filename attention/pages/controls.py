@@ -79,7 +79,7 @@ def rail(s: Settings, notice: str) -> None:
     with st.sidebar:
         _example(s)
         st.html(f"<p class='notice'>{notice}</p>")
-        for heading, controls in GROUPS.items():
+        for heading, controls in GROUPS.items() if not s.weights_alone else (("View", _view),):
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)
 

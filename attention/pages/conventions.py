@@ -20,6 +20,15 @@ parts.opening(
     " how it is called, each way has a line."
 )
 parts.sentences(*state.sentences())
+if s.weights_alone:
+    parts.message_box(
+        "flag",
+        "Explore shows finished weights alone; frameworks need Q, K and V to answer. Choose an"
+        " example there, or bring other data.",
+    )
+    parts.address()
+    state.end()
+    st.stop()
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
 parts.note(f"“{name_of(s)[0]}” as it stands on Explore{head}. Change it there.")
 if s.fill == "-1e9":

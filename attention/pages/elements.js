@@ -6,3 +6,26 @@ const make = (tag, className, parent, text) => {
   parent?.append(node)
   return node
 }
+
+// Hand a call of Streamlit's to what stands at an element, made with the first; gives what ends it.
+// While a script is fetched, Streamlit may end a call when a later one has come: that one goes on.
+const standing = new WeakMap()
+const callOn = (root, Kind, call) => {
+  const here = standing.get(root) ?? { thing: new Kind(root) }
+  standing.set(root, here)
+  const turn = (here.turn = {})
+  call(here.thing)
+  return () => {
+    if (here.turn !== turn) return
+    standing.delete(root)
+    here.thing.end()
+  }
+}
+
+// Streamlit drops what a component sends while the connection is down.
+const connected = () => {
+  const page = document.querySelector('[data-testid=stApp]')
+  return (page?.dataset.testConnectionState ?? 'CONNECTED') === 'CONNECTED'
+}
+const UNTAKEN =
+  'The server cannot be reached just now, so this was not taken. Try again when it is back.'

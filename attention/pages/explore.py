@@ -11,14 +11,17 @@ import streamlit as st
 from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.captions import formula
+from attention.exports import citation
 from attention.exports.bounds import too_large
 from attention.exports.formats import FORMATS, PageContents, everything
+from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
 from attention.html import walk as tables
 from attention.numbers import rounded
 from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
+from attention.session.about import behind
 from attention.session.board_edits import Operation, Refusal
 from attention.session.changes import name_of
 from attention.session.editing import token_sequence
@@ -108,11 +111,11 @@ def notice() -> str:
 
 def board_order(pane: Mapping[str, Any]) -> int:
     """In reading order; what a setting adds stands where it moves the others least."""
-    name = BEFORE.get(pane["name"], pane["name"])
+    name = pane["name"] if s.weights_alone else BEFORE.get(pane["name"], pane["name"])
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def stages(in_colours: bool) -> list[figures.Pane]:
+def drawn(in_colours: bool) -> list[figures.Pane]:
     """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
@@ -131,15 +134,18 @@ with st.sidebar:
 controls.rail(s, notice())
 sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
-sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}", f"{s.heads} head{'s' * (s.heads > 1)}"]
+sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
+sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
+for sentence in behind(s):
+    parts.message_box("flag", sentence)
 parts.sentences(*state.sentences())
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
-panes = stages(in_colours=True)
+panes = drawn(in_colours=True)
 for pane in panes:
     pane["edit"] = "mask" if pane["name"] == "masked" else ""
     if pane["name"] in s.matrices:
@@ -148,7 +154,7 @@ for pane in panes:
         if sequence:
             pane["tokens"] = getattr(s, sequence)
     pane["picks"] = pane["name"] in shown.stages
-    pane["added"] = pane["name"] == ADDED
+    pane["added"] = pane["name"] == ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"
@@ -168,7 +174,7 @@ for sentence in flags():
 
 
 def the_cell() -> None:
-    stage, i, j = s.cell or ("scores", s.query, 0)
+    stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
     how = HOW_TO_CHANGE if stage in s.matrices else ""
@@ -200,6 +206,9 @@ def brief_list(words: list[str]) -> str:
 
 
 def the_walk() -> None:
+    if s.weights_alone:
+        parts.note(words.ALONE)
+        return
     last = len(tables.STEPS)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         previous, following = st.container(width="content"), st.container(width="content")
@@ -241,40 +250,42 @@ def the_figures() -> None:
 def the_exports() -> None:
     name = f"attention_{called_in_files}"
     st.subheader("Numbers, code, state", anchor=False)
-    page = PageContents(s, trace, shown, title, lambda: stages(in_colours=False))
-    with st.container(horizontal=True, key="formats"):
+    files = st.container(horizontal=True, key="formats")
+    stages = tuple(stages_wanted(list(shown.stages)))
+    page = PageContents(s, trace, shown, title, lambda: drawn(in_colours=False), stages)
+    with files:
         for key, format in FORMATS.items():
-            refusal = too_large(key, shown)
+            refusal = too_large(key, page.chosen)
             st.download_button(
                 format.label,
                 partial(format.write, page),
-                f"{name}_{format.filename}",
+                f"{name}_{format.name(page.about)}",
                 format.mime,
                 on_click="ignore",
                 key=f"take_{key}",
                 help=format.help,
                 disabled=bool(refusal),
             )
-    if refused := [format.label for key, format in FORMATS.items() if too_large(key, shown)]:
-        numbers = sum(matrix.size for matrix in shown.stages.values())
+    if refused := [format.label for key, format in FORMATS.items() if too_large(key, page.chosen)]:
+        numbers = sum(matrix.size for matrix in page.chosen.stages.values())
         parts.note(
             f"These stages hold {numbers:,} numbers, which is too many for"
             f" {', '.join(refused)}. NPZ and the state hold them all."
         )
     parts.note(
-        "The address of this page holds all settings, unless a box above says that they do not"
-        " fit. A saved state opens again under “Your data”. The menu ⋯ of a stage"
-        " copies its numbers."
+        "Each file says the version, the date and where the inputs came from. The address of this"
+        " page holds all settings, unless a box above says that they do not fit. A saved state"
+        " opens again under “Your data”. The menu ⋯ of a stage copies its numbers."
     )
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
-    paper.stages_and_heads(s, trace, list(shown.stages), name)
+    paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
     st.subheader("All of it", anchor=False)
     if st.button(
         "Build a zip of everything",
         key="build_zip",
         on_click=state.control_moved,
-        help="All numbers, the code, the state and the figure above.",
+        help="All numbers, the code, the state, the figure above and a picture of each stage.",
     ):
         bar = st.progress(0.0)
         content = b""
@@ -284,13 +295,31 @@ def the_exports() -> None:
         st.download_button(
             "Save the zip",
             content,
-            f"{name}.zip",
+            f"{name}{page.about.suffix}.zip",
             "application/zip",
             on_click="ignore",
             key="zip",
             type="primary",
             help="Saves what was just built.",
         )
+    with st.expander("How to cite"):
+        st.code(citation.sentence(), language=None, wrap_lines=True)
+        st.code(citation.bibtex(), language="bibtex")
+
+
+def stages_wanted(there: list[str]) -> list[str]:
+    """Those that tables and texts hold; none: all."""
+    return state.page_control(
+        st.multiselect,
+        "Stages in tables and texts",
+        "text_stages",
+        [],
+        options=there,
+        format_func=lambda name: STAGES[name].heading,
+        placeholder="all of them",
+        width=420,
+        help="Which stages CSV, JSON, LaTeX and Markdown hold. None chosen: all of them.",
+    )
 
 
 def the_code() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attention.limits import MAX_SEED
-from attention.pages import parts, state
+from attention.pages import parts, state, words
 from attention.session import editing
 from attention.session.links import MATRICES
 from attention.session.matrix import Matrix, Recipe
@@ -23,6 +23,9 @@ FIELDS = ("kind", "seed", "low", "high")
 
 def panel(s: Settings) -> None:
     """The matrix, what it is drawn from, and the button."""
+    if s.weights_alone:
+        parts.note(words.ALONE)
+        return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         names = [name for name in STAGES if name in s.matrices]
         name = state.page_control(

@@ -27,6 +27,7 @@ from attention.paper import (
     WIDEST,
     Paper,
 )
+from attention.session.about import About, what_it_is
 from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -116,8 +117,13 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
         _show(name, seen, s.paper, lambda _, tell: figure_of(s, trace, tell), saved)
 
 
-def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> None:
-    """The section behind a switch, for pages with other things to show."""
+def offer(
+    s: Settings, panes: Sequence[Mapping[str, Any]], filename: str, about: About | None = None
+) -> None:
+    """The section behind a switch, for pages with other things to show.
+
+    Its files say what they are by ``about``, without which they are of Explore's state.
+    """
     opened = state.page_control(
         st.toggle,
         "Save a figure",
@@ -136,8 +142,9 @@ def offer(s: Settings, panes: Sequence[Mapping[str, Any]], filename: str) -> Non
         own: dict[str, Any] = {name: _own_words(name, filename) for name in TITLES}
         saved = _saved()
     paper = replace(s.paper, **own)
+    said = about or what_it_is(s)
     with right, st.container(key="paper_preview"):
-        _show(filename, (paper, kept), paper, partial(_drawn_panes, kept, charts), saved)
+        _show(filename, (paper, kept, said), paper, partial(_drawn_panes, kept, said), saved)
 
 
 TITLES = ("title", "caption")
@@ -170,14 +177,17 @@ def _panes(panes: Sequence[Mapping[str, Any]], name: str, charts: bool) -> list[
 
 
 def _drawn_panes(
-    panes: list[Mapping[str, Any]], charts: bool, paper: Paper, tell: Tell
+    panes: list[Mapping[str, Any]], about: About, paper: Paper, tell: Tell
 ) -> PaperFigure:
     from attention.figures.paper_charts import draw_charts
     from attention.figures.paper_drawing import draw
 
-    if charts:
-        return draw_charts(panes, paper, tell)
-    return draw(panels_from(panes, paper), paper, tell)
+    if panes[0]["group"] == "charts":
+        figure = draw_charts(panes, paper, tell)
+    else:
+        figure = draw(panels_from(panes, paper), paper, tell)
+    figure.about = about
+    return figure
 
 
 # ---- settings ------------------------------------------------------------------------------------

@@ -12,19 +12,19 @@ from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
+import plotly
 import streamlit
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from attention.exports.report import plotly_script
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
 
 
 @cache
 def _plotly(compressed: bool) -> bytes:
-    script = plotly_script().encode()
+    script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
     return gzip.compress(script, 6) if compressed else script
 
 

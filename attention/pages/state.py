@@ -576,6 +576,15 @@ def missed(key: str, name: str) -> bool:
     return st.session_state[key].get(name) is not None and _unheard(f"{key} {name}")
 
 
+def stands(key: str) -> bool:
+    """Whether a component of ours, which is about to be drawn, stands on the page already."""
+    visit = _visit()
+    stood = key in visit.controls_in_browser
+    visit.controls_drawn.add(key)
+    visit.controls_in_browser.add(key)
+    return stood
+
+
 def typed(key: str) -> str:
     """What stands in a text box."""
     return st.session_state[key]

@@ -132,13 +132,13 @@ with st.expander("The numbers behind these charts"):
     )
     st.download_button(
         "CSV",
-        lambda: exports.to_csv(points),
+        lambda: exports.to_csv(points, exports.what_was_drawn(s)),
         "attention_variance.csv",
         "text/csv",
         on_click="ignore",
         key="variance_csv",
         help="The points of the charts as a table.",
     )
-paper.offer(s, charts, "attention_why")
+paper.offer(s, charts, "attention_why", exports.what_was_drawn(s))
 parts.address()
 state.end()

@@ -34,6 +34,10 @@ HOW = (
     " between −1 and 1."
 )
 WITH_X = "Randomize draws the vectors of the words anew as well, from the same seed."
+ALONE = (
+    "These are finished weights: nothing leads to them here, and nothing is made of them. Type as"
+    " many words as they have rows to name these; an example, or other data, takes their place."
+)
 GIVEN = "given"  # rows of X that were typed or brought
 
 
@@ -49,7 +53,8 @@ def row(s: Settings) -> None:
             controls.number(
                 "d_model", "d_model_of_words", s.d_model, controls.SIZES["d_model"], width=84
             )
-        _randomize(s)
+        if not s.weights_alone:
+            _randomize(s)
         with st.container(width=110):
             share.button()
 

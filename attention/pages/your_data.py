@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import streamlit as st
 
 from attention.html import preview as tables
-from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_STATE, MAX_TOKENS, BadInput
-from attention.pages import parts, state
+from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
+from attention.pages import chooser, parts, state
+from attention.pages.chooser import ChosenFile
 from attention.readers import array_files, opening
-from attention.readers.entry import ArrayEntry, shown
+from attention.readers.entry import PASTED, ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.model_config import ModelConfig, read_config
-from attention.readers.other_files import OtherKind
+from attention.readers.other_files import ARRAYS, OtherKind
 from attention.readers.printouts import sides
 from attention.readers.select import (
     AS_IT_IS,
@@ -33,10 +35,15 @@ from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
 
-PASTED = "the text"
+FILE = "load_file"
+WANTED = "Arrays, tables, checkpoints, word vectors, a saved state; at most 8 MB are read."
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"
-FAMILY_LABELS = {"weights": "X and weights", "qkv": "Q, K and V themselves"}
+FAMILY_LABELS = {
+    "weights": "X and weights",
+    "qkv": "Q, K and V themselves",
+    "finished": "finished attention weights",
+}
 STORED = {"in_out": "(in, out), X W", "out_in": "(out, in), W Xᵀ"}
 # What can be chosen for one array, and what is chosen to begin with.
 CHOICES = {
@@ -74,20 +81,13 @@ def panel(s: Settings) -> None:
             on_click=state.control_moved,
             help="Shows what the text holds.",
         )
-        file = st.file_uploader(
-            "or open a file",
-            type=opening.SUFFIXES,
-            key="load_file",
-            max_upload_size=MAX_STATE // 2**20,
-            help="Text as UTF-8, arrays, or a state saved under “Take it away”.",
-            on_change=state.control_moved,
-        )
+        files = chooser.show(FILE, "Choose a file, or drop it here", WANTED, chooser.MOST)
     with right:
         try:
-            if file is not None:
+            if files:
                 if config := read_config(text):
                     state.set_page_value("load_config", config)
-                _content(s, file.name, file.getvalue())
+                _files(s, files)
             elif text.strip():
                 _content(s, PASTED, text.encode())
             else:
@@ -99,14 +99,39 @@ def panel(s: Settings) -> None:
         except OtherKind as problem:
             parts.message_box("refused", state.capital(str(problem)))
             if problem.code:
-                st.code(problem.code, language="python")
+                st.code(problem.code, language="python", wrap_lines=True)
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
+
+
+def _files(s: Settings, files: Sequence[ChosenFile]) -> None:
+    """What one file holds; a config.json that was chosen with it says how it is read.
+
+    Of several files, as out of the folder of a model, arrays come first.
+    """
+    configs = {file: opening.config_in(file.sent) for file in files if file.is_whole}
+    others = [file for file in files if not configs.get(file)]
+    config = next(filter(None, configs.values()), None)
+    if not others and config:
+        _configuration(config)
+        return
+    if config and config != state.page_value("load_config", None):
+        state.set_page_value("load_config", config)
+        state.set_page_value("load_configured", True)
+    first, *more = sorted(others, key=lambda file: not file.name.lower().endswith(ARRAYS))
+    if more:
+        left_out = ", ".join(shown(file.name) for file in more)
+        parts.message_box(
+            "flag",
+            f"One file is read at a time, with a config.json beside it; left out: {left_out}.",
+        )
+    _content(s, first.name, first.content())
 
 
 def forget() -> None:
     """Let go of what was read."""
     state.set_page_value("load_found", None)
+    chooser.forget(FILE)
 
 
 def _content(s: Settings, where: str, content: bytes) -> None:
@@ -250,7 +275,7 @@ def _guess(s: Settings, mark: bytes, arrays: dict[str, ArrayEntry]) -> None:
     """What the arrays most likely are."""
     state.set_page_value("load_guessed", mark)
     state.set_page_value("load_layer", next(iter(layers(arrays)), None))
-    state.set_page_value("load_family", adopt.family_of(list(arrays)))
+    state.set_page_value("load_family", adopt.family_of(arrays))
     state.set_page_value("load_axis", adopt.axis_of(arrays))
     likely = adopt.likely(*next(iter(arrays.items())), s)
     state.set_page_value("load_role", likely)
@@ -475,7 +500,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
 def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
     def act(s: Settings) -> Settings:
         new, said = adopt.adopt(s, selected, heads)
-        state.remark(" ".join([*adopt.behind(selected), *said]))
+        state.remark(" ".join(said))  # what stays behind stands above the board
         return new
 
     state.change(act)

@@ -252,7 +252,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place:
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
-    if name in ("tokens", "memory_tokens") and (words := _words(whole())):
+    if name in ("tokens", "memory_tokens", "about") and (words := _words(whole())):
         return ArrayEntry(name, (len(words),), WORDS, lambda: np.array(words), words)
     return npy(head, member.file_size, whole, place, name)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ALONE = "numbers"  # the name of an array that has none
+PASTED = "the text"  # where an array is from that was typed or pasted
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,6 @@ from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.printouts import is_number
 from attention.readers.what_is_meant import embeddings, without_comments
 
-SUFFIXES = [  # of files
-    *("csv", "tsv", "txt", "md", "tex", "vec", "json"),
-    *("npy", "npz", "safetensors", "parquet", "feather"),
-]
-
 
 def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str, ArrayEntry]:
     """The arrays of a file by name, whatever form it has; a text file is UTF-8."""

@@ -36,17 +36,21 @@ class Kind(NamedTuple):
 _SAFE = "so it is not opened here; these two lines save it as .safetensors."
 _TORCH = """\
 import torch, safetensors.torch as st; W = torch.load({file}, map_location="cpu", weights_only=True)
-st.save_file({{name: w.contiguous().clone() for name, w in \
-(W.get("state_dict", W) if isinstance(W, dict) else {{"X": W}}).items() if torch.is_tensor(w)}}, \
+st.save_file({{str(name): w.contiguous().clone() for name, w in (next((part for key, part in \
+W.items() if isinstance(part, dict) and "opt" not in str(key)), W) if isinstance(W, dict) else \
+{{"X": W}} if torch.is_tensor(W) else dict(enumerate(W))).items() if torch.is_tensor(w)}}, \
 {out[.safetensors]})"""
 _PICKLE = """\
 import pickle, numpy as np, safetensors.numpy as st; W = pickle.load(open({file}, "rb"))
 st.save_file({{name: np.ascontiguousarray(w) for name, w in \
 (W if isinstance(W, dict) else {{"X": W}}).items()}}, {out[.safetensors]})"""
-_HDF = """\
-import h5py, numpy as np
-f = h5py.File({file}); f.visit(print)  # the names in it
-np.savez({out[.npz]}, X=f["name"][()])  # the one you want"""
+_DATASETS = """, {{}}
+f.visititems(lambda name, w: W.update({{name: w[()]}}) if getattr(w, "ndim", 0) > 1 else None)
+np.savez({out[.npz]}, **W)"""
+_HDF = f"import h5py, numpy as np\nf, W = h5py.File({{file}}){_DATASETS}"
+_KERAS = f"""\
+import h5py, numpy as np, zipfile
+f, W = h5py.File(zipfile.ZipFile({{file}}).open("model.weights.h5")){_DATASETS}"""
 _MAT = """\
 import numpy as np, scipy.io
 m = scipy.io.loadmat({file})
@@ -66,8 +70,8 @@ _WORDS = """\
 with {opened} as f, open({out[-words.txt]}, "w", encoding="utf-8") as cut:
     cut.writelines(line for line in f if line.split(" ")[0] in words)"""
 _BINARY = """\
-import struct; words = {{"cat", "dog"}}  # those you want
-with open({file}, "rb") as f, open({out[-words.txt]}, "w", encoding="utf-8") as cut:
+{module}import struct; words = {{"cat", "dog"}}  # those you want
+with {opened} as f, open({out[-words.txt]}, "w", encoding="utf-8") as cut:
     for _ in range((size := [int(number) for number in f.readline().split()])[0]):
         word = b"".join(iter(lambda: f.read(1), b" ")).decode(errors="replace").strip()
         vector = struct.unpack(f"<{{size[1]}}f", f.read(4 * size[1]))
@@ -77,6 +81,11 @@ import fasttext; words = ["cat", "dog"]  # those you want
 model = fasttext.load_model({file})
 with open({out[-words.txt]}, "w", encoding="utf-8") as cut:
     cut.writelines(f"{{w}} {{' '.join(map(str, model.get_word_vector(w)))}}\\n" for w in words)"""
+_GENSIM = """\
+from gensim.models import KeyedVectors; words = ["cat", "dog"]  # those you want
+vectors = KeyedVectors.load({file}); vectors = getattr(vectors, "wv", vectors)
+with open({out[-words.txt]}, "w", encoding="utf-8") as cut:
+    cut.writelines(f"{{w}} {{' '.join(map(str, vectors[w]))}}\\n" for w in words)"""
 _LAYER = """\
 from safetensors import safe_open; from safetensors.torch import save_file
 with safe_open({file}, "pt") as f:
@@ -104,14 +113,34 @@ KINDS = (
     Kind(
         (".xlsx", ".xlsm", ".xls", ".ods", ".numbers"),
         (b"\xd0\xcf\x11\xe0",),
-        r"\[Content_Types\]\.xml|xl/.*",
+        r"\[Content_Types\]\.xml|xl/.*|mimetype",
         "is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them.",
     ),
     Kind(
-        (".h5", ".hdf5", ".hdf", ".keras"),
-        (b"\x89HDF\r\n", b"MATLAB 7.3 MAT"),
+        (".docx", ".pptx", ".doc", ".ppt", ".odt"),
+        (b"\xd0\xcf\x11\xe0",),
+        r"\[Content_Types\]\.xml|mimetype",
+        "is a document; copy the numbers out of it and paste them.",
+    ),
+    Kind(
+        (".keras",),
+        (),
         r"(?:metadata|config)\.json",
-        "is an HDF5 file; these lines save one of its arrays as .npz.",
+        "is a model of Keras; these lines save its arrays as .npz.",
+        _KERAS,
+    ),
+    Kind(
+        (".kv", ".wordvectors", ".model"),
+        (),
+        "",
+        f"{_RUNS} so it is not opened here; by gensim these lines cut out the words you want.",
+        _GENSIM,
+    ),
+    Kind(
+        (".h5", ".hdf5", ".hdf"),
+        (b"\x89HDF\r\n", b"MATLAB 7.3 MAT"),
+        "",
+        "is an HDF5 file; these lines save its arrays as .npz.",
         _HDF,
     ),
     Kind(
@@ -127,10 +156,10 @@ KINDS = (
         "is a picture; numbers are wanted.",
     ),
 )
-_PACKED = {  # how compressed text is opened, by its first bytes and endings
-    b"\x1f\x8b": (".gz", "import gzip; ", 'gzip.open({file}, "rt", encoding="utf-8")'),
-    b"BZh": (".bz2", "import bz2; ", 'bz2.open({file}, "rt", encoding="utf-8")'),
-    b"\xfd7zXZ": (".xz", "import lzma; ", 'lzma.open({file}, "rt", encoding="utf-8")'),
+_PACKED = {  # what opens compressed files, by their first bytes and endings
+    b"\x1f\x8b": (".gz", "gzip"),
+    b"BZh": (".bz2", "bz2"),
+    b"\xfd7zXZ": (".xz", "lzma"),
 }
 _OF_ZIP = 'io.TextIOWrapper(zipfile.ZipFile({file}).open({member}), "utf-8")'
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a]")
@@ -153,7 +182,8 @@ def answer(filename: str, head: bytes, size: int) -> OtherKind | None:
         return _vectors(where, "fastText's binary word vectors", _FASTTEXT.format(**filled))
     binary = _CONTROL.search(head) or lower.endswith(".bin") and not _is_text(head)
     if _COUNTS.match(head) and binary:
-        return _vectors(where, "binary word vectors", _BINARY.format(**filled))
+        code = _BINARY.format(module="", opened=f'open({filled["file"]}, "rb")', **filled)
+        return _vectors(where, "binary word vectors", code)
     if kind := _kind(lower, head):
         return OtherKind(f"{where} {kind.said}", kind.code.format(**filled))
     return _too_large(where, lower, head, size, filled) if size > MAX_FILE else None
@@ -162,10 +192,13 @@ def answer(filename: str, head: bytes, size: int) -> OtherKind | None:
 def _kind(lower: str, head: bytes) -> Kind | None:
     """Which kind a file is: by its first bytes, then by the end of its name, if it is no text."""
     first = _first_member(head)
-    for kind in KINDS:
-        inside = first and kind.inside and re.fullmatch(kind.inside, first)
-        if inside or head.startswith(kind.begins):
-            return kind
+    fitting = [
+        kind
+        for kind in KINDS
+        if head.startswith(kind.begins) or first and re.fullmatch(kind.inside or r"(?!)", first)
+    ]
+    if fitting:
+        return next((kind for kind in fitting if lower.endswith(kind.endings)), fitting[0])
     of_arrays = head.startswith(b"\x93NUMPY") or first.endswith(".npy")
     for kind in KINDS:
         if lower.endswith(kind.endings) and not of_arrays:
@@ -194,9 +227,15 @@ def _vectors(where: str, what: str, code: str) -> OtherKind:
 
 def _packed(where: str, lower: str, head: bytes, filled: dict[str, Any]) -> OtherKind | None:
     """Compressed word vectors and other packed text."""
-    for mark, (ending, module, way) in _PACKED.items():
+    for mark, (ending, module) in _PACKED.items():
         if head.startswith(mark) or lower.endswith(ending):
-            code = _WORDS.format(module=module, opened=way.format(**filled), **filled)
+            binary = lower.endswith(f".bin{ending}")  # of word2vec
+            how = '"rb"' if binary else '"rt", encoding="utf-8"'
+            code = (_BINARY if binary else _WORDS).format(
+                module=f"import {module}; ",
+                opened=f"{module}.open({filled['file']}, {how})",
+                **filled,
+            )
             return OtherKind(
                 f"{where} is compressed; unpack it, or cut the words you want out of word vectors.",
                 code,

@@ -12,6 +12,7 @@ from itertools import chain
 
 import numpy as np
 
+from attention.latex import read as read_text
 from attention.limits import MAX_ARRAYS, MAX_BLOCKS, MAX_ELEMENTS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.printouts import is_number, read_number
@@ -74,11 +75,13 @@ def _named(found: list[tuple[str, ArrayEntry]], where: str) -> dict[str, ArrayEn
 # ---- LaTeX and Markdown -------------------------------------------------------------------------
 
 _MATRIX = re.compile(
-    r"\\begin\{([bpvBV]?matrix\*?|smallmatrix|array|tabular)\}(?:\[[^\]\n]{0,9}\]|\{[^}\n]{0,999}\})?"
+    r"\\begin\{([bpvBV]?matrix\*?|smallmatrix|array|tabular)\}"
+    r"(?:\[[^\]\n]{0,9}\]|\{[^}\n]{0,999}\})?"
 )
 _BEFORE = re.compile(r"([^=\n]{1,120})=\s{0,9}(?:\\left\s?[\[({|.]\s{0,9})?$")
 _POWER = re.compile(r"\s*\\(?:cdot|times)\s*10\^\{?(-?\d{1,4})\}?")
 _INFINITE = re.compile(r"\\infty\b")
+_CELLS = re.compile(r"(?<!\\)&")
 _NAN = re.compile(r"\\(?:mathrm|text)\{NaN\}")
 _RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule)\b|\\,")
 
@@ -99,7 +102,8 @@ def latex(text: str, where: str) -> dict[str, ArrayEntry] | None:
         title = _letters(before[1]) if before else ""
         alone = ALONE if len(starts) == 1 else f"{ALONE} {k + 1}"
         name = known.get(title) or (title if title.isidentifier() else alone)
-        found.append((name, array(name, _latex_rows(text[start.end() : stop]), (), where)))
+        rows, labels = _without_labels(_latex_rows(text[start.end() : stop]))
+        found.append((name, array(name, rows, labels, where)))
     return _named(found, where)
 
 
@@ -111,8 +115,26 @@ def _letters(text: str) -> str:
 def _latex_rows(body: str) -> Rows:
     body = _NAN.sub("nan", _INFINITE.sub("inf", _POWER.sub(r"e\1", _RULES.sub("", body))))
     lines = re.split(r"\\\\(?:\[[^\]\n]*\])?", body)
-    rows = [[cell.strip(" \t\r\n$") for cell in line.split("&")] for line in lines if line.strip()]
+    rows = [
+        [cell.strip(" \t\r\n$") for cell in _CELLS.split(line)] for line in lines if line.strip()
+    ]
     return [[re.sub(r"-\s+inf", "-inf", cell) for cell in row] for row in rows]
+
+
+def _without_labels(rows: Rows) -> tuple[Rows, tuple[str, ...]]:
+    """Numbers without the words above them, and the words beside them."""
+
+    def words(cells: list[str]) -> list[str]:
+        """Those in ``\\text{…}``; none where a cell is a number."""
+        found = ["NaN" if cell == "nan" else read_text(cell) for cell in cells]
+        given = [word for word in found if word is not None]
+        is_word = any(read_text(cell) is not None for cell in cells)
+        return given if is_word and len(given) == len(cells) else []
+
+    if rows and words(rows[0][1:] if rows[0][0] == "" else rows[0]):
+        rows = rows[1:]
+    labels = words([row[0] for row in rows])
+    return ([row[1:] for row in rows] if labels else rows), tuple(labels)
 
 
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")

@@ -10,7 +10,7 @@ import numpy as np
 from attention.heads import join_heads
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
 from attention.readers.differences import stays_behind
-from attention.readers.entry import ALONE, ArrayEntry, short, shown
+from attention.readers.entry import ALONE, PASTED, ArrayEntry, short, shown
 from attention.readers.fused import LAYOUTS, ModelHeads, outputs_of, shared
 from attention.readers.mask_polarity import as_allowed, is_added
 from attention.readers.model_config import ModelConfig
@@ -55,6 +55,7 @@ class SelectedArray:
     heads: int | None = None  # where they stood beside each other in an axis of their own
     remarks: tuple[str, ...] = ()
     behind: str = ""  # what the model has and the formula here has not, said before all else
+    source: str = ""  # the file and its tensor, as exports name them
 
 
 def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS) -> SelectedArray:
@@ -182,7 +183,10 @@ def gather(
     """
     chosen = [name for name, _ in picks.values()]
     selected = {
-        role: select(arrays[name], role, where, _informed(arrays, name, asked, config))
+        role: replace(
+            select(arrays[name], role, where, _informed(arrays, name, asked, config)),
+            source=_source(where, name, asked),
+        )
         for role, (name, asked) in picks.items()
     }
     of_model = [name for name in chosen if recognised(name) or name.endswith("weight")]
@@ -195,6 +199,14 @@ def gather(
     heads = heads or next((array.heads for array in selected.values() if array.heads), None)
     cut = any(asked.cut.strip() for _, asked in picks.values())
     return selected if cut else _with_shared_keys(selected, heads)
+
+
+def _source(where: str, name: str, asked: Selection) -> str:
+    """Where an array is from: what was pasted was typed somewhere."""
+    part = "" if name == ALONE else shown(name, 100)
+    part += f"[{asked.cut.strip('[] ')}]" if asked.cut.strip() else ""
+    place = "typed" if where == PASTED else shown(where, 100)
+    return f"{place}, {part}" if part else place
 
 
 def _informed(

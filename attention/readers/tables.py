@@ -515,6 +515,8 @@ def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
         if words_may_follow and count > width and not lines.is_number(cells[-width - 1]):
             continue
         if count != width:
+            place = f"{where}, line {number}, column {len(cells)}"
+            read_number(lines.plain(cells[-1]), place, False, cells[-1])  # a word is said before
             plural = "" if count == 1 else "s"
             raise BadInput(
                 f"{where}, line {number} has {count} number{plural}; {width} are wanted, as in line"

@@ -12,14 +12,19 @@ from attention.limits import BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
-from attention.session.examples import OWN
-from attention.session.finished import looks_finished, with_weights
+from attention.session.about import on_its_own
+from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
+from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 from attention.stages import WEIGHTS
 
-FAMILIES = {"weights": ("X", *WEIGHTS, "memory", MASK), "qkv": ("Q", "K", "V", "W_O", MASK)}
+FAMILIES = {
+    "weights": ("X", *WEIGHTS, "memory", MASK),
+    "qkv": ("Q", "K", "V", "W_O", MASK),
+    "finished": (FINISHED,),
+}
 
 
 ROLES = {
@@ -50,7 +55,10 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
 def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
-    return {role: guess(names, role, layer) for role in FAMILIES[family]}
+    picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    if family == "finished" and picks[FINISHED] is None:
+        picks[FINISHED] = next((name for name in names if looks_finished(found[name])), None)
+    return picks
 
 
 def axis_of(found: dict[str, ArrayEntry]) -> str:
@@ -63,11 +71,16 @@ def axis_of(found: dict[str, ArrayEntry]) -> str:
     return "heads" if many or deep else "batch"
 
 
-def family_of(names: list[str]) -> str:
-    """Whether these look like embeddings and weights, or like Q, K and V."""
-    return (
-        "qkv" if all(guess(names, role) for role in "QKV") and not guess(names, "X") else "weights"
-    )
+def family_of(found: dict[str, ArrayEntry]) -> str:
+    """Whether these look like embeddings and weights, like Q, K and V, or like finished weights."""
+    names = list(found)
+    if all(guess(names, role) for role in "QKV") and not guess(names, "X"):
+        return "qkv"
+    if any(guess(names, role) for role in ("X", "memory", *WEIGHTS, *"QKV")):
+        return "weights"
+    own = guess(names, FINISHED)  # as this page saves them, with their mask
+    of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
+    return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
 
 
 # ---- the settings that follow -------------------------------------------------------------------
@@ -93,11 +106,13 @@ def adopt(
     if FINISHED in brought:
         return _finished(s, brought, remarks)
     remarks += [remark for b in brought.values() for remark in b.remarks]
-    before = s
+    left = " ".join(behind(brought))  # of the model that the weights are from
+    of_model = brought.keys() & set(WEIGHTS) or brought.keys()
+    brought = {n: replace(b, behind=left if n in of_model else "") for n, b in brought.items()}
+    s = before = without_weights(s)
+    s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None)
-    if brought.keys() & {"X", "Q"}:
-        s = replace(s, example=OWN, names={})
     if (
         brought.keys() & {"X", "Q"}
         and s.tokens == before.tokens
@@ -147,10 +162,7 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; Q, K and V"
             " are wanted together."
         )
-    m = {
-        name: Matrix(brought[name].values) if name in brought else s.matrices[name]
-        for name in "QKV"
-    }
+    m = {name: _matrix(brought[name]) if name in brought else s.matrices[name] for name in "QKV"}
     n_q, n_k = m["Q"].shape[-2], m["K"].shape[-2]
     queries = brought["Q"].tokens if "Q" in brought else ()
     keys = next(
@@ -180,7 +192,7 @@ def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
             )
         if "X" not in brought:
             return s
-    m = {name: Matrix(b.values) for name, b in brought.items() if name in ("X", "memory")}
+    m = {name: _matrix(b) for name, b in brought.items() if name in ("X", "memory")}
     m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O") | m
     tokens, memory = s.tokens, s.memory_tokens
     if "X" in brought:
@@ -252,15 +264,23 @@ def _oriented(role: str, b: SelectedArray, d_in: int) -> Matrix:
     """A weight as (d_in, d_out): by what its tensor's name says, else the way that fits."""
     if not b.name:
         values, remark = orient(b.values, d_in, role, b.stored)
-        return Matrix(values, remark=remark)
+        return replace(_matrix(replace(b, values=values)), remark=remark)
     if len(b.values) != d_in:
         raise BadInput(
             f"{role} takes {len(b.values)} numbers in; {d_in} come, the width of what it meets."
             f" Bring both together, or an input of {len(b.values)} columns first."
         )
-    return Matrix(
-        b.values, remark=next(remark for remark in b.remarks if remark.startswith(f"{role} is "))
-    )
+    remark = next(remark for remark in b.remarks if remark.startswith(f"{role} is "))
+    return replace(_matrix(b), remark=remark)
+
+
+def _matrix(b: SelectedArray) -> Matrix:
+    """The numbers as they came, and from where."""
+    return Matrix(b.values, origin=_origin(b))
+
+
+def _origin(b: SelectedArray) -> Origin | None:
+    return Origin.of(b.source, b.values, b.behind) if b.source else None
 
 
 def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
@@ -306,10 +326,11 @@ def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -
             raise BadInput(
                 f"the mask is {size(brought.values)}; {n_q} queries × {n_k} keys are wanted."
             )
-        return replace(s, mask=DRAWN, drawn=as_drawn(brought.values))
+        drawn = as_drawn(brought.values)
+        return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought))
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
         remarks.append("The drawn mask did not fit and was taken away.")
-        s = replace(s, mask="none", drawn=())
+        s = replace(s, mask="none", drawn=(), drawn_from=None)
     return s
 
 

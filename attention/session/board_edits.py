@@ -17,7 +17,6 @@ from attention.limits import MAX_EDITED, MAX_TOKEN_LENGTH, BadInput
 from attention.readers.printouts import read_number
 from attention.session.changes import set_tokens
 from attention.session.editing import add_token, token_sequence
-from attention.session.matrix import Matrix
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.session.validate import check
 
@@ -120,7 +119,7 @@ def _cells(
             shown[op.row, op.column] = read_number(op.text, where)
         except BadInput as problem:
             refusals.append((op.number, str(problem)))
-    return s.with_matrix(stage, Matrix(values, matrix.recipe, matrix.remark))
+    return s.with_matrix(stage, matrix.with_values(values))
 
 
 def shown_part(s: Settings, stage: str, values: np.ndarray) -> np.ndarray:

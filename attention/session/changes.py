@@ -12,8 +12,10 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
+from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
+from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.trace import AttentionTrace
 from attention.words import sentence_from, tokens_of, vocabulary, word_key
@@ -22,6 +24,7 @@ LONGEST_TITLE = 60  # characters
 FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
 FIRST_WEIGHTS = Recipe("integers", 0, -1, 2)
 BY_WORD = Recipe("integers", 0, -2, 3, WORDS)
+ONE_HOT = "one-hot rows, so that X W is W"
 
 
 def set_dimension(s: Settings, name: str, size: int) -> Settings:
@@ -105,14 +108,13 @@ def _rows(matrix: Matrix, keep: list[int | None], of: Rows | None) -> Matrix:
     for i, old in enumerate(keep):
         if old is not None:
             values[..., i, :] = matrix.values[..., old, :]
-    return Matrix(values, matrix.recipe, matrix.remark)
+    return matrix.with_values(values)
 
 
 def set_mask(s: Settings, mask: str) -> Settings:
     """Choose a mask; a drawn one begins with what is allowed now."""
-    return replace(
-        s, mask=mask, drawn=as_drawn(allowed(replace(s, padding=()))) if mask == DRAWN else ()
-    )
+    drawn = as_drawn(allowed(replace(s, padding=()))) if mask == DRAWN else ()
+    return replace(s, mask=mask, drawn=drawn, drawn_from=s.drawn_from if drawn == s.drawn else None)
 
 
 def set_memory(s: Settings, on: bool) -> Settings:
@@ -190,6 +192,8 @@ def sentence_ends(s: Settings) -> str:
     >>> sentence_ends(EXAMPLES["random-qkv"].build())
     'Q, K and V were typed themselves; embeddings and random weights take their place.'
     """
+    if s.weights_alone:
+        return ""
     if s.typed_qkv:
         return "Q, K and V were typed themselves; embeddings and random weights take their place."
     return (
@@ -214,6 +218,8 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
         raise BadInput(f"the sentence has {len(tokens)} tokens; at most {MAX_TOKENS} fit.")
     if tokens == (s.memory_tokens if memory else s.tokens):
         return s
+    if s.weights_alone:
+        return _with_words(s, sentence, memory)
     s = _embedded(set_memory(s, True) if memory and not s.memory_tokens else s)
     mine, other = ("memory", "X") if memory else ("X", "memory")
     keep = _followed(s.memory_tokens if memory else s.tokens, tokens)
@@ -227,6 +233,22 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
         return after
     query = keep.index(s.query) if s.query in keep else min(s.query, len(tokens) - 1)
     return replace(after, query=query)
+
+
+def _with_words(s: Settings, sentence: str, memory: bool) -> Settings:
+    """Finished weights keep their rows or columns, and these are called by the words: by the tokens
+    of the sentence, or by what stands between its spaces (##ing, [CLS]), whichever are as many.
+    """
+    count = len(s.memory_tokens if memory else s.tokens)
+    ways = tokens_of(sentence), tuple(sentence.split())
+    tokens = next((words for words in ways if len(words) == count), None)
+    if tokens is None:
+        raise BadInput(
+            f"the sentence has {len(tokens_of(sentence))} tokens, and these finished weights have"
+            f" {count} {'columns' if memory else 'rows'}; type as many words, or choose an example"
+            " to leave the weights."
+        )
+    return replace(s, memory_tokens=tokens) if memory else replace(s, tokens=tokens)
 
 
 def by_word(
@@ -265,16 +287,17 @@ def _embedded(s: Settings) -> Settings:
     m = dict(s.matrices)
     if not s.typed_qkv:
         if s.batch:
-            m |= {n: Matrix(m[n].values[s.item], m[n].recipe) for n in ("X", "memory") if n in m}
+            m |= {n: m[n].with_values(m[n].values[s.item]) for n in ("X", "memory") if n in m}
         return replace(s, matrices=m, item=0)
-    new = {name: m[name] for name in m if name == "W_O"}
+    s = on_its_own(s)
+    new = {name: M for name, M in s.matrices.items() if name == "W_O"}
     for name in "QKV":
         recipe = FIRST_WEIGHTS.of(f"W_{name}")
         new[f"W_{name}"] = Matrix.rolled((FIRST_D_MODEL, s.shape(name)[1]), recipe)
     for name in ("X", "memory"):
         if rows := s.rows_of(name):
             new[name] = Matrix.rolled((len(rows.tokens), FIRST_D_MODEL), BY_WORD, rows)
-    return replace(s, example=OWN, names={}, matrices=new, item=0, cell=None)
+    return replace(s, matrices=new, item=0, cell=None)
 
 
 def _followed(old: tuple[str, ...], new: tuple[str, ...]) -> list[int | None]:
@@ -297,7 +320,8 @@ def _redrawn(
     for row, old in enumerate(keep):
         if old in given:
             values[row] = after.matrices[name].values[row]
-    return after.with_matrix(name, Matrix(values, recipe))
+    origin = before.matrices[name].origin if given & set(keep) else None
+    return after.with_matrix(name, Matrix(values, recipe, origin=origin))
 
 
 def _given_rows(s: Settings, name: str) -> set[int]:
@@ -324,22 +348,37 @@ def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
 
     From Q, K and V, one-hot embeddings make the weights equal to them: X W_Q = I Q = Q.
     """
-    item = (lambda M: M[s.item]) if s.batch else (lambda M: M)
     if qkv:
         joined = join_heads if s.heads > 1 else (lambda M: M)
-        m = {name: Matrix(joined(getattr(trace, name))) for name in "QKV"}
-    elif s.memory_tokens:
-        n_q, n_k = len(s.tokens), len(s.memory_tokens)
-        Q, K, V = (item(s.matrices[name].values) for name in "QKV")
-        m = {"X": Matrix(np.eye(n_q, n_q + n_k)), "memory": Matrix(np.eye(n_k, n_q + n_k, n_q))}
-        m["W_Q"] = Matrix(np.vstack([Q, np.zeros((n_k, Q.shape[1]))]))
-        m |= {
-            f"W_{name}": Matrix(np.vstack([np.zeros((n_q, M.shape[1])), M]))
-            for name, M in (("K", K), ("V", V))
-        }
+        m = {name: _made_of(s, _factors(s, name), joined(getattr(trace, name))) for name in "QKV"}
     else:
-        m = {"X": Matrix(np.eye(len(s.tokens)))}
-        m |= {f"W_{name}": Matrix(item(s.matrices[name].values)) for name in "QKV"}
+        Q, K, V = (s.matrices[name].values[s.item if s.batch else ...] for name in "QKV")
+        n_q, n_k = len(s.tokens), len(s.memory_tokens)
+        X, memory = np.eye(n_q, n_q + n_k), np.eye(n_k, n_q + n_k, n_q)
+        m = {"X": Matrix(X, origin=Origin.of(ONE_HOT, X))}
+        if n_k:
+            m["memory"] = Matrix(memory, origin=Origin.of(ONE_HOT, memory))
+        weights = {
+            "Q": np.vstack([Q, np.zeros((n_k, Q.shape[1]))]),
+            "K": np.vstack([np.zeros((n_q if n_k else 0, K.shape[1])), K]),
+            "V": np.vstack([np.zeros((n_q if n_k else 0, V.shape[1])), V]),
+        }
+        m |= {f"W_{name}": _made_of(s, (name,), W) for name, W in weights.items()}
     if "W_O" in s.matrices:
         m["W_O"] = s.matrices["W_O"]
     return replace(s, matrices=m, item=s.item if qkv else 0, cell=None)
+
+
+def _factors(s: Settings, name: str) -> tuple[str, ...]:
+    """The inputs that Q, K or V is the product of, or itself."""
+    if s.typed_qkv:
+        return (name,)
+    return "memory" if s.memory_tokens and name != "Q" else "X", f"W_{name}"
+
+
+def _made_of(s: Settings, names: tuple[str, ...], values: np.ndarray) -> Matrix:
+    """A matrix that was computed, with where what it is made of came from."""
+    behind = [s.origins[name].behind for name in names if name in s.origins]
+    source = " and ".join(f"{name} ({source_of(s, name)})" for name in names)
+    source = f"the product of {source}" if len(names) > 1 else source
+    return Matrix(values, origin=Origin.of(source, values, next(filter(None, behind), "")))

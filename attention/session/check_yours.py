@@ -39,6 +39,11 @@ SOURCES = {
 
 def from_settings(s: Settings) -> dict[str, Any]:
     """Explore's inputs as :func:`attention.diagnose` takes them, of the item that is shown."""
+    if s.weights_alone:
+        raise BadInput(
+            "Explore shows finished weights alone; there are no inputs to compare with. Paste them"
+            " here, or choose an example there."
+        )
     if not s.softmax:
         raise BadInput(
             "softmax is off on Explore; switch it on there to compare with other attention."

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from attention.limits import MAX_SEED
 from attention.session.changes import BY_WORD, by_word, set_tokens
 from attention.session.matrix import Matrix, Recipe
@@ -26,11 +24,11 @@ def token_sequence(s: Settings, name: str) -> str | None:
     return "memory_tokens" if rows == "keys" and s.memory_tokens else "tokens"
 
 
-def _placed(s: Settings, name: str, values: np.ndarray) -> np.ndarray:
-    """The whole matrix with these values in it, or in the item of the batch that is shown."""
-    full = s.matrices[name].values.copy()
-    full[s.item if full.ndim == 3 else ...] = values
-    return full
+def _drawn(s: Settings, name: str, recipe: Recipe) -> Settings:
+    """With this matrix drawn anew; of a batch the item that is shown, and the others stay."""
+    full, origin = s.matrices[name].values.copy(), s.matrices[name].origin
+    full[s.item if full.ndim == 3 else ...] = recipe.fill(s.shape(name))
+    return s.with_matrix(name, Matrix(full, recipe, origin=origin if full.ndim == 3 else None))
 
 
 def add_token(s: Settings, name: str) -> Settings:
@@ -47,7 +45,7 @@ def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
     old, recipe = s.matrices[name], recipe.of(name)
     if old.recipe == recipe and recipe.kind != "identity":
         recipe = replace(recipe, seed=_following(recipe.seed))
-    return s.with_matrix(name, Matrix(_placed(s, name, recipe.fill(s.shape(name))), recipe))
+    return _drawn(s, name, recipe)
 
 
 def randomize(
@@ -66,8 +64,7 @@ def randomize(
     """
     for name in ("Q", "K", "V") if s.typed_qkv else ("W_Q", "W_K", "W_V"):
         recipe = Recipe(kind, seed, low, high, name)
-        values = recipe.fill(s.shape(name))
-        s = s.with_matrix(name, Matrix(_placed(s, name, values), recipe))
+        s = _drawn(s, name, recipe)
     if not with_X or s.typed_qkv:
         return s
     X = s.matrices["X"].recipe

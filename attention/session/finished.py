@@ -1,8 +1,8 @@
-"""Finished attention weights, brought alone: a board that computes them again.
+"""Finished attention weights, brought alone: a board that shows these, their mask, and no more.
 
-With Q = log A, K = V = 1 and the scale 1, softmax(Q Kᵀ) is A again, as far as float64 goes; what is
-0 in every head is hidden by the mask. So all that the board does with weights can be done with
-those.
+They stand in Q; K and V are 1, the scale is 1 and softmax is off, so that Q Kᵀ, and what stands for
+the weights, is they to the last bit. ``Settings.weights_alone`` knows them by that, and the view
+keeps all other stages back.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from attention.heads import join_heads
-from attention.limits import BadInput
+from attention.limits import MAX_SIDE, BadInput
 from attention.numbers import number
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import SelectedArray
-from attention.session.examples import OWN
+from attention.session.examples import EXAMPLES, FIRST, OWN
 from attention.session.matrix import Matrix
-from attention.session.settings import DRAWN, Settings, as_drawn
-
-ROUNDED = 0.02  # how far a row of printed weights may be from 1
-NEVER = -1000.0  # the score of a weight that is 0 in this head and not in all: exp(-1000) is 0
+from attention.session.origin import Origin
+from attention.session.settings import DRAWN, PRINTED, ROUNDED, SAMPLING, Settings, as_drawn
 
 
 def looks_finished(entry: ArrayEntry) -> bool:
@@ -39,48 +37,72 @@ def looks_finished(entry: ArrayEntry) -> bool:
     return bool(shares and ((values > 0) & (values < 1)).any())
 
 
+def without_weights(s: Settings) -> Settings:
+    """What other inputs are built on: finished weights hold nothing of the kind, the first example
+    does. What is looked at and sampled stays.
+    """
+    if not s.weights_alone:
+        return s
+    kept = {name: getattr(s, name) for name in ("digits", *SAMPLING, *PRINTED)}
+    return replace(EXAMPLES[FIRST].build(), **(kept | {"paper_heads": ()}))
+
+
 def with_weights(
     s: Settings, brought: SelectedArray, tokens: tuple[str, ...], keys: tuple[str, ...]
 ) -> tuple[Settings, list[str]]:
     """The settings whose weights are these, of one head or of several; and what is to be said."""
     A = brought.values if brought.values.ndim == 3 else brought.values[None]  # (heads, n_q, n_k)
     _check(A)
-    sums = A.sum(axis=-1, keepdims=True)
+    sums = A.sum(axis=-1)
     seen = np.asarray((A > 0).any(axis=0))  # (n_q, n_k)
-    with np.errstate(divide="ignore"):
-        logs = np.where(A > 0, np.log(A), np.where(seen, NEVER, 0.0))
     one = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
-    matrices = {"Q": join_heads(logs), "K": join_heads(one), "V": join_heads(one)}
+    came = Origin.of(brought.source, join_heads(A)) if brought.source else None
+    matrices = {"Q": Matrix(join_heads(A), origin=came)}
+    matrices |= {name: Matrix(join_heads(one)) for name in "KV"}
     hidden = not seen.all()
+    masked = came and Origin.of(f"0 in every head of {came.source}", seen)
     s = replace(
         s,
         tokens=tokens,
         memory_tokens=keys,
-        matrices={name: Matrix(values) for name, values in matrices.items()},
+        matrices=matrices,
         example=OWN,
         names={},
         heads=len(A),
         head=0,
+        item=0,
+        query=min(s.query, len(tokens) - 1),
         scale=1.0,
-        softmax=True,
+        softmax=False,
+        context=False,
         fill="-inf",
         padding=(),
         cell=None,
+        paper_heads=(),
         mask=DRAWN if hidden else "none",
         drawn=as_drawn(seen) if hidden else (),
+        drawn_from=masked if hidden else None,
     )
     said = [
-        "These are finished weights: Q is their logarithm, K and V are 1, and the scale is 1, so"
-        " that softmax gives them again; Q, K, V, scores and output are none of a model."
+        "These are finished weights. They stand alone: no embeddings, queries, keys, scores or"
+        " output belong to them."
     ]
+    if hidden:
+        said.append("What is 0 in every head counts as masked.")
     worst = float(np.abs(sums[sums > 0] - 1).max(initial=0))
     if worst > 1e-6:
-        said.append(f"Rows were {number(worst, 4)} off 1 at most, and sum to 1 now.")
+        said.append(f"Rows are {number(worst, 4)} off 1 at most, and stay as they are.")
     return s, said
 
 
 def _check(A: np.ndarray) -> None:
     """Refuse what is no matrix of weights, by its place; a row of zeros sees no key."""
+    heads, _, n_k = A.shape
+    if heads * n_k > MAX_SIDE:
+        raise BadInput(
+            f"{heads} heads of {n_k} keys are {heads * n_k} columns; at most {MAX_SIDE} fit. Cut"
+            f" heads out, such as 0:{max(MAX_SIDE // n_k, 1)}."
+        )
     for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
         head = f"head {h + 1}, " * (len(A) > 1)
         raise BadInput(

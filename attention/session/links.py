@@ -38,20 +38,24 @@ from attention.limits import (
 from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
+from attention.session.about import what_it_is
 from attention.session.examples import EXAMPLES, FIRST, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
+from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
-from attention.session.settings import MATRICES, Settings, bounds
+from attention.session.settings import DRAWN, MATRICES, Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
-TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn")  # make sense only together
+# make sense only together
+TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from")
 _REFUSALS = (
     BadInput,
     ValueError,
     TypeError,
+    AttributeError,
     KeyError,
     IndexError,
     ZeroDivisionError,
@@ -144,6 +148,7 @@ CODECS: dict[str, Codec] = {
         lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
     ),
     "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
+    "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
     "softmax": _BOOLEAN,
     "context": _BOOLEAN,
@@ -232,7 +237,8 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         )
         name = FIRST
     base = EXAMPLES[name].build()
-    changes, matrices, unknown = {}, dict(base.matrices), []
+    changes: dict[str, Any] = {}
+    matrices, unknown = dict(base.matrices), []
     # the matrices last, as embeddings may follow from the tokens
     for parameter, text in sorted(link.items(), key=lambda given: given[0] in MATRICES):
         try:
@@ -256,6 +262,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                 unknown.append(parameter)
         except _REFUSALS as problem:
             notices.append(_passed_over([parameter], problem))
+    changes |= _placed(
+        changes.pop("origins", {}), matrices, changes.get("mask", base.mask) == DRAWN
+    )
     if unknown:
         more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
         were = "were" if len(unknown) > 1 else "was"
@@ -264,6 +273,15 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
         )
     settings = _applied(base, changes, matrices, notices)
     return settings, notices + _pulled_back(changes, settings)
+
+
+def _placed(
+    origins: dict[str, Origin], matrices: dict[str, Matrix], is_drawn: bool
+) -> dict[str, Origin]:
+    """Put each origin to its matrix; what is left to change is that of a drawn mask."""
+    for name in origins.keys() & matrices.keys():
+        matrices[name] = replace(matrices[name], origin=origins[name])
+    return {"drawn_from": origins["mask"]} if is_drawn and "mask" in origins else {}
 
 
 def _words(changes: dict[str, Any]) -> dict[str, Any]:
@@ -440,9 +458,11 @@ def _short(text: str, most: int = 40) -> str:
 def to_file(settings: Settings) -> bytes:
     """All parameters, and all numbers themselves, as a JSON file: it opens to the same numbers in
     versions that draw others or have other examples. It says when and by which version it was
-    written, and two files of one state differ in nothing else.
+    written, and where its inputs came from; two files of one state differ in the date alone.
     """
-    made = {"version": program.version(), "saved": program.today().isoformat()}
+    made: dict[str, Any] = {"version": program.version(), "saved": program.today().isoformat()}
+    about = what_it_is(settings, whole=True)
+    made |= {"inputs": dict(about.inputs), "stayed_behind": list(about.behind)}
     link = write(settings, partial(write_matrix, with_values=True), whole=True)
     return json.dumps(STAMP | made | {"link": link}, ensure_ascii=False, indent=1).encode()
 

@@ -12,6 +12,7 @@ import numpy as np
 from attention import words
 from attention.limits import LIMIT, MAX_SEED, BadInput
 from attention.readers.printouts import brief
+from attention.session.origin import Origin
 from attention.stages import STAGES
 from attention.weights import INITIALISERS, drawn, initialise
 
@@ -101,13 +102,14 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Values, read-only float64, with the recipe that made them and a remark on how they were
-    read.
+    """Values, read-only float64, with the recipe that made them, a remark on how they were read,
+    and where they came from if a person brought them.
     """
 
     values: np.ndarray
     recipe: Recipe | None = None
     remark: str = ""
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -122,6 +124,7 @@ class Matrix:
                 self.values.shape == other.values.shape
                 and self.values.tobytes() == other.values.tobytes()
                 and self.recipe == other.recipe
+                and self.origin == other.origin
             )
         )
 
@@ -142,12 +145,16 @@ class Matrix:
         if self.recipe is not None:
             values[...] = self.recipe.of(self.recipe.stream or name).fill((rows, columns), of)
         values[..., :n, :m] = self.values[..., :rows, :columns]
-        return Matrix(values, self.recipe, self.remark)
+        return self.with_values(values)
 
     def edited(self, index: tuple[int, ...], value: float) -> Matrix:
         values = self.values.copy()
         values[index] = value
-        return Matrix(values, self.recipe, self.remark)
+        return self.with_values(values)
+
+    def with_values(self, values: np.ndarray) -> Matrix:
+        """Other numbers made of these: what is known of their making stays."""
+        return replace(self, values=values)
 
     @cached_property
     def is_rolled(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,6 +14,8 @@ from attention.session.settings import MATRICES, Settings, allowed
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
+
+ALONE = ("mask", "weights")  # the stages of finished weights
 
 
 def run(settings: Settings) -> AttentionTrace:
@@ -46,7 +49,18 @@ def run(settings: Settings) -> AttentionTrace:
 
 
 def view(settings: Settings, trace: AttentionTrace) -> View:
-    """The stages of the chosen item and head, in reading order, each with two axes."""
+    """The stages of the chosen item and head, in reading order, each with two axes.
+
+    Finished weights stand alone, with their mask.
+    """
+    shown = _every_stage(settings, trace)
+    if not settings.weights_alone:
+        return shown
+    stages = {name: matrix for name, matrix in shown.stages.items() if name in ALONE}
+    return replace(shown, stages=stages, softmax=True)
+
+
+def _every_stage(settings: Settings, trace: AttentionTrace) -> View:
     return View.of(
         trace,
         tokens=settings.tokens,
@@ -74,7 +88,7 @@ def no_key_sentences(shown: View) -> list[str]:
 
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
     """The attention of the chosen item and head alone: every array has two axes."""
-    shown = view(settings, trace)
+    shown = _every_stage(settings, trace)
     return AttentionTrace(
         Q=shown.stages["Q"],
         K=shown.stages["K"],
@@ -107,7 +121,7 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     return {
         name: (count[stage.rows], count[stage.columns])
         for name, stage in STAGES.items()
-        if name not in absent
+        if name not in absent and (name in ALONE or not s.weights_alone)
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -13,8 +14,10 @@ from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
 from attention.paper import Paper
 from attention.session.matrix import Matrix, Rows
+from attention.session.origin import Origin
 
 DRAWN = "drawn"
+ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
@@ -38,6 +41,7 @@ class Settings:
     padding: tuple[int, ...] = ()  # keys hidden from every query
     # (n_q, n_k), True = may look; used where mask is DRAWN
     drawn: tuple[tuple[bool, ...], ...] = ()
+    drawn_from: Origin | None = None  # where a mask came from that was brought
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool = True
     context: bool = False  # also show the sum of the outputs
@@ -76,9 +80,33 @@ class Settings:
         return Rows(tokens, self.tokens + self.memory_tokens) if tokens else None
 
     @property
+    def origins(self) -> dict[str, Origin]:
+        """Where the inputs came from that a person brought; the mask's under "mask"."""
+        found = {name: m.origin for name, m in self.matrices.items() if m.origin}
+        mask = {"mask": self.drawn_from} if self.drawn_from and self.mask == DRAWN else {}
+        return found | mask
+
+    @property
     def typed_qkv(self) -> bool:
         """Whether Q, K and V are given themselves, without embeddings and weights."""
         return "Q" in self.matrices
+
+    @cached_property
+    def weights_alone(self) -> bool:
+        """Whether these are finished weights, which stand alone: Q is they, K and V are 1, and
+        nothing is scaled or normalised.
+        """
+        if not self.typed_qkv or self.softmax or self.scale != 1 or self.fill != "-inf":
+            return False
+        Q, K, V = (self.matrices[name].values for name in "QKV")
+        if Q.ndim != 2 or "W_O" in self.matrices:
+            return False
+        one = np.tile(np.eye(len(K)), self.heads)
+        if not (np.array_equal(K, one) and np.array_equal(V, one)):
+            return False
+        sums = Q.reshape(len(Q), self.heads, -1).sum(axis=-1)
+        shares = (Q >= 0).all() and (Q <= 1).all()
+        return bool(shares and ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all())
 
     @property
     def batch(self) -> int:

@@ -122,6 +122,7 @@ CHANGES: dict[str, set[str]] = {
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
+OURS = {"share": "share", "load_file": "chooser", "check_file": "chooser"}  # components, by verb
 RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
@@ -327,7 +328,8 @@ class Seen:
 
 def differing(one: Settings, other: Settings) -> set[str]:
     """The names of the settings and matrices that are not the same."""
-    names = {name for name in links.CODECS if getattr(one, name) != getattr(other, name)}
+    own = links.CODECS.keys() - {"origins"}  # which follow the matrices
+    names = {name for name in own if getattr(one, name) != getattr(other, name)}
     names |= {"example"} if one.example != other.example else set()
     matrices = set(one.matrices) | set(other.matrices)
     return names | {
@@ -446,8 +448,9 @@ class Hands:
         if not Path(download.value.path()).stat().st_size:
             raise Fault(f"{key} gave an empty file")
 
-    def stFileUploader(self, key: str, chance: float) -> None:
-        close = self._at(key, "[data-testid=stFileUploaderDeleteBtn] button")
+    def chooser(self, key: str, chance: float) -> None:
+        """A file opened, perhaps the same over itself, or taken away."""
+        close = self._at(key, ".chooser-remove")
         if chance > 0.93 and close.count():
             close.first.click()
             return
@@ -658,7 +661,7 @@ class Visitor:
         control = self.random.choices(controls, weights)[0]
         kind = control["kind"]
         if kind == "stBidiComponentRegular":
-            kind = "share" if control["key"] == "share" else "board"
+            kind = OURS.get(control["key"], "board")
         return kind, control["key"], chance
 
     # doing ------------------------------------------------------------------------------

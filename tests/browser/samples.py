@@ -31,6 +31,7 @@ TEXTS = [
     "[[1, 2], [3",
     "<img src=x onerror=alert(1)>",
     "1e999 nan\n0 1",
+    "0.75 0.25 0\n0.5 0.25 0.25\n0 0 1",  # finished weights
     "",
 ]
 
@@ -99,6 +100,8 @@ def files() -> list[tuple[str, bytes]]:
         ("nested.json", b"[[1, 0.5, 0, 1], [0, 1, 2, 3]]"),
         ("causal.json", links.to_file(EXAMPLES["sentence"].build())),
         ("batch.json", links.to_file(EXAMPLES["batch"].build())),
+        ("weights.npy", npy(rng.dirichlet(np.ones(4), (3, 4)))),
+        ("attentions.npz", npz(**{f"layer{k}": np.tri(3) / [[1], [2], [3]] for k in (0, 1)})),
     ]
     bad = [
         ("mine.npz", weights[: len(weights) // 2]),
@@ -118,6 +121,7 @@ def files() -> list[tuple[str, bytes]]:
         ("state.json", b'{"attention": "stage by stage", "link": [1]}'),
         ("random.safetensors", rng.bytes(500)),
         ("<img src=x onerror=alert(1)>.npz", b"PK\x03\x04"),
+        ("model.pt", b"PK\x03\x04" + bytes(60)),
         ("large.txt", b"1 " * 4_500_000),  # beyond the 8 MB that are read
     ]
     return good + bad

@@ -627,3 +627,41 @@ def test_numbers_of_usual_decimals_lose_one_before_their_letters_become_small(vi
     assert max(abs(scaled.ravel())) > 60  # −65.25 takes more room than usual
     assert texts == rounded(scaled, 1)
     assert min(dashboard.sizes("scaled")) >= 11
+
+
+MODULES = """
+const { createObjectURL } = URL
+window.scripts = {}
+URL.createObjectURL = blob => {
+  const url = createObjectURL.call(URL, blob)
+  blob.text().then(text => {
+    for (const name of ['board', 'share'])
+      if (text.includes(`st-bidi-attention_${name}-`)) window.scripts[name] = url })
+  return url }"""
+CALLS = """async name => {
+  const call = (await import(window.scripts[name])).default
+  const place = document.createElement('div')
+  place.innerHTML = `<div class="${name}"></div>`
+  document.body.append(place)
+  const begin = tag => {
+    const head = { tag, panes: [], palettes: { light: {}, dark: {} }, link: tag, embed: '' }
+    const data = new TextEncoder().encode(JSON.stringify(head))
+    return call({ data, parentElement: place, setTriggerValue: () => {} }) }
+  const [first, second] = [begin('one'), begin('two')]
+  const count = () => place.firstChild.childElementCount
+  const found = [count()]
+  for (const end of [first, second]) {
+    end()
+    found.push(count()) }
+  place.remove()
+  return found }"""
+
+
+@pytest.mark.parametrize("name", ["board", "share"])
+def test_a_call_that_ends_when_a_later_one_has_come_takes_nothing_away(visit, name):
+    """As Streamlit ends it where two answers come while a component is fetched."""
+    dashboard = visit()
+    dashboard.page.add_init_script(MODULES)
+    dashboard.open()
+    begun, after_first, after_second = dashboard.page.evaluate(CALLS, name)
+    assert begun == after_first > 0 == after_second

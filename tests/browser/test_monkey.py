@@ -26,10 +26,10 @@ def test_no_move_of_the_monkey_breaks_a_page_or_changes_what_it_should_not(page,
 
 OVER_ITSELF = [
     ("stButtonGroup", "set_below", 0.95),
-    ("stFileUploader", "load_file", 0.001),
-    ("stFileUploader", "load_file", 0.03),
-    ("stFileUploader", "load_file", 0.001),
-    ("stFileUploader", "load_file", 0.03),
+    ("chooser", "load_file", 0.001),
+    ("chooser", "load_file", 0.03),
+    ("chooser", "load_file", 0.001),
+    ("chooser", "load_file", 0.03),
     ("stSlider", "set_digits", 0.8),
     ("stButton", "load_use", 0.5),
 ]

@@ -106,8 +106,8 @@ def mark(settings: Settings) -> str:
 
 def bring(dashboard, settings: Settings) -> str:
     """Open a saved state, wait until the browser keeps it, and return the tag of what is drawn."""
-    with dashboard.page.expect_response(lambda answer: answer.request.method == "PUT"):
-        dashboard.upload("state.json", links.to_file(settings))
+    dashboard.upload("state.json", links.to_file(settings))
+    until(dashboard.page.locator(".chooser-name"))  # Python has it
     before = dashboard.idle().tag()
     for _ in range(10):  # the button may still be that of the file before
         dashboard.page.get_by_role("button", name="Open it").click()
@@ -459,6 +459,19 @@ def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
 
 
+def test_a_file_is_the_first_move_of_a_new_session_and_the_one_before_is_gone(pages):
+    dashboard = pages().open()
+    dashboard.upload("before.csv", b"1,2,3,4\n5,6,7,8\n")
+    until(dashboard.page.locator(".chooser-name", has_text="before.csv"))
+    expire(dashboard)
+    dashboard.upload("first.csv", b"9,8,7,6\n5,4,3,2\n")
+    until(dashboard.page.locator(".chooser-name", has_text="first.csv"))
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[9, 8, 7, 6], [5, 4, 3, 2]]
+    expire(dashboard)
+    until(dashboard.page.locator(".chooser-name"), "detached")
+
+
 def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
     dashboard = pages().open()
     server.kill()
@@ -474,4 +487,22 @@ def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(p
     connected(dashboard)
     cell(dashboard)
     dashboard.wait_for("() => location.search.includes('cell=')")
+    assert said.is_hidden()
+
+
+def test_a_file_chosen_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
+    dashboard = pages().open()
+    dashboard.tab("Your data")
+    until(dashboard.page.locator(".chooser-area"))
+    dashboard.idle()
+    server.kill()
+    connected(dashboard, False)
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    said = dashboard.page.locator(".chooser-status")
+    sentence = "The server cannot be reached just now, so this was not taken."
+    until(dashboard.page.locator(".chooser-status", has_text=sentence))
+    server.start()
+    connected(dashboard)
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    until(dashboard.page.locator(".chooser-name", has_text="one.csv"))
     assert said.is_hidden()

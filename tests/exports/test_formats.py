@@ -1,5 +1,6 @@
 """Every format is opened again and compared with the trace; what strangers typed stays text."""
 
+import base64
 import csv
 import io
 import json
@@ -9,16 +10,23 @@ import sys
 import zipfile
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
 
+from attention import View, self_attention
 from attention.exports import code, text
 from attention.exports.formats import FORMATS, PageContents, everything
+from attention.exports.report import to_report
 from attention.figures import panes
 from attention.paper import Paper
 from attention.readers import opening
 from attention.session import changes, links
+from attention.session.about import UNKNOWN
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
@@ -55,13 +63,6 @@ def shown(settings, title="A title") -> PageContents:
     return PageContents(settings, trace, now, title, lambda: panes.panes(now))
 
 
-@pytest.fixture(autouse=True)
-def small_plotly(monkeypatch):
-    """plotly.js has nearly five megabytes, which no test here draws with."""
-    source = "window.Plotly = { newPlot () {} }"
-    monkeypatch.setattr("attention.exports.report.plotly_script", lambda: source)
-
-
 def hostile() -> PageContents:
     settings = FOUR.with_matrix("X", Matrix(np.ones((len(HOSTILE), 4))))
     return shown(replace(settings, tokens=HOSTILE), "".join(HOSTILE))
@@ -86,7 +87,10 @@ def test_json_holds_every_cell_of_every_stage(name):
 def test_the_csv_of_matrices_reads_back_bit_for_bit(name):
     s = shown(CASES[name])
     blocks, block = [], []
-    for row in csv.reader(io.StringIO(text.to_matrices(s.view).decode(), newline="")):
+    content = text.to_matrices(s.view, s.about).decode()
+    said, _, content = content.partition("\r\n\r\n")
+    assert [line[2:] for line in said.split("\r\n")] == s.about.lines()
+    for row in csv.reader(io.StringIO(content, newline="")):
         block = [*block, row] if row else (blocks.append(block) or [])
     assert [rows[0][0] for rows in blocks] == list(s.view.stages)
     for rows, matrix in zip(blocks, s.view.stages.values(), strict=True):
@@ -100,11 +104,14 @@ def test_the_csv_of_matrices_reads_back_bit_for_bit(name):
 def test_latex_and_markdown_hold_the_rounded_numbers(name, digits):
     s = shown(CASES[name])
     latex = text.to_latex(s.view, digits).decode()
-    assert latex.count("\\begin{bmatrix}") == latex.count("\\end{bmatrix}") == len(s.view.stages)
-    bodies = re.findall(r"\\begin\{bmatrix\}\n(.*?)\n\\end\{bmatrix\}", latex, re.DOTALL)
+    found = [matrix_of(part) for part in re.findall(r"\\\[(.*?)\\\]", latex, re.DOTALL)]
     tables = text.to_markdown(s.view, digits).decode().split("### ")[1:]
-    for body, table, matrix in zip(bodies, tables, s.view.stages.values(), strict=True):
-        rows = [[_number(c) for c in row.split("&")] for row in body.split("\\\\")]
+    for tex, table, name in zip(found, tables, s.view.stages, strict=True):
+        matrix = s.view.stages[name]
+        rows = [[_number(c) for c in row] for row in tex.cells]
+        for labels, there in ((tex.rows, s.view.rows(name)), (tex.columns, s.view.columns(name))):
+            counted = [str(k) for k in range(1, len(there) + 1)]
+            assert labels == (list(there) if list(there) != counted else [])
         lines = [line.split(" | ")[1:] for line in table.splitlines() if line.startswith("| **")]
         assert np.shape(rows) == np.shape(lines) == matrix.shape
         printed = np.array(
@@ -119,6 +126,32 @@ def test_latex_and_markdown_hold_the_rounded_numbers(name, digits):
                 equal_nan=True,
             )
             assert (near | (read == matrix)).all()
+
+
+class Tex(NamedTuple):
+    rows: list[str]
+    columns: list[str]
+    cells: list[list[str]]
+
+
+def matrix_of(display: str) -> Tex:
+    """A displayed matrix taken apart, its columns counted as LaTeX would count them."""
+    kind, form, body = re.search(
+        r"\\begin\{(bmatrix|array)\}(?:\{([r|]*)\})?\n(.*)\n\\end\{\1\}", display, re.DOTALL
+    ).groups()
+    lines = [line.strip() for line in body.split(r"\\")]
+    ruled = len(lines) > 1 and lines[1].startswith(r"\hline")
+    cells = [[c.strip() for c in line.removeprefix(r"\hline").split("&")] for line in lines]
+    if kind == "array":
+        assert {len(row) for row in cells} == {form.count("r")}
+    beside = bool(form and form.startswith("r|"))
+    columns = [_word(cell) for cell in cells.pop(0)[beside:]] if ruled else []
+    rows = [_word(row.pop(0)) for row in cells] if beside else []
+    return Tex(rows, columns, cells)
+
+
+def _word(text: str) -> str:
+    return re.fullmatch(r"\\text\{(.*)\}", text)[1].replace("\\_", "_")
 
 
 def _number(text: str) -> float:
@@ -198,7 +231,7 @@ def zipped(s: PageContents) -> tuple[list, dict[str, bytes]]:
         return steps, {name: archive.read(name) for name in archive.namelist()}
 
 
-FIGURES = ["figure.pdf", "figure.svg", "figure.png"]
+FIGURES = [f"figure.{form}" for form in ("pdf", "svg", "png")]
 
 
 def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is():
@@ -207,18 +240,23 @@ def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is():
     assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
     assert steps[-1][0] == 1
     assert [what for _, what, _ in steps] == [*files, "the zip"]
-    assert list(files) == [*(f.filename for f in FORMATS.values()), *FIGURES]
-    starts = [files[name][:5] for name in FIGURES]
-    assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
+    figures = [name.replace(".", "_head1.") for name in FIGURES]
+    pictures = [f"stages/{name}_head1.png" for name in s.view.stages]
+    assert list(files) == [*(f.name(s.about) for f in FORMATS.values()), *figures, *pictures]
+    assert [files[name][:5] for name in figures] == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
+    for name in pictures:
+        with Image.open(io.BytesIO(files[name])) as picture:
+            assert picture.format == "PNG" and picture.width == int(8.25 / 2.54 * 300)
     for found in FORMATS.values():
-        if found.filename != "stages.npz":  # its zip holds the time
-            assert files[found.filename] == found.write(s)
+        assert files[found.name(s.about)] == found.write(s)
 
 
 def test_the_zip_is_whole_and_says_why_where_no_figure_can_be_drawn():
     paper = Paper(height=2)
     _, files = zipped(shown(replace(FOUR, paper=paper, paper_stages=())))
-    assert set(files) == {f.filename for f in FORMATS.values()} | {f"{n}.txt" for n in FIGURES}
+    assert {f.filename for f in FORMATS.values()} | {f"{n}.txt" for n in FIGURES} == {
+        name for name in files if not name.startswith("stages/")
+    }
     assert (
         files["figure.png.txt"]
         == (
@@ -240,6 +278,43 @@ def test_what_is_taken_away_can_be_brought_again_exactly(name, form):
     assert found[wanted].rows == (s.settings.tokens if form == "npz" else s.view.rows(wanted))
 
 
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+def test_texts_can_be_brought_again_with_their_words(name, form):
+    s = shown(replace(CASES[name], digits=6))
+    found = opening.opened(FORMATS[form].filename, FORMATS[form].write(s))
+    assert list(found) == list(s.view.stages)
+    for stage, matrix in s.view.stages.items():
+        read = np.atleast_2d(found[stage].read())
+        np.testing.assert_allclose(read, matrix, rtol=1e-4, atol=1e-6, err_msg=stage)
+        words = s.view.rows(stage)
+        if words != tuple(str(k) for k in range(1, len(words) + 1)):
+            assert found[stage].rows == words, stage
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), min_size=1, max_size=4))
+def test_any_words_beside_a_latex_matrix_are_read_again_in_one_line(words):
+    labels = tuple(" ".join(word.split()) or "w" for word in words)
+    size = len(labels)
+    now = View(
+        {"scores": np.arange(float(size * size)).reshape(size, size)},
+        {"queries": labels, "keys": labels},
+        np.ones((size, size), bool),
+        1.0,
+    )
+    found = opening.opened("a.tex", text.to_latex(now))["scores"]
+    assert found.read().tolist() == now.stages["scores"].tolist()
+    counted = tuple(str(k) for k in range(1, size + 1))
+    assert found.rows == (() if labels == counted else labels)
+
+
+def test_words_in_other_scripts_say_what_compiles_them():
+    s = shown(replace(FOUR, tokens=("a", "é", "שלום", "🙂")))
+    note = b"% labels in other scripts: compile with LuaLaTeX and a font that has them\n"
+    assert note in FORMATS["latex"].write(s)
+    assert note not in FORMATS["latex"].write(shown(replace(FOUR, tokens=("a", "é", "ü", "ß"))))
+
+
 # ---- the report -------------------------------------------------------------
 
 
@@ -254,29 +329,82 @@ class Tags(HTMLParser):
         self.attributes += [(tag, *pair) for pair in attributes]
 
 
-def test_the_report_fetches_nothing_and_runs_only_its_own_two_scripts():
-    found = Tags(FORMATS["report"].write(shown(SENTENCE)))
+class Tables(HTMLParser):
+    """The cells of the coloured tables, line by line."""
+
+    def __init__(self, content: bytes):
+        super().__init__()
+        self.found, self.inside = [], False
+        self.feed(content.decode())
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "table":
+            self.inside = ("class", "heat") in attributes
+            self.found += [[]] * self.inside
+        elif self.inside and tag == "tr":
+            self.found[-1] = [*self.found[-1], []]
+        elif self.inside and tag in ("td", "th"):
+            self.found[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != "table"
+
+    def handle_data(self, data):
+        if self.inside and data.strip():
+            self.found[-1][-1][-1] += data
+
+
+def test_the_report_fetches_nothing_runs_nothing_and_is_small():
+    content = FORMATS["report"].write(shown(SENTENCE))
+    found = Tags(content)
     assert not [a for a in found.attributes if a[1] in ("src", "href", "action", "srcset")]
-    assert found.tags.count("script") == 3  # data, plotly.js, and the few lines that draw
+    assert "script" not in found.tags
     policy = next(
         value for _, name, value in found.attributes if name == "content" and "default-src" in value
     )
-    assert policy.startswith("default-src 'none'; script-src 'sha256-")
-    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
-    assert "unsafe-eval" not in policy
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline';")
+    assert "script-src" not in policy
+    assert len(content) < 60_000
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_report_prints_every_number_of_every_stage_with_its_labels(name):
+    s = shown(CASES[name])
+    found = Tables(FORMATS["report"].write(s)).found
+    assert len(found) == len(s.view.stages)
+    for (head, *lines), stage in zip(found, s.view.stages, strict=True):
+        assert head == ["", *s.view.columns(stage)]
+        assert [row[0] for row in lines] == list(s.view.rows(stage))
+        printed = [[_number(cell.replace("−", "-")) for cell in row[1:]] for row in lines]
+        near = np.isclose(printed, s.view.stages[stage], rtol=0.06, atol=0.0051, equal_nan=True)
+        assert near.all(), stage
+
+
+def test_a_matrix_with_too_many_numbers_to_print_is_an_image_with_a_dot_for_each():
+    wide = np.linspace(-1, 1, 130 * 130).reshape(130, 130)
+    large = self_attention(wide, wide, wide, np.eye(130)[:, :4])
+    content = to_report(panes.panes(View.of(large)), title="", about=UNKNOWN, facts={}).decode()
+    encoded = re.findall(r'src="data:image/png;base64,([^"]+)"', content)
+    assert content.count("130 × 130 numbers are too many to print: a dot for each.") == 9
+    assert len(encoded) == 9
+    with Image.open(io.BytesIO(base64.b64decode(encoded[0]))) as picture:
+        assert picture.size == (130, 130)
+        colours = np.array(picture.convert("RGB")).astype(int)
+    assert colours[0, 0].tolist() == [0xE8, 0x83, 0x3A]  # the lowest, and the highest number
+    assert colours[-1, -1].tolist() == [0x4A, 0x9B, 0xE0]
 
 
 def test_hidden_cells_of_the_report_are_struck_through_and_a_line_says_why():
     content = FORMATS["report"].write(shown(replace(FOUR, mask="causal"))).decode()
-    data = content.split('id="panes">')[1].split("</script>")[0]
-    layouts = {pane["name"]: pane["figure"]["layout"] for pane in json.loads(data)}
-    strokes = {
-        name: [shape["path"].count("M") for shape in layout.get("shapes", []) if "path" in shape]
-        for name, layout in layouts.items()
+    parts = content.split("<h2 id=")[1:]
+    hidden = {part.split('"')[1]: part.count("<td class=h>") for part in parts}
+    assert {name: count for name, count in hidden.items() if count} == {
+        "mask": 6,
+        "masked": 6,
+        "weights": 6,
     }
-    hidden = {name: count for name, count in strokes.items() if count}
-    assert hidden == {"mask": [6], "masked": [6], "weights": [6]}
     assert content.count("Struck through: hidden by the mask.") == 3
+    assert ".h { background: linear-gradient(" in content
 
 
 def test_every_token_is_text_in_every_format():

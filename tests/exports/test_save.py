@@ -2,7 +2,11 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,12 +25,6 @@ def trace():
     return self_attention(
         RNG.standard_normal((2, 3, 4)), *W, heads=2, W_O=np.eye(6), allowed=causal(3, 3)
     )
-
-
-@pytest.fixture(autouse=True)
-def small_plotly(monkeypatch):
-    source = "window.Plotly = { newPlot () {} }"
-    monkeypatch.setattr("attention.exports.report.plotly_script", lambda: source)
 
 
 CHOSEN = {"tokens": TOKENS, "item": 1, "head": 1}
@@ -76,12 +74,12 @@ def test_texts_hold_the_rounded_numbers(trace, tmp_path, ending):
 def test_a_report_holds_every_stage_and_what_was_typed_as_text(trace, tmp_path):
     report(trace, tmp_path / "a.html", title="<i>Mine</i>", **CHOSEN)
     found = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert found.count('class="plot"') == len(View.of(trace).stages)
+    assert found.count('class="heat"') == len(View.of(trace).stages)
     assert "<h1>&lt;i&gt;Mine&lt;/i&gt;</h1>" in found
     assert "<b>" not in found
     for value in View.of(trace, item=1, head=1).stages["weights"].ravel():
         assert f">{number(value)}<" in found
-    assert "1 of 2, counted from 0" in found
+    assert "item 2 of 2, head 2 of 2" in found
 
 
 def test_a_report_names_the_warnings(tmp_path):
@@ -121,3 +119,27 @@ def test_a_report_under_the_name_of_another_kind_of_file_is_refused(trace, tmp_p
         report(trace, tmp_path / "a.pdf")
     assert str(refused.value) == "'a.pdf' does not end in '.html'; a report is HTML."
     assert not (tmp_path / "a.pdf").exists()
+
+
+def test_saving_and_reporting_need_numpy_alone(tmp_path):
+    code = """
+import sys
+for name in ("plotly", "pandas", "matplotlib", "streamlit"):
+    sys.modules[name] = None  # importing it fails
+import attention
+trace = attention.scaled_dot_product_attention([[1.0]], [[1.0]], [[1.0]])
+for ending in ("csv", "json", "npz", "tex", "md"):
+    attention.save(trace, f"a.{ending}")
+attention.report(trace, "a.html")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(attention.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.stderr == ""
+    assert len(list(tmp_path.iterdir())) == 6

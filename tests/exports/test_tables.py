@@ -40,7 +40,7 @@ def test_the_csv_reads_back_bit_for_bit(name):
     head, *body = lines(to_csv(now))
     assert tuple(head) == COLUMNS
     found = {}
-    for stage, row, column, *_, value in body:
+    for stage, row, column, _, _, value, *_ in body:
         found[stage, int(row) - 1, int(column) - 1] = np.float64(float(value)).tobytes()
     expected = {
         (stage, i, j): np.float64(matrix[i, j]).tobytes()
@@ -67,7 +67,7 @@ def one_cell(row: str, column: str) -> list[str]:
         1.0,
     )
     _, line = lines(to_csv(now))
-    return line
+    return line[:6]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+import attention
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
 from attention.html import variance
+from attention.session.examples import EXAMPLES
 
 ASKED = ("normal", 100, 3, 200)
 POINTS = maths.measure_all(*ASKED)
@@ -223,12 +225,22 @@ def test_the_table_has_every_plotted_number():
 
 
 def test_the_csv_reads_back_as_the_same_numbers():
-    rows = list(csv.DictReader(io.StringIO(exports.to_csv(POINTS).decode())))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                exports.to_csv(
+                    POINTS, exports.what_was_drawn(EXAMPLES["four-words"].build())
+                ).decode()
+            )
+        )
+    )
     assert len(rows) == 2 * len(POINTS)
     for row, (point, kind) in zip(
         rows, [(p, k) for p in POINTS for k in ("raw", "scaled")], strict=True
     ):
         assert int(row["d_k"]) == point.d_k
+        assert row["origin"].startswith("normal entries, seed 0, 1000 scores for each d_k")
+        assert f"attention-stages {attention.__version__}, " in row["origin"]
         for name, value in vars(getattr(point, kind)).items():
             assert float(row[name]) == value
 

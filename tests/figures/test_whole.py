@@ -171,15 +171,14 @@ def test_more_cells_than_a_browser_draws_are_refused_before_anything_is_drawn():
         figure(scaled_dot_product_attention(x, x, x), stages=["weights"])
 
 
-@pytest.mark.parametrize(("name", "more"), [("figure", ()), ("report", ("a.html",))])
-def test_without_plotly_a_sentence_says_what_to_install(name, more, monkeypatch):
+def test_without_plotly_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr("attention.figures.whole.find_spec", lambda wanted: None)
     sentence = (
-        f"attention.{name} wants the package plotly, which is not installed;"
+        "attention.figure wants the package plotly, which is not installed;"
         " the extra brings it: pip install 'attention-stage-by-stage[app]'."
     )
     with pytest.raises(ModuleNotFoundError, match=f"^{re.escape(sentence)}$"):
-        getattr(attention, name)(PLAIN, *more)
+        figure(PLAIN)
 
 
 # ---- a diagnosis ---------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def said(at: AppTest) -> str:
 def panes(at: AppTest) -> dict[str, dict]:
     found = {}
     for element in at.get("bidi_component"):
-        found |= {pane["name"]: pane for pane in json.loads(element.proto.bytes)["panes"]}
+        found |= {pane["name"]: pane for pane in json.loads(element.proto.bytes).get("panes", ())}
     return found
 
 

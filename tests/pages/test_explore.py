@@ -23,6 +23,7 @@ from attention.weights import drawn
 
 APP = Path(__file__).parents[2] / "app.py"
 EXPLORE, VARIANCE = "attention/pages/explore.py", "attention/pages/variance.py"
+CONVENTIONS, CHECK = "attention/pages/conventions.py", "attention/pages/check.py"
 
 
 def opened(**link) -> AppTest:
@@ -500,7 +501,13 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     for role, first in (("W_Q", 0), ("W_K", 2), ("W_V", 4)):  # of each head two rows each
         wanted = [rows[k].tolist() for k in (first, first + 1, first + 6, first + 7)]
         assert s.matrices[role].values.T.tolist() == wanted
-    assert said(at, "understood")[0].startswith(behind)
+    assert behind not in said(at, "understood")[0]
+    below(at, "This cell")
+    assert said(at, "flag") == [behind]  # apart, and as long as these numbers stand on the board
+    ran(at.slider(key="set_digits").set_value(4))
+    assert said(at, "flag") == [behind] and said(at, "understood") == []
+    ran(at.button(key="randomize").click())
+    assert said(at, "flag") == []
 
 
 def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
@@ -516,15 +523,39 @@ def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
     assert settings(at).heads == 2
 
 
-def test_finished_weights_are_recognised_and_come_back_as_weights():
+def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_board_too():
     at = pasted(opened(), "0.75 0.25\n0.5 0.5")
     assert at.selectbox(key="set_load_role").value == "weights"
     ran(at.button(key="load_use").click())
-    assert "These are finished weights: Q is their logarithm" in said(at, "understood")[0]
-    weights = multi_head_attention(
-        *(settings(at).matrices[name].values for name in "QKV"), scale=1.0
-    ).weights
-    np.testing.assert_allclose(np.squeeze(weights), [[0.75, 0.25], [0.5, 0.5]], rtol=1e-14)
+    assert "They stand alone" in said(at, "understood")[0]
+    found = view(settings(at), run(settings(at)))
+    assert {name: m.tolist() for name, m in found.stages.items()} == {
+        "weights": [[0.75, 0.25], [0.5, 0.5]]
+    }
+    keys = {widget.key for kind in ("selectbox", "slider", "button") for widget in at.get(kind)}
+    assert {"set_query", "set_digits", "reset"} <= keys
+    assert not {"set_mask", "set_scale_kind", "set_d_k", "randomize"} & keys
+    for tab in ("This cell", "Step by step", "Spread", "Initialise", "Take it away", "Code"):
+        below(at, tab)
+    assert any("nothing leads to them here" in text for text in noted(below(at, "Initialise")))
+    ran(at.text_input(key="set_sentence").set_value("hello world"))
+    assert settings(at).tokens == ("hello", "world") and settings(at).weights_alone
+    ran(at.switch_page(CONVENTIONS))
+    assert "frameworks need Q, K and V" in said(at, "flag")[0]
+    ran(at.switch_page(CHECK))
+    assert "Explore shows finished weights alone" in said(at, "refused")[0]
+
+
+def test_one_of_several_arrays_of_finished_weights_is_chosen():
+    layers = {f"layer{k}": [[[k / 4, 1 - k / 4], [0.5, 0.5]]] for k in (1, 2, 3)}
+    at = pasted(opened(), json.dumps(layers))
+    assert at.button_group(key="set_load_family").value == "finished"
+    ran(at.selectbox(key="set_load_pick_weights").set_value("layer3"))
+    ran(at.button(key="load_use").click())
+    assert view(settings(at), run(settings(at))).stages["weights"].tolist() == [
+        [0.75, 0.25],
+        [0.5, 0.5],
+    ]
 
 
 def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say():

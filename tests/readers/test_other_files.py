@@ -23,14 +23,16 @@ TWO = np.array([[0.5, -1.25], [3, 4]], np.float32)
 def member(name: str, content: bytes = b"x") -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(name, content)
+        archive.writestr(zipfile.ZipInfo(name), content)  # of no date: workers name tests alike
     return buffer.getvalue()
 
 
 RUNS = "is a pickle, which runs code when it is opened, so it is not opened here;"
 SAVE = f"{RUNS} these two lines save it as .safetensors."
 SHEET = "is a spreadsheet; save its sheet as CSV (UTF-8), or copy the cells and paste them."
-HDF = "is an HDF5 file; these lines save one of its arrays as .npz."
+HDF = "is an HDF5 file; these lines save its arrays as .npz."
+DOCUMENT = "is a document; copy the numbers out of it and paste them."
+GENSIM = f"{RUNS} by gensim these lines cut out the words you want."
 UNPACK = "is compressed; unpack it, or cut the words you want out of word vectors."
 BINARY = "holds binary word vectors; these lines cut out the words you want."
 KINDS = [
@@ -44,7 +46,16 @@ KINDS = [
     ("x.csv", member("xl/workbook.xml"), SHEET),
     ("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", SHEET),
     ("x.h5", b"\x89HDF\r\n\x1a\n", HDF),
-    ("x.keras", member("metadata.json"), HDF),
+    (
+        "x.keras",
+        member("metadata.json"),
+        "is a model of Keras; these lines save its arrays as .npz.",
+    ),
+    ("x.ods", member("mimetype"), SHEET),
+    ("x.docx", member("[Content_Types].xml"), DOCUMENT),
+    ("x.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", DOCUMENT),
+    ("words.kv", b"\x80\x04\x95", GENSIM),
+    ("word2vec.model", b"\x80\x04\x95", GENSIM),
     ("x.mat", b"MATLAB 7.3 MAT-file, Platform", HDF),
     ("x.mat", b"MATLAB 5.0 MAT-file", "is a file of MATLAB; these lines make it .npz."),
     ("x.onnx", b"\x08\x07", "is an ONNX model; these lines save its weights as .npz."),
@@ -127,13 +138,18 @@ def test_the_lines_for_a_pickle_save_it_as_safetensors(value, tmp_path):
     assert made(tmp_path, 'my "x".pkl', pickle.dumps(value)) == {"X": TWO.tolist()}
 
 
-@pytest.mark.parametrize("way", ["tensor", "dict", "checkpoint"])
+@pytest.mark.parametrize("way", ["tensor", "dict", "checkpoint", "steps", "several"])
 def test_the_lines_for_torch_save_it_as_safetensors(way, tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     X, buffer = torch.tensor(TWO), io.BytesIO()
     inner = {"X": X.T.contiguous().T, "epoch": 3}
-    torch.save({"tensor": X, "dict": inner, "checkpoint": {"state_dict": inner}}[way], buffer)
-    assert made(tmp_path, "model.pt", buffer.getvalue()) == {"X": TWO.tolist()}
+    ways = {"tensor": X, "dict": inner, "checkpoint": {"epoch": 3, "state_dict": inner}}
+    ways["steps"] = {"optimizer": {"state": {}}, "model": inner}
+    ways["several"] = [X, (X, X), X]
+    torch.save(ways[way], buffer)
+    names = ("0", "2") if way == "several" else ("X",)
+    wanted = dict.fromkeys(names, TWO.tolist())
+    assert made(tmp_path, "model.pt", buffer.getvalue()) == wanted
 
 
 def test_the_lines_for_onnx_save_its_weights(tmp_path):
@@ -144,26 +160,43 @@ def test_the_lines_for_onnx_save_its_weights(tmp_path):
     assert made(tmp_path, "model.onnx", content) == {"W_Q": TWO.tolist()}
 
 
-def test_the_lines_for_hdf5_save_the_array_that_is_named(tmp_path):
+@pytest.mark.parametrize("kind", ["h5", "keras"])
+def test_the_lines_for_hdf5_save_its_matrices(kind, tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py is not installed")
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        file["name"] = TWO
-    assert made(tmp_path, "x.h5", (tmp_path / "x.h5").read_bytes()) == {"X": TWO.tolist()}
+    with h5py.File(tmp_path / "weights", "w") as file:
+        file["X"], file["layer/W_Q"], file["epoch"] = TWO, 2 * TWO, 3
+    content = (tmp_path / "weights").read_bytes()
+    if kind == "keras":
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("metadata.json", "{}")
+            archive.writestr("model.weights.h5", content)
+        content = buffer.getvalue()
+    found = made(tmp_path, f"x.{kind}", content)
+    assert found == {"X": TWO.tolist(), "layer/W_Q": (2 * TWO).tolist()}
 
 
+def test_the_lines_for_word_vectors_of_gensim_cut_the_words_out(tmp_path):
+    models = pytest.importorskip("gensim.models", reason="gensim is not installed")
+    vectors = models.KeyedVectors(2)
+    vectors.add_vectors(["the", "cat", "dog"], np.vstack([TWO[:1], TWO]))
+    vectors.save(str(tmp_path / "saved"))
+    content = (tmp_path / "saved").read_bytes()
+    assert made(tmp_path, "words.kv", content) == {"numbers": TWO.tolist()}
+
+
+VECTORS = b"2 2\ncat " + struct.pack("<2f", 0.5, -1.25) + b"\ndog " + struct.pack("<2f", 3, 4)
 TEXT = "the 1 2\ncat 0.5 -1.25\ndog 3 4\ncats 5 6\n"
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("glove.txt.gz", gzip.compress(TEXT.encode())),
+        ("glove.txt.gz", gzip.compress(TEXT.encode(), mtime=0)),
         ("glove.txt.xz", lzma.compress(TEXT.encode())),
         ("glove.zip", member("glove.txt", TEXT.encode())),
-        (
-            "google.bin",
-            b"2 2\ncat " + struct.pack("<2f", 0.5, -1.25) + b"\ndog " + struct.pack("<2f", 3, 4),
-        ),
+        ("google.bin", VECTORS),
+        ("google.bin.gz", gzip.compress(VECTORS, mtime=0)),
     ],
 )
 def test_the_lines_for_packed_word_vectors_cut_the_words_out(name, content, tmp_path):

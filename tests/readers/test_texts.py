@@ -472,6 +472,10 @@ BAD = {
     "only separators": (" ,\n;,;", "it is empty; numbers are wanted."),
     "only quoted nothing": ('"",""\n"",', "it is empty; numbers are wanted."),
     "short line": ("1 2\n\n3\n", "it, line 3 has 1 number; 2 are wanted, as in line 1."),
+    "a short line of words": (
+        "1 2 3\n4 five",
+        "it, line 2, column 2 holds “five”; a number such as 3, -0.5 or 2e-3 is wanted.",
+    ),
     "long line": ("1,2\n3,4,5", "it, line 2 has 3 numbers; 2 are wanted, as in line 1."),
     "short labelled line": (
         "cat 1 2\ndog 3",

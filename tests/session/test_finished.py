@@ -1,17 +1,30 @@
-"""Finished attention weights come back as the weights of a board, to the last digits of float64."""
+"""Finished attention weights are looked at, drawn and exported alone, to the last bit."""
+
+import csv
+import io
+import json
+import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from attention.arithmetic import cell
+from attention.captions import formula
+from attention.exports.formats import FORMATS, PageContents, everything
+from attention.figures.panes import panes
+from attention.html import walk as tables
 from attention.limits import BadInput
 from attention.readers import texts
 from attention.readers.entry import ALONE, ArrayEntry
+from attention.readers.opening import opened
 from attention.readers.select import FINISHED, select
-from attention.session import links
-from attention.session.adopt import adopt, likely
-from attention.session.changes import set_mask, set_output_weights
+from attention.session import check_yours, links
+from attention.session.adopt import adopt, family_of, likely, picks_of
+from attention.session.changes import set_mask, set_output_weights, set_sentence
 from attention.session.examples import EXAMPLES
-from attention.session.run import run
+from attention.session.matrix import Matrix
+from attention.session.run import run, sizes, view
 from attention.session.settings import DRAWN
 
 RNG = np.random.default_rng(0)
@@ -37,54 +50,192 @@ def brought(values, s=None, **more):
     return adopt(s or four_words(), {FINISHED: found})
 
 
+def shown(s):
+    return view(s, run(s))
+
+
 @pytest.mark.parametrize("shape", [(4, 4), (3, 4, 4), (1, 2, 5, 5), (3, 6), (2, 3, 6)])
-def test_the_weights_of_the_board_are_those_that_were_brought(shape):
+def test_the_weights_of_the_board_are_those_that_were_brought_and_stand_alone(shape):
     A = softmax(3 * RNG.standard_normal(shape))
     s, said = brought(A)
     heads = A.reshape(-1, *shape[-2:])
-    assert (s.heads, s.softmax, s.scale) == (len(heads), True, 1)
-    weights = run(s).weights.reshape(heads.shape)
-    np.testing.assert_allclose(weights, heads, rtol=1e-13, atol=0)
-    np.testing.assert_allclose(run(s).output.reshape(heads.shape), heads, rtol=1e-13, atol=0)
-    assert said[1] == (
-        "These are finished weights: Q is their logarithm, K and V are 1, and the scale is 1, so"
-        " that softmax gives them again; Q, K, V, scores and output are none of a model."
-    )
+    for head, weights in enumerate(heads):
+        found = shown(replace(s, head=head))
+        assert list(found.stages) == ["weights"] == list(sizes(s))
+        assert np.array_equal(found.stages["weights"], weights)
+    assert said == [
+        f"Now on the board: weights ({' × '.join(map(str, shape[-3:]))}).".replace("(1 × ", "("),
+        "These are finished weights. They stand alone: no embeddings, queries, keys, scores or"
+        " output belong to them.",
+    ]
+    assert s.heads == len(heads) and s.weights_alone
     assert len(s.tokens) == shape[-2] and len(s.key_tokens) == shape[-1]
     assert links.from_file(links.to_file(s)) == s
 
 
-def test_zeros_stay_zeros_and_what_all_heads_hide_is_hidden():
+def test_zeros_stay_zeros_and_what_all_heads_hide_is_masked():
     A = softmax(RNG.standard_normal((2, 4, 4))) * np.tril(np.ones((4, 4)))
     A[1, 3, 0] = 0  # in one head alone
     A /= A.sum(axis=-1, keepdims=True)
-    s, _ = brought(A)
+    s, said = brought(A)
+    assert said[2] == "What is 0 in every head counts as masked."
     assert s.mask == DRAWN and np.array_equal(s.drawn, np.tril(np.ones((4, 4), bool)))
-    weights = run(s).weights
-    assert np.array_equal(weights == 0, A == 0)
-    np.testing.assert_allclose(weights, A, rtol=1e-13)
+    assert list(shown(s).stages) == ["mask", "weights"] == list(sizes(s))
+    assert np.array_equal(run(s).weights, A)
 
 
-def test_a_row_of_zeros_sees_no_key():
-    A = np.array([[0.25, 0.75], [0.0, 0.0]])
-    s, _ = brought(A)
-    np.testing.assert_allclose(np.squeeze(run(s).weights), A, rtol=1e-14)
+def test_a_row_of_zeros_sees_no_key_also_where_it_does_in_another_head():
+    A = np.array([[[0.25, 0.75], [0.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]])
+    assert np.array_equal(run(brought(A)[0]).weights, A)
+    assert np.array_equal(np.squeeze(run(brought(A[0])[0]).weights), A[0])
 
 
-def test_printed_weights_sum_to_1_again_and_it_is_said_by_how_much_they_did_not():
+def test_printed_weights_stay_as_they_are_and_it_is_said_how_far_their_rows_are_off_1():
     A = softmax(RNG.standard_normal((4, 4))).round(2)
     A[0] = [0.33, 0.33, 0.33, 0.0]
     s, said = brought(A)
-    np.testing.assert_allclose(np.squeeze(run(s).weights).sum(axis=-1), 1, rtol=1e-14)
-    assert said[2] == "Rows were 0.0100 off 1 at most, and sum to 1 now."
+    assert np.array_equal(shown(s).stages["weights"], A)
+    assert said[-1] == "Rows are 0.0100 off 1 at most, and stay as they are."
 
 
 def test_what_stood_on_the_board_before_does_not_change_them():
     s = set_output_weights(set_mask(four_words(), "causal"), True)
     A = softmax(RNG.standard_normal((4, 4)))
-    new, _ = brought(A, s)
-    np.testing.assert_allclose(np.squeeze(run(new).weights), A, rtol=1e-13)
+    new, _ = brought(A, replace(s, context=True, fill="-1e9"))
+    assert np.array_equal(shown(new).stages["weights"], A)
     assert new.mask == "none" and set(new.matrices) == set("QKV")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda s: replace(s, softmax=True),
+        lambda s: replace(s, scale=None),
+        lambda s: s.with_matrix("Q", Matrix(2 * s.matrices["Q"].values)),
+        lambda s: s.with_matrix("K", Matrix(2 * s.matrices["K"].values)),
+        lambda s: s.with_matrix("V", Matrix(2 * s.matrices["V"].values)),
+        lambda s: set_output_weights(s, True),
+    ],
+)
+def test_with_other_numbers_or_another_rule_they_are_an_attention_like_any(other):
+    s = other(brought(softmax(RNG.standard_normal((2, 4, 4))))[0])
+    assert not s.weights_alone
+    assert {"Q", "K", "V", "scores", "output"} <= set(shown(s).stages)
+
+
+def test_no_example_is_taken_for_finished_weights():
+    assert not any(example.build().weights_alone for example in EXAMPLES.values())
+
+
+def test_a_sentence_of_as_many_words_names_them_and_another_is_refused():
+    s, _ = brought(softmax(RNG.standard_normal((3, 5))))
+    named = set_sentence(s, "[CLS] play ##ing")
+    named = set_sentence(named, "the cat sat down.", memory=True)
+    assert (named.tokens, named.key_tokens) == (
+        ("[CLS]", "play", "##ing"),
+        ("the", "cat", "sat", "down", "."),
+    )
+    assert named.weights_alone and named.matrices == s.matrices
+    with pytest.raises(BadInput) as refused:
+        set_sentence(s, "the cat")
+    assert str(refused.value) == (
+        "the sentence has 2 tokens, and these finished weights have 3 rows; type as many words, or"
+        " choose an example to leave the weights."
+    )
+
+
+def test_what_is_brought_after_them_stands_on_an_example_and_is_normalised():
+    s, _ = brought(softmax(RNG.standard_normal((3, 3))))
+    X = RNG.standard_normal((3, 4))
+    after, _ = adopt(s, {"X": select(entry(X), "X", "it")})
+    assert after.softmax and after.scale is None and np.array_equal(after.matrices["X"].values, X)
+    with pytest.raises(BadInput, match=r"^K and V are missing; Q, K and V are wanted together\.$"):
+        adopt(s, {"Q": select(entry(X), "Q", "it")})
+
+
+def test_board_cell_and_figures_speak_of_weights_alone():
+    A = softmax(RNG.standard_normal((2, 3, 3))) * np.tri(3)
+    A /= A.sum(axis=-1, keepdims=True)
+    s, _ = brought(A)
+    found = shown(replace(s, head=1))
+    assert formula(found) == [("Attention weights A", "weights"), ("   head 2 of 2", None)]
+    assert [(pane["name"], pane["formula"]) for pane in panes(found)] == [
+        ("mask", "0 or −∞"),
+        ("weights", "finished weights"),
+    ]
+    assert cell(found, "weights", 0, 0) == ["a finished weight, as it was brought", "= 1"]
+    assert cell(found, "weights", 0, 1) == ["this key is hidden", "the weight is 0"]
+    told = tables.figures(found, 2)
+    assert "How sharp the weights are" in told and "How far the numbers spread" not in told
+
+
+def contents(s) -> PageContents:
+    found = shown(s)
+    return PageContents(s, run(s), found, "mine", lambda: panes(found))
+
+
+def test_every_export_holds_the_weights_and_no_stage_besides():
+    A = softmax(RNG.standard_normal((2, 3, 4)))
+    s, _ = brought(A)
+    page = contents(s)
+    written = {name: format.write(page) for name, format in FORMATS.items()}
+    rows = list(csv.DictReader(io.StringIO(written["csv"].decode(), newline="")))
+    assert [row["stage"] for row in rows] == ["weights"] * 12
+    assert [float(row["value"]) for row in rows] == A[0].ravel().tolist()
+    with np.load(io.BytesIO(written["npz"])) as arrays:
+        assert np.array_equal(arrays["weights"], A)
+        assert not {"Q", "K", "V", "scores", "output", "joined"} & set(arrays.files)
+    assert list(json.loads(written["json"])["stages"]) == ["weights"]
+    space = {}
+    exec(written["python"].decode(), space)
+    assert np.array_equal(space["weights"], A) and not {"Q", "K", "output"} & set(space)
+    assert "weights = " in written["notebook"].decode()
+    for name in ("latex", "markdown", "report", "matrices"):
+        text = written[name].decode().partition("<script")[0]
+        assert "weights" in text or "A = " in text
+        assert "softmax" not in text and "scores" not in text, name
+
+
+def test_the_zip_and_its_figure_are_made_of_weights_alone():
+    s, _ = brought(softmax(RNG.standard_normal((3, 3))))
+    *_, (_, _, content) = everything(contents(s))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert "figure.svg" in archive.namelist()
+        assert not [name for name in archive.namelist() if name.endswith(".txt")]
+
+
+def test_check_yours_says_that_there_is_nothing_to_compare_with():
+    with pytest.raises(BadInput, match=r"^Explore shows finished weights alone; there are no "):
+        check_yours.from_settings(brought(np.full((2, 2), 0.5))[0])
+
+
+def test_among_the_arrays_of_a_file_one_of_finished_weights_is_chosen():
+    layers = {f"layer{k}": entry(softmax(RNG.standard_normal((1, 2, 3, 3)))) for k in range(2)}
+    assert family_of(layers) == "finished"
+    assert picks_of(layers, "finished", None) == {FINISHED: "layer0"}
+    beside = layers | {"X": entry(np.ones((3, 4)))}
+    assert family_of(beside) == "weights"
+    assert picks_of(beside, "finished", None) == {FINISHED: "layer0"}
+    assert picks_of({"a": entry(np.ones((2, 2)))}, "finished", None) == {FINISHED: None}
+
+
+def test_what_the_page_saves_of_them_comes_in_again_as_they_were():
+    A = softmax(RNG.standard_normal((2, 3, 3))) * np.tri(3)
+    A /= A.sum(axis=-1, keepdims=True)
+    s, _ = brought(A)
+    found = opened("mine.npz", FORMATS["npz"].write(contents(s)))
+    assert family_of(found) == "finished"
+    name = picks_of(found, "finished", None)[FINISHED]
+    again, _ = adopt(four_words(), {FINISHED: select(found[name], FINISHED, "it")})
+    assert np.array_equal(run(again).weights, A) and again.drawn == s.drawn
+
+
+def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
+    with pytest.raises(BadInput) as refused:
+        brought(softmax(RNG.standard_normal((12, 60, 60))))
+    assert str(refused.value) == (
+        "12 heads of 60 keys are 720 columns; at most 512 fit. Cut heads out, such as 0:8."
+    )
 
 
 @pytest.mark.parametrize(

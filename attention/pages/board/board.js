@@ -8,7 +8,6 @@ const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
-const boards = new WeakMap()
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
 window.__attentionOpened ??= window.navigation?.currentEntry?.index ?? 0
@@ -158,9 +157,7 @@ class Board {
   emit(name, value) {
     this.untaken.hidden = true
     if (connected()) return this.send(name, value)
-    this.say(
-      'The server cannot be reached just now, so this was not taken. Try again when it is back.'
-    )
+    this.say(UNTAKEN)
   }
 
   // One sentence below the board; "" takes it away. That something was done goes by itself.
@@ -914,7 +911,7 @@ class Board {
     }
   }
 
-  close() {
+  end() {
     this.resize.disconnect()
     this.themes.disconnect()
     this.ended.abort()
@@ -944,12 +941,7 @@ const CONFIG = { displayModeBar: false, responsive: false, doubleClick: 'reset',
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector('.board')
-  if (!boards.has(root)) boards.set(root, new Board(root))
-  const board = boards.get(root)
   const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
-  board.show(received(bytes), setTriggerValue)
-  return () => {
-    board.close()
-    boards.delete(root)
-  }
+  const head = received(bytes)
+  return callOn(root, Board, board => board.show(head, setTriggerValue))
 }

@@ -4,11 +4,6 @@
 
 const PATIENCE = 5000 // ms without an answer: then a message is sent again
 
-const connected = () => {
-  const page = document.querySelector('[data-testid=stApp]')
-  return (page?.dataset.testConnectionState ?? 'CONNECTED') === 'CONNECTED'
-}
-
 class Edits {
   constructor(send, changed, say) {
     Object.assign(this, { send, changed, say })

@@ -1,10 +1,9 @@
 // The button that copies the link. Where a browser gives no clipboard, as on plain http, the text
 // stands selected in a field, ready to be copied by hand.
 
-const shares = new WeakMap()
-
 class Share {
   constructor (root) {
+    this.root = root
     this.button = make('button', 'share-button', root, 'Copy link')
     this.button.type = 'button'
     this.button.setAttribute('aria-expanded', 'false')
@@ -66,6 +65,11 @@ class Share {
     this.done.textContent = ''
   }
 
+  end () {
+    document.removeEventListener('pointerdown', this.away)
+    this.root.replaceChildren()
+  }
+
   async copy (field) {
     const word = field === this.link ? 'link' : 'line'
     field.focus()
@@ -78,12 +82,5 @@ class Share {
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector('.share')
-  if (!shares.has(root)) shares.set(root, new Share(root))
-  const share = shares.get(root)
-  share.show(JSON.parse(new TextDecoder().decode(data)))
-  return () => {
-    document.removeEventListener('pointerdown', share.away)
-    root.replaceChildren()
-    shares.delete(root)
-  }
+  return callOn(root, Share, share => share.show(JSON.parse(new TextDecoder().decode(data))))
 }

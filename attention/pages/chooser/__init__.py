@@ -1,0 +1,124 @@
+"""The chooser of files: a button and a place to drop them, for files of any kind and size.
+
+The browser sends what is within the limit whole, and of a larger file its first bytes, by which the
+page says what it is. Nothing goes over HTTP: a proxy's limit on uploads does not count.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from attention.limits import MAX_HEADER, MAX_STATE, BadInput
+from attention.pages import state
+from attention.readers.entry import shown
+from attention.readers.other_files import answer
+from attention.session import links
+
+MOST = 16  # files of one choice, wherever
+MOST_NAME = 255  # characters
+HEAD = MAX_HEADER + 8  # bytes that are sent of a file beyond the limit
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "attention_chooser",
+    html='<div class="chooser"></div>\n',
+    css=(_HERE / "chooser.css").read_text(),
+    js="".join((_HERE / script).read_text() for script in ("../elements.js", "chooser.js")),
+    isolate_styles=False,
+)
+
+
+class ChosenFile(NamedTuple):
+    """A file as the browser sent it: whole, or its first bytes alone."""
+
+    name: str
+    size: int
+    sent: bytes
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.sent) == self.size
+
+    def content(self) -> bytes:
+        """All its bytes; of a file that was not sent, why not, and what can be done."""
+        if self.is_whole and links.is_file(self.sent):  # which may be larger than others
+            return self.sent
+        if told := answer(self.name, self.sent[:HEAD], self.size):
+            raise told
+        if not self.is_whole:
+            raise BadInput(
+                f"{shown(self.name)} was not sent beside the others, which are {MAX_STATE:,} bytes"
+                " together; choose it alone."
+            )
+        return self.sent
+
+
+def show(key: str, label: str, says: str, most: int = 1) -> tuple[ChosenFile, ...]:
+    """Draw the chooser; what was chosen last, until it is taken away or its page is left.
+
+    ``most`` files can be chosen at once.
+    """
+    if not state.stands(key):
+        state.set_page_value(_chosen(key), (0, ()))
+    turn, files = state.page_value(_chosen(key), (0, ()))
+    data = {
+        "label": label,
+        "says": says,
+        "turn": turn,
+        "files": [(shown(file.name, 60), file.size) for file in files],
+        "limits": {"files": most, "bytes": MAX_STATE, "head": HEAD},
+    }
+    taken = partial(_take, key)
+    _COMPONENT(key=key, data=json.dumps(data).encode(), on_chosen_change=taken)
+    if state.missed(key, "chosen"):
+        taken()
+        st.rerun()
+    return files
+
+
+def forget(key: str) -> None:
+    """Let go of the files."""
+    state.set_page_value(_chosen(key), (0, ()))
+
+
+def _chosen(key: str) -> str:
+    return f"{key}_chosen"
+
+
+def _take(key: str) -> None:
+    message = state.trigger(key, "chosen")
+    if message is None:
+        return
+    try:
+        state.set_page_value(_chosen(key), read(message))
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):
+        state.refuse("the files did not arrive whole; choose them once more.")
+
+
+def read(message: Any) -> tuple[int, tuple[ChosenFile, ...]]:
+    """What a browser sent: its count of choices, and the files; nothing in it is trusted.
+
+    >>> read({"turn": 1, "files": [{"name": "x.csv", "size": 3, "sent": "MSwy"}]})
+    (1, (ChosenFile(name='x.csv', size=3, sent=b'1,2'),))
+    """
+    turn, given = message["turn"], message["files"]
+    if type(turn) is not int or not isinstance(given, list) or len(given) > MOST:
+        raise ValueError
+    return turn, tuple(map(_file, given))
+
+
+def _file(given: dict[str, Any]) -> ChosenFile:
+    name, size, sent = given["name"], given["size"], given["sent"]
+    if not isinstance(name, str) or type(size) is not int or len(sent) > 4 * (MAX_STATE // 3 + 1):
+        raise ValueError
+    content = base64.b64decode(sent, validate=True)
+    if len(content) > min(size, MAX_STATE):
+        raise ValueError
+    return ChosenFile(name[-MOST_NAME:], size, content)

@@ -1,0 +1,198 @@
+"""What a file says of itself: program, version, date, where its numbers came from, and which item
+and head it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from attention import program
+from attention.markdown import plain
+from attention.masks import MASKS
+from attention.numbers import exact
+from attention.readers.select import FINISHED, MASK
+from attention.session.examples import EXAMPLES, OWN
+from attention.session.matrix import Recipe
+from attention.session.origin import Origin
+from attention.session.settings import DRAWN, Settings
+from attention.weights import INITIALISERS
+
+CHANGED = ", changed by hand since"
+OTHERWISE = ", changed since"  # of an example: a link of before 0.4 may have brought others
+UNSAID = "given, and no record of where from"  # such a link too
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which items or heads a file holds, counted from 1, and how many there are.
+
+    >>> [Part("head", which, 3).words for which in ((2,), (1, 3), (1, 2, 3))]
+    ['head 2 of 3', 'heads 1, 3 of 3', 'all 3 heads']
+    >>> [Part("head", which, 3).suffix for which in ((2,), (1, 3), (1, 2, 3))]
+    ['_head2', '_heads1-3', '_all_heads']
+    """
+
+    word: str
+    which: tuple[int, ...]
+    count: int
+
+    @classmethod
+    def all(cls, word: str, count: int) -> Part:
+        return cls(word, tuple(range(1, count + 1)), count)
+
+    @property
+    def words(self) -> str:
+        """Nothing where there is one."""
+        if self.count == 1:
+            return ""
+        if len(self.which) == self.count:
+            return f"all {self.count} {self.word}s"
+        plural = "s" * (len(self.which) > 1)
+        return f"{self.word}{plural} {', '.join(map(str, self.which))} of {self.count}"
+
+    @property
+    def suffix(self) -> str:
+        """The same for the name of a file."""
+        if self.count == 1:
+            return ""
+        if len(self.which) == self.count:
+            return f"_all_{self.word}s"
+        return f"_{self.word}{'s' * (len(self.which) > 1)}{'-'.join(map(str, self.which))}"
+
+
+@dataclass(frozen=True)
+class About:
+    """The same in every format, which each writes in its own way.
+
+    Two files of one state differ in the date alone, :func:`attention.program.today`.
+
+    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (2,), 4))
+    >>> about.lines()[1:]
+    ['head 2 of 4', 'Q, K: typed', 'V: drawn']
+    """
+
+    inputs: Mapping[str, str] = field(default_factory=dict)  # where each came from
+    behind: tuple[str, ...] = ()  # what of their model the formula has not
+    item: Part = Part("item", (1,), 1)
+    head: Part = Part("head", (1,), 1)
+
+    @property
+    def made_by(self) -> str:
+        return f"{program.NAME} {program.version()}, {program.today().isoformat()}"
+
+    @property
+    def part(self) -> str:
+        """Which item and head: "" where there is one of each."""
+        return ", ".join(filter(None, (self.item.words, self.head.words)))
+
+    @property
+    def suffix(self) -> str:
+        """The same for the name of a file: ``_item1_head2``, or ""."""
+        return self.item.suffix + self.head.suffix
+
+    def lines(self) -> list[str]:
+        """Sentences of one line each; inputs from the same place share one."""
+        together: dict[str, list[str]] = {}
+        for name, source in self.inputs.items():
+            together.setdefault(source, []).append(name)
+        sources = [f"{', '.join(names)}: {source}" for source, names in together.items()]
+        return [self.made_by, *([self.part] if self.part else []), *sources, *self.behind]
+
+    def markdown(self) -> str:
+        """The same as a list."""
+        made_by, *others = self.lines()
+        return "\n".join(f"- {line}" for line in [made_by, *map(plain, others)])
+
+    def record(self) -> dict[str, Any]:
+        """The same as values by name, for JSON."""
+        found: dict[str, Any] = {"program": program.NAME, "version": program.version()}
+        found["date"] = program.today().isoformat()
+        for part in (self.item, self.head):
+            found[part.word] = part.words or "1 of 1"
+        return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
+
+
+UNKNOWN = About()
+
+
+def what_it_is(s: Settings, whole: bool = False) -> About:
+    """Of the item and head that are looked at, or of the ``whole``."""
+    inputs = {name: source_of(s, name) for name in s.matrices}
+    if s.weights_alone:
+        inputs = {FINISHED: inputs["Q"]}
+    if s.mask != "none":
+        inputs[MASK] = _mask_source(s)
+    if s.padding:
+        keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
+        inputs["padding"] = f"{keys} hidden"
+    if whole:
+        parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
+    else:
+        parts = Part("item", (s.item + 1,), max(s.batch, 1)), Part("head", (s.head + 1,), s.heads)
+    return About(inputs, behind(s), *parts)
+
+
+def behind(s: Settings) -> tuple[str, ...]:
+    """What the models have that these inputs are from, and this formula has not."""
+    return tuple(dict.fromkeys(came.behind for came in s.origins.values() if came.behind))
+
+
+def source_of(s: Settings, name: str) -> str:
+    """Where an input came from: an example, a draw, a file, or somebody's hands.
+
+    >>> source_of(EXAMPLES["four-words"].build(), "X")
+    'example “Four words, by hand”'
+    """
+    example, matrix = EXAMPLES[s.example], s.matrices[name]
+    made = example.build().matrices.get(name) if s.example != OWN else None
+    title = f"example “{example.title}”"
+    if made is not None and made == matrix:
+        recipe = matrix.recipe
+        return (
+            f"{title}, {in_words(recipe)}" if recipe and matrix.follows(s.rows_of(name)) else title
+        )
+    if matrix.recipe and matrix.follows(s.rows_of(name)):
+        return in_words(matrix.recipe)
+    if matrix.origin:
+        return matrix.origin.source + ("" if matrix.origin.holds(matrix.values) else CHANGED)
+    if made is not None and made.recipe == matrix.recipe:
+        return title + OTHERWISE
+    return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID
+
+
+def on_its_own(s: Settings) -> Settings:
+    """Settings of no example any more; typed numbers that were the example's go on saying so."""
+    title, made = f"example “{EXAMPLES[s.example].title}”", EXAMPLES[s.example].build().matrices
+    matrices = {
+        name: replace(matrix, origin=Origin.of(title, made[name].values))
+        if name in made and not matrix.recipe and not matrix.origin and s.example != OWN
+        else matrix
+        for name, matrix in s.matrices.items()
+    }
+    return replace(s, example=OWN, names={}, matrices=matrices)
+
+
+def _mask_source(s: Settings) -> str:
+    if s.mask != DRAWN:
+        return MASKS[s.mask].label
+    if s.drawn_from is None:
+        return "drawn by hand"
+    return s.drawn_from.source + ("" if s.drawn_from.holds(np.array(s.drawn)) else CHANGED)
+
+
+def in_words(recipe: Recipe) -> str:
+    """Kind and seed of a draw.
+
+    >>> in_words(Recipe("integers", 7, -1, 2, "words"))
+    'random integers from -1 to below 2 for each word, seed 7'
+    """
+    kind = INITIALISERS[recipe.kind]
+    words = kind.label
+    if kind.ranged:
+        words += f" from {exact(recipe.low)} to below {exact(recipe.high)}"
+    words += " for each word" if recipe.by_word else ""
+    return words if recipe.kind == "identity" else f"{words}, seed {recipe.seed}"

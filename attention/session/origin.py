@@ -1,0 +1,80 @@
+"""Where numbers came from that a person brought, kept beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.limits import BadInput
+from attention.readers.entry import short
+
+LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
+_MARK = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a person brought, in words; a mark of the numbers as they came; and what of the model
+    they are from stayed behind.
+
+    >>> came = Origin.of("mine.npy", np.eye(2))
+    >>> came.holds(np.eye(2)), came.holds(np.zeros((2, 2)))
+    (True, False)
+    """
+
+    source: str
+    mark: str
+    behind: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mark, str) or not _MARK.fullmatch(self.mark):
+            raise BadInput("a mark of 12 hexadecimal digits is wanted")
+        object.__setattr__(self, "source", one_line(self.source, LONGEST_SOURCE))
+        object.__setattr__(self, "behind", one_line(self.behind, LONGEST_BEHIND))
+
+    @classmethod
+    def of(cls, source: str, values: np.ndarray, behind: str = "") -> Origin:
+        return cls(source, _mark(values), behind)
+
+    def holds(self, values: np.ndarray) -> bool:
+        """Whether these are still the numbers that came."""
+        return _mark(values) == self.mark
+
+
+def one_line(text: str, most: int) -> str:
+    """Text that stands in a comment of any file: printable, in one line, not too long."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return short(" ".join(plain.split()), most)
+
+
+def _mark(values: np.ndarray) -> str:
+    values = np.ascontiguousarray(values, dtype="<f8")
+    digest = hashlib.blake2b(repr(values.shape).encode(), digest_size=6)
+    digest.update(values.tobytes())
+    return digest.hexdigest()
+
+
+# ---- as a parameter of a link --------------------------------------------------------------------
+
+
+def write_origins(origins: Mapping[str, Origin]) -> str:
+    """``{what stayed behind: {source: {name of an input: mark}}}``, so that each is said once."""
+    together: dict[str, dict[str, dict[str, str]]] = {}
+    for name, origin in origins.items():
+        together.setdefault(origin.behind, {}).setdefault(origin.source, {})[name] = origin.mark
+    return json.dumps(together, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_origins(text: str) -> dict[str, Origin]:
+    """The inverse; anything else raises BadInput, ValueError or AttributeError."""
+    return {
+        name: Origin(source, mark, behind)
+        for behind, sources in json.loads(text).items()
+        for source, inputs in sources.items()
+        for name, mark in inputs.items()
+    }

@@ -1,0 +1,163 @@
+"""Files chosen, dropped, changed for others and taken away, in a real browser."""
+
+import json
+
+import numpy as np
+import pytest
+from browser.conftest import until
+from safetensors.numpy import save as safetensors
+
+from attention.limits import MAX_FILE
+from attention.readers.other_files import answer
+
+NAMES = ".st-key-load_file .chooser-name"
+PREVIEW = ".st-key-dock_content table.numbers"
+NOTHING = "Nothing changes until you have seen what was understood"
+RNG = np.random.default_rng(8)
+ONE, TWO = b"1,2,3,4\n5,6,7,8\n", b"word,a,b,c,d\ncat,9,8,7,6\ndog,5,4,3,2\nant,1,1,1,1\n"
+
+
+def names(dashboard) -> list[str]:
+    return dashboard.page.locator(NAMES).all_inner_texts()
+
+
+def test_a_file_gives_way_to_the_next_stays_beneath_back_and_can_be_taken_away(visit):
+    dashboard = visit().open(example="four-words")
+    dashboard.upload("one.csv", ONE)
+    until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 4"))
+    dashboard.upload("two.csv", TWO)
+    until(dashboard.page.locator(PREVIEW, has_text="X, 3 × 4"))
+    assert names(dashboard) == ["two.csv"]
+    dashboard.upload("two.csv", TWO)  # over itself
+    until(dashboard.page.locator(NAMES, has_text="two.csv"))
+    dashboard.use()
+    dashboard.after(dashboard.page.go_back)
+    assert names(dashboard) == ["two.csv"]
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[9, 8, 7, 6], [5, 4, 3, 2], [1, 1, 1, 1]]
+    dashboard.page.get_by_role("button", name="Take two.csv away").click()
+    until(dashboard.page.get_by_text(NOTHING))
+    assert names(dashboard) == []
+    assert dashboard.page.evaluate("() => document.activeElement.type") == "file"
+    dashboard.upload("two.csv", TWO)
+    until(dashboard.page.locator(PREVIEW, has_text="X, 3 × 4"))
+
+
+@pytest.mark.parametrize("away", ["another part", "another page"])
+def test_a_file_is_gone_once_its_place_was_left(visit, away):
+    dashboard = visit().open()
+    dashboard.upload("one.csv", ONE)
+    until(dashboard.page.locator(PREVIEW))
+    if away == "another part":
+        dashboard.tab("Spread")
+        until(dashboard.page.locator(".st-key-dock_spread"))
+        dashboard.tab("Your data")
+    else:
+        links = dashboard.page.get_by_test_id("stTopNavLink")
+        links.filter(has_text="Conventions").click()
+        until(dashboard.page.locator("p.intro", has_text="as each framework would answer"))
+        links.filter(has_text="Explore").click()
+    until(dashboard.page.get_by_text(NOTHING))
+    assert names(dashboard) == []
+
+
+def test_of_a_checkpoint_of_three_gigabytes_the_first_bytes_are_sent_and_answered(visit, tmp_path):
+    part = "model.layers.{}.self_attn.{}_proj.weight"
+    names_in_it = [part.format(layer, name) for layer in (7, 8) for name in "qkv"]
+    header = {
+        name: {"dtype": "F32", "shape": [4, 4], "data_offsets": [64 * k, 64 * k + 64]}
+        for k, name in enumerate(names_in_it)
+    }
+    text = json.dumps(header).encode()
+    head, size = len(text).to_bytes(8, "little") + text, 3 * 10**9
+    file = tmp_path / "large.safetensors"
+    file.write_bytes(head)
+    with file.open("r+b") as grows:
+        grows.truncate(size)
+    dashboard, sent = visit(), []
+    dashboard.page.on("websocket", lambda s: s.on("framesent", lambda b: sent.append(len(b))))
+    dashboard.open()
+    dashboard.tab("Your data")
+    dashboard.page.locator(".st-key-load_file input").set_input_files(file)
+    told = answer(file.name, head, size)
+    until(dashboard.page.locator(".said.refused", has_text=str(told)))
+    assert dashboard.page.locator(".st-key-dock_content pre").inner_text().strip() == told.code
+    assert "model.layers.7.self_attn." in told.code
+    assert max(sent) < 2e6
+    assert dashboard.page.locator(".chooser-size").inner_text() == "3 GB"
+
+
+def test_a_configuration_chosen_with_its_weights_says_how_they_are_read(visit):
+    fused = RNG.standard_normal((3 * 8, 8)).astype(np.float32)
+    tensors = {"gpt_neox.layers.0.attention.query_key_value.weight": fused}
+    config = {"model_type": "gpt_neox", "num_attention_heads": 2, "hidden_size": 8}
+    dashboard = visit().open()
+    dashboard.tab("Your data")
+    kind = "application/octet-stream"
+    files = [("config.json", json.dumps(config).encode()), ("vocab.txt", b"a\nb\n")]
+    files.append(("model.safetensors", safetensors(tensors)))
+    payload = [{"name": name, "mimeType": kind, "buffer": content} for name, content in files]
+    dashboard.page.locator(".st-key-load_file input").set_input_files(payload)
+    until(dashboard.page.get_by_text("Read by the config.json that was opened (gpt_neox)"))
+    until(dashboard.page.locator(".said.flag", has_text="left out: vocab.txt."))
+    until(dashboard.page.locator(PREVIEW, has_text="W_Q, 8 × 8"))
+    assert names(dashboard) == [name for name, _ in files]
+
+
+def test_the_chooser_is_opened_with_the_keyboard_and_read_out_by_its_label(visit):
+    dashboard = visit().open()
+    dashboard.tab("Your data")
+    dashboard.page.get_by_role("button", name="Read it").focus()
+    dashboard.idle()
+    dashboard.page.keyboard.press("Tab")
+    chooser = dashboard.page.get_by_label("Choose a file, or drop it here")
+    assert chooser.evaluate("node => node === document.activeElement")
+    with dashboard.page.expect_file_chooser() as opened:
+        dashboard.page.keyboard.press("Enter")
+    file = {"name": "one.csv", "mimeType": "text/csv", "buffer": ONE}
+    opened.value.set_files(file)
+    until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 4"))
+
+
+DROP = """([selector, text]) => {
+  const area = document.querySelector(selector), dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File([text], 'dropped.csv'))
+  for (const kind of ['dragenter', 'dragover', 'drop'])
+    area.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }))
+}"""
+
+
+def test_a_file_is_dropped_on_the_chooser(visit):
+    dashboard = visit().open()
+    dashboard.tab("Your data")
+    until(dashboard.page.locator(".chooser-area"))
+    dashboard.page.evaluate(DROP, [".chooser-area", ONE.decode()])
+    until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 4"))
+    assert names(dashboard) == ["dropped.csv"]
+
+
+UNREADABLE = """() => {
+  FileReader.prototype.readAsDataURL = () => { throw new Error('it was moved') } }"""
+
+
+def test_what_the_browser_cannot_read_is_one_sentence_and_the_file_before_stays(visit):
+    dashboard = visit().open()
+    dashboard.upload("one.csv", ONE)
+    until(dashboard.page.locator(PREVIEW))
+    dashboard.page.evaluate(UNREADABLE)
+    dashboard.upload("two.csv", TWO)
+    until(dashboard.page.locator(".chooser-status", has_text="it was moved"))
+    assert dashboard.page.locator(".chooser-status").inner_text() == (
+        "This browser cannot read two.csv, as if it were a folder or had changed meanwhile"
+        " (it was moved)."
+    )
+    assert names(dashboard) == ["one.csv"]
+
+
+def test_a_file_of_the_largest_size_arrives_whole(visit):
+    dashboard = visit().open()
+    rows = b"w 1 2\n" * 3 + b"# " + b"x" * 100 + b"\n"
+    dashboard.upload("full.png", b"\x89PNG" + bytes(MAX_FILE - 4))
+    until(dashboard.page.locator(".said.refused", has_text="full.png is a picture"))
+    dashboard.upload("words.txt", rows)
+    until(dashboard.page.locator(PREVIEW, has_text="X, 3 × 2"))

@@ -1,0 +1,73 @@
+"""What a browser sends of the files that were chosen, and what is made of it."""
+
+import base64
+
+import pytest
+from pages.test_explore import below, opened, ran, said
+
+from attention.limits import MAX_STATE, BadInput
+from attention.pages.chooser import MOST, ChosenFile, read
+from attention.readers.other_files import OtherKind
+
+
+def sent(content: bytes, **other) -> dict:
+    text = base64.b64encode(content).decode()
+    return {"name": "x.csv", "size": len(content), "sent": text} | other
+
+
+def test_files_arrive_by_name_with_all_their_bytes():
+    content = bytes(range(256)) * 3
+    turn, (one, two) = read({"turn": 7, "files": [sent(content), sent(b"", name="e.txt")]})
+    assert turn == 7
+    assert (one.name, one.size, one.content()) == ("x.csv", 768, content)
+    assert (two.name, two.content()) == ("e.txt", b"")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        [],
+        {"turn": 1},
+        {"turn": True, "files": []},
+        {"turn": "1", "files": []},
+        {"turn": 1, "files": {}},
+        {"turn": 1, "files": [sent(b"1")] * (MOST + 1)},
+        {"turn": 1, "files": ["x.csv"]},
+        {"turn": 1, "files": [sent(b"1", name=3)]},
+        {"turn": 1, "files": [sent(b"1", size=0)]},
+        {"turn": 1, "files": [sent(b"1", size=1.0)]},
+        {"turn": 1, "files": [sent(b"1", size=-1)]},
+        {"turn": 1, "files": [sent(b"1", sent="MQ=")]},
+        {"turn": 1, "files": [sent(b"1", sent="M\nQ==")]},
+        {"turn": 1, "files": [sent(b"1", sent=3)]},
+        {"turn": 1, "files": [sent(b"1", size=9 * MAX_STATE, sent="A" * 4 * (MAX_STATE // 3 + 2))]},
+    ],
+    ids=lambda message: str(message)[:60],
+)
+def test_a_message_that_no_chooser_sends_is_refused(message):
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        read(message)
+
+
+def test_a_file_that_is_not_whole_says_what_to_do():
+    with pytest.raises(OtherKind, match=r"^m.pt is a pickle, which runs code"):
+        ChosenFile("m.pt", 10, b"").content()
+    with pytest.raises(OtherKind, match=r"^x.npy has 9,000,000 bytes; at most 8,388,608 are read"):
+        ChosenFile("x.npy", 9_000_000, b"\x93NUMPY").content()
+    with pytest.raises(BadInput) as refused:
+        ChosenFile("x.csv", 10, b"").content()
+    assert str(refused.value) == (
+        "x.csv was not sent beside the others, which are 18,874,368 bytes together; choose it alone."
+    )
+
+
+def test_of_several_files_the_arrays_are_read_and_the_others_named():
+    at = below(opened(), "Your data")
+    files = (ChosenFile("a.txt", 2, b"1 "), ChosenFile("x.npy", 6, b"\x93NUMPY"))
+    at.session_state["visit"].page_values["load_file_chosen"] = 1, (files[0], *files)
+    ran(at)
+    assert said(at, "flag") == [
+        "One file is read at a time, with a config.json beside it; left out: a.txt, a.txt."
+    ]
+    assert said(at, "refused") == ["x.npy: its .npy version is missing; 1.0, 2.0 and 3.0 are read."]

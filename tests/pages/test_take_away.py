@@ -1,0 +1,108 @@
+"""Take it away on Explore: names of files, chosen stages, the zip beside the figure, citing."""
+
+import io
+import json
+import zipfile
+
+import pytest
+import streamlit as st
+from pages.test_explore import below, opened, ran
+from pages.test_paper_page import figure_of
+
+from attention.exports import citation
+
+
+@pytest.fixture
+def offered(monkeypatch) -> dict:
+    """What each button saves: label → (name of the file, its bytes or what writes them)."""
+    found, button = {}, st.download_button
+
+    def recorded(label, data, file_name, *rest, **options):
+        found[label] = file_name, data
+        return button(label, data, file_name, *rest, **options)
+
+    monkeypatch.setattr(st, "download_button", recorded)
+    return found
+
+
+def taking(**link):
+    return below(opened(**(link or {"example": "sentence"})), "Take it away")
+
+
+def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
+    taking(example="sentence", head="1")
+    assert {label: name for label, (name, _) in offered.items()} == {
+        "CSV, a line for each cell": "attention_sentence_cells_head2.csv",
+        "CSV, matrices": "attention_sentence_matrices_head2.csv",
+        "NPZ for NumPy": "attention_sentence_stages.npz",
+        "JSON": "attention_sentence_stages_head2.json",
+        "LaTeX": "attention_sentence_stages_head2.tex",
+        "Markdown": "attention_sentence_stages_head2.md",
+        "Python script": "attention_sentence_recompute.py",
+        "Jupyter notebook": "attention_sentence_recompute.ipynb",
+        "HTML report": "attention_sentence_report_head2.html",
+        "The state as a file": "attention_sentence_state.json",
+        "Save as PDF": "attention_sentence_head2.pdf",
+        "Save as SVG": "attention_sentence_head2.svg",
+        "Save as PNG": "attention_sentence_head2.png",
+    }
+
+
+@pytest.mark.parametrize(
+    ("heads", "name"),
+    [("0", "attention_sentence_head1.pdf"), ("0.1", "attention_sentence_all_heads.pdf")],
+)
+def test_a_figure_is_named_by_the_heads_on_it(offered, heads, name):
+    taking(example="sentence", head="1", paper_heads=heads)
+    assert offered["Save as PDF"][0] == name
+
+
+def test_one_head_alone_needs_no_name(offered):
+    taking(example="four-words")
+    names = [name for name, _ in offered.values()]
+    assert not any("head" in name or "item" in name for name in names)
+
+
+def test_tables_and_texts_hold_the_chosen_stages_and_the_others_all(offered):
+    at = taking()
+    ran(at.multiselect(key="set_text_stages").set_value(["weights", "scores"]))
+    latex, markdown, csv, matrices, found = (
+        offered[label][1]()
+        for label in ("LaTeX", "Markdown", "CSV, a line for each cell", "CSV, matrices", "JSON")
+    )
+    assert latex.count(rb"\[") == markdown.count(b"\n### ") == 2
+    stages = {line.split(b",")[0] for line in csv.splitlines()[1:]}
+    assert stages == {b"scores", b"weights"}
+    assert [b.split(b",")[0] for b in matrices.split(b"\r\n\r\n")[1:3]] == [b"scores", b"weights"]
+    assert list(json.loads(found)["stages"]) == ["scores", "weights"]
+    assert b"W_Q = np.array" in offered["Python script"][1]()
+    ran(at.multiselect(key="set_text_stages").set_value([]))
+    assert len(json.loads(offered["JSON"][1]())["stages"]) > 8
+
+
+def test_the_zip_holds_all_stages_whatever_the_texts_hold(offered):
+    at = taking()
+    ran(at.multiselect(key="set_text_stages").set_value(["weights"]))
+    ran(at.button(key="build_zip").click())
+    name, content = offered["Save the zip"]
+    assert name == "attention_sentence_head1.zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert len(json.loads(archive.read("stages_head1.json"))["stages"]) > 8
+        assert {"figure_head1.png", "stages/weights_head1.png"} <= set(archive.namelist())
+
+
+def test_building_a_zip_leaves_the_figure_that_was_made_before():
+    at = taking()
+    ran(at.text_input(key="set_paper_title").set_value("Mine"))
+    drawn = figure_of(at)
+    ran(at.button(key="build_zip").click())
+    assert figure_of(at) is drawn
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert {"Save as PDF", "Save as SVG", "Save as PNG", "Save the zip"} <= set(labels)
+
+
+def test_how_to_cite_stands_there_to_copy():
+    at = taking()
+    texts = [code.value for code in at.code]
+    assert texts == [citation.sentence(), citation.bibtex()]
+    assert [expander.label for expander in at.expander] == ["How to cite"]
