@@ -114,7 +114,7 @@ def board_order(pane: Mapping[str, Any]) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def stages(in_colours: bool) -> list[figures.Pane]:
+def drawn(in_colours: bool) -> list[figures.Pane]:
     """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
@@ -144,7 +144,7 @@ parts.sentences(*state.sentences())
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
-panes = stages(in_colours=True)
+panes = drawn(in_colours=True)
 for pane in panes:
     pane["edit"] = "mask" if pane["name"] == "masked" else ""
     if pane["name"] in s.matrices:
@@ -251,7 +251,7 @@ def the_exports() -> None:
     st.subheader("Numbers, code, state", anchor=False)
     files = st.container(horizontal=True, key="formats")
     wanted = tuple(stages_wanted(list(shown.stages)))
-    page = PageContents(s, trace, shown, title, lambda: stages(in_colours=False), wanted)
+    page = PageContents(s, trace, shown, title, lambda: drawn(in_colours=False), wanted)
     refused = {key: format.label for key, format in FORMATS.items() if refusal(key, page)}
     with files:
         for key, format in FORMATS.items():

@@ -5,7 +5,7 @@ import base64
 import pytest
 from pages.test_explore import below, opened, ran, said
 
-from attention.limits import MAX_FILE, BadInput
+from attention.limits import MAX_STATE, BadInput
 from attention.pages.chooser import MOST, ChosenFile, read
 from attention.readers.other_files import OtherKind
 
@@ -41,7 +41,7 @@ def test_files_arrive_by_name_with_all_their_bytes():
         {"turn": 1, "files": [sent(b"1", sent="MQ=")]},
         {"turn": 1, "files": [sent(b"1", sent="M\nQ==")]},
         {"turn": 1, "files": [sent(b"1", sent=3)]},
-        {"turn": 1, "files": [sent(b"1", size=9 * MAX_FILE, sent="A" * 4 * (MAX_FILE // 3 + 2))]},
+        {"turn": 1, "files": [sent(b"1", size=9 * MAX_STATE, sent="A" * 4 * (MAX_STATE // 3 + 2))]},
     ],
     ids=lambda message: str(message)[:60],
 )
@@ -58,7 +58,8 @@ def test_a_file_that_is_not_whole_says_what_to_do():
     with pytest.raises(BadInput) as refused:
         ChosenFile("x.csv", 10, b"").content()
     assert str(refused.value) == (
-        "x.csv was not sent beside the others, which are 8,388,608 bytes together; choose it alone."
+        "x.csv was not sent beside the others, which are 18,874,368 bytes together; choose it"
+        " alone."
     )
 
 

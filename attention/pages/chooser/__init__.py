@@ -54,8 +54,8 @@ class ChosenFile(NamedTuple):
             raise told
         if not self.is_whole:
             raise BadInput(
-                f"{shown(self.name)} was not sent beside the others, which are {MAX_FILE:,} bytes"
-                " together; choose it alone."
+                f"{shown(self.name)} was not sent beside the others, which are too large together;"
+                " choose it alone."
             )
         return self.sent
 
