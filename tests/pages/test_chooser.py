@@ -58,8 +58,7 @@ def test_a_file_that_is_not_whole_says_what_to_do():
     with pytest.raises(BadInput) as refused:
         ChosenFile("x.csv", 10, b"").content()
     assert str(refused.value) == (
-        "x.csv was not sent beside the others, which are 18,874,368 bytes together; choose it"
-        " alone."
+        "x.csv was not sent beside the others, which are too large together; choose it alone."
     )
 
 
