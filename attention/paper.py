@@ -89,19 +89,29 @@ class Paper:
     caption: str = _set("", "Caption", "Stands below the figure, in lines.")
 
     def __post_init__(self) -> None:
-        usual: dict[str, Any] = dict(SIZES["text"], width=self.width)
+        for one in fields(self):
+            if not self._follows(one.name):
+                _check(one.name, getattr(self, one.name), one.metadata["allowed"])
+        usual: dict[str, Any] = SIZES["text"] | {"width": self.width}
         usual |= SIZES.get(str(self.width), {})
-        usual |= {
-            name: given for name in usual if (given := getattr(self, name)) and name != "width"
-        }
-        if not self.tick_size and isinstance(usual["font_size"], (int, float)):
+        usual |= {name: getattr(self, name) for name in usual if not self._follows(name)}
+        if self._follows("tick_size"):
             usual["tick_size"] = max(7 / 8 * usual["font_size"], PT[0])
         for name, value in usual.items():
             object.__setattr__(self, name, value)
-        for one in fields(self):
-            _check(one.name, getattr(self, one.name), one.metadata["allowed"])
         if self.limits == "own" and self.lowest >= self.highest:
             raise BadInput(f"lowest is {self.lowest:g}; less than {self.highest:g} is wanted.")
+
+    def _follows(self, name: str) -> bool:
+        """Whether a size was left to the width, or the width to its name."""
+        value = getattr(self, name)
+        if name == "width":
+            return isinstance(value, str) and value in SIZES
+        return (
+            name in ("height", "font_size", "tick_size")
+            and type(value) in (int, float)
+            and not value
+        )
 
     @property
     def size(self) -> tuple[float, float]:
@@ -128,7 +138,10 @@ def _check(name: str, value: Any, allowed: Any) -> None:
         fits = type(value) is allowed and len(str(value)) <= MOST_LETTERS
         wanted = "True or False is" if allowed is bool else f"at most {MOST_LETTERS:,} letters are"
     elif isinstance(allowed[0], str):
-        fits, wanted = value in allowed, f"one of {', '.join(allowed)} is"
+        fits, wanted = (
+            isinstance(value, str) and value in allowed,
+            f"one of {', '.join(allowed)} is",
+        )
     else:
         least, most, unit = allowed
         fits = isinstance(value, Real) and type(value) is not bool and least <= value <= most

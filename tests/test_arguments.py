@@ -1,5 +1,7 @@
 """What a public function cannot use, it refuses by a sentence of its own."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,9 @@ WRITTEN = {  # what needs Plotly, or writes a file
     "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,
     "save": {"trace": TRACE, "path": "a.csv", "digits": 2, "stages": None, "source": ""} | SHOWN,
     "report": {"trace": TRACE, "path": "a.html", "digits": 2, "title": "", "source": ""} | SHOWN,
+    "paper_figure": {"trace": TRACE, "stages": None, "tokens": None, "key_tokens": None}
+    | {"item": 0, "heads": None, "digits": 2, "paper": None},
+    "Paper": {one.name: one.default for one in fields(attention.Paper)},
 }
 ODD = {
     "None": None,

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+from attention.conversion import shown
 from attention.figures.paper_panels import plain, stages_of
 from attention.figures.whole import checked_digits, need
 from attention.paper import Paper
@@ -67,11 +68,14 @@ def paper_figure(
     need("matplotlib", "paper_figure")
     from attention.figures.paper_drawing import draw
 
-    paper, words = paper or Paper(), (_tuple(tokens), _tuple(key_tokens))
+    paper = Paper() if paper is None else paper
+    if not isinstance(paper, Paper):
+        raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
+    words = _tuple(tokens), _tuple(key_tokens)
     count = axes_of(trace)[1] if isinstance(trace, AttentionTrace) else 1
-    chosen = range(count) if heads is None else heads if isinstance(heads, Iterable) else [heads]
+    chosen = _tuple(range(count) if heads is None else heads)
     views = []
-    for head in chosen:
+    for head in chosen if isinstance(chosen, tuple) else [chosen]:
         view = View.of(trace, tokens=words[0], key_tokens=words[1], item=item, head=head)
         views.append(view if paper.count_repeats else plain(view, *words))
     figure = draw(stages_of(views, stages, checked_digits(digits), paper), paper)
@@ -80,6 +84,11 @@ def paper_figure(
     return figure
 
 
-def _tuple(words: Iterable[str] | None) -> Any:
-    """Words that can be read twice; what is no list of words stays, for the view to refuse."""
-    return tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else words
+def _tuple(words: Any) -> Any:
+    """What can be read twice; what is no list stays, for the view to refuse."""
+    if isinstance(words, str):
+        return words
+    try:
+        return tuple(words)
+    except TypeError:  # an array without axes has __iter__ too
+        return words
