@@ -24,6 +24,7 @@ MAX_TOKENS = 512  # of one sequence
 MAX_TOKEN_LENGTH = 40  # characters
 MAX_DIMENSION = 512  # d_model, d_k and d_v
 MAX_SIDE = 512  # rows or columns of a matrix
+MAX_JOINED = 4096  # of one that holds all heads beside each other
 MAX_BATCH = 64  # sequences
 MAX_CELLS = 2**21  # scores of all items and heads together: eight heads of 512 tokens
 MAX_NUMBERS = 6 * 512 * 512  # of all matrices together: both sequences and all four weights

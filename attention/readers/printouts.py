@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.limits import LIMIT, MAX_BLOCKS, MAX_SIDE, MAX_TYPED_TEXT, BadInput
+from attention.limits import LIMIT, MAX_BLOCKS, MAX_JOINED, MAX_TYPED_TEXT, BadInput
 from attention.numbers import exact
 
 # What NumPy, JAX, PyTorch and TensorFlow write around the numbers.
@@ -91,9 +91,9 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     if not rows:
         raise BadInput(f"{name} is empty; type one row of numbers on each line.")
     widths = [1 + sum(1 for _ in _GAP.finditer(row)) for row in rows]
-    if len(rows) > MAX_SIDE or max(widths) > MAX_SIDE:
+    if max(len(rows), *widths) > MAX_JOINED:
         raise BadInput(
-            f"{name} is {len(rows)} × {max(widths)}; at most {MAX_SIDE} × {MAX_SIDE} fits."
+            f"{name} is {len(rows)} × {max(widths)}; at most {MAX_JOINED} × {MAX_JOINED} fits."
         )
     for r, width in enumerate(widths, 1):
         if width != widths[0]:

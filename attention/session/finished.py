@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention.heads import join_heads
-from attention.limits import MAX_SIDE, BadInput
+from attention.limits import MAX_JOINED, BadInput
 from attention.numbers import number
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import SelectedArray
@@ -98,10 +98,10 @@ def with_weights(
 def _check(A: np.ndarray) -> None:
     """Refuse what is no matrix of weights, by its place; a row of zeros sees no key."""
     heads, _, n_k = A.shape
-    if heads * n_k > MAX_SIDE:
+    if heads * n_k > MAX_JOINED:
         raise BadInput(
-            f"{heads} heads of {n_k} keys are {heads * n_k} columns; at most {MAX_SIDE} fit. Cut"
-            f" heads out, such as 0:{max(MAX_SIDE // n_k, 1)}."
+            f"{heads} heads of {n_k} keys are {heads * n_k} columns; at most {MAX_JOINED} fit. Cut"
+            f" heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
         )
     for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
         head = f"head {h + 1}, " * (len(A) > 1)

@@ -26,10 +26,10 @@ from attention import program
 from attention.limits import (
     MAX_BATCH,
     MAX_FIELD,
+    MAX_JOINED,
     MAX_LINK,
     MAX_MATRIX_TEXT,
     MAX_NUMBERS,
-    MAX_SIDE,
     MAX_STATE_COLONS,
     MAX_STATE_COMMAS,
     MAX_TYPED,
@@ -407,19 +407,19 @@ def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
         return None, (0, 0)
     kind, stream, seed, rows, columns, low, high = found.groups()
     shape = int(rows), int(columns)
-    if not all(1 <= side <= MAX_SIDE for side in shape):
-        raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_SIDE} are allowed.")
+    if not all(1 <= side <= MAX_JOINED for side in shape):
+        raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_JOINED} are allowed.")
     ends = (read_number(low, name), read_number(high, name)) if low else (0.0, 3.0)
     return Recipe(kind, int(seed), ends[0], ends[1], stream or ""), shape
 
 
 def _raw(text: str, name: str) -> Matrix:
     """A large matrix: its shape, then float64 numbers, compressed."""
-    shape = re.fullmatch(r"\*(?:(\d{1,2})x)?(\d{1,3})x(\d{1,3})\*([\w-]*)", text, re.ASCII)
+    shape = re.fullmatch(r"\*(?:(\d{1,2})x)?(\d{1,4})x(\d{1,4})\*([\w-]*)", text, re.ASCII)
     sides = [int(side) for side in shape.groups()[:3] if side] if shape else []
     if (
         not shape
-        or not all(1 <= side <= MAX_SIDE for side in sides)
+        or not all(1 <= side <= MAX_JOINED for side in sides)
         or (len(sides) == 3 and sides[0] > MAX_BATCH)
     ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")

@@ -12,6 +12,7 @@ from attention.limits import (
     MAX_BATCH,
     MAX_CELLS,
     MAX_DIMENSION,
+    MAX_JOINED,
     MAX_NUMBERS,
     MAX_SCALE,
     MAX_SEED,
@@ -150,8 +151,9 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         if matrix.shape[-2:] != shape:
             (r, c), (a, b) = matrix.shape[-2:], shape
             raise BadInput(f"{name} is {r} × {c}; {a} × {b} is wanted.")
-        if not 1 <= matrix.shape[-1] <= MAX_SIDE:
-            raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {MAX_SIDE} are allowed.")
+        most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
+        if not 1 <= matrix.shape[-1] <= most:
+            raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {most:,} are allowed.")
     widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
     if s.heads < 1 or any(each % s.heads for each in widths):
         raise BadInput(

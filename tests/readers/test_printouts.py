@@ -83,8 +83,8 @@ REFUSED = [
         "1" * 30 + "x",
         "X, row 1, column 1 holds “" + "1" * 23 + "…”; a number such as 3, -0.5 or 2e-3 is wanted.",
     ),
-    ("1 " * 513, "X is 1 × 513; at most 512 × 512 fits."),
-    ("1\n" * 513, "X is 513 × 1; at most 512 × 512 fits."),
+    ("1 " * 4097, "X is 1 × 4097; at most 4096 × 4096 fits."),
+    ("1\n" * 4097, "X is 4097 × 1; at most 4096 × 4096 fits."),
     (" " * 8_388_609, "X: 8,388,609 characters are too many; at most 8,388,608 are read."),
 ]
 

@@ -23,6 +23,7 @@ from attention.session import check_yours, links
 from attention.session.adopt import adopt, family_of, likely, picks_of
 from attention.session.changes import set_mask, set_output_weights, set_sentence
 from attention.session.examples import EXAMPLES
+from attention.session.links import from_file, to_file
 from attention.session.matrix import Matrix
 from attention.session.run import run, sizes, view
 from attention.session.settings import DRAWN
@@ -230,11 +231,20 @@ def test_what_the_page_saves_of_them_comes_in_again_as_they_were():
     assert np.array_equal(run(again).weights, A) and again.drawn == s.drawn
 
 
+@pytest.mark.parametrize("shape", [(12, 64, 64), (12, 2, 100), (8, 128, 128)])
+def test_all_heads_of_a_layer_open_again_from_a_saved_state(shape):
+    A = softmax(RNG.standard_normal(shape))
+    s, _ = brought(A)
+    again = from_file(to_file(s))
+    assert again == s
+    assert np.array_equal(run(again).weights, A)
+
+
 def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
     with pytest.raises(BadInput) as refused:
-        brought(softmax(RNG.standard_normal((12, 60, 60))))
+        brought(softmax(RNG.standard_normal((300, 14, 14))))
     assert str(refused.value) == (
-        "12 heads of 60 keys are 720 columns; at most 512 fit. Cut heads out, such as 0:8."
+        "300 heads of 14 keys are 4200 columns; at most 4096 fit. Cut heads out, such as 0:292."
     )
 
 

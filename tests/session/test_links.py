@@ -572,7 +572,7 @@ NOTICES = [
     ),
     (
         {"X": "identity,0,0x4"},
-        "The link's parameter X was passed over: X is 0 × 4; 1 to 512 are allowed.",
+        "The link's parameter X was passed over: X is 0 × 4; 1 to 4096 are allowed.",
     ),
     (
         {"X": "!1!1_2"},

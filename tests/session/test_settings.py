@@ -452,8 +452,8 @@ REFUSED = [
     (FOUR, matrix("W_Q", (3, 4)), "W_Q is 3 × 4; 4 × 4 is wanted."),
     (FOUR, matrix("W_Q", (4, 3)), "W_Q is 4 × 3; 4 × 4 is wanted."),
     (FOUR, matrix("W_V", (3, 4)), "W_V is 3 × 4; 4 × 4 is wanted."),
-    (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 512 are allowed."),
-    (FOUR, matrix("W_V", (4, 513)), "W_V has 513 columns; 1 to 512 are allowed."),
+    (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 4,096 are allowed."),
+    (FOUR, matrix("W_V", (4, 513)), "d_v is 513; 1 to 512 are allowed."),
     (FOUR, matrix("W_O", (3, 4)), "W_O is 3 × 4; 4 × 4 is wanted."),
     (
         FOUR,
