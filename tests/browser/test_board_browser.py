@@ -665,3 +665,19 @@ def test_a_call_that_ends_when_a_later_one_has_come_takes_nothing_away(visit, na
     dashboard.open()
     begun, after_first, after_second = dashboard.page.evaluate(CALLS, name)
     assert begun == after_first > 0 == after_second
+
+
+def test_a_pane_that_has_no_room_for_its_cells_breaks_nothing(visit):
+    dashboard = visit(width=390, height=844).open()
+    painted = ".board-pane[data-stage=weights] .board-canvas"
+    for width in ("20px", "400px"):
+        dashboard.page.evaluate(
+            "width => (document.querySelector('.board').style.width = width)", width
+        )
+        dashboard.wait_for(
+            "([painted, width]) => Math.abs(document.querySelector('.board').clientWidth -"
+            " parseFloat(width)) < 2 && document.querySelector(painted)?.painted",
+            [painted, width],
+        )
+        dashboard.page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert dashboard.errors == []

@@ -80,7 +80,8 @@ const strongest = ({ codes, n, m, traces }, rows, columns) => {
 const pixels = (pane, palette, wide, high) => {
   const canvas = (pane.pixels ??= document.createElement('canvas'))
   const { codes, n, m } = pane
-  const [width, height] = [Math.min(m, Math.round(wide)), Math.min(n, Math.round(high))]
+  const dots = (count, room) => Math.max(Math.min(count, Math.round(room)), 1)
+  const [width, height] = [dots(m, wide), dots(n, high)]
   const same = canvas.codes === codes && canvas.palette === palette
   if (same && canvas.width === width && canvas.height === height) return canvas
   Object.assign(canvas, { width, height, codes, palette })
