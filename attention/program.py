@@ -19,6 +19,11 @@ def version() -> str:
     return __version__
 
 
+def made_by() -> str:
+    """All three, such as ``attention-stages 1.0.0, 2030-01-01``."""
+    return f"{NAME} {version()}, {today().isoformat()}"
+
+
 def today() -> date:
     """The date in UTC, or that of ``SOURCE_DATE_EPOCH``, as is usual for builds that can be
     repeated.

@@ -16,6 +16,7 @@ from typing import Any
 import matplotlib.style
 from matplotlib.figure import Figure
 
+from attention import program
 from attention.figures.paper_fonts import SANS, Letters
 from attention.limits import BadInput
 from attention.paper import Paper
@@ -56,8 +57,13 @@ class PaperFigure(Figure):
     def savefig(self, fname: Any, *, outlines: bool = False, **options: Any) -> None:
         """Write the figure; PDF with TrueType fonts, SVG with text or, as ``outlines``, without.
 
-        Everything else is as in :meth:`matplotlib.figure.Figure.savefig`.
+        Everything else is as in :meth:`matplotlib.figure.Figure.savefig`; where no ``metadata`` are
+        given, the file names this program, its version and the date.
         """
+        form = options.get("format") or str(fname).rpartition(".")[2]
+        if form in ("pdf", "svg", "png"):
+            named = {"Software" if form == "png" else "Creator": program.made_by()}
+            options["metadata"] = named | (options.get("metadata") or {})
         with settings(**{"svg.fonttype": "path" if outlines else "none"}):
             super().savefig(fname, **options)
 

@@ -17,6 +17,7 @@ from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.other_files import OtherKind
 from attention.session import check_yours as inputs
+from attention.session.about import what_it_is
 from attention.session.changes import name_of
 from attention.session.settings import Settings
 
@@ -273,7 +274,7 @@ try:
                 help="Which head the matrices below show.",
             )
         panes = panes_of(diagnosis, head, s if source == "explore" else None)
-        board.show("check_board", panes)
+        board.show("check_board", panes, about=what_it_is(s))
         if panes:
             paper.offer(s, panes, "attention_check")
 except BadInput as problem:

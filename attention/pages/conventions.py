@@ -8,6 +8,7 @@ from attention.html import frameworks as tables
 from attention.limits import MAX_COMPARED
 from attention.pages import board, paper, parts, state
 from attention.session import compare_frameworks as inputs
+from attention.session.about import what_it_is
 from attention.session.changes import name_of
 from attention.session.run import labels
 
@@ -89,7 +90,7 @@ for row in compared:
 panes = comparison.beside_ours(ours, beside, labels(s), s.digits)
 for pane in panes:
     pane["filename"] = f"attention_conventions_{pane['name']}"
-board.show("conventions_board", panes)
+board.show("conventions_board", panes, about=what_it_is(s))
 if panes:
     paper.offer(s, panes, "attention_conventions")
 

@@ -20,7 +20,7 @@ from attention.html import walk as tables
 from attention.numbers import rounded
 from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
-from attention.session.about import behind
+from attention.session.about import behind, what_it_is
 from attention.session.board_edits import Operation, Refusal
 from attention.session.changes import name_of
 from attention.session.editing import token_sequence
@@ -164,6 +164,7 @@ board.show(
     sorted(panes, key=board_order),
     formula=formula(shown),
     remark=" · ".join(sizes),
+    about=what_it_is(s),
     lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     on_picked=show_cell,
     on_edited=edit,

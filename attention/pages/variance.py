@@ -10,6 +10,7 @@ from attention.figures import variance as figures
 from attention.html import variance as tables
 from attention.pages import board, paper, parts, state
 from attention.pages.controls import field
+from attention.session.about import what_it_is
 from attention.session.run import run, view
 from attention.statistics import variance
 
@@ -88,7 +89,8 @@ st.html(
     " long the vectors.</p>"
 )
 charts = figures.spread_panes(points, counts, edges)
-board.show("spread", charts)
+about = exports.what_was_drawn(s)
+board.show("spread", charts, about=about)
 
 st.subheader("What softmax makes of it", anchor=False)
 st.html(
@@ -99,7 +101,7 @@ st.html(
 )
 softmax = figures.softmax_panes(points, maths.middle_row(*asked))
 charts += softmax
-board.show("softmax", softmax)
+board.show("softmax", softmax, about=about)
 
 st.subheader("The matrices now on Explore", anchor=False)
 on_explore = view(s, run(s))
@@ -115,7 +117,7 @@ left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
 with left:
     explored = figures.explored_pane(measured, predicted, sentence)
     charts.append(explored)
-    board.show("explored", [explored])
+    board.show("explored", [explored], about=what_it_is(s))
 with right:
     st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
     st.caption(
@@ -139,6 +141,6 @@ with st.expander("The numbers behind these charts"):
         key="variance_csv",
         help="The points of the charts as a table.",
     )
-paper.offer(s, charts, "attention_why", exports.what_was_drawn(s))
+paper.offer(s, charts, "attention_why", about)
 parts.address()
 state.end()

@@ -82,7 +82,7 @@ class About:
 
     @property
     def made_by(self) -> str:
-        return f"{program.NAME} {program.version()}, {program.today().isoformat()}"
+        return program.made_by()
 
     @property
     def part(self) -> str:

@@ -3,13 +3,16 @@
 import csv
 import io
 from dataclasses import replace
+from datetime import date
 from urllib.parse import parse_qsl, urlsplit
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from browser.conftest import until
+from PIL import Image
 
+import attention
 from attention import self_attention
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -105,13 +108,17 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
     assert name == "attention_four-words_weights.png"
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(picture[16:20]) == 2700  # 900 pixels, three times the size
+    opened = Image.open(io.BytesIO(picture))
+    opened.load()  # refuses a wrong checksum
+    said = f"attention-stages {attention.__version__}, {date.today()}; "
+    assert opened.text["Description"].startswith(said)
+    assert "example “Four words, by hand”" in opened.text["Description"]
 
     name, drawing = dashboard.download(lambda: dashboard.tool("scores", "Download SVG"))
     assert name == "attention_four-words_scores.svg"
-    texts = [
-        node.text
-        for node in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")
-    ]
+    root, svg = ElementTree.fromstring(drawing), "{http://www.w3.org/2000/svg}"
+    assert root.find(svg + "desc").text == opened.text["Description"]
+    texts = [node.text for node in root.iter(svg + "text")]
     assert f"{trace.scores[0, 3]:.2f}" in texts
 
     dashboard.tab("Take it away")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from matplotlib.collections import PolyCollection
 from attention import (
     Paper,
     View,
+    __version__,
     causal,
     paper_figure,
     scaled_dot_product_attention,
@@ -545,8 +547,10 @@ def test_settings_of_the_caller_are_neither_used_nor_changed():
         assert {name: matplotlib.rcParams[name] for name in theirs} == theirs
 
 
-def test_savefig_alone_embeds_truetype_fonts(tmp_path):
+def test_savefig_alone_says_what_drew_it_and_embeds_truetype_fonts(tmp_path):
     paper_figure(trace()).savefig(tmp_path / "a.pdf")
+    made = pypdf.PdfReader(tmp_path / "a.pdf").metadata.creator
+    assert made == f"attention-stages {__version__}, {date.today()}"
     page = pypdf.PdfReader(tmp_path / "a.pdf").pages[0]
     kinds = {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
     assert kinds == {"/Type0"}

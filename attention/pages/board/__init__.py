@@ -17,6 +17,7 @@ from attention.colours import PALETTES
 from attention.limits import MAX_EDITED
 from attention.pages import state
 from attention.session import board_edits
+from attention.session.about import About
 from attention.session.board_edits import Operation, Refusal
 
 _HERE = Path(__file__).parent
@@ -57,6 +58,7 @@ def show(
     remark: str = "",
     lit: str = "",
     tag: str = "",
+    about: About | None = None,
     on_picked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
@@ -66,6 +68,7 @@ def show(
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
     refuses. Each pane carries a digest of its figure, and only those that changed are drawn anew.
     When all are painted, the board's ``data-tag`` is ``tag``, by default a digest of them all.
+    Pictures of it say what they are by ``about``.
     """
     moves: dict[str, Any] = {}
     if on_picked:
@@ -83,6 +86,7 @@ def show(
         "formula": formula,
         "remark": remark,
         "lit": lit,
+        "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) if on_edited else None,
         "tag": tag or _digest("".join(digests).encode()),
     }

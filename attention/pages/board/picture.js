@@ -18,7 +18,7 @@ const panePicture = async (board, pane, format = 'png') => {
   const { width, height } = spec.layout
   const scale = format === 'png' ? 3 : 1
   const Plotly = await plotly(board.head.plotly)
-  return blobOf(await Plotly.toImage(spec, { format, width, height, scale }))
+  return saying(board, await blobOf(await Plotly.toImage(spec, { format, width, height, scale })))
 }
 
 const boardPicture = async board => {
@@ -40,7 +40,34 @@ const boardPicture = async board => {
     const image = await picture(board, pane, light)
     context.drawImage(image, left, top, image.width / FINE, image.height / FINE)
   }
-  return new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
+  return saying(board, await new Promise(resolve => canvas.toBlob(resolve, 'image/png')))
+}
+
+// With what the board says of itself: the description of an SVG, a text in a PNG.
+const saying = async (board, blob) => {
+  const { about } = board.head
+  if (!about) return blob
+  if (blob.type.startsWith('image/svg')) {
+    const escaped = about.replace(/[&<>]/g, sign => `&#${sign.charCodeAt()};`)
+    const text = await blob.text()
+    return new Blob([text.replace(/<svg[^>]*>/, tag => `${tag}<desc>${escaped}</desc>`)], blob)
+  }
+  const words = new TextEncoder().encode(`iTXtDescription\0\0\0\0\0${about}`)
+  const number = value => new Uint8Array(new Uint32Array([value]).buffer).reverse()
+  const text = [number(words.length - 4), words, number(checksum(words))]
+  return new Blob([blob.slice(0, HEADER), ...text, blob.slice(HEADER)], blob)
+}
+
+const HEADER = 33 // bytes of a PNG before its other parts
+
+// As PNG wants it: CRC-32.
+const checksum = bytes => {
+  let sum = -1
+  for (const byte of bytes) {
+    sum ^= byte
+    for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1
+  }
+  return ~sum
 }
 
 // What is read on a board, beside what is painted.
