@@ -1,7 +1,4 @@
-"""A large matrix in colours alone: one byte for each cell, in place of its number.
-
-A board of 512 tokens would send 11 MB of numbers for each move; it sends 1 MB of these.
-"""
+"""A large matrix in colours alone: one byte for each cell, in place of its number."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ def shades(
     place = np.where(finite, matrix, low) - low
     if limits == SHARE:
         place = np.sqrt(np.maximum(place, 0))
-    place *= LAST / (high - low)
+    place = place / (high - low) * LAST  # LAST / (high - low) may be no number
     codes = np.clip(np.rint(place), 0, LAST).astype(np.uint8)
     codes[~finite] = BROKEN
     if hidden is not None:

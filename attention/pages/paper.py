@@ -284,9 +284,12 @@ def _drawn(seen: Any, draw: Callable[[Tell], PaperFigure]) -> tuple[PaperFigure,
         if time.monotonic() - begun > PATIENCE:
             place.progress(share, "Drawing …")
 
-    figure, file = draw(tell), BytesIO()
-    tell(1.0)
-    figure.savefig(file, format="png", dpi=min(PREVIEW, LONGEST / max(figure.get_size_inches())))
-    place.empty()
+    try:
+        figure, file = draw(tell), BytesIO()
+        tell(1.0)
+        dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
+        figure.savefig(file, format="png", dpi=dpi)
+    finally:  # a figure may be refused
+        place.empty()
     state.set_page_value("paper_drawn", (seen, (figure, file.getvalue())))
     return figure, file.getvalue()

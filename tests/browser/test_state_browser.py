@@ -449,6 +449,20 @@ def test_a_cell_chosen_as_soon_as_the_page_is_connected_again_shows_its_panel(pa
     assert "cell=weights" in dashboard.page.url
 
 
+def test_a_file_that_is_lost_with_the_server_is_said_not_to_be_taken(server, pages):
+    dashboard = pages().open()
+    dashboard.tab("Your data")
+    until(dashboard.page.locator(".st-key-load_file input[type=file]"), "attached")
+    os.kill(server.process.pid, signal.SIGSTOP)
+    file = {"name": "one.csv", "mimeType": "text/csv", "buffer": b"1,2\n3,4\n"}
+    dashboard.page.locator(".st-key-load_file input[type=file]").set_input_files(file)
+    until(dashboard.page.get_by_text("Reading one.csv"))
+    server.kill()
+    until(dashboard.page.get_by_text("so this was not taken"))
+    server.start()
+    connected(dashboard)
+
+
 def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")

@@ -16,7 +16,12 @@ from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
 
-LIMITS = {"shares": (0, 1), "signs": (-3.5, 3.5), "tiny": (-1e-300, 1e-300), "huge": (-1e60, 1e60)}
+LIMITS = {  # 252 / 2e-310 is no number
+    "shares": (0, 1),
+    "signs": (-3.5, 3.5),
+    "tiny": (-1e-310, 1e-310),
+    "huge": (-1e60, 1e60),
+}
 
 
 def nearest(value: float, limits: tuple[float, float]) -> set[int]:

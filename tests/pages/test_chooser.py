@@ -41,7 +41,9 @@ def test_files_arrive_by_name_with_all_their_bytes():
         {"turn": 1, "files": [sent(b"1", sent="MQ=")]},
         {"turn": 1, "files": [sent(b"1", sent="M\nQ==")]},
         {"turn": 1, "files": [sent(b"1", sent=3)]},
-        {"turn": 1, "files": [sent(b"1", size=9 * MAX_STATE, sent="A" * 4 * (MAX_STATE // 3 + 2))]},
+        {"turn": 1, "files": [sent(b"1", size=9 * MAX_STATE, sent="A" * 4 * (MAX_STATE // 3))] * 2},
+        {"turn": -1, "files": []},
+        {"turn": 10**400, "files": []},
     ],
     ids=lambda message: str(message)[:60],
 )

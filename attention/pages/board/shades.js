@@ -9,11 +9,11 @@ const coded = ({ traces, n, m }) => {
   const codes = new Uint8Array(n * m)
   for (const { z, zmin, zmax, meta } of traces) {
     const other = { hidden: HIDDEN, broken: BROKEN }[meta]
-    const steps = LAST / (zmax - zmin || 1)
+    const span = zmax - zmin || 1
     z.forEach((row, i) => {
       for (let j = 0; j < m; j++) {
         if (Number.isNaN(row[j])) continue
-        const shade = Math.round(Math.min(Math.max((row[j] - zmin) * steps, 0), LAST))
+        const shade = Math.round(Math.min(Math.max((row[j] - zmin) / span, 0), 1) * LAST)
         codes[i * m + j] = other ?? shade
       }
     })

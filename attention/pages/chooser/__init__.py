@@ -23,7 +23,9 @@ from attention.session import links
 
 MOST = 16  # files of one choice, wherever
 MOST_NAME = 255  # characters
-HEAD = MAX_HEADER + 8  # bytes that are sent of a file beyond the limit
+MOST_CHOICES = 2**53
+HEAD = MAX_HEADER + 8  # bytes that are sent of files beyond the limit
+LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MOST  # characters of all files of a message
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -97,9 +99,17 @@ def _take(key: str) -> None:
     if message is None:
         return
     try:
-        state.set_page_value(_chosen(key), read(message))
+        chosen = read(message)
     except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):
         state.refuse("the files did not arrive whole; choose them once more.")
+        chosen = _turn(message), state.page_value(_chosen(key), (0, ()))[1]  # which stay
+    state.set_page_value(_chosen(key), chosen)
+
+
+def _turn(message: Any) -> int:
+    """The count of a message that is refused, so that the browser knows it as answered."""
+    turn = message.get("turn") if isinstance(message, dict) else 0
+    return turn if type(turn) is int and 0 <= turn < MOST_CHOICES else 0
 
 
 def read(message: Any) -> tuple[int, tuple[ChosenFile, ...]]:
@@ -109,16 +119,18 @@ def read(message: Any) -> tuple[int, tuple[ChosenFile, ...]]:
     (1, (ChosenFile(name='x.csv', size=3, sent=b'1,2'),))
     """
     turn, given = message["turn"], message["files"]
-    if type(turn) is not int or not isinstance(given, list) or len(given) > MOST:
+    if type(turn) is not int or not 0 <= turn < MOST_CHOICES or not isinstance(given, list):
+        raise ValueError
+    if len(given) > MOST or sum(len(file["sent"]) for file in given) > LONGEST:
         raise ValueError
     return turn, tuple(map(_file, given))
 
 
 def _file(given: dict[str, Any]) -> ChosenFile:
     name, size, sent = given["name"], given["size"], given["sent"]
-    if not isinstance(name, str) or type(size) is not int or len(sent) > 4 * (MAX_STATE // 3 + 1):
+    if not isinstance(name, str) or type(size) is not int:
         raise ValueError
     content = base64.b64decode(sent, validate=True)
-    if len(content) > min(size, MAX_STATE):
+    if len(content) > size:
         raise ValueError
     return ChosenFile(name[-MOST_NAME:], size, content)

@@ -50,6 +50,16 @@ class Chooser {
       this.over = 0
       this.send([...event.dataTransfer.files])
     })
+    this.ended = new AbortController()
+    for (const kind of ['dragover', 'drop']) { // beside the area the browser would open the file
+      const stay = event => { if (held(event)) event.preventDefault() }
+      window.addEventListener(kind, stay, { signal: this.ended.signal })
+    }
+    this.lost = new MutationObserver(() => {
+      if (this.awaited && !connected()) this.failed(UNTAKEN)
+    })
+    const page = document.querySelector('[data-testid=stApp]')
+    if (page) this.lost.observe(page, { attributeFilter: ['data-test-connection-state'] })
     root.addEventListener('keydown', event => event.stopPropagation()) // no shortcuts of the page
   }
 
@@ -99,7 +109,7 @@ class Chooser {
     this.input.multiple = data.limits.files > 1
     this.label.textContent = data.label
     this.says.textContent = data.says
-    if (this.awaited && data.turn !== this.awaited) return // what was chosen since is on its way
+    if (data.turn < this.awaited) return // what was chosen since is on its way
     this.awaited = 0
     this.turn = Math.max(this.turn, data.turn)
     this.status.textContent = ''
@@ -124,6 +134,8 @@ class Chooser {
   }
 
   end () {
+    this.ended.abort()
+    this.lost.disconnect()
     this.root.replaceChildren()
   }
 }
