@@ -243,6 +243,7 @@ def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure], saved: dict
     try:
         figure, preview = _drawn((name, seen), draw)
     except BadInput as problem:
+        state.set_page_value("paper_saved", None)
         parts.message_box("refused", state.capital(str(problem)))
         return
     state.set_page_value("paper_saved", (figure, saved))
@@ -267,8 +268,10 @@ def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure], saved: dict
 
 def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     """The figure that is seen in the end, where the press follows a change at once."""
-    figure, saved = values_at_rest()["paper_saved"]
-    return to_bytes(figure, form, **saved)
+    kept = values_at_rest()["paper_saved"]
+    if kept is None:  # the page says why
+        raise BadInput("there is no figure of these settings.")
+    return to_bytes(kept[0], form, **kept[1])
 
 
 def _drawn(seen: Any, draw: Callable[[Tell], PaperFigure]) -> tuple[PaperFigure, bytes]:

@@ -420,7 +420,7 @@ class Board {
   // What keys do in a pane, for those who do not see it.
   keysOf({ edit, picks, large }) {
     const keys = ['Arrow keys move from cell to cell']
-    if (large) keys.push('Enter gives the number of one')
+    if (large && picks) keys.push('Enter gives the number of one')
     if (edit === 'cells') keys.push('type to change a number, Enter keeps it, Esc gives it back')
     if (edit === 'mask') keys.push('Space hides or shows one')
     if (picks && edit !== 'cells') keys.push('Enter shows where its number comes from')

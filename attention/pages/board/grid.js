@@ -243,7 +243,11 @@ class Grid {
     if (this.board.editor.open || !this.at) return
     const [i, j] = this.at
     event.preventDefault()
-    if (j >= 0 && !this.known(i, j)) return this.board.say('Click the cell first for its number.')
+    if (j >= 0 && !this.known(i, j)) {
+      const { picks, symbol } = this.pane.spec
+      const how = picks ? 'Click the cell first for its number.' : `The numbers of ${symbol} ${TOO_MANY}`
+      return this.board.say(how)
+    }
     event.clipboardData.setData('text/plain', j < 0 ? this.pane.spec.rows[i] : this.newest(i, j))
   }
 
