@@ -245,8 +245,8 @@ class Grid {
     event.preventDefault()
     if (j >= 0 && !this.known(i, j)) {
       const { picks, symbol } = this.pane.spec
-      const how = picks ? 'Click the cell first for its number.' : `The numbers of ${symbol} ${TOO_MANY}`
-      return this.board.say(how)
+      if (picks) return this.board.say('Click the cell first for its number.')
+      return this.board.say(`The numbers of ${symbol} ${TOO_MANY}`)
     }
     event.clipboardData.setData('text/plain', j < 0 ? this.pane.spec.rows[i] : this.newest(i, j))
   }
