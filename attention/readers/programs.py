@@ -183,7 +183,7 @@ def _unmarked(text: str) -> str:
 _VARIABLE = re.compile(r"\s*([A-Za-z]\w{0,62})(?:\(:,:,(\d{1,4})\))?\s*=\s*")
 _FACTOR = re.compile(r"\s*1\.0{1,6}(e[+-]\d{1,3})\s*\*\s*")
 _COLUMNS = re.compile(r"\s*Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?\s*")
-_KIND = re.compile(r"\s*\d+[x×]\d+(?:[x×]\d+)*\s+[A-Za-z ]+\s*")
+_KIND = re.compile(r"\d+[x×]\d+(?:[x×]\d+)*(?: [A-Za-z]+)+")
 
 
 def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
@@ -207,7 +207,7 @@ def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
             factor = power[1]
         elif _COLUMNS.fullmatch(line):
             groups.append([])
-        elif line.strip() and not _KIND.fullmatch(line):
+        elif line.strip() and not _KIND.fullmatch(line.strip()):
             groups[-1].append(line.split())
     return _stacked(pages, where)
 

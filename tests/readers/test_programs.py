@@ -6,6 +6,8 @@ and transformers 5.23.0. MATLAB's, Octave's and R's are written as their manuals
 
 import io
 import json
+import signal
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -453,3 +455,36 @@ def test_beside_embeddings_what_a_tokenizer_gives_is_passed_over():
 )
 def test_hostile_printouts_are_refused_without_delay(text):
     assert len(refused(text)) <= 300
+
+
+@contextmanager
+def at_once():
+    """Stops what takes minutes."""
+
+    def stop(number, frame):
+        raise TimeoutError("still at it")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "A =\n1x1" + " " * 100_000 + "!\n",
+            f"it, A, row 1, column 1 holds “1x1”; {NUMBER}",
+        ),
+    ],
+)
+def test_what_took_minutes_to_refuse_is_refused_at_once(text, message):
+    with at_once():
+        assert refused(text) == message
