@@ -60,10 +60,15 @@ def _plain(cell: str) -> str:
     return {"NA": "nan", "Inf": "inf", "-Inf": "-inf"}.get(cell, cell)
 
 
+def _few(arrays: int, where: str) -> None:
+    """Refuses more arrays than are read."""
+    if arrays > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {arrays:,} arrays; at most {MAX_ARRAYS:,} are read.")
+
+
 def _named(found: list[tuple[str, ArrayEntry]], where: str) -> dict[str, ArrayEntry] | None:
     """The arrays by name, each name once."""
-    if len(found) > MAX_ARRAYS:
-        raise BadInput(f"{where} holds {len(found):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    _few(len(found), where)
     arrays = dict(found)
     if len(arrays) < len(found):
         names = [name for name, _ in found]
@@ -79,7 +84,7 @@ _MATRIX = re.compile(
     r"(?:\[[^\]\n]{0,9}\]|\{[^}\n]{0,999}\})?"
 )
 _BEFORE = re.compile(r"([^=\n]{1,120})=\s{0,9}(?:\\left\s?[\[({|.]\s{0,9})?$")
-_POWER = re.compile(r"\s*\\(?:cdot|times)\s*10\^\{?(-?\d{1,4})\}?")
+_POWER = re.compile(r"\s{0,9}\\(?:cdot|times)\s*10\^\{?(-?\d{1,4})\}?")
 _INFINITE = re.compile(r"\\infty\b")
 _CELLS = re.compile(r"(?<!\\)&")
 _NAN = re.compile(r"\\(?:mathrm|text)\{NaN\}")
@@ -114,7 +119,7 @@ def _letters(text: str) -> str:
 
 def _latex_rows(body: str) -> Rows:
     body = _NAN.sub("nan", _INFINITE.sub("inf", _POWER.sub(r"e\1", _RULES.sub("", body))))
-    lines = re.split(r"\\\\(?:\[[^\]\n]*\])?", body)
+    lines = re.split(r"\\\\(?:\[[^\]\n]{0,20}\])?", body)
     rows = [
         [cell.strip(" \t\r\n$") for cell in _CELLS.split(line)] for line in lines if line.strip()
     ]
@@ -148,11 +153,12 @@ def markdown(text: str, where: str) -> dict[str, ArrayEntry] | None:
     known = {_unmarked(stage.heading): name for name, stage in STAGES.items()}
     rules = [k for k, line in enumerate(lines) if k and "|" in line and _RULE.fullmatch(line)]
     found: list[tuple[str, ArrayEntry]] = []
+    _few(len(rules), where)
     for k in rules:
         end = next((at for at in range(k + 1, len(lines)) if "|" not in lines[at]), len(lines))
         rows = [_cells(line) for line in lines[k + 1 : end]]
-        above = [line for line in lines[: k - 1] if line]
-        title = _unmarked(above[-1].lstrip("# ")) if above and above[-1][0] == "#" else ""
+        above = next((lines[at] for at in range(k - 2, -1, -1) if lines[at]), "")
+        title = _unmarked(above.lstrip("# ")) if above.startswith("#") else ""
         alone = ALONE if len(rules) == 1 else f"{ALONE} {len(found) + 1}"
         name = known.get(title) or title or alone
         labelled = bool(rows) and not all(is_number(_plain(row[0])) for row in rows if row)
@@ -182,7 +188,7 @@ def _unmarked(text: str) -> str:
 
 _VARIABLE = re.compile(r"\s*([A-Za-z]\w{0,62})(?:\(:,:,(\d{1,4})\))?\s*=\s*")
 _FACTOR = re.compile(r"\s*1\.0{1,6}(e[+-]\d{1,3})\s*\*\s*")
-_COLUMNS = re.compile(r"\s*Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?\s*")
+_COLUMNS = re.compile(r"Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?")
 _KIND = re.compile(r"\d+[x×]\d+(?:[x×]\d+)*(?: [A-Za-z]+)+")
 
 
@@ -205,7 +211,7 @@ def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
             name, page, groups, factor = variable[1], variable[2], [[]], ""
         elif power := _FACTOR.fullmatch(line):
             factor = power[1]
-        elif _COLUMNS.fullmatch(line):
+        elif _COLUMNS.fullmatch(line.strip()):
             groups.append([])
         elif line.strip() and not _KIND.fullmatch(line.strip()):
             groups[-1].append(line.split())
@@ -213,7 +219,7 @@ def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
 
 
 def _told_by_matlab(line: str) -> bool:
-    return any(form.fullmatch(line) for form in (_VARIABLE, _FACTOR, _COLUMNS))
+    return any(form.fullmatch(line.strip()) for form in (_VARIABLE, _FACTOR, _COLUMNS))
 
 
 def _times(rows: Rows, factor: str) -> Rows:
@@ -237,8 +243,7 @@ def _side_by_side(groups: list[Rows], where: str) -> Rows:
 
 def _stacked(pages: dict[str, list[Rows]], where: str) -> dict[str, ArrayEntry] | None:
     """The matrices by name; those of one name one behind the other."""
-    if len(pages) > MAX_ARRAYS:
-        raise BadInput(f"{where} holds {len(pages):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    _few(len(pages), where)
     found = {}
     for name, blocks in pages.items():
         if len(blocks) > MAX_BLOCKS:
@@ -366,7 +371,7 @@ _C_ARRAY = re.compile(
     r"(?:\[[ \w]{0,12}\][ \t]{0,9}){1,4}=\s{0,9}\{"
 )
 _C_SUFFIX = re.compile(r"(?<=[\d.])[fFlL]\b")
-_C_COMMENT = re.compile(r"//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/")
+_C_COMMENT = re.compile(r"//[^\n]*|/\*(?s:.*?)(\*/|\Z)")  # the group is "" where none closes it
 
 
 def from_c(text: str) -> str:
@@ -377,7 +382,7 @@ def from_c(text: str) -> str:
     """
     if "{" not in text or not _C_ARRAY.search(text):
         return text
-    text = _C_COMMENT.sub("", text)
+    text = _C_COMMENT.sub(lambda found: found[0] if found[1] == "" else "", text)
     text = _C_ARRAY.sub(lambda found: f"{found[1]} = {{", text)
     return _C_SUFFIX.sub("", text).translate(str.maketrans("{};", "[] "))
 

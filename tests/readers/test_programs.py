@@ -473,6 +473,7 @@ def at_once():
         signal.signal(signal.SIGALRM, before)
 
 
+RESULT = "nothing is computed here, so paste the result."
 NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
 
 
@@ -483,6 +484,19 @@ NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
             "A =\n1x1" + " " * 100_000 + "!\n",
             f"it, A, row 1, column 1 holds “1x1”; {NUMBER}",
         ),
+        (
+            "A =\nColumns 1" + " " * 200_000 + "!\n",
+            f"it, A, row 1, column 1 holds “Columns”; {NUMBER}",
+        ),
+        (
+            "\\begin{matrix}1" + " " * 200_000 + "2\\end{matrix}",
+            f"it, row 1, column 1 holds “1{' ' * 22}…”; {NUMBER}",
+        ),
+        (
+            "float W[1] = {1};\n" + "/* " * 200_000,
+            f"it, W: “/* /* /* /*… /* /* /* /*” follows the numbers; {RESULT}",
+        ),
+        ("|a|\n|--|\n|1|\n\n" * 40_000, "it holds 40,000 arrays; at most 4,096 are read."),
     ],
 )
 def test_what_took_minutes_to_refuse_is_refused_at_once(text, message):
