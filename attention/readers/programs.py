@@ -258,52 +258,128 @@ def _stacked(pages: dict[str, list[Rows]], where: str) -> dict[str, ArrayEntry] 
     return found or None
 
 
-_R_HEAD = re.compile(r"\s*\[,\d+\](?:\s+\[,\d+\])*\s*")
 _R_ROW = re.compile(r"\s*\[\d+,\]\s")
-_R_LINE = re.compile(r"\s*\[\d+\]\s+(\S.*)")
+_R_LINE = re.compile(r"\s*\[\d+\]\s+\S.*")
 _R_PAGE = re.compile(r"\s*, , \S.*")
+_R_HEAD = re.compile(r"\s*\[,\d+\](?:\s+\[,\d+\])*\s*")
+_R_TITLE = re.compile(r"(?:\$`?|>\s{1,9}(?:print\()?)([A-Za-z.][\w.$]{0,80})[`)]?\s*|>\s.*|\[\[.*")
+_APART = "print each array under its name, as “> Q” does."
 
 
 def r_matrix(text: str, where: str) -> dict[str, ArrayEntry] | None:
     """What R prints: [1,] and [,1] around the numbers, columns in groups, pages under ", , 1"."""
+    if "[ reached " in text and "max.print" in text:
+        raise BadInput(
+            f"{where}: the printout leaves numbers out (max.print); print all, with"
+            " options(max.print = 1e6)."
+        )
     lines = [line for line in text.splitlines() if line.strip()]
-    vector = [found[1] for line in lines if (found := _R_LINE.fullmatch(line))]
-    if lines and len(vector) == len(lines):
-        cells = [cell for line in vector for cell in line.split()]
-        return {ALONE: array(ALONE, [cells], (), where)}
-    if not any(_R_HEAD.fullmatch(line) or _R_ROW.match(line) for line in lines[:4]):
+    parts = _r_parts(lines)
+    told = any(_R_HEAD.fullmatch(line) or _R_ROW.match(line) for line in lines[:4])
+    if not told and not all(_R_LINE.fullmatch(line) for _, part in parts for line in part):
         return None
-    pages: list[dict[str, list[str]]] = [{}]
-    seen: set[str] = set()
-    width = 0
+    _few(len(parts), where)
+    if len(parts) > 1 and not all(name for name, _ in parts):
+        raise BadInput(f"{where} holds {len(parts)} arrays, not all with names; {_APART}")
+    return _named([(name or ALONE, _r_array(name, part, where)) for name, part in parts], where)
+
+
+def _r_parts(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """The lines under each ``$Q`` or ``> Q``, with that name."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line in lines:
+        title = _R_TITLE.fullmatch(line.strip())
+        if title and not _ends_in_number(line):
+            parts.append((title[1] or "", []))
+        else:
+            parts[-1][1].append(line)
+    return [part for part in parts if part[1]]
+
+
+def _r_array(name: str, lines: list[str], where: str) -> ArrayEntry:
+    """A vector, or a matrix on each page."""
+    place = f"{where}, {short(name, 40)}" if name else where
+    name = name or ALONE
+    if all(map(_R_LINE.fullmatch, lines)):
+        return array(name, [_r_vector(lines, place)], (), where)
+    pages = [_r_page(groups, place) for groups in _r_groups(lines, place) if groups]
+    if len(pages) > MAX_BLOCKS:
+        raise BadInput(f"{place} is {len(pages):,} matrices; at most {MAX_BLOCKS} are read.")
+    blocks = [array(name, rows, labels, where) for labels, rows in pages]
+    if len({block.shape for block in blocks}) != 1:
+        raise BadInput(f"{place}: its pages have different shapes.")
+    if len(blocks) == 1:
+        return blocks[0]
+    return ArrayEntry.of(name, np.stack([block.read() for block in blocks]))
+
+
+def _r_vector(lines: list[str], place: str) -> list[str]:
+    """The numbers after [1], and after [7] where six stand above."""
+    cells: list[str] = []
+    for line in lines:
+        number, *more = line.split()
+        if number != f"[{len(cells) + 1}]":
+            raise BadInput(f"{place}: {number} does not follow {len(cells)} numbers; {_APART}")
+        cells += more
+    return cells
+
+
+def _r_groups(lines: list[str], place: str) -> list[list[tuple[list[str], Rows]]]:
+    """On each page, the words above each group of columns, and the rows under them."""
+    pages: dict[str, list[tuple[list[str], Rows]]] = {"": []}
+    page = ""
     for line in lines:
         if _R_PAGE.fullmatch(line):
-            pages.append({})
+            page = line.strip()
+            if page in pages:
+                raise BadInput(f"{place} holds the page “{short(page, 24)}” twice; {_APART}")
+            pages[page] = []
         elif _R_HEAD.fullmatch(line) or not _R_ROW.match(line) and not _ends_in_number(line):
-            width, seen = len(line.split()), set()
+            pages[page].append((line.split(), []))
+        elif pages[page]:
+            pages[page][-1][1].append(line.split())
         else:
-            cells = line.split()
-            at = len(cells) - width if width else 1
-            if at < 1:
-                plural = "" if len(cells) == 2 else "s"
-                raise BadInput(
-                    f"{where}, row {short(cells[0], 24)} has {len(cells) - 1} number{plural};"
-                    f" {width} are wanted, as above it."
-                )
-            label = " ".join(cells[: max(at, 1)])
-            if label in seen:
-                raise BadInput(f"{where} holds the row {short(label, 24)} twice.")
-            seen.add(label)
-            pages[-1].setdefault(label, []).extend(cells[max(at, 1) :])
-    tables = [page for page in pages if page]
-    if len(tables) > MAX_BLOCKS:
-        raise BadInput(f"{where} is {len(tables):,} matrices; at most {MAX_BLOCKS} are read.")
-    named = not any(_R_ROW.match(f"{label} ") for label in tables[0]) if tables else False
-    blocks = [array(ALONE, list(page.values()), tuple(page) * named, where) for page in tables]
-    if len({block.shape for block in blocks}) != 1:
-        return None
-    stacked = np.stack([block.read() for block in blocks])
-    return {ALONE: blocks[0] if len(blocks) == 1 else ArrayEntry.of(ALONE, stacked)}
+            pages[page].append(([], [line.split()]))
+    return [[(head, rows) for head, rows in groups if rows] for groups in pages.values()]
+
+
+def _r_page(groups: list[tuple[list[str], Rows]], place: str) -> tuple[tuple[str, ...], Rows]:
+    """A matrix and its row names; a group of columns goes on with what stands before it."""
+    columns: list[str] = []
+    order: list[str] = []
+    matrix: Rows = []
+    for head, lines in groups:
+        numbers = [f"[,{k}]" for k in range(len(columns) + 1, len(columns) + len(head) + 1)]
+        if head != numbers if _R_HEAD.fullmatch(" ".join(head)) else set(head) & set(columns):
+            raise BadInput(
+                f"{place}: columns from {short(head[0], 24)} on do not follow the {len(columns)}"
+                f" before them; {_APART}"
+            )
+        labels = [" ".join(cells[: _r_start(cells, len(head), place)]) for cells in lines]
+        if columns and labels != order:
+            raise BadInput(f"{place}: a group of columns has other rows than the first.")
+        matrix = matrix or [[] for _ in lines]
+        for row, cells in zip(matrix, lines, strict=True):
+            row += cells[_r_start(cells, len(head), place) :]
+        columns, order = columns + head, labels
+    if not any(_R_ROW.match(f"{label} ") for label in order):
+        return tuple(order), matrix
+    for k, label in enumerate(order, 1):
+        if label != f"[{k},]":
+            raise BadInput(f"{place}: row {k} is called {short(label, 24)}; {_APART}")
+    return (), matrix
+
+
+def _r_start(cells: list[str], width: int, place: str) -> int:
+    """Where the numbers of a row begin."""
+    at = len(cells) - width if width else 1
+    if at < 1:
+        plural = "" if len(cells) == 2 else "s"
+        raise BadInput(
+            f"{place}, row {short(cells[0], 24)} has {len(cells) - 1} number{plural};"
+            f" {width} are wanted, as above it."
+        )
+    return at
 
 
 def _ends_in_number(line: str) -> bool:
