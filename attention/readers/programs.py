@@ -60,10 +60,15 @@ def _plain(cell: str) -> str:
     return {"NA": "nan", "Inf": "inf", "-Inf": "-inf"}.get(cell, cell)
 
 
+def _few(arrays: int, where: str) -> None:
+    """Refuses more arrays than are read."""
+    if arrays > MAX_ARRAYS:
+        raise BadInput(f"{where} holds {arrays:,} arrays; at most {MAX_ARRAYS:,} are read.")
+
+
 def _named(found: list[tuple[str, ArrayEntry]], where: str) -> dict[str, ArrayEntry] | None:
     """The arrays by name, each name once."""
-    if len(found) > MAX_ARRAYS:
-        raise BadInput(f"{where} holds {len(found):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    _few(len(found), where)
     arrays = dict(found)
     if len(arrays) < len(found):
         names = [name for name, _ in found]
@@ -79,7 +84,7 @@ _MATRIX = re.compile(
     r"(?:\[[^\]\n]{0,9}\]|\{[^}\n]{0,999}\})?"
 )
 _BEFORE = re.compile(r"([^=\n]{1,120})=\s{0,9}(?:\\left\s?[\[({|.]\s{0,9})?$")
-_POWER = re.compile(r"\s*\\(?:cdot|times)\s*10\^\{?(-?\d{1,4})\}?")
+_POWER = re.compile(r"\s{0,9}\\(?:cdot|times)\s*10\^\{?(-?\d{1,4})\}?")
 _INFINITE = re.compile(r"\\infty\b")
 _CELLS = re.compile(r"(?<!\\)&")
 _NAN = re.compile(r"\\(?:mathrm|text)\{NaN\}")
@@ -114,7 +119,7 @@ def _letters(text: str) -> str:
 
 def _latex_rows(body: str) -> Rows:
     body = _NAN.sub("nan", _INFINITE.sub("inf", _POWER.sub(r"e\1", _RULES.sub("", body))))
-    lines = re.split(r"\\\\(?:\[[^\]\n]*\])?", body)
+    lines = re.split(r"\\\\(?:\[[^\]\n]{0,20}\])?", body)
     rows = [
         [cell.strip(" \t\r\n$") for cell in _CELLS.split(line)] for line in lines if line.strip()
     ]
@@ -148,11 +153,12 @@ def markdown(text: str, where: str) -> dict[str, ArrayEntry] | None:
     known = {_unmarked(stage.heading): name for name, stage in STAGES.items()}
     rules = [k for k, line in enumerate(lines) if k and "|" in line and _RULE.fullmatch(line)]
     found: list[tuple[str, ArrayEntry]] = []
+    _few(len(rules), where)
     for k in rules:
         end = next((at for at in range(k + 1, len(lines)) if "|" not in lines[at]), len(lines))
         rows = [_cells(line) for line in lines[k + 1 : end]]
-        above = [line for line in lines[: k - 1] if line]
-        title = _unmarked(above[-1].lstrip("# ")) if above and above[-1][0] == "#" else ""
+        above = next((lines[at] for at in range(k - 2, -1, -1) if lines[at]), "")
+        title = _unmarked(above.lstrip("# ")) if above.startswith("#") else ""
         alone = ALONE if len(rules) == 1 else f"{ALONE} {len(found) + 1}"
         name = known.get(title) or title or alone
         labelled = bool(rows) and not all(is_number(_plain(row[0])) for row in rows if row)
@@ -182,8 +188,8 @@ def _unmarked(text: str) -> str:
 
 _VARIABLE = re.compile(r"\s*([A-Za-z]\w{0,62})(?:\(:,:,(\d{1,4})\))?\s*=\s*")
 _FACTOR = re.compile(r"\s*1\.0{1,6}(e[+-]\d{1,3})\s*\*\s*")
-_COLUMNS = re.compile(r"\s*Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?\s*")
-_KIND = re.compile(r"\s*\d+[x×]\d+(?:[x×]\d+)*\s+[A-Za-z ]+\s*")
+_COLUMNS = re.compile(r"Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?")
+_KIND = re.compile(r"\d+[x×]\d+(?:[x×]\d+)*(?: [A-Za-z]+)+")
 
 
 def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
@@ -205,15 +211,15 @@ def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
             name, page, groups, factor = variable[1], variable[2], [[]], ""
         elif power := _FACTOR.fullmatch(line):
             factor = power[1]
-        elif _COLUMNS.fullmatch(line):
+        elif _COLUMNS.fullmatch(line.strip()):
             groups.append([])
-        elif line.strip() and not _KIND.fullmatch(line):
+        elif line.strip() and not _KIND.fullmatch(line.strip()):
             groups[-1].append(line.split())
     return _stacked(pages, where)
 
 
 def _told_by_matlab(line: str) -> bool:
-    return any(form.fullmatch(line) for form in (_VARIABLE, _FACTOR, _COLUMNS))
+    return any(form.fullmatch(line.strip()) for form in (_VARIABLE, _FACTOR, _COLUMNS))
 
 
 def _times(rows: Rows, factor: str) -> Rows:
@@ -237,8 +243,7 @@ def _side_by_side(groups: list[Rows], where: str) -> Rows:
 
 def _stacked(pages: dict[str, list[Rows]], where: str) -> dict[str, ArrayEntry] | None:
     """The matrices by name; those of one name one behind the other."""
-    if len(pages) > MAX_ARRAYS:
-        raise BadInput(f"{where} holds {len(pages):,} arrays; at most {MAX_ARRAYS:,} are read.")
+    _few(len(pages), where)
     found = {}
     for name, blocks in pages.items():
         if len(blocks) > MAX_BLOCKS:
@@ -253,52 +258,128 @@ def _stacked(pages: dict[str, list[Rows]], where: str) -> dict[str, ArrayEntry] 
     return found or None
 
 
-_R_HEAD = re.compile(r"\s*\[,\d+\](?:\s+\[,\d+\])*\s*")
 _R_ROW = re.compile(r"\s*\[\d+,\]\s")
-_R_LINE = re.compile(r"\s*\[\d+\]\s+(\S.*)")
+_R_LINE = re.compile(r"\s*\[\d+\]\s+\S.*")
 _R_PAGE = re.compile(r"\s*, , \S.*")
+_R_HEAD = re.compile(r"\s*\[,\d+\](?:\s+\[,\d+\])*\s*")
+_R_TITLE = re.compile(r"(?:\$`?|>\s{1,9}(?:print\()?)([A-Za-z.][\w.$]{0,80})[`)]?\s*|>\s.*|\[\[.*")
+_APART = "print each array under its name, as “> Q” does."
 
 
 def r_matrix(text: str, where: str) -> dict[str, ArrayEntry] | None:
     """What R prints: [1,] and [,1] around the numbers, columns in groups, pages under ", , 1"."""
+    if "[ reached " in text and "max.print" in text:
+        raise BadInput(
+            f"{where}: the printout leaves numbers out (max.print); print all, with"
+            " options(max.print = 1e6)."
+        )
     lines = [line for line in text.splitlines() if line.strip()]
-    vector = [found[1] for line in lines if (found := _R_LINE.fullmatch(line))]
-    if lines and len(vector) == len(lines):
-        cells = [cell for line in vector for cell in line.split()]
-        return {ALONE: array(ALONE, [cells], (), where)}
-    if not any(_R_HEAD.fullmatch(line) or _R_ROW.match(line) for line in lines[:4]):
+    parts = _r_parts(lines)
+    told = any(_R_HEAD.fullmatch(line) or _R_ROW.match(line) for line in lines[:4])
+    if not told and not all(_R_LINE.fullmatch(line) for _, part in parts for line in part):
         return None
-    pages: list[dict[str, list[str]]] = [{}]
-    seen: set[str] = set()
-    width = 0
+    _few(len(parts), where)
+    if len(parts) > 1 and not all(name for name, _ in parts):
+        raise BadInput(f"{where} holds {len(parts)} arrays, not all with names; {_APART}")
+    return _named([(name or ALONE, _r_array(name, part, where)) for name, part in parts], where)
+
+
+def _r_parts(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """The lines under each ``$Q`` or ``> Q``, with that name."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line in lines:
+        title = _R_TITLE.fullmatch(line.strip())
+        if title and not _ends_in_number(line):
+            parts.append((title[1] or "", []))
+        else:
+            parts[-1][1].append(line)
+    return [part for part in parts if part[1]]
+
+
+def _r_array(name: str, lines: list[str], where: str) -> ArrayEntry:
+    """A vector, or a matrix on each page."""
+    place = f"{where}, {short(name, 40)}" if name else where
+    name = name or ALONE
+    if all(map(_R_LINE.fullmatch, lines)):
+        return array(name, [_r_vector(lines, place)], (), where)
+    pages = [_r_page(groups, place) for groups in _r_groups(lines, place) if groups]
+    if len(pages) > MAX_BLOCKS:
+        raise BadInput(f"{place} is {len(pages):,} matrices; at most {MAX_BLOCKS} are read.")
+    blocks = [array(name, rows, labels, where) for labels, rows in pages]
+    if len({block.shape for block in blocks}) != 1:
+        raise BadInput(f"{place}: its pages have different shapes.")
+    if len(blocks) == 1:
+        return blocks[0]
+    return ArrayEntry.of(name, np.stack([block.read() for block in blocks]))
+
+
+def _r_vector(lines: list[str], place: str) -> list[str]:
+    """The numbers after [1], and after [7] where six stand above."""
+    cells: list[str] = []
+    for line in lines:
+        number, *more = line.split()
+        if number != f"[{len(cells) + 1}]":
+            raise BadInput(f"{place}: {number} does not follow {len(cells)} numbers; {_APART}")
+        cells += more
+    return cells
+
+
+def _r_groups(lines: list[str], place: str) -> list[list[tuple[list[str], Rows]]]:
+    """On each page, the words above each group of columns, and the rows under them."""
+    pages: dict[str, list[tuple[list[str], Rows]]] = {"": []}
+    page = ""
     for line in lines:
         if _R_PAGE.fullmatch(line):
-            pages.append({})
+            page = line.strip()
+            if page in pages:
+                raise BadInput(f"{place} holds the page “{short(page, 24)}” twice; {_APART}")
+            pages[page] = []
         elif _R_HEAD.fullmatch(line) or not _R_ROW.match(line) and not _ends_in_number(line):
-            width, seen = len(line.split()), set()
+            pages[page].append((line.split(), []))
+        elif pages[page]:
+            pages[page][-1][1].append(line.split())
         else:
-            cells = line.split()
-            at = len(cells) - width if width else 1
-            if at < 1:
-                plural = "" if len(cells) == 2 else "s"
-                raise BadInput(
-                    f"{where}, row {short(cells[0], 24)} has {len(cells) - 1} number{plural};"
-                    f" {width} are wanted, as above it."
-                )
-            label = " ".join(cells[: max(at, 1)])
-            if label in seen:
-                raise BadInput(f"{where} holds the row {short(label, 24)} twice.")
-            seen.add(label)
-            pages[-1].setdefault(label, []).extend(cells[max(at, 1) :])
-    tables = [page for page in pages if page]
-    if len(tables) > MAX_BLOCKS:
-        raise BadInput(f"{where} is {len(tables):,} matrices; at most {MAX_BLOCKS} are read.")
-    named = not any(_R_ROW.match(f"{label} ") for label in tables[0]) if tables else False
-    blocks = [array(ALONE, list(page.values()), tuple(page) * named, where) for page in tables]
-    if len({block.shape for block in blocks}) != 1:
-        return None
-    stacked = np.stack([block.read() for block in blocks])
-    return {ALONE: blocks[0] if len(blocks) == 1 else ArrayEntry.of(ALONE, stacked)}
+            pages[page].append(([], [line.split()]))
+    return [[(head, rows) for head, rows in groups if rows] for groups in pages.values()]
+
+
+def _r_page(groups: list[tuple[list[str], Rows]], place: str) -> tuple[tuple[str, ...], Rows]:
+    """A matrix and its row names; a group of columns goes on with what stands before it."""
+    columns: list[str] = []
+    order: list[str] = []
+    matrix: Rows = []
+    for head, lines in groups:
+        numbers = [f"[,{k}]" for k in range(len(columns) + 1, len(columns) + len(head) + 1)]
+        if head != numbers if _R_HEAD.fullmatch(" ".join(head)) else set(head) & set(columns):
+            raise BadInput(
+                f"{place}: columns from {short(head[0], 24)} on do not follow the {len(columns)}"
+                f" before them; {_APART}"
+            )
+        labels = [" ".join(cells[: _r_start(cells, len(head), place)]) for cells in lines]
+        if columns and labels != order:
+            raise BadInput(f"{place}: a group of columns has other rows than the first.")
+        matrix = matrix or [[] for _ in lines]
+        for row, cells in zip(matrix, lines, strict=True):
+            row += cells[_r_start(cells, len(head), place) :]
+        columns, order = columns + head, labels
+    if not any(_R_ROW.match(f"{label} ") for label in order):
+        return tuple(order), matrix
+    for k, label in enumerate(order, 1):
+        if label != f"[{k},]":
+            raise BadInput(f"{place}: row {k} is called {short(label, 24)}; {_APART}")
+    return (), matrix
+
+
+def _r_start(cells: list[str], width: int, place: str) -> int:
+    """Where the numbers of a row begin."""
+    at = len(cells) - width if width else 1
+    if at < 1:
+        plural = "" if len(cells) == 2 else "s"
+        raise BadInput(
+            f"{place}, row {short(cells[0], 24)} has {len(cells) - 1} number{plural};"
+            f" {width} are wanted, as above it."
+        )
+    return at
 
 
 def _ends_in_number(line: str) -> bool:
@@ -366,7 +447,7 @@ _C_ARRAY = re.compile(
     r"(?:\[[ \w]{0,12}\][ \t]{0,9}){1,4}=\s{0,9}\{"
 )
 _C_SUFFIX = re.compile(r"(?<=[\d.])[fFlL]\b")
-_C_COMMENT = re.compile(r"//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/")
+_C_COMMENT = re.compile(r"//[^\n]*|/\*(?s:.*?)(\*/|\Z)")  # the group is "" where none closes it
 
 
 def from_c(text: str) -> str:
@@ -377,7 +458,7 @@ def from_c(text: str) -> str:
     """
     if "{" not in text or not _C_ARRAY.search(text):
         return text
-    text = _C_COMMENT.sub("", text)
+    text = _C_COMMENT.sub(lambda found: found[0] if found[1] == "" else "", text)
     text = _C_ARRAY.sub(lambda found: f"{found[1]} = {{", text)
     return _C_SUFFIX.sub("", text).translate(str.maketrans("{};", "[] "))
 

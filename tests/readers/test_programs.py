@@ -6,6 +6,8 @@ and transformers 5.23.0. MATLAB's, Octave's and R's are written as their manuals
 
 import io
 import json
+import signal
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -117,6 +119,7 @@ def test_words_that_begin_with_a_mark_are_no_comments():
 # ---- MATLAB and Octave --------------------------------------------------------------------------
 
 
+APART = "print each array under its name, as “> Q” does."
 MATLAB = {
     "short": ("A =\n\n    0.5000   -1.2500\n    3.0000    4.0000\n\n", {"A": TWO}),
     "common factor": (
@@ -173,8 +176,11 @@ def test_matlabs_groups_of_other_heights_are_refused():
         ("A(:,:,1) =\n\n  1 2\n\n" * 65, "it, A is 65 matrices; at most 64 fit."),
         ("A =\n\nB =\n\n  1 2\n", "it, A holds no numbers."),
         ("     [,1] [,2]\n[1,]    1\n", "it, row [1,] has 1 number; 2 are wanted, as above it."),
-        ("     [,1]\n[1,]    1\n[1,]    2\n", "it holds the row [1,] twice."),
-        (", , 1\n\n     [,1]\n[1,]    1\n\n" * 65, "it is 65 matrices; at most 64 are read."),
+        ("     [,1]\n[1,]    1\n[1,]    2\n", f"it: row 2 is called [1,]; {APART}"),
+        (
+            "".join(f", , {k}\n\n     [,1]\n[1,]    1\n\n" for k in range(65)),
+            "it is 65 matrices; at most 64 are read.",
+        ),
         (
             "\\begin{matrix}1\\end{matrix}\n" * 4097,
             "it holds 4,097 arrays; at most 4,096 are read.",
@@ -231,6 +237,71 @@ def test_an_r_matrix_of_truth_is_a_mask_and_na_is_no_number():
     assert (entry.dtype, entry.read().tolist()) == ("bool", [[True, False], [True, True]])
     found = read("     [,1] [,2]\n[1,]   NA -Inf\n")
     assert np.array_equal(found[ALONE], [[np.nan, -np.inf]], equal_nan=True)
+
+
+R_TWO = "     [,1]  [,2]\n[1,]  0.5 -1.25\n[2,]  3.0  4.00\n"
+R_OTHER = "     [,1] [,2]\n[1,]    1  2.0\n[2,]    7  8.5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"> Q\n{R_TWO}> K\n{R_OTHER}", {"Q": TWO, "K": OTHER}),
+        (f"$Q\n{R_TWO}\n$K\n{R_OTHER}\n", {"Q": TWO, "K": OTHER}),
+        ("> print(a)\n[1] 1 2\n[3] 3\n> b\n[1] 4 5 6\n", {"a": [[1, 2, 3]], "b": [[4, 5, 6]]}),
+        (f"> Q <- matrix(1:4, 2)\n> Q\n{R_TWO}>\n", {"Q": TWO}),
+    ],
+)
+def test_arrays_under_names_of_r_stay_apart(text, wanted):
+    assert read(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            R_TWO + R_OTHER,
+            f"it: columns from [,1] on do not follow the 2 before them; {APART}",
+        ),
+        (
+            "    a b\nx 1.0 2\n    a b\nx 3.0 4\n".replace("x", "[1,]"),
+            f"it: columns from a on do not follow the 2 before them; {APART}",
+        ),
+        ("[1] 1 2 3\n[1] 4 5 6\n", f"it: [1] does not follow 3 numbers; {APART}"),
+        (
+            f"{R_TWO}> K\n{R_OTHER}",
+            f"it holds 2 arrays, not all with names; {APART}",
+        ),
+        (
+            f", , 1\n\n{R_TWO}\n, , 1\n\n{R_OTHER}",
+            f"it holds the page “, , 1” twice; {APART}",
+        ),
+        (
+            f", , 1\n\n{R_TWO}\n, , 2\n\n     [,1]\n[1,]    1\n",
+            "it: its pages have different shapes.",
+        ),
+        (
+            "     [,1]\n[1,]    1\n[2,]    2\n     [,2]\n[1,]    3\n",
+            "it: a group of columns has other rows than the first.",
+        ),
+        (
+            R_TWO + " [ reached 'max' / getOption(\"max.print\") -- omitted 98 rows ]\n",
+            "it: the printout leaves numbers out (max.print); print all, with"
+            " options(max.print = 1e6).",
+        ),
+    ],
+)
+def test_what_r_does_not_print_as_one_array_is_refused(text, message):
+    assert refused(text) == message
+
+
+def test_a_token_that_stands_twice_among_rs_row_names_is_read():
+    text = "    [,1]\nthe  0.5\ncat  1.0\nthe  2.0\n    [,2]\nthe    3\ncat    4\nthe    5\n"
+    entry = entries(text, "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (
+        [[0.5, 3], [1, 4], [2, 5]],
+        ("the", "cat", "the"),
+    )
 
 
 # ---- pandas -------------------------------------------------------------------------------------
@@ -453,3 +524,50 @@ def test_beside_embeddings_what_a_tokenizer_gives_is_passed_over():
 )
 def test_hostile_printouts_are_refused_without_delay(text):
     assert len(refused(text)) <= 300
+
+
+@contextmanager
+def at_once():
+    """Stops what takes minutes."""
+
+    def stop(number, frame):
+        raise TimeoutError("still at it")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+RESULT = "nothing is computed here, so paste the result."
+NUMBER = "a number such as 3, -0.5 or 2e-3 is wanted."
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "A =\n1x1" + " " * 100_000 + "!\n",
+            f"it, A, row 1, column 1 holds “1x1”; {NUMBER}",
+        ),
+        (
+            "A =\nColumns 1" + " " * 200_000 + "!\n",
+            f"it, A, row 1, column 1 holds “Columns”; {NUMBER}",
+        ),
+        (
+            "\\begin{matrix}1" + " " * 200_000 + "2\\end{matrix}",
+            f"it, row 1, column 1 holds “1{' ' * 22}…”; {NUMBER}",
+        ),
+        (
+            "float W[1] = {1};\n" + "/* " * 200_000,
+            f"it, W: “/* /* /* /*… /* /* /* /*” follows the numbers; {RESULT}",
+        ),
+        ("|a|\n|--|\n|1|\n\n" * 40_000, "it holds 40,000 arrays; at most 4,096 are read."),
+    ],
+)
+def test_what_took_minutes_to_refuse_is_refused_at_once(text, message):
+    with at_once():
+        assert refused(text) == message
