@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ class Chosen(NamedTuple):
     remark: str
 
 
+MAX_BUFFERS = 2**18  # of an Arrow file, which are looked at one by one
 PARQUET, FEATHER, OLD_FEATHER = b"PAR1", b"ARROW1", b"FEA1"
 
 
@@ -159,39 +161,66 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
 def _feather(content: bytes, where: str) -> tuple[Any, Chosen]:
     import pyarrow as pa
 
-    _check_size(sum(_buffers(content)), where)
+    sizes = list(islice(_buffers(content), MAX_BUFFERS + 1))
+    if len(sizes) > MAX_BUFFERS:
+        raise BadInput(f"{where} holds more than {MAX_BUFFERS:,} pieces; too many.")
+    _check_size(sum(sizes), where)
     with pa.ipc.open_file(pa.BufferReader(content)) as file:
         if file.num_record_batches > MAX_ARRAYS:
             raise BadInput(f"{where} holds {file.num_record_batches:,} parts; too many.")
         _check(0, len(file.schema), where)
-        table = file.read_all()
+        batches = [file.get_batch(k) for k in range(file.num_record_batches)]
+        table = pa.Table.from_batches(batches, file.schema)
     _check(table.num_rows, table.num_columns, where)
+    table.validate(full=True)  # words may not say that they lie one over the other
     return table, _chosen(table.schema, where)
 
 
 def _buffers(content: bytes) -> Iterator[int]:
-    """How many bytes each buffer of an Arrow file takes, unpacked."""
-    at = 8
-    while content[at : at + 4] == b"\xff\xff\xff\xff":
-        (length,) = struct.unpack_from("<i", content, at + 4)
-        if length <= 0:
-            return
-        start = at + 8
-        body = start + length
-        (root,) = struct.unpack_from("<I", content, start)
-        message = start + root
-        kind, header = _field(content, message, 1), _field(content, message, 2)
-        size = _field(content, message, 3)
-        total = struct.unpack_from("<q", content, size)[0] if size else 0
-        if kind and header and content[kind] in (2, 3):  # a dictionary, or rows
-            table = header + struct.unpack_from("<I", content, header)[0]
-            if content[kind] == 2:
-                inner = _field(content, table, 1)
-                table = inner + struct.unpack_from("<I", content, inner)[0]
-            yield from _sizes(content, table, body)
-        if not 0 <= total <= len(content):
-            raise ValueError("no body")
-        at = body + total
+    """How many bytes each buffer of an Arrow file takes, unpacked.
+
+    By the blocks that its footer names, as pyarrow reads these and no others.
+    """
+    end = len(content) - 10
+    (length,) = struct.unpack_from("<i", content, end)
+    if not 0 < length <= end - 8:
+        raise ValueError("no footer")
+    start = end - length
+    footer = start + struct.unpack_from("<I", content, start)[0]
+    for number in (2, 3):  # dictionaries, and rows
+        listed = _field(content, footer, number)
+        if not listed:
+            continue
+        first = listed + struct.unpack_from("<I", content, listed)[0]
+        (count,) = struct.unpack_from("<I", content, first)
+        for k in range(min(count, len(content))):
+            at, meta = struct.unpack_from("<qi", content, first + 4 + 24 * k)
+            yield 0  # a block without a buffer counts as one
+            yield from _of_block(content, at, at + meta)
+
+
+def _of_block(content: bytes, at: int, body: int) -> Iterator[int]:
+    """The sizes of the buffers of the message at a place; until 2019 four bytes fewer led it."""
+    if not 0 < at < body <= len(content):
+        raise ValueError("no block")
+    start = at + (8 if content[at : at + 4] == b"\xff\xff\xff\xff" else 4)
+    message = start + struct.unpack_from("<I", content, start)[0]
+    version, kind = _field(content, message, 0), _field(content, message, 1)
+    table = _followed(content, _field(content, message, 2))
+    if not kind or content[kind] not in (2, 3):
+        raise ValueError("no rows")
+    if content[kind] == 2:  # a dictionary
+        table = _followed(content, _field(content, table, 1))
+    old = not version or content[version] < 4  # may say in its metadata that it is packed
+    packed = _field(content, table, 3) or (old and _field(content, message, 4))
+    yield from _sizes(content, table, body, bool(packed))
+
+
+def _followed(content: bytes, at: int) -> int:
+    """Where the table stands that a field points to."""
+    if not at:
+        raise ValueError("no table")
+    return at + struct.unpack_from("<I", content, at)[0]
 
 
 def _field(content: bytes, table: int, number: int) -> int:
@@ -206,9 +235,9 @@ def _field(content: bytes, table: int, number: int) -> int:
     return table + offset if offset else 0
 
 
-def _sizes(content: bytes, table: int, body: int) -> Iterator[int]:
+def _sizes(content: bytes, table: int, body: int, packed: bool) -> Iterator[int]:
     """The sizes of the buffers of some rows: of a packed one, what stands in front of it."""
-    vector, packed = _field(content, table, 2), _field(content, table, 3)
+    vector = _field(content, table, 2)
     if not vector:
         return
     first = vector + struct.unpack_from("<I", content, vector)[0]
@@ -251,7 +280,7 @@ def _chosen(schema: Any, where: str) -> Chosen:
             numbers.append(name)
         elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
             words.append(name)
-        elif hasattr(kind, "value_type") and _is_number(kind.value_type):
+        elif _is_list(stored) and _is_number(stored.value_type):
             lists.append(name)
     index = [name for name in numbers if name.startswith("__index_level_")]
     chosen = lists[:1] or [name for name in numbers if name not in index]
@@ -279,6 +308,14 @@ def _array(table: Any, chosen: Chosen, where: str) -> ArrayEntry:
     return ArrayEntry(
         ALONE, values.shape, values.dtype.name, lambda: values, labels, pick, chosen.remark
     )
+
+
+def _is_list(kind: Any) -> bool:
+    """Whether each row has numbers of its own; not those of another row, as views may."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    return kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind)
 
 
 def _is_number(kind: Any) -> bool:

@@ -13,6 +13,7 @@ from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_NAMES, MAX_RAN
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.printouts import read_number, sides, vanishes
+from attention.readers.what_is_meant import all_of_tokenizers, no_embeddings
 
 
 def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
@@ -47,6 +48,8 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
         if "values" in value and value.keys() <= {"values", "rows", "columns"}
         else value
     )
+    if all_of_tokenizers(value):
+        raise BadInput(no_embeddings(list(value), where))
     if value and all(map(_is_vector, value.values())):
         return {
             ALONE: _nested(ALONE, list(value.values()), where, tuple(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from attention.limits import BadInput
@@ -74,17 +75,28 @@ def _ends_in_numbers(line: str) -> bool:
     return len(cells) > 1 and all(map(is_number, cells[1:]))
 
 
+def all_of_tokenizers(names: Collection[str]) -> bool:
+    """Whether there is something, and a tokenizer gives all of it."""
+    return bool(names) and all(name.lower() in OF_TOKENIZERS for name in names)
+
+
+def no_embeddings(names: Iterable[str], where: str) -> str:
+    """The sentence that refuses what a tokenizer gives."""
+    told = ", ".join(short(name, 24) for name in names)
+    return (
+        f"{where} holds what a tokenizer gives ({told}), and no embeddings; the rows of the"
+        " model's embedding matrix for these tokens are wanted."
+    )
+
+
 def embeddings(arrays: dict[str, ArrayEntry], where: str) -> dict[str, ArrayEntry]:
     """Without what a tokenizer gives; refused where there is nothing else."""
     names = [name for name in arrays if name.lower() in OF_TOKENIZERS]
     if not names:
         return arrays
-    told = ", ".join(short(name, 24) for name in names)
     if len(names) == len(arrays):
-        raise BadInput(
-            f"{where} holds what a tokenizer gives ({told}), and no embeddings; the rows of the"
-            " model's embedding matrix for these tokens are wanted."
-        )
+        raise BadInput(no_embeddings(names, where))
+    told = ", ".join(short(name, 24) for name in names)
     said = f"Passed over, as a tokenizer gives it: {told}."
     return {
         name: replace(entry, remark=f"{entry.remark} {said}".strip())

@@ -1,6 +1,7 @@
 """Tables that pandas and pyarrow write as .parquet and .feather, and files that say too much."""
 
 import io
+import struct
 import tracemalloc
 
 import numpy as np
@@ -118,6 +119,77 @@ def test_a_small_file_that_unpacks_to_a_large_one_takes_no_memory(form):
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()
     assert pa.total_allocated_bytes() - before < 10_000_000
+
+
+def arrow(batches, **options) -> bytes:
+    buffer = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(**options)
+    with pa.ipc.new_file(buffer, batches[0].schema, options=options) as file:
+        for batch in batches:
+            file.write_batch(batch)
+    return buffer.getvalue()
+
+
+FRAMING = {
+    "of today": {},
+    "until 2019": {"use_legacy_format": True},
+}
+
+
+@pytest.mark.parametrize("framing", FRAMING)
+def test_batches_are_counted_and_read_however_they_are_framed(framing):
+    words = pa.array(["cat", "dog", "cat"]).dictionary_encode()
+    batch = pa.record_batch({"a": np.array([1.0, 2.0, 3.0]), "word": words})
+    for compression in (None, "zstd"):
+        content = arrow([batch] * 2, compression=compression, **FRAMING[framing])
+        entry = opened("a.feather", content)[ALONE]
+        assert entry.read().tolist() == [[1.0], [2.0], [3.0]] * 2
+        assert entry.rows == ("cat", "dog", "cat") * 2
+    zeros = pa.record_batch({"a": np.zeros(2**21)})  # 16 MiB
+    content = arrow([zeros] * 3, compression="zstd", **FRAMING[framing])
+    assert len(content) < 100_000
+    before = pa.total_allocated_bytes()
+    message = "a.feather takes 50,331,648 bytes unpacked; at most 33,554,432 are read."
+    assert refused(content, "a.feather") == message
+    assert pa.total_allocated_bytes() == before
+
+
+def test_a_footer_that_names_one_block_many_times_is_counted_each_time():
+    batch = pa.record_batch({"a": np.zeros(2**20)})  # 8 MiB
+    content = arrow([batch] * 5, compression="zstd")
+    with pa.ipc.open_file(pa.BufferReader(content)) as file:
+        assert file.num_record_batches == 5
+    blocks = [content.rindex(struct.pack("<q", at)) for at in starts(content)]
+    other = bytearray(content)
+    for at in blocks[1:]:
+        other[at : at + 24] = content[blocks[0] : blocks[0] + 24]
+    message = "a.feather takes 41,943,040 bytes unpacked; at most 33,554,432 are read."
+    assert refused(bytes(other), "a.feather") == message
+
+
+def starts(content):
+    """Where the messages of rows begin: each after four bytes of ones, the schema's before."""
+    mark, found, at = b"\xff" * 4, [], 8
+    while (at := content.find(mark, at + 1)) >= 0:
+        found.append(at)
+    return found[:-1]  # the last ends the file
+
+
+def test_lists_that_share_one_long_list_are_no_rows():
+    long = pa.array([list(np.zeros(1000))])
+    shared = pa.DictionaryArray.from_arrays(np.zeros(2000, np.int32), long)
+    assert refused(arrow([pa.record_batch({"a": shared})]), "a.feather") == (
+        "a.feather holds no column of numbers; it has a."
+    )
+
+
+def test_words_that_lie_one_over_the_other_are_refused():
+    offsets = np.array([0, 9, 0, 9], np.int32)
+    words = pa.StringArray.from_buffers(3, pa.py_buffer(offsets), pa.py_buffer(b"x" * 9))
+    batch = pa.RecordBatch.from_arrays([words, pa.array([1.0, 2.0, 3.0])], ["w", "a"])
+    assert refused(arrow([batch]), "a.feather") == (
+        "a.feather is damaged, or written in a way not read (ArrowInvalid)."
+    )
 
 
 def test_one_long_word_in_many_rows_is_one_word_in_memory():

@@ -994,3 +994,16 @@ def test_what_is_no_utf8_text_is_no_sentence():
 def test_no_table_of_numbers_is_taken_for_a_sentence(separator, label):
     text = "\n".join(f"{label}{separator}{row}" for row in lines(VALUES, separator).split("\n"))
     assert opening.prose_in(text.encode()) is None
+
+
+@pytest.mark.parametrize("name", ["input_ids", "Input_Ids"])
+def test_what_a_tokenizer_gives_for_one_sentence_as_json_is_no_matrix(name):
+    text = (
+        f'{{"{name}": [101, 7592, 102], "token_type_ids": [0, 0, 0], "attention_mask": [1, 1, 1]}}'
+    )
+    with pytest.raises(BadInput) as problem:
+        entries(text, "a.json")
+    assert str(problem.value) == (
+        f"a.json holds what a tokenizer gives ({name}, token_type_ids, attention_mask), and no"
+        " embeddings; the rows of the model's embedding matrix for these tokens are wanted."
+    )
