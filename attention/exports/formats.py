@@ -25,7 +25,6 @@ from attention.view import View
 
 FIRST = (1980, 1, 1, 0, 0, 0)  # of the times that a zip knows
 PICTURE = Paper(letters=False)  # of one stage
-WHOLE = ("python", "notebook", "report")  # formats of all stages, whichever are chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +201,7 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
 
 def refusal(key: str, page: PageContents) -> str:
     """Why a format is not written of this page; "" where it is."""
-    return bounds.too_large(key, page.view if key in WHOLE else page.chosen)
+    return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 
 def _bounded(key: str, page: PageContents) -> bytes:
