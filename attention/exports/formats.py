@@ -14,7 +14,6 @@ from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.limits import BadInput
-from attention.masks import MASK_LABELS
 from attention.paper import Paper
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file
@@ -82,7 +81,6 @@ def _report(page: PageContents) -> bytes:
     facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
     if not settings.weights_alone:
         facts |= {"scale": repr(page.trace.scale), "softmax": "on" if settings.softmax else "off"}
-    facts["mask"] = MASK_LABELS.get(settings.mask, settings.mask)
     return to_report(
         page.panes(),
         title=page.title,
