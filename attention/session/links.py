@@ -166,6 +166,7 @@ CODECS: dict[str, Codec] = {
     "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
     "softmax": _BOOLEAN,
+    "finished": _BOOLEAN,
     "context": _BOOLEAN,
     "item": _INTEGER,
     "head": _INTEGER,
@@ -324,6 +325,7 @@ def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) 
     tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
     typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
     loose = [([name], {name: value}) for name, value in changes.items() if name not in TIED]
+    loose.sort(key=lambda part: part[0] == ["finished"])  # which holds beside all others alone
     try:
         return _existing(replace(base, **changes, matrices=matrices))
     except _REFUSALS:
