@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from attention.limits import MAX_LISTED, MAX_TYPESET
-from attention.view import View
+from attention.view import WITHOUT_HEADS, View
 
+ALL_HEADS = ("python", "notebook", "report")  # these hold the code, which computes all heads
+ONCE = (*WITHOUT_HEADS, "mask", "W_O")  # of the stages, the same for all heads
 MOST = dict.fromkeys(("csv", "matrices", "json", "python", "notebook"), MAX_LISTED)
 MOST |= dict.fromkeys(("latex", "markdown", "report"), MAX_TYPESET)
 
@@ -18,9 +20,17 @@ def too_large(key: str, view: View) -> str:
     'these stages hold 308,224 numbers; at most 250,000 fit. NPZ holds them all.'
     >>> too_large("csv", View(stages, {}, np.ones((600, 2), bool), 1.0))
     ''
+    >>> too_large("python", View(stages, {}, np.ones((600, 2), bool), 1.0, heads=4))
+    'these stages hold 1,232,896 numbers in all 4 heads; at most 1,000,000 fit. NPZ holds them all.'
     """
-    numbers = sum(matrix.size for matrix in view.stages.values())
+    heads = view.heads if key in ALL_HEADS else 1
+    numbers = sum(
+        matrix.size * (1 if name in ONCE else heads) for name, matrix in view.stages.items()
+    )
     most = MOST.get(key, numbers)
     if numbers <= most:
         return ""
-    return f"these stages hold {numbers:,} numbers; at most {most:,} fit. NPZ holds them all."
+    where = f" in all {heads} heads" * (heads > 1)
+    return (
+        f"these stages hold {numbers:,} numbers{where}; at most {most:,} fit. NPZ holds them all."
+    )

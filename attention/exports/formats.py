@@ -14,7 +14,6 @@ from attention.exports import bounds, code, paper, tables, text
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.limits import BadInput
-from attention.masks import MASK_LABELS
 from attention.paper import Paper
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file
@@ -25,7 +24,6 @@ from attention.view import View
 
 FIRST = (1980, 1, 1, 0, 0, 0)  # of the times that a zip knows
 PICTURE = Paper(letters=False)  # of one stage
-WHOLE = ("python", "notebook", "report")  # formats of all stages, whichever are chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,6 @@ def _report(page: PageContents) -> bytes:
     facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
     if not settings.weights_alone:
         facts |= {"scale": repr(page.trace.scale), "softmax": "on" if settings.softmax else "off"}
-    facts["mask"] = MASK_LABELS.get(settings.mask, settings.mask)
     return to_report(
         page.panes(),
         title=page.title,
@@ -202,7 +199,7 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
 
 def refusal(key: str, page: PageContents) -> str:
     """Why a format is not written of this page; "" where it is."""
-    return bounds.too_large(key, page.view if key in WHOLE else page.chosen)
+    return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 
 def _bounded(key: str, page: PageContents) -> bytes:

@@ -63,7 +63,7 @@ def to_report(
     facts : what is set, by name
     code : the script that recomputes the stages; "" where there is none
     """
-    told = {"made by": about.made_by, "holds": about.part, **_sources(about), **facts}
+    told = {"made by": about.made_by, "holds": about.part, **about.sources(), **facts}
     told["stayed behind"] = " ".join(about.behind)
     lines = [line([name, value]) for name, value in told.items() if value]
     parts = [
@@ -80,14 +80,6 @@ def to_report(
         "</body></html>",
     ]
     return "\n".join(parts).encode()
-
-
-def _sources(about: About) -> dict[str, str]:
-    """Where the inputs came from; those from the same place together."""
-    together: dict[str, list[str]] = {}
-    for name, source in about.inputs.items():
-        together.setdefault(source, []).append(name)
-    return {", ".join(names): source for source, names in together.items()}
 
 
 def _colours() -> str:

@@ -94,12 +94,16 @@ class About:
         """The same for the name of a file: ``_item1_head2``, or ""."""
         return self.item.suffix + self.head.suffix
 
-    def lines(self) -> list[str]:
-        """Sentences of one line each; inputs from the same place share one."""
+    def sources(self) -> dict[str, str]:
+        """Where the inputs came from, by their names; those from the same place together."""
         together: dict[str, list[str]] = {}
         for name, source in self.inputs.items():
             together.setdefault(source, []).append(name)
-        sources = [f"{', '.join(names)}: {source}" for source, names in together.items()]
+        return {", ".join(names): source for source, names in together.items()}
+
+    def lines(self) -> list[str]:
+        """Sentences of one line each; inputs from the same place share one."""
+        sources = [f"{names}: {source}" for names, source in self.sources().items()]
         return [self.made_by, *([self.part] if self.part else []), *sources, *self.behind]
 
     def markdown(self) -> str:

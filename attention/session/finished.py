@@ -1,8 +1,9 @@
 """Finished attention weights, brought alone: a board that shows these, their mask, and no more.
 
 They stand in Q; K and V are 1, the scale is 1 and softmax is off, so that Q Kᵀ, and what stands for
-the weights, is they to the last bit. ``Settings.weights_alone`` knows them by that, and the view
-keeps all other stages back.
+the weights, is they to the last bit. ``Settings.finished`` says that they were brought as such; as
+long as nothing else was set since (``Settings.weights_alone``), the view keeps all other stages
+back.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def with_weights(
         query=min(s.query, len(tokens) - 1),
         scale=1.0,
         softmax=False,
+        finished=True,
         context=False,
         fill="-inf",
         padding=(),

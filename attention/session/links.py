@@ -32,6 +32,7 @@ from attention.limits import (
     MAX_NUMBERS,
     MAX_STATE_COLONS,
     MAX_STATE_COMMAS,
+    MAX_TOKEN_LENGTH,
     MAX_TYPED,
     BadInput,
 )
@@ -39,7 +40,7 @@ from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
 from attention.session.about import what_it_is
-from attention.session.examples import EXAMPLES, FIRST, UNNAMED
+from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
@@ -49,6 +50,7 @@ from attention.weights import INITIALISERS
 
 ABSENT = "none"
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
+DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
 TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from")
 _REFUSALS = (
@@ -130,6 +132,18 @@ def _paper(text: str) -> Paper:
     return Paper.of(found)
 
 
+def _names(text: str) -> dict[str, tuple[str, ...]]:
+    found = json.loads(text)
+    if not isinstance(found, dict) or found.keys() - set(DIMENSIONS):
+        raise BadInput(f"labels of {', '.join(DIMENSIONS)} are wanted")
+    for label in (label for labels in found.values() for label in labels):
+        if not isinstance(label, str) or not (
+            label.isprintable() and len(label) <= MAX_TOKEN_LENGTH
+        ):
+            raise BadInput(f"labels of at most {MAX_TOKEN_LENGTH} characters are wanted")
+    return {axis: tuple(labels) for axis, labels in found.items()}
+
+
 _INTEGER = Codec(str, _whole)
 _BOOLEAN = Codec(lambda v: str(int(v)), _flag)
 _WORD = Codec(str, str)
@@ -147,10 +161,12 @@ CODECS: dict[str, Codec] = {
         lambda v: ".".join(map(str, v)),
         lambda t: tuple(_whole(p) for p in t.split(".")) if t else (),
     ),
+    "names": Codec(lambda v: json.dumps(dict(v), ensure_ascii=False), _names),
     "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
     "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
     "softmax": _BOOLEAN,
+    "finished": _BOOLEAN,
     "context": _BOOLEAN,
     "item": _INTEGER,
     "head": _INTEGER,
@@ -309,6 +325,7 @@ def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) 
     tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
     typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
     loose = [([name], {name: value}) for name, value in changes.items() if name not in TIED]
+    loose.sort(key=lambda part: part[0] == ["finished"])  # which holds beside all others alone
     try:
         return _existing(replace(base, **changes, matrices=matrices))
     except _REFUSALS:
@@ -474,7 +491,7 @@ def is_file(content: bytes) -> bool:
 
 def from_file(content: bytes) -> Settings:
     """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is
-    refused whole.
+    refused whole. Where its example is gone, all its numbers lie in the file.
     """
     try:
         if (
@@ -491,6 +508,8 @@ def from_file(content: bytes) -> Settings:
         raise BadInput(
             "this is not a state file of this page; save one with “The state as a file”."
         ) from None
+    if set(MATRICES) <= link.keys() and link.get("example") not in EXAMPLES:
+        link["example"] = OWN
     settings, notices = read(link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")

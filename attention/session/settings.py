@@ -44,6 +44,7 @@ class Settings:
     drawn_from: Origin | None = None  # where a mask came from that was brought
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool = True
+    finished: bool = False  # the weights were brought, and stand in Q; see weights_alone
     context: bool = False  # also show the sum of the outputs
     # of the dimensions
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
@@ -93,20 +94,22 @@ class Settings:
 
     @cached_property
     def weights_alone(self) -> bool:
-        """Whether these are finished weights, which stand alone: Q is they, K and V are 1, and
-        nothing is scaled or normalised.
+        """Whether these still are the finished weights that were brought, which stand alone: Q is
+        they, K and V are 1, nothing is scaled or normalised, and what is hidden is 0.
         """
-        if not self.typed_qkv or self.softmax or self.scale != 1 or self.fill != "-inf":
+        if not self.finished or not self.typed_qkv or self.softmax or self.scale != 1:
             return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
-        if Q.ndim != 2 or "W_O" in self.matrices:
+        if Q.ndim != 2 or "W_O" in self.matrices or self.fill != "-inf":
             return False
         one = np.tile(np.eye(len(K)), self.heads)
         if not (np.array_equal(K, one) and np.array_equal(V, one)):
             return False
-        sums = Q.reshape(len(Q), self.heads, -1).sum(axis=-1)
+        A = Q.reshape(len(Q), self.heads, -1)  # (n_q, heads, n_k)
+        sums = A.sum(axis=-1)
         shares = (Q >= 0).all() and (Q <= 1).all()
-        return bool(shares and ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all())
+        whole = ((np.abs(sums - 1) <= ROUNDED) | (sums == 0)).all()
+        return bool(shares and whole and (A.any(axis=1) <= allowed(self)).all())
 
     @property
     def batch(self) -> int:

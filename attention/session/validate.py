@@ -29,7 +29,10 @@ from attention.variance import DISTRIBUTIONS
 
 
 def check(settings: Settings) -> Settings:
-    """The settings, with views pulled back inside what is there; or what does not fit."""
+    """The settings, with views pulled back inside what is there; or what does not fit.
+
+    Finished weights whose numbers, rule or mask were set otherwise are an attention like any.
+    """
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     _check_tokens(settings)
     _check_choices(settings)
@@ -47,7 +50,8 @@ def check(settings: Settings) -> Settings:
     }
     stages = tuple(name for name in STAGES if name in settings.paper_stages)
     heads = tuple(sorted({head for head in settings.paper_heads if 0 <= head < settings.heads}))
-    return replace(settings, **inside, paper_stages=stages, paper_heads=heads)
+    finished = settings.weights_alone
+    return replace(settings, **inside, paper_stages=stages, paper_heads=heads, finished=finished)
 
 
 def _check_tokens(settings: Settings) -> None:

@@ -2,12 +2,13 @@
 
 import io
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from attention.exports import bounds
-from attention.exports.formats import FORMATS, PageContents, everything
+from attention.exports.formats import FORMATS, PageContents, everything, refusal
 from attention.figures import panes
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
@@ -45,3 +46,31 @@ def test_what_holds_all_numbers_is_never_too_large_and_every_text_is_bounded(key
     said = bounds.too_large(key, View(large, {}, np.ones((1, 1), bool), 1.0))
     assert bool(said) is (key not in ("npz", "state"))
     assert bounds.too_large(key, View(stages, {}, np.ones((1, 1), bool), 1.0)) == ""
+
+
+@pytest.mark.parametrize("key", ("python", "notebook", "report"))
+def test_what_holds_the_code_is_counted_with_all_heads_of_the_item(key, monkeypatch):
+    settings = EXAMPLES["sentence"].build()
+    trace = run(settings)
+    now = view(settings, trace)
+    page = PageContents(settings, trace, now, "", list, stages=("weights",))
+    arrays = [getattr(trace, name) for name in now.stages]
+    numbers = sum(values.size for values in arrays)
+    assert settings.heads == 2 and numbers > sum(matrix.size for matrix in now.stages.values())
+    monkeypatch.setitem(bounds.MOST, key, numbers)
+    assert refusal(key, page) == ""
+    monkeypatch.setitem(bounds.MOST, key, numbers - 1)
+    assert refusal(key, page) == (
+        f"these stages hold {numbers:,} numbers in all 2 heads; at most {numbers - 1:,} fit."
+        " NPZ holds them all."
+    )
+
+
+def test_sixteen_heads_of_128_tokens_are_too_many_for_code_and_one_of_them_is_not():
+    heads = View({}, {}, np.ones((128, 128), bool), 1.0, heads=16)
+    one = {name: np.zeros((128, 128)) for name in ("scores", "scaled", "masked", "weights")}
+    for key in ("python", "notebook", "report"):
+        assert bounds.too_large(key, replace(heads, stages=one)).startswith(
+            "these stages hold 1,048,576 numbers in all 16 heads; "
+        )
+        assert bounds.too_large(key, replace(heads, stages=one, heads=1)) == ""

@@ -24,6 +24,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.origin import Origin
 from attention.session.run import run, view
+from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
 
 FILE = "model.safetensors, h.0.attn.c_attn.weight, 100 % #1"
@@ -41,7 +42,10 @@ def page(**changes) -> PageContents:
     s = EXAMPLES["sentence"].build()
     W_K = s.matrices["W_K"].values
     s = s.with_matrix("W_K", Matrix(W_K, origin=Origin.of(FILE, W_K, BEHIND)))
-    s = check(replace(s, head=1, mask="causal", **changes))
+    return of(check(replace(s, **{"head": 1, "mask": "causal"} | changes)))
+
+
+def of(s: Settings) -> PageContents:
     trace = run(s)
     now = view(s, trace)
     return PageContents(s, trace, now, "A title", lambda: panes.panes(now))
@@ -152,9 +156,8 @@ def test_nothing_in_a_source_ends_a_comment_or_a_docstring():
     s = page().settings
     W = s.matrices["W_V"].values
     s = s.with_matrix("W_V", Matrix(W, origin=Origin.of(hostile, W, hostile)))
-    trace = run(s)
-    now = view(s, trace)
-    contents = PageContents(s, trace, now, "t", lambda: panes.panes(now))
+    contents = of(s)
+    now = contents.view
     exec(FORMATS["python"].write(contents).decode(), {})
     assert "SystemExit" not in re.sub(r"(?m)^%.*$", "", FORMATS["latex"].write(contents).decode())
     assert "<b>" not in FORMATS["report"].write(contents).decode()
@@ -166,9 +169,24 @@ def test_nothing_in_a_source_ends_a_comment_or_a_docstring():
 
 
 def test_the_report_says_it_in_its_first_table():
-    found = written("report").decode()
-    for text in (MADE, "head 2 of 2", "A sentence, two heads", FILE, BEHIND):
-        assert text in found.split("<h2")[0], text
+    s = page().settings
+    cells = np.tri(len(s.tokens), dtype=bool)
+    origin = Origin.of("mymask.csv", cells)
+    contents = of(replace(s, mask=DRAWN, drawn=as_drawn(cells), drawn_from=origin))
+    table = re.search(r"<tbody>.*?</tbody>", written("report", contents).decode(), re.DOTALL)[0]
+    lines = [[cell.text for cell in line] for line in ElementTree.fromstring(table)]
+    assert dict(lines) == {
+        "made by": MADE,
+        "holds": "head 2 of 2",
+        "X, W_Q, W_V": SAID[0],
+        "W_K": FILE,
+        "mask": "mymask.csv",
+        "tokens": ", ".join(s.tokens),
+        "heads": "2",
+        "scale": repr(contents.trace.scale),
+        "softmax": "on",
+        "stayed behind": BEHIND,
+    }
 
 
 @pytest.mark.parametrize(

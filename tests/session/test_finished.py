@@ -27,6 +27,7 @@ from attention.session.links import from_file, to_file
 from attention.session.matrix import Matrix
 from attention.session.run import run, sizes, view
 from attention.session.settings import DRAWN
+from attention.session.validate import check
 
 RNG = np.random.default_rng(0)
 
@@ -122,6 +123,40 @@ def test_with_other_numbers_or_another_rule_they_are_an_attention_like_any(other
     s = other(brought(softmax(RNG.standard_normal((2, 4, 4))))[0])
     assert not s.weights_alone
     assert {"Q", "K", "V", "scores", "output"} <= set(shown(s).stages)
+
+
+@pytest.mark.parametrize("hidden", [{"mask": "causal"}, {"padding": "1"}])
+def test_a_link_that_hides_weights_brought_as_finished_makes_them_an_attention_like_any(hidden):
+    A = softmax(RNG.standard_normal((2, 4, 4)))
+    s, notices = links.read(links.write(brought(A)[0]) | hidden)
+    assert notices == [] and not s.finished and not s.weights_alone
+    assert links.from_file(links.to_file(s)) == s
+    seen = np.tri(4) if "mask" in hidden else np.arange(4) != 1
+    assert np.array_equal(run(s).weights, A * seen)
+    exec(FORMATS["python"].write(contents(s)).decode(), {})
+
+
+def test_a_mask_that_hides_zeros_alone_leaves_them_finished():
+    A = softmax(RNG.standard_normal((4, 4))) * np.tri(4)
+    A /= A.sum(axis=-1, keepdims=True)
+    s = check(set_mask(brought(A)[0], "causal"))
+    assert s.weights_alone and np.array_equal(run(s).weights, A)
+
+
+def test_identities_that_were_typed_are_an_attention_like_any():
+    one = Matrix(np.eye(3))
+    s = replace(four_words(), tokens=("a", "b", "c"), matrices=dict.fromkeys("QKV", one))
+    s = check(replace(s, softmax=False, scale=1.0))
+    assert not s.weights_alone and {"Q", "scores", "output"} <= set(shown(s).stages)
+
+
+def test_what_was_set_otherwise_once_is_finished_no_more_and_a_link_says_so():
+    s, _ = brought(softmax(RNG.standard_normal((3, 3))))
+    assert links.read(links.write(s)) == (s, [])
+    other = check(replace(s, softmax=True))
+    assert not check(replace(other, softmax=False)).weights_alone
+    again, notices = links.read(links.write(s) | {"distribution": "xyz"})
+    assert again == s and len(notices) == 1
 
 
 def test_no_example_is_taken_for_finished_weights():

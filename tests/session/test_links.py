@@ -26,7 +26,7 @@ from attention.limits import LIMIT, MAX_LINK, BadInput
 from attention.masks import MASKS
 from attention.session import changes, matrix
 from attention.session import settings as inputs
-from attention.session.examples import EXAMPLES, FIRST
+from attention.session.examples import EXAMPLES, FIRST, OWN
 from attention.session.links import (
     CODECS,
     MATRICES,
@@ -168,7 +168,6 @@ def test_every_field_of_the_settings_travels():
     assert {f.name for f in fields(Settings)} - {
         "example",
         "matrices",
-        "names",
         "drawn_from",
     } == set(CODECS) - {"origins"}
 
@@ -781,6 +780,42 @@ def test_a_saved_state_opens_to_the_same_numbers_in_a_version_that_draws_others(
     opened = from_file(content)
     assert {name: m.values.tolist() for name, m in opened.matrices.items()} == numbers
     assert (opened.tokens, opened.digits) == (state.tokens, state.digits)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_saved_state_opens_in_a_version_that_has_its_example_no_more(name, monkeypatch):
+    state = EXAMPLES[name].build()
+    content = to_file(state)
+    if name != OWN:
+        monkeypatch.delitem(EXAMPLES, name)
+    opened = from_file(content)
+    assert replace(opened, example=name) == state
+    assert dict(opened.names) == dict(state.names)
+    assert from_file(to_file(opened)) == opened
+
+
+def test_labels_of_dimensions_come_from_the_file(monkeypatch):
+    state = EXAMPLES["sentence"].build()
+    content = to_file(state)
+    other = replace(state, names={"d_model": ("a", "b", "c", "d", "e")})
+    monkeypatch.setitem(EXAMPLES, "sentence", SimpleNamespace(build=lambda: other))
+    assert from_file(content).names == {"d_model": ("noun", "verb", "pronoun", "cos", "sin")}
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        ("[]", "labels of d_model, d_k, d_v, h·d_v, d_out are wanted"),
+        ('{"queries": ["a"]}', "labels of d_model, d_k, d_v, h·d_v, d_out are wanted"),
+        ('{"d_k": [3]}', "labels of at most 40 characters are wanted"),
+        (json.dumps({"d_k": ["a" * 41]}), "labels of at most 40 characters are wanted"),
+        ('{"d_k": 3}', "it cannot be read"),
+    ],
+)
+def test_broken_labels_of_dimensions_are_passed_over(names, why):
+    state, notices = read({"example": "sentence", "names": names})
+    assert state.names == EXAMPLES["sentence"].build().names
+    assert notices == [f"The link's parameter names was passed over: {why}"]
 
 
 def test_two_files_of_one_state_differ_in_nothing_but_the_date(monkeypatch):
