@@ -28,5 +28,7 @@ def today() -> date:
     """The date in UTC, or that of ``SOURCE_DATE_EPOCH``, as is usual for builds that can be
     repeated.
     """
-    second = os.environ.get("SOURCE_DATE_EPOCH")
-    return (datetime.fromtimestamp(int(second), UTC) if second else datetime.now(UTC)).date()
+    try:
+        return datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC).date()
+    except (KeyError, ValueError, OverflowError, OSError):  # it is not set, or is no such number
+        return datetime.now(UTC).date()

@@ -46,9 +46,10 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
     """What a single array most likely is."""
     if entry.dtype == "bool":
         return MASK
-    known = next((role for role in ROLES if guess([name], role) == name), None)
-    if known is None and looks_finished(entry):
-        return FINISHED
+    if looks_finished(entry):
+        return next((role for role in ROLES if guess([name], role) == name), FINISHED)
+    others = (role for role in ROLES if role != FINISHED)
+    known = next((role for role in others if guess([name], role) == name), None)
     return known or ("Q" if s.typed_qkv else "X")
 
 
