@@ -65,15 +65,15 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
 
 
 def _metadata(about: About, form: str) -> dict[str, Any]:
-    """What each kind of file has its own words for; its text follows in one that takes any."""
-    made, text = about.made_by, "; ".join(about.lines()[1:])
+    """What each kind of file has its own words for, beside what made it, which the figure says."""
+    text = "; ".join(about.lines()[1:])
     day = program.today()
     if form == "pdf":
         moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
-        return {"Creator": made, "Subject": text, "CreationDate": moment}
+        return {"Subject": text, "CreationDate": moment}
     if form == "svg":
-        return {"Creator": made, "Description": text, "Date": day.isoformat()}
-    return {"Software": made, "Description": text, "Creation Time": day.isoformat()}
+        return {"Description": text, "Date": day.isoformat()}
+    return {"Description": text, "Creation Time": day.isoformat()}
 
 
 def too_many_dots(figure: PaperFigure, dpi: int) -> str:

@@ -63,7 +63,7 @@ def to_report(
     facts : what is set, by name
     code : the script that recomputes the stages; "" where there is none
     """
-    told = {"made by": about.made_by, "holds": about.part, **about.sources(), **facts}
+    told = {"made by": program.made_by(), "holds": about.part, **about.sources(), **facts}
     told["stayed behind"] = " ".join(about.behind)
     lines = [line([name, value]) for name, value in told.items() if value]
     parts = [

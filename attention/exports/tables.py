@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from attention import program
 from attention.numbers import exact
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
@@ -27,7 +28,7 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     long file twice as long.
     """
     view = as_view(shown)
-    made = "; ".join(["computed", about.made_by, *about.behind])
+    made = "; ".join(["computed", program.made_by(), *about.behind])
     part = [" ".join(map(str, part.which)) for part in (about.item, about.head)]
     text = io.StringIO()
     writer = csv.writer(text)  # lines end in \r\n (RFC 4180): a label with either is quoted

@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import fields
 
+from attention import program
 from attention.html.variance import rows_of
 from attention.numbers import exact
 from attention.session.about import UNKNOWN, About
@@ -30,7 +31,7 @@ def to_csv(points: tuple[Point, ...], about: About = UNKNOWN) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["d_k", "kind", *_MEASURES, "origin"])
-    origin = "; ".join([*about.inputs.values(), about.made_by])
+    origin = "; ".join([*about.inputs.values(), program.made_by()])
     for d_k, kind, values in rows_of(points):
         writer.writerow([d_k, kind, *map(exact, values), origin])
     return text.getvalue().encode()

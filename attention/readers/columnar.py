@@ -188,13 +188,7 @@ def _buffers(content: bytes) -> Iterator[int]:
     start = end - length
     footer = start + struct.unpack_from("<I", content, start)[0]
     for number in (2, 3):  # dictionaries, and rows
-        listed = _field(content, footer, number)
-        if not listed:
-            continue
-        first = listed + struct.unpack_from("<I", content, listed)[0]
-        (count,) = struct.unpack_from("<I", content, first)
-        for k in range(min(count, len(content))):
-            at, meta = struct.unpack_from("<qi", content, first + 4 + 24 * k)
+        for at, meta in _entries(content, _field(content, footer, number), "<qi12x"):
             yield 0  # a block without a buffer counts as one
             yield from _of_block(content, at, at + meta)
 
@@ -235,15 +229,19 @@ def _field(content: bytes, table: int, number: int) -> int:
     return table + offset if offset else 0
 
 
-def _sizes(content: bytes, table: int, body: int, packed: bool) -> Iterator[int]:
-    """The sizes of the buffers of some rows: of a packed one, what stands in front of it."""
-    vector = _field(content, table, 2)
+def _entries(content: bytes, vector: int, form: str) -> Iterator[tuple[int, ...]]:
+    """The structs of a vector, one by one; none where there is no vector."""
     if not vector:
         return
     first = vector + struct.unpack_from("<I", content, vector)[0]
     (count,) = struct.unpack_from("<I", content, first)
     for k in range(min(count, len(content))):
-        offset, length = struct.unpack_from("<qq", content, first + 4 + 16 * k)
+        yield struct.unpack_from(form, content, first + 4 + struct.calcsize(form) * k)
+
+
+def _sizes(content: bytes, table: int, body: int, packed: bool) -> Iterator[int]:
+    """The sizes of the buffers of some rows: of a packed one, what stands in front of it."""
+    for offset, length in _entries(content, _field(content, table, 2), "<qq"):
         size = length
         if packed and length >= 8:
             (size,) = struct.unpack_from("<q", content, body + offset)

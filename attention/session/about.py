@@ -81,10 +81,6 @@ class About:
     head: Part = Part("head", (1,), 1)
 
     @property
-    def made_by(self) -> str:
-        return program.made_by()
-
-    @property
     def part(self) -> str:
         """Which item and head: "" where there is one of each."""
         return ", ".join(filter(None, (self.item.words, self.head.words)))
@@ -104,7 +100,7 @@ class About:
     def lines(self) -> list[str]:
         """Sentences of one line each; inputs from the same place share one."""
         sources = [f"{names}: {source}" for names, source in self.sources().items()]
-        return [self.made_by, *([self.part] if self.part else []), *sources, *self.behind]
+        return [program.made_by(), *([self.part] if self.part else []), *sources, *self.behind]
 
     def markdown(self) -> str:
         """The same as a list."""
@@ -162,7 +158,7 @@ def source_of(s: Settings, name: str) -> str:
     if matrix.recipe and matrix.follows(s.rows_of(name)):
         return in_words(matrix.recipe)
     if matrix.origin:
-        return matrix.origin.source + ("" if matrix.origin.holds(matrix.values) else CHANGED)
+        return matrix.origin.source + ("" if matrix.is_as_it_came else CHANGED)
     if made is not None and made.recipe == matrix.recipe:
         return title + OTHERWISE
     return in_words(matrix.recipe) + CHANGED if matrix.recipe else UNSAID

@@ -128,6 +128,11 @@ class Matrix:
             )
         )
 
+    @cached_property
+    def is_as_it_came(self) -> bool:
+        """Whether a person brought these numbers and none was changed since."""
+        return self.origin is not None and self.origin.holds(self.values)
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.values.shape

@@ -321,6 +321,18 @@ class Dashboard:
         self.page.get_by_role("button", name=f"tools of {symbol}", exact=True).click()
         self.page.locator(".board-menu:not([hidden])").get_by_role("button", name=name).click()
 
+    def write_on_figure(self, label: str, text: str) -> None:
+        """Type the title or the caption of the figure to print, and wait for another preview."""
+        preview = self.page.locator(".st-key-paper_preview img")
+        before = preview.get_attribute("src")
+        self.page.get_by_label(label, exact=True).fill(text)
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_function(
+            "src => ![src, null].includes(document.querySelector("
+            "'.st-key-paper_preview img')?.getAttribute('src') ?? null)",
+            arg=before,
+        )
+
     def notice(self) -> str:
         until(self.page.locator(".said").first)
         return self.page.locator(".said").first.inner_text()

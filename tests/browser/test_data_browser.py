@@ -414,14 +414,7 @@ def test_a_figure_is_saved_at_its_size_with_title_and_caption(mine):
     page.get_by_text("paper page", exact=True).click()
     page.get_by_text("17.10 ×").wait_for()
     for label, text in (("Title", "My <b>words</b> %{x}"), ("Caption", "After $GloVe$.")):
-        before = page.locator(".st-key-paper_preview img").get_attribute("src")
-        page.get_by_label(label, exact=True).fill(text)
-        page.keyboard.press("Control+Enter")
-        page.wait_for_function(
-            "src => ![src, null].includes(document.querySelector("
-            "'.st-key-paper_preview img')?.getAttribute('src') ?? null)",
-            arg=before,
-        )
+        dashboard.write_on_figure(label, text)
     dashboard.idle()
 
     def saved(form: str) -> bytes:
