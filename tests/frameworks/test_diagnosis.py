@@ -1,6 +1,7 @@
 """Every mistake, and pairs of them, are planted by another hand: see planting.py.
 
-Of the pairs a share by seed; all of them with THOROUGH=1.
+Of the pairs, and of what is planted from output alone or beside the weights, a share by seed; all
+of them with THOROUGH=1.
 """
 
 import random
@@ -8,11 +9,11 @@ import re
 import tracemalloc
 import weakref
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from amount import amount
+from amount import amount, some
 from frameworks.planting import theirs
 
 from attention import (
@@ -152,7 +153,9 @@ TOO_NARROW = (NAMES["join: averaged"], NAMES["residual: X"])  # for X, where no 
 
 
 def planted(count: int):
-    """Sets of so many mistakes: of pairs a share by seed, or all of them."""
+    """Sets of so many mistakes: of pairs a share by seed, or all of them; seen with and without
+    the weights.
+    """
     for system in SYSTEMS:
         found = []
         for wrong in combinations(room(system), count):
@@ -165,7 +168,8 @@ def planted(count: int):
             found = random.Random(system).sample(found, min(PAIRS, len(found)))
         for wrong in found:
             name = " and ".join(mistake.name for mistake in wrong) or "nothing"
-            yield pytest.param(system, wrong, id=f"{system}: {name}")
+            for what in ("output", "both"):
+                yield pytest.param(system, wrong, what, id=f"{system}: {name}: {what}")
 
 
 def applied(given, mistakes):
@@ -211,8 +215,9 @@ def test_the_commonest_are_twelve():
     assert len(COMMONEST) == 12
 
 
-@pytest.mark.parametrize("what", ["output", "both"])
-@pytest.mark.parametrize(("system", "wrong"), [p for count in (0, 1, 2) for p in planted(count)])
+@pytest.mark.parametrize(
+    ("system", "wrong", "what"), some((p for n in (0, 1, 2) for p in planted(n)), of=2)
+)
 def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(
     system, wrong, what
 ):
@@ -388,9 +393,9 @@ def test_different_mistakes_that_are_the_same_number_or_mask_here_are_all_named(
     assert sorted(m.name for e in found.explanations for m in e.mistakes) == named, str(found)
 
 
-@pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    ("system", "dtype", "size"), some(product(SYSTEMS, ["f8", "f4"], [1e-4, 1e-2, 1.0]), of=2)
+)
 def test_noise_is_not_explained_away(system, dtype, size):
     rng = np.random.default_rng(11)
     output, _ = applied(SYSTEMS[system], ())

@@ -1,9 +1,14 @@
-"""No right answer is called wrong: torch's own kernels, as they come and as they are printed."""
+"""No right answer is called wrong: torch's own kernels, as they come and as they are printed.
 
+Of them a share by seed; all of them with THOROUGH=1.
+"""
+
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from amount import some
 
 from attention import causal, diagnose
 
@@ -27,9 +32,9 @@ def given(case: str) -> dict:
     return found
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("printed", PRINTED)
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(
+    ("name", "printed", "dtype"), some(product(ANSWERS, PRINTED, ["f4", "f8"]), of=3)
+)
 def test_what_torch_answers_is_right(name, printed, dtype):
     numbers = KERNELS[name].astype("f8")
     if PRINTED[printed]:
