@@ -17,7 +17,7 @@ from attention.readers.model_config import (
     UNSCALED,
     ModelConfig,
 )
-from attention.readers.tensor_names import biases, place
+from attention.readers.tensor_names import LONGEST, biases, place
 
 BLOOM_OR_FALCON = f"{ALIBI} (BLOOM), or {ROTARY[3:]} (Falcon)"
 # Guesses by a name, which a config.json that says how positions come in knows better.
@@ -27,7 +27,8 @@ _OF_CHOSEN = [
     (r"^(?:gpt_neox\.)?layers\.\d+\.attention\.query_key_value", (ROTARY, CAUSAL)),
     (r"(?:^|\.)h\.\d+\.self_attention\.query_key_value", (BLOOM_OR_FALCON, CAUSAL)),
     (
-        r"^(?:(?:\w+\.)*(?:model|language_model)\.)?layers\.\d+\.self_attn\.(?:q|k|v|qkv)_proj\.weight",
+        r"^(?:(?:\w+\.)*(?:model|language_model)\.)?layers\.\d+\.self_attn"
+        r"\.(?:q|k|v|qkv)_proj\.weight",
         (ROTARY, CAUSAL),
     ),
     (r"^layers\.\d+\.attention\.w[qkv]\.weight", (ROTARY_PAIRS, CAUSAL)),  # Meta's and Mistral's
@@ -70,7 +71,7 @@ def stays_behind(
     >>> stays_behind(found, found[:1])
     'The numbers will differ from the model’s: its bias stayed behind (attention.query.bias).'
     """
-    chosen = list(chosen)
+    chosen = [name for name in chosen if len(name) <= LONGEST]
     guessed = _by_chosen(names, chosen)
     if config and config.positions:
         guessed = [part for part in guessed if part not in POSITIONS]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 ALONE, ASKED = "alone", "asked"
+LONGEST = 500  # characters of a name that is looked at, however a file was made
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def recognised(name: str) -> dict[str, Part]:
     >>> recognised("layers.0.attention.pos_query_proj.weight")
     {}
     """
-    return next((parts for pattern, parts in NAMES if pattern.search(name)), {})
+    return _found(name)[1]
 
 
 def place(name: str) -> str:
@@ -111,12 +112,19 @@ def place(name: str) -> str:
     >>> place("encoder.layer.0.attention.self.query.weight")
     'encoder.layer.0.attention.self'
     """
-    matches = (pattern.search(name) for pattern, _ in NAMES)
-    first = next(filter(None, matches), None)
-    if first is None:
+    match, _ = _found(name)
+    if match is None:
         return ""
-    said = "says" if "says" in first.re.groupindex else 0
-    return name[: first.start(said)].rstrip("._")
+    said = "says" if "says" in match.re.groupindex else 0
+    return name[: match.start(said)].rstrip("._")
+
+
+def _found(name: str) -> tuple[re.Match | None, dict[str, Part]]:
+    if len(name) <= LONGEST:
+        for pattern, parts in NAMES:
+            if match := pattern.search(name):
+                return match, parts
+    return None, {}
 
 
 def layers(names: Iterable[str]) -> list[str]:
