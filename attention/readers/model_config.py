@@ -24,7 +24,7 @@ BY_LAYER = "it divides the scores by the layer’s place too, counted from 1 (se
 UPCAST = "it computes scores and weights in float32, whatever its weights are"
 TURNS_V = "it turns V by rotary positions too"
 
-META = "LLaMA (params.json)"  # as Meta and Mistral keep it beside their own names
+META = "LLaMA"  # by params.json, as Meta and Mistral keep it beside names of their own
 
 
 @dataclass(frozen=True)
