@@ -27,7 +27,7 @@ _OF_CHOSEN = [
     (r"^(?:gpt_neox\.)?layers\.\d+\.attention\.query_key_value", (ROTARY, CAUSAL)),
     (r"(?:^|\.)h\.\d+\.self_attention\.query_key_value", (BLOOM_OR_FALCON, CAUSAL)),
     (
-        r"^(?:(?:\w+\.)*(?:model|language_model)\.)?layers\.\d+\.self_attn"
+        r"^(?:(?:\w+\.)*(?:model|language_model|text_model)\.)?layers\.\d+\.self_attn"
         r"\.(?:q|k|v|qkv)_proj\.weight",
         (ROTARY, CAUSAL),
     ),
@@ -75,6 +75,8 @@ def stays_behind(
     guessed = _by_chosen(names, chosen)
     if config and config.positions:
         guessed = [part for part in guessed if part not in POSITIONS]
+    if config and config.looks_ahead:
+        guessed = [part for part in guessed if part != CAUSAL]
     said = [*(config.differs if config else ()), *guessed, *_by_others(names, chosen)]
     if any(re.search(_CROSS, name) for name in chosen):
         said = [part for part in said if part != RELATIVE]

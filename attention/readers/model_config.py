@@ -35,6 +35,7 @@ class ModelConfig:
     heads: ModelHeads | None
     differs: tuple[str, ...] = ()
     positions: bool = False  # whether it says how positions come in, if only that none do
+    looks_ahead: bool = False  # whether it says that no later token is hidden
     # of a model of several parts, such as one that also sees: by the key of the part's own
     parts: dict[str, ModelConfig] = field(default_factory=dict)
 
@@ -79,19 +80,24 @@ def read_config(text: str) -> ModelConfig | None:
         if all(_whole(config, name) for name in ("dim", "n_layers", "n_heads")):
             config = {"model_type": META} | config
         return _read(config) if isinstance(config.get("model_type"), str) else None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, OverflowError):
         return None
 
 
 def _read(config: dict[str, Any]) -> ModelConfig:
-    kind = str(config.get("model_type"))
+    kind = str(config.get("model_type", ""))
     inner = _parts(config)
     if list(inner) == ["text"]:  # the one part there is
         config, inner = config | inner["text"], {}
     positions = _positions(config)
     differs = dict.fromkeys((*filter(None, [positions]), *_differs(config)))
     parts = {name: _read(part) for name, part in inner.items()}
-    return ModelConfig(kind, _heads(config), tuple(differs), positions is not None, parts)
+    looks_ahead = config.get("is_causal") is False or kind == "eurobert"
+    looks_ahead = looks_ahead or config.get("use_bidirectional_attention") is True
+    if looks_ahead:
+        differs.pop(CAUSAL, None)
+    known = positions is not None
+    return ModelConfig(kind, _heads(config), tuple(differs), known, looks_ahead, parts)
 
 
 def _parts(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -101,7 +107,7 @@ def _parts(config: dict[str, Any]) -> dict[str, dict[str, Any]]:
         for key, value in config.items()
         if isinstance(value, dict)
         and (key.endswith("_config") or key in ("encoder", "decoder"))
-        and (value.get("model_type") or _heads(value))
+        and (value.get("model_type") or _heads(value) or key.removesuffix("_config") in CALLED)
     }
     for side in ("encoder", "decoder"):  # BART and ViT-MAE have one, with heads for each side
         names = (f"{side}_attention_heads", f"{side}_num_attention_heads")
@@ -155,7 +161,7 @@ HIDING = (META, "clip_text_model")
 
 def _positions(config: dict[str, Any]) -> str | None:
     """How positions come into the scores: "" where they do not, None where nothing says so."""
-    kind, attn = config.get("model_type"), config.get("attn_config")
+    kind, attn = str(config.get("model_type")), config.get("attn_config")
     inside = attn if isinstance(attn, dict) else {}  # MPT's
     alibi = config.get("alibi", inside.get("alibi"))
     typed = config.get("position_embedding_type", config.get("position_embeddings_type"))
@@ -165,9 +171,9 @@ def _positions(config: dict[str, Any]) -> str | None:
         (isinstance(typed, str) and typed in TYPES, TYPES.get(str(typed))),
         (buckets or config.get("relative_attention") is True, RELATIVE),
         (kind == META, ROTARY_PAIRS),
+        (kind == "mpt" and alibi is False and inside.get("rope") is not True, ""),
         (_has_rotary_key(config | inside), ROTARY),
-        (alibi is False and kind == "mpt", ""),
-        (kind in POSITIONS, POSITIONS.get(str(kind))),
+        (kind in POSITIONS, POSITIONS.get(kind)),
     ]
     return next((sentence for holds, sentence in said if holds), None)
 
@@ -182,7 +188,7 @@ def _has_rotary_key(config: dict[str, Any]) -> bool:
 
 def _differs(config: dict[str, Any]) -> list[str]:
     """What else is done with the scores, where that is said."""
-    kind = config.get("model_type")
+    kind = str(config.get("model_type"))
     normed = any(config.get(key) is True for key in ("qk_layernorm", "use_qk_norm", "qk_norm"))
     said = [
         (config.get("rotary_value") is True, TURNS_V),

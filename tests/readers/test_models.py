@@ -329,11 +329,23 @@ SIDES = "queries look at the 64 keys on each side alone"
             "",
         ),
         (OF_LLAMA, {"model_type": "jamba"}, CAUSAL),
-        (OF_MPT, {"model_type": "mpt", "attn_config": {"alibi": False, "rope": False}}, CAUSAL),
+        (OF_MPT, {"model_type": "mpt", "attn_config": {"alibi": False, "rope_theta": 1}}, CAUSAL),
         (OF_FALCON, {"model_type": "RefinedWebModel", "alibi": False}, f"{ROTARY}; {CAUSAL}"),
         (OF_FALCON, {"model_type": "RefinedWebModel", "alibi": True}, f"{ALIBI}; {CAUSAL}"),
         (OF_FALCON, {"model_type": "RefinedWeb"}, f"{ROTARY}; {CAUSAL}"),
         (OF_FALCON, {"model_type": "bloom"}, f"{ALIBI}; {CAUSAL}"),
+        # no later token is hidden
+        (OF_LLAMA, {"model_type": "eurobert", "rope_theta": 1e4}, ROTARY),
+        (
+            OF_LLAMA,
+            {"model_type": "gemma3_text", "use_bidirectional_attention": True},
+            f"{NORMED}; {ROTARY}",
+        ),
+        (
+            OF_LLAMA,
+            {"model_type": "llama", "is_causal": False, "architectures": ["LlamaForCausalLM"]},
+            ROTARY,
+        ),
         # DeBERTa's terms, as a text or as a list
         (OF_BERT, deberta("p2c|c2p"), TERMS),
         (OF_BERT, deberta(["p2c", "c2p"]), TERMS),
@@ -370,6 +382,7 @@ SIDES = "queries look at the 64 keys on each side alone"
         (OF_META, {"model_type": "mistral", "rope_theta": 1e6}, f"{PAIRS}; {CAUSAL}"),
         (OF_META, {"dim": 64, "n_layers": 2, "n_heads": 4}, f"{PAIRS}; {CAUSAL}"),
         (f"language_model.{OF_LLAMA}", None, f"{ROTARY}; {CAUSAL}"),
+        ("model.text_model.layers.0.self_attn.k_proj.weight", None, f"{ROTARY}; {CAUSAL}"),
         ("model.language_model.layers.0.self_attn.k_proj.weight", None, f"{ROTARY}; {CAUSAL}"),
         (OF_MODERNBERT, None, ROTARY),
         (f"roformer.{OF_BERT}", None, ROTARY),
@@ -444,6 +457,17 @@ def test_what_is_no_configuration_is_none(text):
     assert read_config(text) is None
 
 
+@pytest.mark.parametrize("odd", [None, True, -1, 0.5, "a", [], ["a", 1], {}, {"n_head": []}])
+def test_a_configuration_with_odd_values_is_read_without_a_fault(odd):
+    keys = {key for model in MODELS.values() for key in model["config"]} - {"model_type"}
+    keys |= {"attn_config", "text_config", "vision_config", "pos_att_type", "local_attention"}
+    keys |= {"attention_types", "alibi", "sliding_window", "query_pre_attn_scalar", "encoder"}
+    strange = dict.fromkeys(sorted(keys), odd) | {"audio_config": {"model_type": odd}}
+    config = read_config(json.dumps({"model_type": "gpt_neo"} | strange))
+    assert config is not None and config.kind == "gpt_neo"
+    assert read_config(f'{{"model_type": "x", "query_pre_attn_scalar": 1{"0" * 400}}}') is None
+
+
 @pytest.mark.parametrize("model", [model for model in MODELS if MODELS[model]["config"]])
 def test_every_configuration_says_how_many_heads_there_are(model):
     heads = config_of(model).heads
@@ -465,6 +489,12 @@ SIDED = {"model_type": "bart", "encoder_attention_heads": 2, "decoder_attention_
     [
         (TOWERS, "text_model.encoder.layers.0.self_attn", 2, CAUSAL),
         (TOWERS, "vision_model.encoder.layers.0.self_attn", 4, ""),
+        (
+            SEEING | {"vision_config": {"image_size": 8}},
+            "vision_tower.encoder.layers.0.self_attn",
+            None,
+            "",
+        ),
         (TOWERS, "encoder.layers.0.self_attn", None, ""),  # of which tower is not known
         (SEEING, "language_model.model.layers.0.self_attn", 4, f"{ROTARY}; {CAUSAL}"),
         (SEEING, "vision_tower.encoder.layers.0.self_attn", 4, ""),
