@@ -327,7 +327,8 @@ def _single(
         format_func=ROLES.__getitem__,
         help="Which input of the attention they become.",
     )
-    return {role: (name, _selection(role, entry))}, _heads(s, {role}, config)
+    picks: Picks = {role: (name, _selection(role, entry))}
+    return picks, _heads(s, picks, config)
 
 
 def _several(
@@ -381,15 +382,17 @@ def _several(
                         again=any(name == picked for picked, _ in picks.values()),
                     ),
                 )
-    return picks, _heads(s, set(picks), config)
+    return picks, _heads(s, picks, config)
 
 
-def _heads(s: Settings, roles: set[str], config: ModelConfig | None) -> int | None:
+def _heads(s: Settings, picks: Picks, config: ModelConfig | None) -> int | None:
     """How many heads share the columns of what comes; None: as the arrays have them."""
-    joined = state.page_value("load_axis", "batch") == "heads" and roles & set("QKV")
-    if joined or not roles & {"W_Q", "W_K", "W_V", "Q", "K", "V"}:
+    joined = state.page_value("load_axis", "batch") == "heads" and picks.keys() & set("QKV")
+    names = [picks[role][0] for role in ("W_Q", "W_K", "W_V", "Q", "K", "V") if role in picks]
+    if joined or not names:
         return None
-    known = config and config.heads and f"{config.heads.heads}, by config.json"
+    heads = config.of(names[0]).heads if config else None
+    known = heads and f"{heads.heads}, by config.json"
     return state.page_control(
         st.number_input,
         "Heads that share the columns",

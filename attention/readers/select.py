@@ -69,6 +69,8 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
     part = recognised(entry.name).get(role)
     heads, by = None, ""
     if part:
+        if role == "W_Q" and part.layout == ONE_WEIGHT:
+            _check_no_gate(values, asked.heads, place)
         stored, by = _stored(part, values, asked)
         values, heads = _part(part, values, stored, asked, place)
         asked = replace(asked, stored=stored)
@@ -131,6 +133,18 @@ def _part(
     return np.take(values, outputs_of(layout, part.index, sides, asked.heads, place), axis), count
 
 
+def _check_no_gate(values: np.ndarray, heads: ModelHeads | None, place: str) -> None:
+    """Refuse twice as many outputs as the heads have by the config.json.
+
+    Of Qwen3-Next and Qwen3.5 they are each head's query, then a gate for what it puts out.
+    """
+    if heads and heads.size and values.shape[0] == 2 * heads.heads * heads.size:
+        raise BadInput(
+            f"{place} has {values.shape[0]} outputs, and {heads.heads} heads of {heads.size} make"
+            f" {heads.heads * heads.size}; it holds a gate beside each query, which is not read."
+        )
+
+
 def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> SelectedArray:
     """With as many axes as the input has: two, or a batch in front; heads beside each other."""
     values = selected.values
@@ -190,7 +204,8 @@ def gather(
         for role, (name, asked) in picks.items()
     }
     of_model = [name for name in chosen if recognised(name) or name.endswith("weight")]
-    behind = stays_behind(list(arrays), of_model, config if of_model else None)
+    config = config.of(of_model[0]) if config and of_model else None
+    behind = stays_behind(list(arrays), of_model, config)
     if behind:
         first = next(iter(selected))
         selected[first] = replace(selected[first], behind=behind)
@@ -213,6 +228,7 @@ def _informed(
     arrays: dict[str, ArrayEntry], name: str, asked: Selection, config: ModelConfig | None
 ) -> Selection:
     """With the heads of the config.json, and which way round GPT-2's c_attn beside it lies."""
+    config = config.of(name) if config else None
     if asked.heads is None:
         asked = replace(asked, heads=config.heads if config else _heads_by_shape(arrays, name))
     heads = asked.heads

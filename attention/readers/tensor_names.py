@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 ALONE, ASKED = "alone", "asked"
+LONGEST = 500  # characters of a name that is looked at, however a file was made
 
 
 @dataclass(frozen=True)
@@ -29,26 +30,29 @@ def _fused(stored: str | None, layout: str) -> dict[str, Part]:
     return {f"W_{name}": Part(stored, k, layout) for k, name in enumerate("QKV")}
 
 
+def _projection(letter: str, word: str) -> str:
+    """Names of an nn.Linear of its own; query or q alone where an attention holds it itself.
+
+    A value of an mlp, or of a value_head, is none.
+    """
+    owned = rf"(?:{letter}_proj|{letter}_lin|{word}_proj|w{letter}|to_{letter})\.weight"
+    known = rf"(?:^|\.)(?={owned}$|{letter}_proj_weight$)"
+    bare = rf"(?:^|\.)\w*[aA]tt(?:n|ention)\w*\.(?:self\.)?(?=(?:{word}|{letter})\.weight$)"
+    return rf"(?:{known}|{bare})(?P<says>\w+)(?:\.weight)?$"
+
+
 # Whole parts between the points of a name decide, never its end: pos_query_proj is no query_proj,
 # and query_key_value no value. The first row that fits counts.
 NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
     (re.compile(pattern), parts)
     for pattern, parts in (
+        (_projection("q", "query"), _alone("W_Q")),
+        (_projection("k", "key"), _alone("W_K")),
+        (_projection("v", "value"), _alone("W_V")),
         (
-            r"(?:^|\.)(?:(?:query|q_proj|q_lin|query_proj|q|wq|to_q)\.weight|q_proj_weight)$",
-            _alone("W_Q"),
-        ),
-        (
-            r"(?:^|\.)(?:(?:key|k_proj|k_lin|key_proj|k|wk|to_k)\.weight|k_proj_weight)$",
-            _alone("W_K"),
-        ),
-        (
-            r"(?:^|\.)(?:(?:value|v_proj|v_lin|value_proj|v|wv|to_v)\.weight|v_proj_weight)$",
-            _alone("W_V"),
-        ),
-        (
-            r"(?:attention\.output\.dense|attn(?:\.attention)?\.out_proj|self_attn\.o_proj|out_lin"
-            r"|SelfAttention\.o|attention\.wo|(?:^|\.)(?:self_)?attention\.dense)\.weight$",
+            r"(?:attention\.output\.dense|att(?:n|ention)(?:\.attention)?\.out_proj|out_lin"
+            r"|self_attn\.(?:o_proj|dense)|(?:Self|EncDec)Attention\.o|attention\.wo|attn\.Wo"
+            r"|(?:^|\.)(?:self_)?attention\.dense)\.weight$",
             _alone("W_O"),
         ),
         (r"attn\.c_proj\.weight$", _alone("W_O", None)),
@@ -80,7 +84,10 @@ NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
             _fused("out_in", "by head"),
         ),
         # all three, and the name does not say how
-        (r"(?:^|\.)(?:\w*qkv\w*|query_key_value|W_pack)\.weight$", _fused("out_in", ASKED)),
+        (
+            r"(?:^|(?<!linear_attn)\.)(?:\w*qkv\w*|query_key_value|W_pack)\.weight$",
+            _fused("out_in", ASKED),
+        ),
     )
 ]
 ALIASES = {"mask": "allowed", "memory": "y"}
@@ -96,7 +103,7 @@ def recognised(name: str) -> dict[str, Part]:
     >>> recognised("layers.0.attention.pos_query_proj.weight")
     {}
     """
-    return next((parts for pattern, parts in NAMES if pattern.search(name)), {})
+    return _found(name)[1]
 
 
 def place(name: str) -> str:
@@ -105,12 +112,19 @@ def place(name: str) -> str:
     >>> place("encoder.layer.0.attention.self.query.weight")
     'encoder.layer.0.attention.self'
     """
-    matches = (pattern.search(name) for pattern, _ in NAMES)
-    first = next(filter(None, matches), None)
-    if first is None:
+    match, _ = _found(name)
+    if match is None:
         return ""
-    said = "says" if "says" in first.re.groupindex else 0
-    return name[: first.start(said)].rstrip("._")
+    said = "says" if "says" in match.re.groupindex else 0
+    return name[: match.start(said)].rstrip("._")
+
+
+def _found(name: str) -> tuple[re.Match | None, dict[str, Part]]:
+    if len(name) <= LONGEST:
+        for pattern, parts in NAMES:
+            if match := pattern.search(name):
+                return match, parts
+    return None, {}
 
 
 def layers(names: Iterable[str]) -> list[str]:

@@ -477,6 +477,7 @@ def test_a_choice_that_must_be_made_is_never_taken_back(name):
 
 
 FUSED = "h.0.self_attention.query_key_value.weight"
+TOWERS = {"text": 2, "vision": 4}  # heads of each
 
 
 def noted(at: AppTest) -> list[str]:
@@ -521,6 +522,24 @@ def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
     ran(at.number_input(key="set_load_heads").set_value(2))
     ran(at.button(key="load_use").click())
     assert settings(at).heads == 2
+
+
+def test_the_heads_a_page_says_are_those_of_the_tower_that_is_chosen():
+    towers = {f"{part}_config": {"num_attention_heads": n} for part, n in TOWERS.items()}
+    at = pasted(opened(), json.dumps({"model_type": "clip"} | towers))
+    assert any("configuration of a clip model. Open its" in text for text in noted(at))
+    square = np.ones((4, 4)).tolist()
+    layers = [f"{part}_model.encoder.layers.0.self_attn" for part in TOWERS]
+    pasted(
+        at,
+        json.dumps({f"{layer}.{k}_proj.weight": square for layer in layers for k in "qkv"}),
+    )
+    for layer, n in zip(layers, TOWERS.values(), strict=True):
+        ran(at.selectbox(key="set_load_layer").set_value(layer))
+        heads = at.number_input(key="set_load_heads")
+        assert heads.proto.placeholder == f"{n}, by config.json"
+    ran(at.button(key="load_use").click())
+    assert settings(at).heads == 4
 
 
 def test_finished_weights_are_recognised_and_stand_alone_below_and_beside_the_board_too():

@@ -117,11 +117,57 @@ def test_a_model_whose_heads_share_keys_becomes_a_whole_board():
         "norm_k.weight",
         "layers.0.self_attn.q_proj.weight_scale",
         "layers.0.mixer.in_proj.weight",
+        "layers.0.mlp.value.weight",
+        "rwkv.blocks.0.feed_forward.key.weight",
+        "layers.0.attention.mlp.value.weight",
+        "value_head.v.weight",
+        "q.weight",
+        f"{'attn' * 100_000}.q",  # would take minutes to look through
+        "model.layers.0.linear_attn.in_proj_qkvz.weight",  # Qwen3-Next: no softmax
     ],
 )
 def test_the_end_of_a_name_alone_says_nothing(name):
     assert recognised(name) == {}
     assert guess([name], "W_Q") is guess([name], "W_K") is guess([name], "W_V") is None
+
+
+@pytest.mark.parametrize(
+    ("names", "where"),
+    [
+        ("attention.self.query attention.self.key attention.self.value", "attention.self"),
+        ("SelfAttention.q SelfAttention.k SelfAttention.v", "SelfAttention"),
+        ("attention.wq attention.wk attention.wv", "attention"),
+        ("self_attn.q_proj self_attn.k_proj self_attn.v_proj", "self_attn"),
+    ],
+)
+def test_an_attention_with_a_weight_for_each_is_one_layer(names, where):
+    found = [f"layers.0.{name}.weight" for name in names.split()]
+    assert [guess(found, f"W_{role}") for role in "QKV"] == found
+    assert layers(found) == [f"layers.0.{where}"]
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        "layers.0.attn.Wo",  # ModernBERT
+        "model.layers.0.self_attn.dense",  # Phi
+        "encoder.layers.0.attention.out_proj",  # wav2vec 2.0
+        "decoder.block.0.layer.1.EncDecAttention.o",
+        "layers.0.attention.wo",
+    ],
+)
+def test_the_output_weight_is_known_by_its_name(out):
+    assert list(recognised(f"{out}.weight")) == ["W_O"]
+
+
+def test_a_gate_beside_each_query_is_not_read_as_queries():
+    name = "model.layers.3.self_attn.q_proj.weight"
+    with pytest.raises(BadInput) as refused:
+        select(entry(np.ones((16, 8)), name), "W_Q", "m", Selection(heads=ModelHeads(2, 1, 4)))
+    assert str(refused.value) == (
+        f"m, {name} has 16 outputs, and 2 heads of 4 make 8; it holds a gate beside each query,"
+        " which is not read."
+    )
 
 
 def test_an_nn_linear_called_c_attn_is_asked_about_as_two_models_keep_it_in_two_ways():
@@ -239,6 +285,146 @@ def test_what_the_model_does_besides_is_said(model, by_config):
     assert stays_behind(without_biases, chosen, config) == told
 
 
+PAIRS = (
+    f"{ROTARY}, columns 1 and 2, 3 and 4, … of a head together (Hugging Face has these in another"
+    " order)"
+)
+OF_LLAMA = "model.layers.0.self_attn.q_proj.weight"
+OF_BERT = "encoder.layer.0.attention.self.query.weight"
+OF_GPT2 = "transformer.h.0.attn.c_attn.weight"
+OF_FALCON = "transformer.h.0.self_attention.query_key_value.weight"
+OF_MPT = "transformer.blocks.0.attn.Wqkv.weight"
+OF_META = "layers.0.attention.wq.weight"
+OF_MODERNBERT = "model.layers.0.attn.Wqkv.weight"
+OF_T5 = "decoder.block.0.layer.1.EncDecAttention.q.weight"
+NEOX = "gpt_neox.layers.0.attention.query_key_value.weight"
+
+
+def deberta(types):
+    return {"model_type": "deberta-v2", "relative_attention": True, "pos_att_type": types}
+
+
+def modernbert(every):
+    settings = {"global_rope_theta": 160000.0, "local_rope_theta": 10000.0, "local_attention": 128}
+    return {"model_type": "modernbert", "global_attn_every_n_layers": every} | settings
+
+
+TERMS = f"{RELATIVE}; it divides the scores by √(3 d_k) (set the scale)"
+SIDES = "queries look at the 64 keys on each side alone"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "config", "told"),
+    [
+        # no key of rotary positions: the names and the model's type still say it
+        (OF_LLAMA, {"model_type": "mistral"}, f"{ROTARY}; {CAUSAL}"),
+        (NEOX, {"model_type": "gpt_neox"}, f"{ROTARY}; {CAUSAL}"),
+        (OF_BERT, {"model_type": "some", "rope_scaling": None}, ROTARY),
+        (OF_BERT, {"model_type": "some", "rotary_emb_fraction": 0.0}, ""),
+        (OF_GPT2, {"model_type": "qwen"}, f"{ROTARY}; {CAUSAL}"),
+        # config.json says another kind of position
+        (
+            OF_BERT,
+            {"model_type": "esm", "position_embedding_type": "absolute", "rope_theta": 1},
+            "",
+        ),
+        (OF_LLAMA, {"model_type": "jamba"}, CAUSAL),
+        (OF_MPT, {"model_type": "mpt", "attn_config": {"alibi": False, "rope_theta": 1}}, CAUSAL),
+        (OF_FALCON, {"model_type": "RefinedWebModel", "alibi": False}, f"{ROTARY}; {CAUSAL}"),
+        (OF_FALCON, {"model_type": "RefinedWebModel", "alibi": True}, f"{ALIBI}; {CAUSAL}"),
+        (OF_FALCON, {"model_type": "RefinedWeb"}, f"{ROTARY}; {CAUSAL}"),
+        (OF_FALCON, {"model_type": "bloom"}, f"{ALIBI}; {CAUSAL}"),
+        # no later token is hidden
+        (OF_LLAMA, {"model_type": "eurobert", "rope_theta": 1e4}, ROTARY),
+        (
+            OF_LLAMA,
+            {"model_type": "gemma3_text", "use_bidirectional_attention": True},
+            f"{NORMED}; {ROTARY}",
+        ),
+        (
+            OF_LLAMA,
+            {"model_type": "llama", "is_causal": False, "architectures": ["LlamaForCausalLM"]},
+            ROTARY,
+        ),
+        # DeBERTa's terms, as a text or as a list
+        (OF_BERT, deberta("p2c|c2p"), TERMS),
+        (OF_BERT, deberta(["p2c", "c2p"]), TERMS),
+        # ModernBERT, RoFormer, GPT-2, GPT-Neo
+        (OF_MODERNBERT, modernbert(3), f"{ROTARY}; {SIDES}, in all layers but 0, 3, 6, …"),
+        (OF_MODERNBERT, modernbert(1), ROTARY),
+        (OF_BERT, {"model_type": "roformer"}, ROTARY),
+        (
+            OF_BERT,
+            {"model_type": "roformer", "rotary_value": True},
+            f"{ROTARY}; it turns V by rotary positions too",
+        ),
+        (OF_GPT2, {"model_type": "gpt2", "scale_attn_weights": False}, f"{UNSCALED}; {CAUSAL}"),
+        (
+            OF_GPT2,
+            {"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": True},
+            f"it divides the scores by the layer’s place too, counted from 1 (set the scale);"
+            f" {CAUSAL}",
+        ),
+        (
+            OF_GPT2,
+            {"model_type": "gpt2", "reorder_and_upcast_attn": True},
+            f"it computes scores and weights in float32, whatever its weights are; {CAUSAL}",
+        ),
+        (
+            OF_GPT2,
+            {"model_type": "gpt_neo", "attention_types": [[["global", "local"], 6]]}
+            | {"window_size": 256},
+            f"{UNSCALED}; queries look at the last 256 keys alone, in some layers or all; {CAUSAL}",
+        ),
+        (OF_LLAMA, {"model_type": "cohere", "use_qk_norm": True}, f"{NORMED}; {ROTARY}; {CAUSAL}"),
+        # what no configuration has to say
+        (OF_META, None, f"{PAIRS}; {CAUSAL}"),
+        (OF_META, {"model_type": "mistral", "rope_theta": 1e6}, f"{PAIRS}; {CAUSAL}"),
+        (OF_META, {"dim": 64, "n_layers": 2, "n_heads": 4}, f"{PAIRS}; {CAUSAL}"),
+        (f"language_model.{OF_LLAMA}", None, f"{ROTARY}; {CAUSAL}"),
+        ("model.text_model.layers.0.self_attn.k_proj.weight", None, f"{ROTARY}; {CAUSAL}"),
+        ("model.language_model.layers.0.self_attn.k_proj.weight", None, f"{ROTARY}; {CAUSAL}"),
+        (OF_MODERNBERT, None, ROTARY),
+        (f"roformer.{OF_BERT}", None, ROTARY),
+    ],
+)
+def test_names_type_and_configuration_say_together_what_stays_behind(chosen, config, told):
+    read = config and read_config(json.dumps(config))
+    wanted = f"The numbers will differ from the model’s: {told}." if told else ""
+    assert stays_behind([chosen], [chosen], read) == wanted
+
+
+@pytest.mark.parametrize(
+    ("chosen", "other", "told"),
+    [
+        (OF_BERT, "encoder.layer.0.attention.self.rotary_embeddings.inv_freq", ROTARY),  # ESM
+        (OF_META, "rope.freqs", f"{PAIRS}; {CAUSAL}"),
+        (OF_LLAMA, "model.layers.0.self_attn.out_proj.weight", CAUSAL),  # XGLM
+        (
+            f"language_model.{OF_LLAMA}",
+            "vision_tower.encoder.layers.0.self_attn.out_proj.weight",
+            f"{ROTARY}; {CAUSAL}",
+        ),
+        (
+            OF_LLAMA,
+            "model.layers.0.self_attn.q_layernorm.norms.0.weight",  # StableLM
+            f"{ROTARY}; {CAUSAL}; {NORMED}",
+        ),
+        (OF_T5, "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", UNSCALED),
+    ],
+)
+def test_tensors_beside_the_chosen_ones_say_what_stays_behind(chosen, other, told):
+    wanted = f"The numbers will differ from the model’s: {told}."
+    assert stays_behind([chosen, other], [chosen]) == wanted
+
+
+def test_a_table_of_relative_positions_is_said_whatever_the_configuration_says():
+    read = read_config(json.dumps({"model_type": "swin", "position_embedding_type": "absolute"}))
+    beside = "encoder.layer.0.attention.self.relative_position_bias_table"
+    wanted = f"The numbers will differ from the model’s: {RELATIVE}."
+    assert stays_behind([OF_BERT, beside], [OF_BERT], read) == wanted
+
+
 @pytest.mark.parametrize(
     ("model", "told"),
     [
@@ -263,15 +449,92 @@ def test_of_typed_arrays_nothing_stays_behind():
     assert behind(gather(found, picks, "m", config_of("LLaMA"))) == []
 
 
-@pytest.mark.parametrize("text", ["", "[1]", '{"model_type": 1}', '{"model_type": "x"', '{"a": 2}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[1]", '{"n_heads": 2, "dim": 8}', '{"model_type": 1}', '{"model_type": "x"', '{"a": 2}'],
+)
 def test_what_is_no_configuration_is_none(text):
     assert read_config(text) is None
+
+
+@pytest.mark.parametrize("odd", [None, True, -1, 0.5, "a", [], ["a", 1], {}, {"n_head": []}])
+def test_a_configuration_with_odd_values_is_read_without_a_fault(odd):
+    keys = {key for model in MODELS.values() for key in model["config"]} - {"model_type"}
+    keys |= {"attn_config", "text_config", "vision_config", "pos_att_type", "local_attention"}
+    keys |= {"attention_types", "alibi", "sliding_window", "query_pre_attn_scalar", "encoder"}
+    strange = dict.fromkeys(sorted(keys), odd) | {"audio_config": {"model_type": odd}}
+    config = read_config(json.dumps({"model_type": "gpt_neo"} | strange))
+    assert config is not None and config.kind == "gpt_neo"
+    assert read_config(f'{{"model_type": "x", "query_pre_attn_scalar": 1{"0" * 400}}}') is None
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if MODELS[model]["config"]])
 def test_every_configuration_says_how_many_heads_there_are(model):
     heads = config_of(model).heads
     assert heads is not None and heads.heads == 4
+
+
+TOWERS = {
+    "model_type": "clip",
+    "text_config": {"model_type": "clip_text_model", "num_attention_heads": 2},
+    "vision_config": {"model_type": "clip_vision_model", "num_attention_heads": 4},
+}
+WITH_TEXT = {"model_type": "llama", "num_attention_heads": 4, "rope_theta": 1e4}
+SEEING = {"model_type": "llava", "text_config": WITH_TEXT, "vision_config": TOWERS["vision_config"]}
+SIDED = {"model_type": "bart", "encoder_attention_heads": 2, "decoder_attention_heads": 4}
+
+
+@pytest.mark.parametrize(
+    ("config", "where", "heads", "told"),
+    [
+        (TOWERS, "text_model.encoder.layers.0.self_attn", 2, CAUSAL),
+        (TOWERS, "vision_model.encoder.layers.0.self_attn", 4, ""),
+        (
+            SEEING | {"vision_config": {"image_size": 8}},
+            "vision_tower.encoder.layers.0.self_attn",
+            None,
+            "",
+        ),
+        (TOWERS, "encoder.layers.0.self_attn", None, ""),  # of which tower is not known
+        (SEEING, "language_model.model.layers.0.self_attn", 4, f"{ROTARY}; {CAUSAL}"),
+        (SEEING, "vision_tower.encoder.layers.0.self_attn", 4, ""),
+        (SIDED, "model.encoder.layers.0.self_attn", 2, ""),
+        (SIDED, "model.decoder.layers.0.self_attn", 4, CAUSAL),
+        (
+            {"model_type": "gemma3", "text_config": WITH_TEXT},
+            "model.layers.0.self_attn",
+            4,
+            f"{ROTARY}; {CAUSAL}",
+        ),
+    ],
+)
+def test_heads_and_differences_are_those_of_the_part_a_tensor_belongs_to(
+    config, where, heads, told
+):
+    name = f"{where}.q_proj.weight"
+    found = {name: entry(np.ones((8, 8)), name)}
+    read = read_config(json.dumps(config))
+    selected = gather(found, {"W_Q": (name, Selection())}, "m", read)
+    assert selected["W_Q"].heads == heads
+    wanted = [f"The numbers will differ from the model’s: {told}."] if told else []
+    assert behind(selected) == wanted
+
+
+def test_the_params_json_of_meta_says_how_many_heads_share_keys():
+    params = {"dim": 8, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "norm_eps": 1e-5}
+    sides = {"q": (8, 8), "k": (4, 8), "v": (4, 8)}
+    found = {
+        name: entry(np.arange(rows * width).reshape(rows, width), name)
+        for letter, (rows, width) in sides.items()
+        for name in [f"layers.0.attention.w{letter}.weight"]
+    }
+    picks = {
+        role: (name, Selection()) for role, name in zip(("W_Q", "W_K", "W_V"), found, strict=True)
+    }
+    selected = gather(found, picks, "m", read_config(json.dumps(params)))
+    assert {array.heads for array in selected.values()} == {4}
+    K = selected["W_K"].values.T.tolist()  # rows of the two heads of keys, each twice
+    assert [row[0] for row in K] == [0, 8, 0, 8, 16, 24, 16, 24]
 
 
 @pytest.mark.parametrize("model", ["T5", "Qwen3"])

@@ -722,7 +722,7 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
 
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
-    b = select(entry(np.ones((4, 3)), "a.query.weight"), "W_Q", "it")
+    b = select(entry(np.ones((4, 3)), "attn.query.weight"), "W_Q", "it")
     message = (
         "W_Q takes 3 numbers in; 4 come, the width of what it meets. Bring both together, or an"
         " input of 3 columns first."
