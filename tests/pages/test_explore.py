@@ -354,7 +354,7 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
     assert said(at, "understood") == [
-        "Now on the board: W_V (2 × 4). W_V was typed as (d_out, d_in) = (2, 4),"
+        "Now on the board: W_V (2 × 4). W_V was read as (d_out, d_in) = (2, 4),"
         " as in W Xᵀ, and transposed."
     ]
 

@@ -32,9 +32,9 @@ def checkpoint() -> bytes:
     return save(tensors | {f"{BERT}.query.bias": rng.normal(size=4)})
 
 
-def brought(s, where, content, picks):
+def brought(s, where, content, picks, typed=False):
     arrays = opening.opened(where, content)
-    return adopt.adopt(s, gather(arrays, picks, where))[0]
+    return adopt.adopt(s, gather(arrays, picks, where, typed=typed))[0]
 
 
 @pytest.fixture
@@ -137,8 +137,9 @@ def test_the_file_is_forgotten_when_the_matrix_is_drawn_or_pasted_or_an_example_
         "standard normal, seed 2"
     )
     text = b"1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7"
-    pasted = brought(bert, PASTED, text, {"W_Q": ("numbers", Selection())})
-    assert sources(pasted)["W_Q"] == "typed"
+    picks = {"W_Q": ("numbers", Selection())}
+    assert sources(brought(bert, PASTED, text, picks, typed=True))["W_Q"] == "typed"
+    assert sources(brought(bert, PASTED, text, picks))["W_Q"] == "the text"  # a file called so
     assert FOUR.origins == {} == EXAMPLES["four-words"].build().origins
 
 
