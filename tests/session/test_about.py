@@ -203,6 +203,29 @@ def test_links_and_states_keep_it(bert):
     assert json.loads(link["origins"]) and parts
 
 
+def test_a_saved_state_whose_example_is_gone_goes_on_saying_what_its_file_says(monkeypatch):
+    s = board_edits.apply(FOUR, [Operation(1, "cell", "W_V", 0, 0, "9")])[0]
+    s = editing.roll(s, "W_Q", Recipe("normal", 4))
+    file = json.loads(links.to_file(s))
+    damaged = {name: json.dumps(file | {"inputs": told}).encode() for name, told in ODD.items()}
+    monkeypatch.delitem(EXAMPLES, "four-words")
+    opened = links.from_file(json.dumps(file).encode())
+    assert opened.example == OWN
+    assert sources(opened) == {
+        "X": "example “Four words, by hand”",
+        "W_Q": "standard normal, seed 4",
+        "W_K": "example “Four words, by hand”",
+        "W_V": "example “Four words, by hand”, changed since",
+    }
+    assert sources(links.from_file(links.to_file(opened))) == sources(opened)
+    assert sources(typed(opened, "X"))["X"] == "example “Four words, by hand”, changed by hand since"
+    for content in damaged.values():
+        assert sources(links.from_file(content))["X"] == "given, and no record of where from"
+
+
+ODD = {"no record": [], "no words": {"X": 3}, "of another input": {"V": "mine.npy"}}
+
+
 def test_a_link_says_what_stayed_behind_once(bert):
     assert links.write(bert)["origins"].count("stayed behind") == 1
 
