@@ -101,8 +101,9 @@ def flags() -> list[str]:
 
 
 def notice() -> str:
-    """What to see in the example; nothing where the numbers are a person's own."""
-    if s.example == OWN and not as_made(s):
+    """What to see in the example; nothing where the words or the numbers are a person's own."""
+    words_stayed = s.tokens == EXAMPLES[s.example].build().tokens
+    if not words_stayed or (s.example == OWN and not as_made(s)):
         return ""
     when = "Notice" if as_made(s) else "Notice, in the example as it was made"
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"

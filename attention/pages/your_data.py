@@ -36,7 +36,7 @@ from attention.session.settings import Settings
 from attention.session.validate import check
 
 FILE = "load_file"
-WANTED = "Arrays, tables, checkpoints, word vectors, a saved state; at most 8 MB are read."
+WANTED = f"Arrays, tables, checkpoints, word vectors, a saved state; {chooser.AT_MOST}"
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {

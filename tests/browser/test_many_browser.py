@@ -8,6 +8,7 @@ import pytest
 from browser.conftest import IN_COLOURS, Dashboard, in_colours, until
 
 from attention.colours import LIGHT
+from attention.numbers import number
 from attention.session import links
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
@@ -50,7 +51,7 @@ def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
     assert dashboard.page.evaluate(TIP).split("   ") == ["t3 · t150", "hidden"]
     dashboard.click("weights", 150, 20)
     value = view(s, run(s)).stages["weights"][150, 20]
-    assert dashboard.cell()[-1] == f"= {value:.2f}" or "e" in dashboard.cell()[-1]
+    assert dashboard.cell()[-1] == f"= {number(value, 2)}"
     dashboard.wait_for(f"() => /t150 · t20 +[0-9]/.test({TIP})")
     assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.cell()[-1].removeprefix("= ")
 

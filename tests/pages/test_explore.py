@@ -389,6 +389,14 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
     assert links.from_file(links.to_file(settings(at))) == settings(at)
 
 
+def test_the_notice_of_an_example_goes_with_its_words():
+    at = opened(example="cat-sat")
+    word = [e.proto.body for e in at.get("html") if "“the” and “cat” look most" in e.proto.body]
+    assert len(word) == 1
+    ran(at.text_input(key="set_sentence").set_value("dogs chase red balls"))
+    assert not [e for e in at.get("html") if "look most at" in e.proto.body]
+
+
 def test_a_fully_hidden_row_is_flagged():
     at = opened(mask="causal", padding="0")
     assert said(at, "flag") == ["Query “w1” sees no key: its weights and its output are 0."]

@@ -218,7 +218,8 @@ def test_a_saved_state_whose_example_is_gone_goes_on_saying_what_its_file_says(m
         "W_V": "example “Four words, by hand”, changed since",
     }
     assert sources(links.from_file(links.to_file(opened))) == sources(opened)
-    assert sources(typed(opened, "X"))["X"] == "example “Four words, by hand”, changed by hand since"
+    changed = "example “Four words, by hand”, changed by hand since"
+    assert sources(typed(opened, "X"))["X"] == changed
     for content in damaged.values():
         assert sources(links.from_file(content))["X"] == "given, and no record of where from"
 
