@@ -101,10 +101,11 @@ def flags() -> list[str]:
 
 
 def notice() -> str:
-    """What to see in the example; nothing where the words or the numbers are a person's own."""
-    words_stayed = s.tokens == EXAMPLES[s.example].build().tokens
-    if not words_stayed or (s.example == OWN and not as_made(s)):
+    """What to see in the example; nothing of it where the words or the numbers are one's own."""
+    if s.example == OWN and not as_made(s):
         return ""
+    if s.tokens != EXAMPLES[s.example].build().tokens:
+        return "These words are your own; Reset brings the example’s, and what to notice there."
     when = "Notice" if as_made(s) else "Notice, in the example as it was made"
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
