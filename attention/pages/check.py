@@ -24,7 +24,7 @@ from attention.session.settings import Settings
 ANSWERS = {"output": "Your output", "weights": "Your weights"}
 MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
-WANTED = "Numbers as text, or arrays: what your code saved; at most 8 MB are read."
+WANTED = f"Numbers as text, or arrays: what your code saved; {chooser.AT_MOST}"
 OTHERS = "Go on with the other arrays"
 
 

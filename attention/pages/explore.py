@@ -101,9 +101,11 @@ def flags() -> list[str]:
 
 
 def notice() -> str:
-    """What to see in the example; nothing where the numbers are a person's own."""
+    """What to see in the example; nothing of it where the words or the numbers are one's own."""
     if s.example == OWN and not as_made(s):
         return ""
+    if s.tokens != EXAMPLES[s.example].build().tokens:
+        return "These words are your own; Reset brings the example’s, and what to notice there."
     when = "Notice" if as_made(s) else "Notice, in the example as it was made"
     return f"<b>{when}:</b> {escape(EXAMPLES[s.example].notice)}"
 
@@ -253,7 +255,7 @@ def the_exports() -> None:
     files = st.container(horizontal=True, key="formats")
     wanted = tuple(stages_wanted(list(shown.stages)))
     page = PageContents(s, trace, shown, title, lambda: drawn(in_colours=False), wanted)
-    refused = {key: format.label for key, format in FORMATS.items() if refusal(key, page)}
+    refused = {key: why for key in FORMATS if (why := refusal(key, page))}
     with files:
         for key, format in FORMATS.items():
             st.download_button(
@@ -266,12 +268,9 @@ def the_exports() -> None:
                 help=format.help,
                 disabled=key in refused,
             )
-    if refused:
-        numbers = sum(matrix.size for matrix in shown.stages.values())
-        parts.note(
-            f"These stages hold {numbers:,} numbers, which is too many for"
-            f" {', '.join(refused.values())}. NPZ and the state hold them all."
-        )
+    for why in dict.fromkeys(refused.values()):
+        labels = [f"“{FORMATS[key].label}”" for key in refused if refused[key] == why]
+        parts.note(f"Not offered: {', '.join(labels)}; {why}")
     parts.note(
         "Each file says the version, the date and where the inputs came from. The address of this"
         " page holds all settings, unless a box above says that they do not fit. A saved state"

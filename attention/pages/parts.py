@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from attention import scaled_dot_product_attention
+from attention.limits import MAX_LINK
 from attention.markdown import plain as plain
 from attention.pages import state
 
@@ -40,7 +41,7 @@ def note(sentence: str) -> None:
 
 
 TOO_LARGE = (
-    "These matrices do not fit into a link of 2,000 characters,"
+    f"These matrices do not fit into a link of {MAX_LINK:,} characters,"
     " so the address holds only a mark of them"
 )
 KEPT = (

@@ -36,7 +36,7 @@ from attention.session.settings import Settings
 from attention.session.validate import check
 
 FILE = "load_file"
-WANTED = "Arrays, tables, checkpoints, word vectors, a saved state; at most 8 MB are read."
+WANTED = f"Arrays, tables, checkpoints, word vectors, a saved state; {chooser.AT_MOST}"
 LAYER = "Which layer of the model the weights are taken from."
 SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {
@@ -89,7 +89,7 @@ def panel(s: Settings) -> None:
                     state.set_page_value("load_config", config)
                 _files(s, files)
             elif text.strip():
-                _content(s, PASTED, text.encode())
+                _content(s, PASTED, text.encode(), typed=True)
             else:
                 forget()
                 parts.note(
@@ -134,8 +134,8 @@ def forget() -> None:
     chooser.forget(FILE)
 
 
-def _content(s: Settings, where: str, content: bytes) -> None:
-    """What one text or file holds."""
+def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> None:
+    """What one file holds, or a text that was ``typed``."""
     if links.is_file(content):
         parts.note("This is a saved state of this page.")
         state.button(
@@ -151,7 +151,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         _configuration(config)
         return
     mark = hashlib.blake2b(content, digest_size=8).digest()
-    may_be_words = where == PASTED or where.lower().endswith(".txt")  # no file of arrays is one
+    may_be_words = typed or where.lower().endswith(".txt")  # no file of arrays is one
     prose = opening.prose_in(content) if may_be_words else None
     if prose is not None and _is_sentence(prose, mark):
         _sentence(s, prose.text)
@@ -169,7 +169,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         _guess(s, mark, arrays)
     config, first = _config(arrays), st.container()
     picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
-    selected = gather(arrays, picks, where, config)
+    selected = gather(arrays, picks, where, config, typed)
     if behind := adopt.behind(selected):
         with first:  # above what was chosen, apart from how it was read
             parts.message_box("flag", " ".join(behind))
@@ -179,7 +179,7 @@ def _content(s: Settings, where: str, content: bytes) -> None:
         for role, array in selected.items():
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
     if said:
-        parts.note(f"What comes with them: {' '.join(said)}")
+        parts.note(f"What comes with using them: {' '.join(said)}")
     state.button(
         "Use these numbers",
         "load_use",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ALONE = "numbers"  # the name of an array that has none
-PASTED = "the text"  # where an array is from that was typed or pasted
+PASTED = "the text"  # what sentences call numbers that were typed or pasted
 
 
 @dataclass(frozen=True)

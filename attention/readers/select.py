@@ -10,7 +10,7 @@ import numpy as np
 from attention.heads import join_heads
 from attention.limits import LIMIT, MAX_TOKENS, BadInput
 from attention.readers.differences import stays_behind
-from attention.readers.entry import ALONE, PASTED, ArrayEntry, short, shown
+from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.fused import LAYOUTS, ModelHeads, outputs_of, shared
 from attention.readers.mask_polarity import as_allowed, is_added
 from attention.readers.model_config import ModelConfig
@@ -189,17 +189,18 @@ def gather(
     picks: dict[str, tuple[str, Selection]],
     where: str,
     config: ModelConfig | None = None,
+    typed: bool = False,
 ) -> dict[str, SelectedArray]:
     """The chosen arrays, each as its input: ``picks`` says which one, and how to take it.
 
     ``config`` is the model's own config.json, if it was brought: it says how many heads there are,
-    and what stays behind.
+    and what stays behind. ``typed`` says that a person typed or pasted them, into no file.
     """
     chosen = [name for name, _ in picks.values()]
     selected = {
         role: replace(
             select(arrays[name], role, where, _informed(arrays, name, asked, config)),
-            source=_source(where, name, asked),
+            source=_source("typed" if typed else shown(where, 100), name, asked),
         )
         for role, (name, asked) in picks.items()
     }
@@ -216,11 +217,10 @@ def gather(
     return selected if cut else _with_shared_keys(selected, heads)
 
 
-def _source(where: str, name: str, asked: Selection) -> str:
-    """Where an array is from: what was pasted was typed somewhere."""
+def _source(place: str, name: str, asked: Selection) -> str:
+    """Where an array is from, with its name and the part that was cut."""
     part = "" if name == ALONE else shown(name, 100)
     part += f"[{asked.cut.strip('[] ')}]" if asked.cut.strip() else ""
-    place = "typed" if where == PASTED else shown(where, 100)
     return f"{place}, {part}" if part else place
 
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.limits import BadInput
+from attention.limits import MAX_DIMENSION, BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, SelectedArray, size
 from attention.readers.tensor_names import guess
+from attention.session import changes
 from attention.session.about import on_its_own
 from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
@@ -92,9 +93,10 @@ def adopt(
 ) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
-    X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew; a mask, padding or
-    W_O that no longer fits is taken away. ``heads`` is how many share the columns; by default as
-    many as before.
+    X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew, and so are
+    embeddings where weights come without them; a mask, padding or W_O that no longer fits is taken
+    away. ``heads`` is how many share the columns; by default as many as before. The sentences hold
+    before the numbers are used and after.
     """
     # First the arrays and their tokens, with weights that fit them; then what stands on these:
     # W_O, the heads, the padding, the mask; last, whether all of it fits together.
@@ -106,11 +108,12 @@ def adopt(
     ]
     if FINISHED in brought:
         return _finished(s, brought, remarks)
-    remarks += [remark for b in brought.values() for remark in b.remarks]
     left = " ".join(behind(brought))  # of the model that the weights are from
     of_model = brought.keys() & set(WEIGHTS) or brought.keys()
     brought = {n: replace(b, behind=left if n in of_model else "") for n, b in brought.items()}
     s = before = without_weights(s)
+    s = _wide_enough(s, brought, remarks)
+    remarks += [remark for b in brought.values() for remark in b.remarks]
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
     s = replace(s, cell=None)
@@ -119,7 +122,7 @@ def adopt(
         and s.tokens == before.tokens
         and not (brought.get("X") or brought["Q"]).tokens
     ):
-        remarks.append("The rows came without words; those that were there stayed.")
+        remarks.append("The rows come without words; those on the board stay.")
     s = _with_output(s, brought.get("W_O"), remarks)
     s = _with_heads(s, heads or next((b.heads for b in brought.values() if b.heads), None), remarks)
     keys_came = brought.keys() & (
@@ -183,6 +186,30 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O"))
 
 
+def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
+    """With embeddings drawn as wide as the weights of a model take them, where these came alone."""
+    weights = [brought[name] for name in ("W_Q", "W_K", "W_V") if name in brought]
+    of_a_model = len(weights) == 3 or all(b.name for b in weights)
+    if not weights or not of_a_model or brought.keys() & {"X", "memory"}:
+        return s
+    sides = [b.values.shape[:1] if b.name else b.values.shape for b in weights]
+    common = [side for side in sides[0] if all(side in other for other in sides)]
+    if not common or s.d_model in common:
+        return s
+    if common[0] > MAX_DIMENSION:
+        raise BadInput(
+            f"the weights take {common[0]} numbers in; at most {MAX_DIMENSION} fit. Cut as many out"
+            " of each by a slice."
+        )
+    drawn = "X and Y are drawn" if s.memory_tokens else "X is drawn"
+    ends = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
+    remarks += [
+        f"{drawn} anew, {common[0]} numbers for each word: so many the weights take in.",
+        ends if s.typed_qkv else changes.sentence_ends(s),
+    ]
+    return changes.draw_embeddings(s, common[0])
+
+
 def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
     """X, perhaps a second sequence, and weights."""
     if s.typed_qkv:
@@ -202,14 +229,14 @@ def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
         memory = _tokens(m["memory"].shape[-2], brought["memory"].tokens, s.memory_tokens, "k")
     elif "memory" not in m and memory:
         memory = ()
-        remarks.append("The second sequence had no embeddings and was taken away.")
+        remarks.append("The second sequence has no embeddings and is taken away.")
     elif "memory" in m and (m["memory"].shape[:-2], m["memory"].shape[-1]) != (
         m["X"].shape[:-2],
         m["X"].shape[-1],
     ):
         del m["memory"]
         memory = ()
-        remarks.append("The second sequence did not fit to X and was taken away.")
+        remarks.append("The second sequence does not fit to X and is taken away.")
     m |= _weights(m, m["X"].shape[-1], s, brought, remarks)
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
@@ -225,7 +252,7 @@ def _weights(
     fitted: list[str] = []
     for name in ("W_Q", "W_K", "W_V"):
         if name in brought:
-            found[name] = _oriented(name, brought[name], d)
+            found[name] = _oriented(name, brought[name], d, "X")
             remarks.append(found[name].remark)
     if {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]:
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
@@ -248,28 +275,30 @@ def _weights(
             rolled.append(name)
     if fitted:
         remarks.append(
-            f"{_were(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room"
-            " stayed."
+            f"{_are(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room"
+            " stay."
         )
     if rolled:
-        remarks.append(f"{_were(rolled)} rolled anew, because d_model is {d} now.")
+        remarks.append(f"{_are(rolled)} rolled anew, for a d_model of {d}.")
     return found
 
 
-def _were(names: list[str]) -> str:
+def _are(names: list[str]) -> str:
     *most, last = names
-    return f"{', '.join(most)} and {last} were" if most else f"{last} was"
+    return f"{', '.join(most)} and {last} are" if most else f"{last} is"
 
 
-def _oriented(role: str, b: SelectedArray, d_in: int) -> Matrix:
-    """A weight as (d_in, d_out): by what its tensor's name says, else the way that fits."""
+def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:
+    """A weight as (d_in, d_out): by what its tensor's name says, else the way that fits what the
+    ``giver`` gives it.
+    """
     if not b.name:
         values, remark = orient(b.values, d_in, role, b.stored)
         return replace(_matrix(replace(b, values=values)), remark=remark)
     if len(b.values) != d_in:
         raise BadInput(
-            f"{role} takes {len(b.values)} numbers in; {d_in} come, the width of what it meets."
-            f" Bring both together, or an input of {len(b.values)} columns first."
+            f"{role} takes {len(b.values)} numbers in, and {giver} has {d_in} columns; bring one of"
+            f" {len(b.values)} columns beside it."
         )
     remark = next(remark for remark in b.remarks if remark.startswith(f"{role} is "))
     return replace(_matrix(b), remark=remark)
@@ -285,13 +314,14 @@ def _origin(b: SelectedArray) -> Origin | None:
 
 
 def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
-    width = s.shape("V" if s.typed_qkv else "W_V")[1]
+    giver = "V" if s.typed_qkv else "W_V"
+    width = s.shape(giver)[1]
     if brought is not None:
-        matrix = _oriented("W_O", brought, width)
+        matrix = _oriented("W_O", brought, width, giver)
         remarks.append(matrix.remark)
         return s.with_matrix("W_O", matrix)
     if "W_O" in s.matrices and s.shape("W_O")[0] != width:
-        remarks.append("W_O did not fit and was taken away.")
+        remarks.append("W_O does not fit and is taken away.")
         return replace(
             s, matrices={name: matrix for name, matrix in s.matrices.items() if name != "W_O"}
         )
@@ -308,7 +338,7 @@ def _with_heads(s: Settings, heads: int | None, remarks: list[str]) -> Settings:
         return replace(s, heads=heads, head=0)
     if s.heads in s.possible_heads:
         return s
-    remarks.append(f"{s.heads} heads cannot share these columns; there is 1 now.")
+    remarks.append(f"{s.heads} heads cannot share these columns; one has them all.")
     return replace(s, heads=1)
 
 
@@ -316,7 +346,7 @@ def _with_padding(s: Settings, changed: bool, remarks: list[str]) -> Settings:
     """Keys that were hidden by their place stay so only while they are the same keys."""
     if not s.padding or not changed:
         return s
-    remarks.append("The padding belonged to other keys and was taken away.")
+    remarks.append("The padding belongs to other keys and is taken away.")
     return replace(s, padding=())
 
 
@@ -330,7 +360,7 @@ def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -
         drawn = as_drawn(brought.values)
         return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought))
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
-        remarks.append("The drawn mask did not fit and was taken away.")
+        remarks.append("The drawn mask does not fit and is taken away.")
         s = replace(s, mask="none", drawn=(), drawn_from=None)
     return s
 

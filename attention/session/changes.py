@@ -273,6 +273,20 @@ def one_hot(s: Settings) -> Settings:
     return by_word(s, "identity")
 
 
+def draw_embeddings(s: Settings, d_model: int) -> Settings:
+    """The same words with embeddings of another width, drawn from each word; weights stay as they
+    are, and a batch, or Q, K and V that were typed themselves, give way as to a sentence.
+    """
+    words = len(vocabulary(s.tokens + s.memory_tokens))
+    recipe = _recipe(s)
+    recipe = BY_WORD if recipe.kind == "identity" and d_model < words else recipe
+    s = on_its_own(_embedded(s))
+    for name in s.matrices.keys() & {"X", "memory"}:
+        shape = s.shape(name)[0], d_model
+        s = s.with_matrix(name, Matrix.rolled(shape, recipe, s.rows_of(name)))
+    return s
+
+
 def _recipe(s: Settings, name: str = "X") -> Recipe:
     """How new words get their vectors: as those of this matrix, or of X, or whole numbers."""
     for key in (name, "X"):

@@ -39,7 +39,7 @@ from attention.limits import (
 from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
-from attention.session.about import what_it_is
+from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.origin import Origin, read_origins, write_origins
@@ -508,11 +508,20 @@ def from_file(content: bytes) -> Settings:
         raise BadInput(
             "this is not a state file of this page; save one with “The state as a file”."
         ) from None
-    if set(MATRICES) <= link.keys() and link.get("example") not in EXAMPLES:
-        link["example"] = OWN
-    settings, notices = read(link)
+    is_gone = set(MATRICES) <= link.keys() and link.get("example") not in EXAMPLES
+    settings, notices = read(link | {"example": OWN} if is_gone else link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")
+    return _as_told(settings, file.get("inputs")) if is_gone else settings
+
+
+def _as_told(settings: Settings, inputs: object) -> Settings:
+    """With the sources that a file names, where the settings know none any more."""
+    for name, matrix in settings.matrices.items():
+        told = inputs.get(name) if isinstance(inputs, dict) else None
+        if isinstance(told, str) and source_of(settings, name) == UNSAID != told:
+            origin = Origin.of(told, matrix.values)
+            settings = settings.with_matrix(name, replace(matrix, origin=origin))
     return settings
 
 

@@ -181,14 +181,14 @@ class Matrix:
 
 
 def orient(values: np.ndarray, d_in: int, name: str, stored: str = "") -> tuple[np.ndarray, str]:
-    """A typed weight matrix as (d_in, d_out), and a sentence on which way round it was read.
+    """A weight matrix as (d_in, d_out), and a sentence on which way round it was read.
 
-    A matrix may be typed (d_in, d_out), as in X W, or (d_out, d_in), as in W Xᵀ. Where only one of
+    A matrix may be stored (d_in, d_out), as in X W, or (d_out, d_in), as in W Xᵀ. Where only one of
     the two fits, that one is taken; where both fit, ``stored`` decides: "in_out", which is also
     taken where nothing ("") was said, or "out_in".
 
     >>> orient(np.ones((20, 10)), 10, "W_Q")[1]
-    'W_Q was typed as (d_out, d_in) = (20, 10), as in W Xᵀ, and transposed.'
+    'W_Q was read as (d_out, d_in) = (20, 10), as in W Xᵀ, and transposed.'
     """
     rows, columns = values.shape
     if d_in not in (rows, columns):
@@ -205,8 +205,8 @@ def orient(values: np.ndarray, d_in: int, name: str, stored: str = "") -> tuple[
         return (
             values.T,
             (
-                f"{name} was typed as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and"
+                f"{name} was read as (d_out, d_in) = ({rows}, {columns}), as in W Xᵀ, and"
                 f" transposed.{note}"
             ),
         )
-    return values, f"{name} was typed as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"
+    return values, f"{name} was read as (d_in, d_out) = ({rows}, {columns}), as in X W.{note}"

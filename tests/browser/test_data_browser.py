@@ -97,7 +97,7 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
         rows[word] for word in ("the", "cat", "sat", "the", ".")
     ]
     assert dashboard.labels("scores") == ["the (1)", "cat", "sat", "the (2)", "."]
-    assert "W_Q, W_K and W_V were rolled anew, because d_model is 6 now." in dashboard.notice()
+    assert "W_Q, W_K and W_V are rolled anew, for a d_model of 6." in dashboard.notice()
     agrees(
         dashboard,
         X=dashboard.numbers("X"),

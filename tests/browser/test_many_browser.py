@@ -8,6 +8,7 @@ import pytest
 from browser.conftest import IN_COLOURS, Dashboard, in_colours, until
 
 from attention.colours import LIGHT
+from attention.numbers import number
 from attention.session import links
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
@@ -16,6 +17,11 @@ from attention.session.validate import check
 
 N = 200
 TIP = "document.querySelector('.board-tip').textContent"
+RECORD = """name => { // what is drawn from now on, in window.drawn
+    const { prototype } = CanvasRenderingContext2D, draw = prototype[name]
+    window.drawn = []
+    prototype[name] = function (...at) { window.drawn.push(at); return draw.apply(this, at) } }"""
+OPENED = "value => document.querySelector('.board-input')?.value === value"
 
 
 def link_of(n: int) -> dict[str, str]:
@@ -50,7 +56,7 @@ def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
     assert dashboard.page.evaluate(TIP).split("   ") == ["t3 · t150", "hidden"]
     dashboard.click("weights", 150, 20)
     value = view(s, run(s)).stages["weights"][150, 20]
-    assert dashboard.cell()[-1] == f"= {value:.2f}" or "e" in dashboard.cell()[-1]
+    assert dashboard.cell()[-1] == f"= {number(value, 2)}"
     dashboard.wait_for(f"() => /t150 · t20 +[0-9]/.test({TIP})")
     assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.cell()[-1].removeprefix("= ")
 
@@ -93,7 +99,16 @@ def test_a_number_of_a_large_matrix_is_typed_and_comes_back(visit):
     dashboard.idle().click("W_Q", 60, 70).idle()
     dashboard.wait_for(f"() => {TIP}.endsWith('2.75')")
     dashboard.page.keyboard.press("Enter")  # which now opens the number itself
-    dashboard.wait_for("() => document.querySelector('.board-input')?.value === '2.75'")
+    dashboard.wait_for(OPENED, "2.75")
+    dashboard.page.keyboard.press("Escape")
+    W = typed.matrices["W_Q"].values
+    dashboard.page.keyboard.press("ArrowDown")  # to a number that is not here yet
+    dashboard.page.keyboard.press("F2")
+    dashboard.wait_for(OPENED, f"{W[61, 70]:g}")
+    dashboard.page.keyboard.press("Escape")
+    row, column = np.argwhere(W == 2)[-1].tolist()
+    dashboard.page.mouse.dblclick(*dashboard.place("W_Q", row, column))
+    dashboard.wait_for(OPENED, "2")
     dashboard.page.keyboard.press("Escape")
 
 
@@ -101,11 +116,14 @@ def test_the_mask_of_many_tokens_is_turned_cell_by_cell_and_survives_a_reload(op
     dashboard, s = opened
     dashboard.page.get_by_role("button", name="Draw mask").click()
     x, y = dashboard.place("masked", 10, 150)
+    dashboard.page.evaluate(RECORD, "fillRect")
     dashboard.page.mouse.click(x, y)
     seen = np.tril(np.ones((N, N), bool))
     seen[10, 150] = True
     drawn = check(replace(s, mask=DRAWN, drawn=as_drawn(seen)))
     shown(dashboard, drawn)
+    small = [wide for _, _, wide, _ in dashboard.page.evaluate("drawn") if wide < 2]
+    assert small and min(small) > 0  # the cell that waits for its answer
     dashboard.wait_for("() => location.search.includes('partial=')")
     mark = urlsplit(dashboard.page.url).query
     dashboard.idle().page.reload()
@@ -115,16 +133,19 @@ def test_the_mask_of_many_tokens_is_turned_cell_by_cell_and_survives_a_reload(op
 
 def test_a_part_is_dragged_to_be_seen_closer_and_put_back(opened):
     dashboard, _ = opened
-    (x0, y0), (x1, y1) = dashboard.place("scores", 20, 20), dashboard.place("scores", 120, 120)
-    axes = "document.querySelector('[data-stage=scores] .board-canvas').painted.axes"
-    dashboard.wait_for("() => document.querySelector('[data-stage=scores] .nsewdrag')")
+    (x0, y0), (x1, y1) = dashboard.place("masked", 20, 20), dashboard.place("masked", 120, 120)
+    axes = "document.querySelector('[data-stage=masked] .board-canvas').painted.axes"
+    dashboard.wait_for("() => document.querySelector('[data-stage=masked] .nsewdrag')")
+    dashboard.page.evaluate(RECORD, "moveTo")
     dashboard.page.mouse.move(x0, y0)
     dashboard.page.mouse.down()
     dashboard.page.mouse.move(x1, y1, steps=5)
     dashboard.page.mouse.up()
-    zoom_out = dashboard.page.locator("[data-stage=scores] header").get_by_text("Zoom out")
+    zoom_out = dashboard.page.locator("[data-stage=masked] header").get_by_text("Zoom out")
     until(zoom_out)
     assert 18 <= dashboard.page.evaluate(f"{axes}.columns[0]") <= 22
+    strokes = np.array(dashboard.page.evaluate("drawn"))  # through hidden cells in sight alone
+    assert len(strokes) and strokes.min() > -20 and strokes.max() < 600
     zoom_out.click()
     dashboard.wait_for(f"() => {axes}.columns[0] === 0 && {axes}.columns[1] === {N - 1}")
     assert not zoom_out.is_visible()

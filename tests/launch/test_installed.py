@@ -3,6 +3,7 @@
 ``.ci/run`` makes the environments and names their folder in ``INSTALLED``.
 """
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -80,3 +81,25 @@ def test_without_the_dashboard_the_command_says_what_to_install(environments, tm
 def test_both_names_of_the_command_know_the_version(environments, tmp_path, program):
     ran = run(environments / "alone/bin" / program[0], *program[1:], "--version", where=tmp_path)
     assert (ran.returncode, ran.stdout) == (0, f"attention-stages {attention.__version__}\n")
+
+
+def test_chromium_is_installed_without_questions_also_through_sudo(tmp_path):
+    script = (ROOT / ".ci/run").read_text()
+    chromium = re.search(r"^chromium\(\).*?^}$", script, re.DOTALL | re.MULTILINE)[0]
+    log = tmp_path / "log"
+    stubs = {
+        "id": "echo 1000",
+        "sudo": f'exec /usr/bin/env -i PATH={tmp_path} "$@"',  # which hands no variables on
+        "apt-get": f'echo "$DEBIAN_FRONTEND: $*" >>{log}',
+        "env": 'exec /usr/bin/env "$@"',
+    }
+    for name, does in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    subprocess.run(
+        ["/bin/bash", "-euc", f"{chromium}\nchromium"], env={"PATH": str(tmp_path)}, check=True
+    )
+    assert log.read_text().splitlines() == [
+        "noninteractive: update -qq",
+        "noninteractive: install -y -qq chromium-headless-shell",
+    ]

@@ -1,13 +1,15 @@
 """What a browser sends of the files that were chosen, and what is made of it."""
 
 import base64
+import re
 
 import pytest
-from pages.test_explore import below, opened, ran, said
+from pages.test_explore import below, opened, pasted, ran, said, settings
 
 from attention.limits import MAX_STATE, BadInput
 from attention.pages.chooser import MOST, ChosenFile, read
 from attention.readers.other_files import OtherKind
+from attention.session.about import source_of
 
 
 def sent(content: bytes, **other) -> dict:
@@ -53,15 +55,39 @@ def test_a_message_that_no_chooser_sends_is_refused(message):
 
 
 def test_a_file_that_is_not_whole_says_what_to_do():
-    with pytest.raises(OtherKind, match=r"^m.pt is a pickle, which runs code"):
-        ChosenFile("m.pt", 10, b"").content()
-    with pytest.raises(OtherKind, match=r"^x.npy has 9,000,000 bytes; at most 8,388,608 are read"):
-        ChosenFile("x.npy", 9_000_000, b"\x93NUMPY").content()
-    with pytest.raises(BadInput) as refused:
-        ChosenFile("x.csv", 10, b"").content()
-    assert str(refused.value) == (
+    def refused(kind: type[BadInput], *file) -> str:
+        with pytest.raises(kind) as problem:
+            ChosenFile(*file).content()
+        return str(problem.value)
+
+    assert refused(OtherKind, "m.pt", 10, b"") == (
+        "m.pt is a pickle, which runs code when it is opened, so it is not opened here; these two"
+        " lines save it as .safetensors."
+    )
+    assert refused(OtherKind, "x.npy", 9_000_000, b"\x93NUMPY") == (
+        "x.npy has 9,000,000 bytes; at most 8,388,608 are read. These lines cut a part out."
+    )
+    assert refused(BadInput, "x.csv", 10, b"") == (
         "x.csv was not sent beside the others, which are too large together; choose it alone."
     )
+
+
+def test_a_file_called_as_the_box_is_said_is_a_file_and_its_preview_promises_no_more():
+    at = below(opened(), "Your data")
+    content = b"cat 1 2\ndog 3 4"
+    file = ChosenFile("the text", len(content), content)
+    at.session_state["visit"].page_values["load_file_chosen"] = 1, (file,)
+    ran(at)
+    (told,) = (e.proto.body for e in at.get("html") if "What comes with" in e.proto.body)
+    rolled = "W_Q, W_K and W_V are rolled anew, for a d_model of 2."
+    assert re.sub("<[^>]*>", "", told).strip() == f"What comes with using them: {rolled}"
+    ran(at.button(key="load_use").click())
+    assert said(at, "understood") == [f"Now on the board: X (2 × 2). {rolled}"]
+    assert source_of(settings(at), "X") == "the text"
+    at.session_state["visit"].page_values["load_file_chosen"] = 2, ()
+    pasted(at, content.decode())
+    ran(at.button(key="load_use").click())
+    assert source_of(settings(at), "X") == "typed"
 
 
 def test_of_several_files_the_arrays_are_read_and_the_others_named():

@@ -354,7 +354,7 @@ def test_either_orientation_of_a_typed_matrix_is_read_and_said():
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.tolist() == [[1, 5], [2, 6], [3, 7], [4, 8]]
     assert said(at, "understood") == [
-        "Now on the board: W_V (2 × 4). W_V was typed as (d_out, d_in) = (2, 4),"
+        "Now on the board: W_V (2 × 4). W_V was read as (d_out, d_in) = (2, 4),"
         " as in W Xᵀ, and transposed."
     ]
 
@@ -387,6 +387,16 @@ def test_typed_matrices_too_large_for_a_link_are_said_to_be():
     assert link_of(at) == links.address(settings(at))[0]
     assert "do not fit into a link" in " ".join(said(at, "flag"))
     assert links.from_file(links.to_file(settings(at))) == settings(at)
+
+
+def test_the_notice_of_an_example_goes_with_its_words():
+    at = opened(example="cat-sat")
+    assert any("“the” and “cat” look most at" in e.proto.body for e in at.get("html"))
+    ran(at.text_input(key="set_sentence").set_value("dogs chase red balls"))
+    bodies = [e.proto.body for e in at.get("html")]
+    assert not [body for body in bodies if "look most at" in body]
+    own = "These words are your own; Reset brings the example’s, and what to notice there."
+    assert f"<p class='notice'>{own}</p>" in bodies
 
 
 def test_a_fully_hidden_row_is_flagged():

@@ -80,18 +80,39 @@ def test_a_cell_has_its_whole_arithmetic(large):
     assert value == pytest.approx(now.stages["weights"][500, 3], rel=0.05, abs=0.005)
 
 
-def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_so(large):
+@pytest.mark.parametrize("heads", [1, 8])
+def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large, heads):
+    """Formats with code hold all heads, the others the one that is shown."""
+    visit = large.session_state["visit"]
+    before = visit.settings
+    visit.settings = replace(before, heads=heads)
     at = shown(large, "Take it away")
     now = view(settings(at), run(settings(at)))
-    numbers = sum(matrix.size for matrix in now.stages.values())
+    same = {"X", "joined"}  # for all heads
+    one = sum(matrix.size for matrix in now.stages.values())
+    all_heads = sum(m.size * (1 if name in same else heads) for name, m in now.stages.items())
     off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
-    assert off == {key for key, most in MOST.items() if numbers > most}
-    assert off >= {"csv", "latex", "report"} and not off & {"npz", "state"}
-    assert any(
-        f"These stages hold {numbers:,} numbers, which is too many for CSV" in body
-        and "NPZ and the state hold them all." in body
-        for body in bodies(at)
+    assert off == MOST.keys() and one > 1_000_000
+    of_one = f"these stages hold {one:,} numbers; at most"
+    of_all = f"these stages hold {all_heads:,} numbers in all 8 heads; at most"
+    tables = "Not offered: “CSV, a line for each cell”, “CSV, matrices”, “JSON”"
+    code, rest = "“Python script”, “Jupyter notebook”", "fit. NPZ holds them all."
+    texts = "“LaTeX”, “Markdown”"
+    notes = [html.unescape(re.sub("<[^>]*>", "", body)) for body in bodies(at)]
+    assert [note for note in notes if note.startswith("Not offered: ")] == (
+        [
+            f"{tables}, {code}; {of_one} 1,000,000 {rest}",
+            f"Not offered: {texts}, “HTML report”; {of_one} 250,000 {rest}",
+        ]
+        if heads == 1
+        else [
+            f"{tables}; {of_one} 1,000,000 {rest}",
+            f"Not offered: {texts}; {of_one} 250,000 {rest}",
+            f"Not offered: {code}; {of_all} 1,000,000 {rest}",
+            f"Not offered: “HTML report”; {of_all} 250,000 {rest}",
+        ]
     )
+    visit.settings = before
 
 
 @pytest.mark.parametrize("panel", ["Initialise", "Your data", "Code"])

@@ -138,10 +138,10 @@ def test_a_typed_matrix_is_read_the_way_that_fits():
     M = np.arange(6.0).reshape(2, 3)
     assert np.array_equal(orient(M, 2, "W_Q")[0], M)
     assert np.array_equal(orient(M, 3, "W_Q")[0], [[0, 3], [1, 4], [2, 5]])
-    assert orient(M, 2, "W_Q")[1] == "W_Q was typed as (d_in, d_out) = (2, 3), as in X W."
+    assert orient(M, 2, "W_Q")[1] == "W_Q was read as (d_in, d_out) = (2, 3), as in X W."
     assert (
         orient(M, 3, "W_Q")[1]
-        == "W_Q was typed as (d_out, d_in) = (2, 3), as in W Xᵀ, and transposed."
+        == "W_Q was read as (d_out, d_in) = (2, 3), as in W Xᵀ, and transposed."
     )
 
 

@@ -32,9 +32,9 @@ def checkpoint() -> bytes:
     return save(tensors | {f"{BERT}.query.bias": rng.normal(size=4)})
 
 
-def brought(s, where, content, picks):
+def brought(s, where, content, picks, typed=False):
     arrays = opening.opened(where, content)
-    return adopt.adopt(s, gather(arrays, picks, where))[0]
+    return adopt.adopt(s, gather(arrays, picks, where, typed=typed))[0]
 
 
 @pytest.fixture
@@ -137,8 +137,9 @@ def test_the_file_is_forgotten_when_the_matrix_is_drawn_or_pasted_or_an_example_
         "standard normal, seed 2"
     )
     text = b"1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7"
-    pasted = brought(bert, PASTED, text, {"W_Q": ("numbers", Selection())})
-    assert sources(pasted)["W_Q"] == "typed"
+    picks = {"W_Q": ("numbers", Selection())}
+    assert sources(brought(bert, PASTED, text, picks, typed=True))["W_Q"] == "typed"
+    assert sources(brought(bert, PASTED, text, picks))["W_Q"] == "the text"  # a file called so
     assert FOUR.origins == {} == EXAMPLES["four-words"].build().origins
 
 
@@ -200,6 +201,30 @@ def test_links_and_states_keep_it(bert):
         assert what_it_is(opened) == what_it_is(s)
     link, parts = kept.pack(bert)
     assert json.loads(link["origins"]) and parts
+
+
+def test_a_saved_state_whose_example_is_gone_goes_on_saying_what_its_file_says(forget_example):
+    s = board_edits.apply(FOUR, [Operation(1, "cell", "W_V", 0, 0, "9")])[0]
+    s = editing.roll(s, "W_Q", Recipe("normal", 4))
+    file = json.loads(links.to_file(s))
+    damaged = {name: json.dumps(file | {"inputs": told}).encode() for name, told in ODD.items()}
+    forget_example("four-words")
+    opened = links.from_file(json.dumps(file).encode())
+    assert opened.example == OWN
+    assert sources(opened) == {
+        "X": "example “Four words, by hand”",
+        "W_Q": "standard normal, seed 4",
+        "W_K": "example “Four words, by hand”",
+        "W_V": "example “Four words, by hand”, changed since",
+    }
+    assert sources(links.from_file(links.to_file(opened))) == sources(opened)
+    changed = "example “Four words, by hand”, changed by hand since"
+    assert sources(typed(opened, "X"))["X"] == changed
+    for content in damaged.values():
+        assert sources(links.from_file(content))["X"] == "given, and no record of where from"
+
+
+ODD = {"no record": [], "no words": {"X": 3}, "of another input": {"V": "mine.npy"}}
 
 
 def test_a_link_says_what_stayed_behind_once(bert):

@@ -342,7 +342,7 @@ def test_weights_that_do_not_fit_are_rolled_anew_and_that_is_said():
     assert all(s.matrices[name].is_rolled for name in ("W_Q", "W_K", "W_V"))
     assert remarks == [
         "Now on the board: X (5 × 3).",
-        "W_Q, W_K and W_V were rolled anew, because d_model is 3 now.",
+        "W_Q, W_K and W_V are rolled anew, for a d_model of 3.",
     ]
 
 
@@ -355,8 +355,8 @@ def test_brought_weights_bring_their_partner_to_the_same_width():
     assert s.matrices["W_V"] is before.matrices["W_V"]
     assert remarks == [
         "Now on the board: W_Q (4 × 2).",
-        "W_Q was typed as (d_in, d_out) = (4, 2), as in X W.",
-        "W_K was fitted to 2 columns: numbers that have room stayed.",
+        "W_Q was read as (d_in, d_out) = (4, 2), as in X W.",
+        "W_K is fitted to 2 columns: numbers that have room stay.",
     ]
 
 
@@ -386,7 +386,7 @@ def test_a_second_sequence_comes_beside_the_first_and_goes_where_it_does_not_fit
     assert s.matrices["X"] is before.matrices["X"]
     again, remarks = adopt(s, brought(X=normal(2, 3)))
     assert again.memory_tokens == () and "memory" not in again.matrices
-    assert "The second sequence did not fit to X and was taken away." in remarks
+    assert "The second sequence does not fit to X and is taken away." in remarks
     kept, remarks = adopt(s, brought(X=normal(3, 4)))
     assert kept.matrices["memory"] is s.matrices["memory"]
     assert remarks == ["Now on the board: X (3 × 4)."]
@@ -399,10 +399,10 @@ def test_what_no_longer_fits_is_taken_away_and_that_is_said():
     assert (new.heads, new.mask, new.drawn, new.padding) == (1, "none", (), ())
     assert "W_O" not in new.matrices
     assert remarks[2:] == [
-        "W_O did not fit and was taken away.",
-        "4 heads cannot share these columns; there is 1 now.",
-        "The padding belonged to other keys and was taken away.",
-        "The drawn mask did not fit and was taken away.",
+        "W_O does not fit and is taken away.",
+        "4 heads cannot share these columns; one has them all.",
+        "The padding belongs to other keys and is taken away.",
+        "The drawn mask does not fit and is taken away.",
     ]
 
 
@@ -663,11 +663,11 @@ def test_a_layer_of_a_checkpoint_attends_as_the_model_does(model, of_layer):
 
 
 def test_biases_that_stay_behind_are_said():
-    tensors = linear("a.query")
+    tensors = linear("attn.query")
     found = opened("m.safetensors", safetensors(tensors))
-    (b,) = gather(found, {"W_Q": ("a.query.weight", Selection())}, "m").values()
+    (b,) = gather(found, {"W_Q": ("attn.query.weight", Selection())}, "m").values()
     assert b.behind == (
-        "The numbers will differ from the model’s: its bias stayed behind (a.query.bias)."
+        "The numbers will differ from the model’s: its bias stayed behind (attn.query.bias)."
     )
 
 
@@ -723,11 +723,74 @@ def test_a_square_tensor_whose_name_is_used_for_both_ways_is_asked_about(stored,
 
 def test_a_tensor_that_names_itself_is_not_turned_to_fit():
     b = select(entry(np.ones((4, 3)), "attn.query.weight"), "W_Q", "it")
-    message = (
-        "W_Q takes 3 numbers in; 4 come, the width of what it meets. Bring both together, or an"
-        " input of 3 columns first."
+    message = "W_Q takes 3 numbers in, and X has 4 columns; bring one of 3 columns beside it."
+    assert refused(adopt, four_words(), brought(X=normal(2, 4)) | {"W_Q": b}) == message
+    W_O = select(entry(np.ones((4, 3)), "attention.output.dense.weight"), "W_O", "it")
+    message = "W_O takes 3 numbers in, and W_V has 4 columns; bring one of 3 columns beside it."
+    assert refused(adopt, four_words(), {"W_O": W_O}) == message
+
+
+def of_a_model(d_model: int, *letters: str) -> dict[str, SelectedArray]:
+    names = {"Q": "attn.query.weight", "K": "attn.key.weight", "V": "attn.value.weight"}
+    return {
+        f"W_{letter}": select(entry(normal(6, d_model), names[letter]), f"W_{letter}", "it")
+        for letter in letters
+    }
+
+
+def test_weights_of_a_model_alone_get_embeddings_as_wide_as_they_take_in():
+    cat = EXAMPLES["cat-sat"].build()
+    told = "X is drawn anew, 16 numbers for each word: so many the weights take in."
+    weights = of_a_model(16, *"QKV")
+    s, remarks = adopt(cat, weights)
+    assert (s.tokens, s.example) == (cat.tokens, "own")
+    drawn = cat.matrices["X"].recipe.fill((6, 16), cat.rows_of("X"))
+    np.testing.assert_array_equal(s.matrices["X"].values, drawn)
+    for name, weight in weights.items():
+        np.testing.assert_array_equal(s.matrices[name].values, weight.values)
+    assert remarks[1] == told
+    assert told not in adopt(s, weights)[1]  # they fit now
+    both, remarks = adopt(set_memory(cat, True), weights)
+    assert both.shape("memory") == (6, 16) and both.shape("X") == (6, 16)
+    assert remarks[1] == told.replace("X is", "X and Y are")
+
+
+def test_a_single_weight_of_a_model_has_the_others_rolled_for_its_width():
+    s, remarks = adopt(four_words(), of_a_model(9, "Q"))
+    assert [s.shape(name) for name in ("X", "W_Q", "W_K", "W_V")] == [(4, 9), *[(9, 6)] * 2, (9, 4)]
+    assert remarks == [
+        "Now on the board: W_Q (9 × 6).",
+        "X is drawn anew, 9 numbers for each word: so many the weights take in.",
+        "W_Q is attn.query.weight, by its name stored as (out, in), and transposed.",
+        "W_K and W_V are rolled anew, for a d_model of 9.",
+    ]
+
+
+def test_three_weights_without_names_are_a_model_too_and_turned_alike():
+    three = {"W_Q": normal(8, 5), "W_K": normal(8, 5), "W_V": normal(5, 5)}
+    s, _ = adopt(four_words(), brought(**three))
+    assert [s.shape(name) for name in ("X", *three)] == [(4, 5), (5, 8), (5, 8), (5, 5)]
+
+
+def test_weights_over_typed_qkv_and_over_a_batch_get_embeddings_by_word():
+    typed = check(EXAMPLES["random-qkv"].build())
+    s, remarks = adopt(typed, of_a_model(5, *"QKV"))
+    assert (s.tokens, s.shape("X"), s.typed_qkv) == (typed.tokens, (4, 5), False)
+    assert (
+        "Q, K and V, typed themselves, give way; weights that do not come along are drawn."
+        in remarks
     )
-    assert refused(adopt, four_words(), {"W_Q": b}) == message
+    batch, _ = adopt(four_words(), brought(X=normal(3, 2, 4)))
+    s, remarks = adopt(batch, of_a_model(5, *"QKV"))
+    assert (s.batch, s.shape("X")) == (0, (2, 5))
+    assert "The batch ends: embeddings by word take the place of item 1." in remarks
+
+
+def test_weights_of_a_model_that_is_too_wide_are_refused_with_what_to_do():
+    message = (
+        "the weights take 768 numbers in; at most 512 fit. Cut as many out of each by a slice."
+    )
+    assert refused(adopt, four_words(), of_a_model(768, "Q")) == message
 
 
 # ---- what an array most likely is ---------------------------------------------------------------
@@ -755,7 +818,7 @@ def test_q_k_and_v_by_name_are_that_family():
 
     assert adopting.family_of(family(["Q", "K", "V"])) == "qkv"
     assert adopting.family_of(family(["X", "Q", "K", "V"])) == "weights"
-    assert adopting.family_of(family(["a.query.weight"])) == "weights"
+    assert adopting.family_of(family(["attn.query.weight"])) == "weights"
     found = {name: entry(np.eye(2), name) for name in ("q", "k", "v")}
     assert picks_of(found, "qkv", None) == {"Q": "q", "K": "k", "V": "v", "W_O": None, "mask": None}
 
@@ -828,7 +891,7 @@ def test_embeddings_over_a_typed_second_sequence_end_it_and_say_so():
     assert crossed.memory_tokens
     s, remarks = adopt(crossed, brought(X=normal(4, 4)))
     assert s.memory_tokens == ()
-    assert "The second sequence had no embeddings and was taken away." in remarks
+    assert "The second sequence has no embeddings and is taken away." in remarks
 
 
 def test_padding_goes_with_the_keys_it_hid():
@@ -836,14 +899,14 @@ def test_padding_goes_with_the_keys_it_hid():
     for new in ({"X": normal(6, 4)}, {"mask": np.ones((4, 4), bool)}):
         again, remarks = adopt(s, brought(**new))
         assert again.padding == ()
-        assert "The padding belonged to other keys and was taken away." in remarks
+        assert "The padding belongs to other keys and is taken away." in remarks
     again, _ = adopt(s, brought(W_V=normal(4, 4)))
     assert again.padding == (3,)
 
 
 def test_words_that_stay_over_new_numbers_are_said():
     _, remarks = adopt(four_words(), brought(X=normal(4, 4)))
-    assert "The rows came without words; those that were there stayed." in remarks
+    assert "The rows come without words; those on the board stay." in remarks
 
 
 def test_a_model_with_two_sides_is_not_mixed_up():

@@ -15,6 +15,7 @@ let grids = 0
 class Grid {
   constructor(board, pane) {
     Object.assign(this, { board, pane, at: null, between: false, began: null, last: null })
+    this.awaited = null // the cell that is opened once its number has come
     const { frame } = pane
     frame.setAttribute('role', 'grid')
     this.line = make('div', '', frame)
@@ -74,6 +75,9 @@ class Grid {
     this.cell.textContent = j < 0 ? spec.rows[i] : `${spec.rows[i]}, ${spec.columns[j]}: ${value}`
     Object.assign(this.cell.style, this.box(i, j))
     frame.setAttribute('aria-activedescendant', this.cell.id)
+    if (!this.awaited) return
+    if (!same(this.awaited, this.at) || document.activeElement !== frame) this.awaited = null
+    else if (this.known(i, j)) this.write(true)
   }
 
   box(i, j) {
@@ -141,7 +145,7 @@ class Grid {
       return false
     }
     if (key === 'Enter' && j >= 0 && !this.known(i, j)) this.board.pick(this.pane, i, j)
-    else if (types && (key === 'Enter' || key === 'F2')) this.write(true)
+    else if (types && (key === 'Enter' || key === 'F2')) this.openCell(i, j)
     else if (types && (key === 'Delete' || key === 'Backspace')) {
       if (j < 0) this.edits.add('delete', spec.name, i, this.pane.n)
       else this.edits.add('cell', spec.name, i, j, '0')
@@ -166,7 +170,15 @@ class Grid {
 
   // ---- typing ---------------------------------------------------------------------------------
 
+  // Open a cell with its number; where that is not here, once it has come.
+  openCell(i, j) {
+    if (j < 0 || this.known(i, j)) return this.write(true)
+    this.awaited = [i, j]
+    this.board.pick(this.pane, i, j)
+  }
+
   write(whole) {
+    this.awaited = null
     const [i, j] = this.at
     const { spec } = this.pane
     if (j >= 0) this.board.mark(this.pane, i, j, false)
@@ -320,7 +332,7 @@ class Grid {
     this.choose(...cell)
     this.pane.frame.focus({ preventScroll: true })
     this.last = { cell, at: event.timeStamp }
-    if (again && (this.editable || cell[1] < 0)) this.write(true)
+    if (again && (this.editable || cell[1] < 0)) this.openCell(...cell)
     else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
   }
 

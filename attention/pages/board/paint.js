@@ -103,26 +103,34 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
 }
 
 // Hidden cells are struck through, so that they differ by more than their colour; where they are
-// small, only so many that the lines stay apart. Each is [row, column].
-const struck = (pane, cell) => {
+// small, only so many that the lines stay apart. Each is [row, column], of those from the first to
+// the last row and column.
+const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m - 1]) => {
   const step = Math.ceil(APART / cell)
   const found = []
-  for (let i = 0; i < pane.n; i++) {
-    for (let j = (step - (i % step)) % step; j < pane.m; j += step) {
+  for (let i = rows[0]; i <= rows[1]; i++) {
+    const before = (i + columns[0]) % step // the same lines, wherever the part begins
+    for (let j = columns[0] + ((step - before) % step); j <= columns[1]; j += step) {
       if (isHidden(pane, i, j)) found.push([i, j])
     }
   }
   return found
 }
 
-const paintStrokes = (context, pane, palette, { x, y, across, down }) => {
+const paintStrokes = (context, pane, palette, { x, y, across, down, columns, rows }) => {
   context.beginPath()
-  for (const [i, j] of struck(pane, Math.min(across, down))) {
+  for (const [i, j] of struck(pane, Math.min(across, down), rows, columns)) {
     context.moveTo(x(j - 0.5), y(i + 0.5))
     context.lineTo(x(j + 0.5), y(i - 0.5))
   }
   Object.assign(context, { strokeStyle: palette.stroke, lineWidth: 1 })
   context.stroke()
+}
+
+// A cell without its edge; one that has no room for an edge is all of it.
+const within = (left, top, wide, high) => {
+  const [across, down] = [wide, high].map(side => (side > 4 ? 1 : 0))
+  return [left + across, top + down, wide - 2 * across, high - 2 * down]
 }
 
 const paintNumbers = (context, pane, palette, font, axes, waiting) => {
@@ -146,7 +154,7 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
     context.fillStyle = palette.paper + 'cc'
     if (kind === 'mask')
       context.fillStyle = text === '1' ? palette.paper + 'cc' : palette.hidden[0][1]
-    context.fillRect(x(column - 0.5) + 1, y(row - 0.5) + 1, across - 2, down - 2)
+    context.fillRect(...within(x(column - 0.5), y(row - 0.5), across, down))
     if (kind !== 'cell' || across < 14) continue
     const room = (across - 3) / (LETTER * Math.max(text.length, 1))
     context.font = `italic ${Math.min(size || 13, room)}px ${font}`
@@ -244,9 +252,9 @@ const glow = (pane, before, colour) => {
   const { x, y, across, down } = axesOf(pane)
   Object.assign(context, { strokeStyle: colour, lineWidth: 2 })
   const all = changed.length === pane.n * pane.m // then one outline says it
-  if (all) context.strokeRect(x(-0.5) + 1, y(-0.5) + 1, across * pane.m - 2, down * pane.n - 2)
+  if (all) context.strokeRect(...within(x(-0.5), y(-0.5), across * pane.m, down * pane.n))
   for (const [i, j] of all ? [] : changed) {
-    context.strokeRect(x(j - 0.5) + 1, y(i - 0.5) + 1, across - 2, down - 2)
+    context.strokeRect(...within(x(j - 0.5), y(i - 0.5), across, down))
   }
   pane.glow.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLOW, easing: FADING })
 }

@@ -24,6 +24,7 @@ from attention.session import links
 MOST = 16  # files of one choice, wherever
 MOST_NAME = 255  # characters
 MOST_CHOICES = 2**53
+AT_MOST = f"at most {MAX_FILE // 2**20} MB are read."
 HEAD = MAX_HEADER + 8  # bytes that are sent of files beyond the limit
 LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MOST  # characters of all files of a message
 
