@@ -14,8 +14,9 @@ import numpy as np
 from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
+from attention.readers.literals import from_c, tensors_in
 from attention.readers.printouts import read_matrices
-from attention.readers.programs import arrays_in, from_c, tensors_in
+from attention.readers.programs import arrays_in
 from attention.readers.tables import tables
 from attention.readers.what_is_meant import counted, embeddings, without_comments
 
