@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from attention.limits import MAX_BLOCKS, BadInput
 from attention.readers.cells import TRUTH, Rows, array, few, named, plain
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.markup import latex, markdown
-from attention.readers.printouts import is_number
+from attention.readers.printouts import is_number, sides
 
 
 def arrays_in(text: str, where: str) -> dict[str, ArrayEntry] | None:
@@ -28,6 +28,7 @@ def arrays_in(text: str, where: str) -> dict[str, ArrayEntry] | None:
 
 _VARIABLE = re.compile(r"\s*([A-Za-z]\w{0,62})(?:\(:,:,(\d{1,4})\))?\s*=\s*")
 _FACTOR = re.compile(r"\s*1\.0{1,6}(e[+-]\d{1,3})\s*\*\s*")
+_DIGITS = tuple(".0123456789")  # ends of a number that is finite
 _COLUMNS = re.compile(r"Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?")
 _KIND = re.compile(r"\d+[x×]\d+(?:[x×]\d+)*(?: [A-Za-z]+)+")
 
@@ -66,7 +67,7 @@ def _times(rows: Rows, factor: str) -> Rows:
     """Each number with the power of ten that stands above all of them."""
     if not factor:
         return rows
-    return [[cell + factor if cell[-1:].isdigit() else cell for cell in row] for row in rows]
+    return [[cell + factor if cell[-1:] in _DIGITS else cell for cell in row] for row in rows]
 
 
 def _side_by_side(groups: list[Rows], where: str) -> Rows:
@@ -105,6 +106,7 @@ _R_LINE = re.compile(r"\s*\[\d+\]\s+\S.*")
 _R_PAGE = re.compile(r"\s*, , \S.*")
 _R_HEAD = re.compile(r"\s*\[,\d+\](?:\s+\[,\d+\])*\s*")
 _R_TITLE = re.compile(r"(?:\$`?|>\s{1,9}(?:print\()?)([A-Za-z.][\w.$]{0,80})[`)]?\s*|>\s.*|\[\[.*")
+R_WIDTH = 59  # a narrower line has room for another column
 _APART = "print each array under its name, as “> Q” does."
 
 
@@ -191,25 +193,49 @@ def _r_page(groups: list[tuple[list[str], Rows]], place: str) -> tuple[tuple[str
     order: list[str] = []
     matrix: Rows = []
     for head, lines in groups:
-        numbers = [f"[,{k}]" for k in range(len(columns) + 1, len(columns) + len(head) + 1)]
-        if head != numbers if _R_HEAD.fullmatch(" ".join(head)) else set(head) & set(columns):
-            raise BadInput(
-                f"{place}: columns from {short(head[0], 24)} on do not follow the {len(columns)}"
-                f" before them; {_APART}"
-            )
-        labels = [" ".join(cells[: _r_start(cells, len(head), place)]) for cells in lines]
+        starts = [_r_start(cells, len(head), place) for cells in lines]
+        labels = [" ".join(cells[:at]) for cells, at in zip(lines, starts, strict=True)]
         if columns and labels != order:
             raise BadInput(f"{place}: a group of columns has other rows than the first.")
         matrix = matrix or [[] for _ in lines]
-        for row, cells in zip(matrix, lines, strict=True):
-            row += cells[_r_start(cells, len(head), place) :]
+        for row, cells, at in zip(matrix, lines, starts, strict=True):
+            row += cells[at:]
         columns, order = columns + head, labels
+    _check_columns([head for head, _ in groups], order, matrix, place)
     if not any(_R_ROW.match(f"{label} ") for label in order):
         return tuple(order), matrix
     for k, label in enumerate(order, 1):
         if label != f"[{k},]":
             raise BadInput(f"{place}: row {k} is called {short(label, 24)}; {_APART}")
     return (), matrix
+
+
+def _check_columns(heads: Rows, labels: list[str], matrix: Rows, place: str) -> None:
+    """Refuse groups of columns that R would not print: it goes on counting, or broke a full line.
+
+    With names, R fills each line up to its width, so that no column of the next group fits.
+    """
+    columns = [name for head in heads for name in head]
+    cells = zip(columns, *matrix, strict=True) if columns else ()
+    widths = [1 + max(map(len, column)) for column in cells]
+    ends = list(accumulate(map(len, heads)))
+    beside = max(map(len, labels))
+    lines = [
+        beside + sum(widths[end - len(head) : end]) for head, end in zip(heads, ends, strict=True)
+    ]
+    room = min((line + widths[end] for line, end in zip(lines, ends[:-1], strict=False)), default=0)
+    for k, (head, end) in enumerate(zip(heads, ends, strict=True)):
+        start = end - len(head)
+        if _R_HEAD.fullmatch(" ".join(head)):
+            follows = head == [f"[,{n}]" for n in range(start + 1, end + 1)]
+        else:
+            other = not any(map(_R_HEAD.match, columns)) and set(head).isdisjoint(columns[:start])
+            follows = k == 0 or (other and room > max(R_WIDTH, *lines))
+        if not follows:
+            raise BadInput(
+                f"{place}: columns from {short(head[0], 24)} on do not follow the {start} before"
+                f" them; {_APART}"
+            )
 
 
 def _r_start(cells: list[str], width: int, place: str) -> int:
@@ -231,37 +257,51 @@ def _ends_in_number(line: str) -> bool:
 
 # ---- pandas ----------------------------------------------------------------------------------
 
-_PANDAS_SIZE = re.compile(r"\s*\[\d+ rows x \d+ columns\]\s*")
+_PANDAS_SIZE = re.compile(r"\s*\[(\d{1,9}) rows x (\d{1,9}) columns\]\s*")
+_PRINT_ALL = "print all, with print(frame.to_string())."
 
 
 def pandas_print(text: str, where: str) -> dict[str, ArrayEntry] | None:
     """A DataFrame in groups of columns, or with its size below; one cut short is refused."""
-    lines = text.splitlines()
-    while lines and not lines[-1].strip():
-        lines.pop()
-    sized = bool(lines) and _PANDAS_SIZE.fullmatch(lines[-1]) is not None
-    wrapped = any(line.rstrip().endswith(" \\") for line in lines[:1])
-    if not (sized or wrapped):
+    lines = text.rstrip().splitlines()
+    size = _PANDAS_SIZE.fullmatch(lines[-1])
+    lines = lines[:-1] if size else lines
+    told = bool(size) or (bool(lines) and lines[0].rstrip().endswith(" \\"))
+    if _is_cut(lines, told):
+        raise BadInput(f"{where}: the printout leaves numbers out (...); {_PRINT_ALL}")
+    if not told:
         return None
-    lines = lines[:-1] if sized else lines
-    if any("..." in line.split() or "\u2026" in line.split() for line in lines):
-        raise BadInput(
-            f"{where}: the printout leaves numbers out (...); print all, with"
-            " print(frame.to_string())."
-        )
-    rows: dict[str, list[str]] = {}
-    order: list[list[str]] = []
+    rows: Rows = []
+    order: list[str] = []
     for group in _groups(lines):
         width = len(group[0].rstrip().removesuffix("\\").split())
         parted = [line.split() for line in group[1:]]
         labels = [" ".join(cells[:-width]) for cells in parted]
-        order.append(labels)
-        if labels != order[0]:
+        if rows and labels != order:
             raise BadInput(f"{where}: a group of columns has other rows than the first.")
-        for k, cells in enumerate(parted):
-            rows.setdefault(str(k), []).extend(cells[-width:])
-    tokens = tuple(order[0]) if order and any(order[0]) else ()
-    return {ALONE: array(ALONE, list(rows.values()), tokens, where)} if rows else None
+        rows, order = rows or [[] for _ in parted], labels
+        for row, cells in zip(rows, parted, strict=True):
+            row += cells[-width:]
+    if not rows:
+        return None
+    found = array(ALONE, rows, tuple(order) if any(order) else (), where)
+    if size and found.shape != (wanted := tuple(map(int, size.groups()))):
+        raise BadInput(
+            f"{where} says that it is {sides(wanted)}, and {sides(found.shape)} stand there;"
+            f" {_PRINT_ALL}"
+        )
+    return {ALONE: found}
+
+
+def _is_cut(lines: list[str], of_pandas: bool) -> bool:
+    """Whether dots stand for rows or columns; a token of dots begins a row of numbers."""
+    marks = {"..", "...", "\u2026"}
+    if not any(mark in line for mark in marks for line in lines):
+        return False
+    rows = [line.split() for line in lines if line.strip()]
+    beside = [bool(marks.intersection(row[1:])) for row in rows]
+    alone = any(len(row) > 1 and marks.issuperset(row) for row in rows)
+    return alone or (any(beside) if of_pandas else len(rows) > 1 and all(beside))
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:

@@ -33,6 +33,7 @@ CORNERS = {  # heads of a column of labels
     "token_id",
     "unnamed: 0",
 }
+LABELLING = CORNERS - {""}  # the same, where columns have names
 COMMAS = {
     "decimal": "decimal: 0,5 is a half",
     "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand",
