@@ -30,14 +30,15 @@ _CELLS = re.compile(r"(?<!\\)&")
 _NAN = re.compile(r"\\(?:mathrm|text)\{NaN\}")
 _BOLD = re.compile(r"\\(?:text|math)(?:bf|it|rm|tt)\{([^{}]{0,99})\}")
 _RULES = re.compile(
-    r"\\(?:hline|toprule|midrule|bottomrule)\b|\\(?:cline|cmidrule(?:\([lr]{0,2}\))?)\{[\d-]{1,9}\}|\\,"
+    r"\\(?:hline|toprule|midrule|bottomrule)\b|\\,"
+    r"|\\(?:cline|cmidrule(?:\([lr]{0,2}\))?)\{[\d-]{1,9}\}"
 )
 _NAMES_END = re.compile(r"\\(?:midrule|hline)\b")
 _PAGES_END = re.compile(r"\\end(?:first|last)?(?:head|foot)\b")
 # What parts formulas, and what stands around a matrix and means nothing.
 _PARTING = re.compile(
     r"\\\\(?:\[[^\]\n]{0,20}\])?|\\[\[\]()]|\$|\\(?:begin|end)\{[^{}\n]{0,40}\}|\n\s*\n"
-    r"|(?:[,;:]|(?<!\d)\.)(?=[\s\\$]|$)|\\q?quad\b|\\(?:text|mbox)\{[\s,;.]*(?:and|where|with)?[\s,;.]*\}"
+    r"|(?:[,;:]|(?<!\d)\.)(?=[\s\\$]|$)|\\q?quad\b|\\text\{\W{0,9}(?:and|where|with)?\W{0,9}\}"
     r"|\\(?:label|tag|caption)\{[^{}\n]{0,400}\}|\\setcounter\{\w{0,40}\}\{\d{0,9}\}"
     r"|\n(?=[^=\n]{1,120}=\s*$)"
 )
