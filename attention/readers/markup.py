@@ -38,7 +38,7 @@ _PAGES_END = re.compile(r"\\end(?:first|last)?(?:head|foot)\b")
 # What parts formulas, and what stands around a matrix and means nothing.
 _PARTING = re.compile(
     r"\\\\(?:\[[^\]\n]{0,20}\])?|\\[\[\]()]|\$|\\(?:begin|end)\{[^{}\n]{0,40}\}|\n\s*\n"
-    r"|(?:[,;:]|(?<!\d)\.)(?=[\s\\$]|$)|\\q?quad\b|\\text\{\W{0,9}(?:and|where|with)?\W{0,9}\}"
+    r"|(?:[,;:]|(?<!\d)\.)(?=[\s\\$]|$)|\\q?quad\b|\\text\{[\s,]{0,9}(?:and|with)?[\s,]{0,9}\}"
     r"|\\(?:label|tag|caption)\{[^{}\n]{0,400}\}|\\setcounter\{\w{0,40}\}\{\d{0,9}\}"
     r"|\n(?=[^=\n]{1,120}=\s*$)"
 )

@@ -253,7 +253,8 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
     from_zero = lines.first(line) == "0" and _counting(lines.cells(line))
-    if not dialect.above and from_zero and "." in text:
+    written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
+    if not dialect.above and from_zero and dialect.width > 1 and written:
         yield "The first line reads 0, 1, …; if it names the columns, take it away."
 
 

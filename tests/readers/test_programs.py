@@ -461,6 +461,20 @@ def test_a_name_of_words_in_records_labels_the_rows():
     assert entry.remark == "Each record is a row, with 2 numbers."
 
 
+def test_a_name_of_ids_in_records_labels_the_rows_and_is_no_dimension():
+    frame = pd.DataFrame(TWO, columns=["a", "b"])
+    frame.insert(1, "Token_ID", [101, 7])
+    entry = entries(frame.to_json(orient="records"), "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("101", "7"))
+    frame["word"] = ["cat", "dog"]
+    entry = entries(frame.to_json(orient="records"), "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("cat", "dog"))
+    assert entry.remark == "Each record is a row, with 2 numbers. Passed over: Token_ID."
+    text = json.dumps([{"id": 7, "embedding": TWO[0]}, {"id": 8, "embedding": TWO[1]}])
+    entry = entries(text, "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("7", "8"))
+
+
 def test_a_vector_in_each_record_is_a_row():
     text = json.dumps([{"text": "cat", "embedding": TWO[0]}, {"text": "dog", "embedding": TWO[1]}])
     entry = entries(text, "it")[ALONE]
