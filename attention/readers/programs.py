@@ -30,7 +30,7 @@ _VARIABLE = re.compile(r"\s*([A-Za-z]\w{0,62})(?:\(:,:,(\d{1,4})\))?\s*=\s*")
 _FACTOR = re.compile(r"\s*1\.0{1,6}(e[+-]\d{1,3})\s*\*\s*")
 _DIGITS = tuple(".0123456789")  # ends of a number that is finite
 _COLUMNS = re.compile(r"Columns?\s+\d+(?:\s+(?:through|to|and)\s+\d+)?\s*:?")
-_KIND = re.compile(r"\d+[x×]\d+(?:[x×]\d+)*(?: [A-Za-z]+)+")
+_KIND = re.compile(r"\d+[x×]\d+(?:[x×]\d+)*(?: [A-Za-z]+)+|Diagonal Matrix|>>.*")
 
 
 def matlab(text: str, where: str) -> dict[str, ArrayEntry] | None:
@@ -266,16 +266,17 @@ def pandas_print(text: str, where: str) -> dict[str, ArrayEntry] | None:
     lines = text.rstrip().splitlines()
     size = _PANDAS_SIZE.fullmatch(lines[-1])
     lines = lines[:-1] if size else lines
-    told = bool(size) or (bool(lines) and lines[0].rstrip().endswith(" \\"))
+    told = bool(size) or _without_index_name(lines[:3]) != lines[:3]
+    told = told or (bool(lines) and lines[0].rstrip().endswith(" \\"))
     if _is_cut(lines, told):
         raise BadInput(f"{where}: the printout leaves numbers out (...); {_PRINT_ALL}")
     if not told:
         return None
     rows: Rows = []
     order: list[str] = []
-    for group in _groups(lines):
-        width = len(group[0].rstrip().removesuffix("\\").split())
-        parted = [line.split() for line in group[1:]]
+    for names, *group in map(_without_index_name, _groups(lines)):
+        width = len(names.rstrip().removesuffix("\\").split())
+        parted = [line.split() for line in group]
         labels = [" ".join(cells[:-width]) for cells in parted]
         if rows and labels != order:
             raise BadInput(f"{where}: a group of columns has other rows than the first.")
@@ -302,6 +303,17 @@ def _is_cut(lines: list[str], of_pandas: bool) -> bool:
     beside = [bool(marks.intersection(row[1:])) for row in rows]
     alone = any(len(row) > 1 and marks.issuperset(row) for row in rows)
     return alone or (any(beside) if of_pandas else len(rows) > 1 and all(beside))
+
+
+def _without_index_name(lines: list[str]) -> list[str]:
+    """Without the name of the index, alone under those of columns, and that of the columns."""
+    first, second, third = [*lines[:3], "", "", ""][:3]
+    if len(second.split()) != 1 or _ends_in_number(second) or len(third.split()) < 2:
+        return lines
+    names = first.startswith(" ") or (bool(first.strip()) and not _ends_in_number(first))
+    if not names or not _ends_in_number(third) or re.search('[\t;,"]', first + second):
+        return lines
+    return [re.sub(r"^\S+", "", first), *lines[2:]]
 
 
 def _groups(lines: list[str]) -> Iterator[list[str]]:

@@ -6,6 +6,7 @@ and transformers 5.23.0. MATLAB's, Octave's and R's are written as their manuals
 
 import io
 import json
+import re
 import signal
 from contextlib import contextmanager
 from dataclasses import replace
@@ -422,6 +423,34 @@ def test_a_frame_of_narrow_columns_that_pandas_cuts_short_is_refused(size):
     assert refused(text.removesuffix("[100 rows x 2 columns]") + size) == (
         "it: the printout leaves numbers out (...); print all, with print(frame.to_string())."
     )
+
+
+def test_the_name_that_pandas_prints_above_an_index_is_no_row():
+    frame = pd.DataFrame(np.tile(TWO, 9), index=pd.Index(["cat", "New York"], name="word"))
+    texts = [frame.to_string(), frame.to_string(line_width=60)]
+    texts.append(frame.add_prefix("x").rename_axis(columns="dim").to_string())
+    for text in [*texts, "\n".join(line.rstrip() for line in texts[0].splitlines())]:
+        entry = entries(text, "it")[ALONE]
+        assert (entry.read().tolist(), entry.rows) == (frame.values.tolist(), ("cat", "New York"))
+    assert refused("the 0.5 1\ncat\ndog 3 4") == (f"it, line 2, column 1 holds “cat”; {NUMBER}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2×2 Matrix{Float64}:\n 0.5  -1.25\n 3.0   4.0\n",
+        "matrix of mine\n0.5 -1.25 7\n3.0 4.0 8",
+        "2×3 Matrix{Int64}:\n 1  2  7\n 3  4  8\n",
+        "matrix([[1, 2, 7],\n        [3, 4, 8]])",
+        "A =\n\nDiagonal Matrix\n\n   1   0\n   0   1\n\n",
+        ">> A\n\nA =\n\n     1     2\n     3     4\n\n",
+    ],
+)
+def test_what_a_program_prints_above_numbers_makes_no_labels_of_them(text):
+    (entry,) = entries(text, "it").values()
+    numbers = [float(cell) for cell in re.findall(r"(?<![\d×])-?\d+(?:\.\d+)?(?![\d×}])", text)]
+    assert entry.rows == ()
+    assert entry.read().ravel().tolist() == numbers
 
 
 def test_a_frame_with_other_sides_than_it_says_is_refused():

@@ -824,6 +824,7 @@ def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
     [
         (pd.DataFrame([[5, 6], [8, 9]]).to_csv(index=False), True),
         (pd.DataFrame([[5, 6], [8, 9]]).to_csv(index=False, sep="\t"), True),
+        (pd.DataFrame([[5, -6], [-8, 9]]).to_string(index=False), True),
         ("0,1\n0.5,2", True),
         ("0 1\n1 0", False),
         ("0, 1\n1, 0", False),
