@@ -6,6 +6,7 @@ file itself, as pyarrow makes room by what a page says.
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -16,12 +17,13 @@ import numpy as np
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_INFLATED, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, shown
 from attention.readers.printouts import sides
+from attention.readers.tables import LABELLING
 
 
 class Chosen(NamedTuple):
-    """Columns that are read: one of labels, and numbers beside each other or in lists."""
+    """Columns that are read: at most one of labels, and numbers beside each other or in lists."""
 
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
     numbers: tuple[str, ...]
     in_lists: bool
     remark: str
@@ -76,8 +78,8 @@ def _parquet(content: bytes, where: str) -> tuple[Any, Chosen]:
     _check_size(sum(_unpacked(content, chunk) for chunk in chunks), where)
     chosen = _chosen(file.schema_arrow, where)
     # words stay one copy each, however many rows they stand in
-    file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=list(chosen.words))
-    table = file.read(columns=[*chosen.words, *chosen.numbers], use_threads=False)
+    file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=list(chosen.labels))
+    table = file.read(columns=[*chosen.labels, *chosen.numbers], use_threads=False)
     return table, chosen
 
 
@@ -266,7 +268,7 @@ def _check_size(size: int, where: str) -> None:
 
 
 def _chosen(schema: Any, where: str) -> Chosen:
-    """Which columns are read, by their types."""
+    """Which columns are read, by their types and names."""
     import pyarrow as pa
 
     words: list[str] = []
@@ -280,22 +282,36 @@ def _chosen(schema: Any, where: str) -> Chosen:
             words.append(name)
         elif _is_list(stored) and _is_number(stored.value_type):
             lists.append(name)
-    index = [name for name in numbers if name.startswith("__index_level_")]
-    chosen = lists[:1] or [name for name in numbers if name not in index]
+    index = _index(schema)
+    beside = [name for name in numbers if name in index or name.lower() in LABELLING]
+    chosen = lists[:1] or [name for name in numbers if name not in beside]
     names = ", ".join(shown(name, 20) for name in schema.names[:6])
     if not chosen:
         raise BadInput(f"{where} holds no column of numbers; it has {names or 'none'}.")
     if len(set(schema.names)) < len(schema.names):
         raise BadInput(f"{where} has several columns of one name.")
-    over = [name for name in schema.names if name not in {*chosen, *words[:1], *index}]
+    labels = [*words, *(name for name in beside if name.lower() in LABELLING)][:1]
+    over = [name for name in schema.names if name not in {*chosen, *labels, *index}]
     told = ", ".join(shown(name, 20) for name in over[:6])
     remark = f"Passed over: {told}{', …' * (len(over) > 6)}." if over else ""
-    return Chosen(tuple(words[:1]), tuple(chosen), bool(lists), remark)
+    return Chosen(tuple(labels), tuple(chosen), bool(lists), remark)
+
+
+def _index(schema: Any) -> set[str]:
+    """The columns of a pandas index, which its metadata names."""
+    try:
+        stored = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        stored = []
+    named = (
+        {name for name in stored if isinstance(name, str)} if isinstance(stored, list) else set()
+    )
+    return named | {name for name in schema.names if name.startswith("__index_level_")}
 
 
 def _array(table: Any, chosen: Chosen, where: str) -> ArrayEntry:
     """The chosen columns as one matrix, with labels."""
-    labels = tuple(_words(table.column(chosen.words[0]))) if chosen.words else ()
+    labels = tuple(_words(table.column(chosen.labels[0]))) if chosen.labels else ()
     first = table.column(chosen.numbers[0])
     values = _rows(first, where) if chosen.in_lists else _beside(table, chosen.numbers, where)
     if values.size > MAX_ELEMENTS:
@@ -323,12 +339,12 @@ def _is_number(kind: Any) -> bool:
 
 
 def _words(column: Any) -> Iterator[str]:
-    """Words as text; one that is missing is empty."""
+    """Words or numbers as text; one that is missing is empty."""
     for chunk in column.chunks:
         known = chunk.dictionary.to_pylist() if hasattr(chunk, "dictionary") else None
         cells = chunk.indices.to_pylist() if known is not None else chunk.to_pylist()
         for cell in cells:
-            yield "" if cell is None else known[cell] if known is not None else cell
+            yield "" if cell is None else str(known[cell] if known is not None else cell)
 
 
 def _beside(table: Any, names: tuple[str, ...], where: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_NAMES, MAX_RAN
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
 from attention.readers.printouts import read_number, sides, vanishes
+from attention.readers.tables import LABELLING
 from attention.readers.what_is_meant import all_of_tokenizers, no_embeddings
 
 
@@ -81,16 +82,25 @@ def _of_records(records: list[dict], where: str) -> ArrayEntry:
             verb = "has no" if odd in names else "has an extra"
             raise BadInput(f"{where}, record {number} {verb} “{short(odd, 24)}”.")
     of_words = [name for name in names if type(records[0][name]) is str]
-    numbers = [name for name in names if name not in of_words]
+    others = [name for name in names if name not in of_words]
+    ids = [name for name in others if name.lower() in LABELLING and not _is_list(records, name)]
+    numbers = [name for name in others if name not in ids]
     if len(of_words) > 1 or not numbers:
         found = f"“{short(of_words[1], 24)}” holds words" if len(of_words) > 1 else "none there"
         raise BadInput(f"{where} is a list of records; numbers are wanted in them, and {found}.")
-    rows = tuple(str(record[of_words[0]]) for record in records) if of_words else ()
-    if len(numbers) == 1 and isinstance(records[0][numbers[0]], list):  # a vector in each
-        return _nested(ALONE, [record[numbers[0]] for record in records], where, rows)
+    beside = (of_words + ids)[:1]
+    rows = tuple(str(record[name]) for record in records for name in beside)
+    over = ", ".join(short(name, 20) for name in ids if name not in beside)
+    passed = f"Passed over: {over}." if over else ""
+    if len(numbers) == 1 and _is_list(records, numbers[0]):  # a vector in each
+        return _nested(ALONE, [record[numbers[0]] for record in records], where, rows, passed)
     cells = [[record[name] for name in numbers] for record in records]
-    remark = f"Each record is a row, with {_counted(len(numbers))}."
+    remark = f"Each record is a row, with {_counted(len(numbers))}. {passed}".rstrip()
     return _nested(ALONE, cells, where, rows, remark)
+
+
+def _is_list(records: list[dict], name: str) -> bool:
+    return isinstance(records[0][name], list)
 
 
 def _counted(count: int) -> str:

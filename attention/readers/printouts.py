@@ -15,7 +15,7 @@ from attention.numbers import exact
 _PRINTED = re.compile(
     r"\s*(?:Parameter containing:\s{0,99})?"
     r"(?:<tf\.(?:Tensor|Variable)[^\[]{0,99}numpy=\s*)?"
-    r"(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor)\("
+    r"(?:[A-Za-z]\w{0,20}\.)?(?:[Aa]rray|[Tt]ensor|[Mm]atrix)\("
 )
 # Between two matrices, and between two numbers.
 _BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")

@@ -33,6 +33,7 @@ CORNERS = {  # heads of a column of labels
     "token_id",
     "unnamed: 0",
 }
+LABELLING = CORNERS - {""}  # the same, where columns have names
 COMMAS = {
     "decimal": "decimal: 0,5 is a half",
     "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand",
@@ -252,7 +253,9 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
     from_zero = lines.first(line) == "0" and _counting(lines.cells(line))
-    if not dialect.above and from_zero and "." in text:
+    written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
+    written = written or (lines.separator is None and line.startswith(" "))
+    if not dialect.above and from_zero and dialect.width > 1 and written:
         yield "The first line reads 0, 1, …; if it names the columns, take it away."
 
 
@@ -467,7 +470,8 @@ def _numbers_columns(lines: Lines) -> bool:
     if lines.separator == LOOSE or not below:
         return False
     first, second = (line for _, line in lines.numbered[:2])
-    if " " in first.strip() if lines.separator else _ends(first) != _ends(second):
+    printed = first.startswith(" ") or _ends(first) == _ends(second)
+    if " " in first.strip() if lines.separator else not printed:
         return False  # typed, not written by a program
     counted = _counting(names) and names[0] == "0" and len(names) > 1
     return counted and all(_FLOAT.search(lines.plain(cell)) for row in below for cell in row)
@@ -479,9 +483,9 @@ def _ends(line: str) -> list[int]:
 
 
 def _has_no_corner(lines: Lines) -> bool:
-    """Whether nothing stands above the first column, as pandas prints labels."""
-    first, second = (lines.cells(line) for _, line in lines.numbered[:2])
-    return len(first) == len(second) - 1
+    """Whether nothing stands above the first column, as pandas prints labels; no decimals."""
+    names, *rows = (lines.cells(line) for _, line in lines.numbered[:99])
+    return len(names) == len(rows[0]) - 1 and not all("." in row[0] for row in rows)
 
 
 def _is_labelled(lines: Lines) -> bool:

@@ -14,8 +14,9 @@ import numpy as np
 from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
+from attention.readers.literals import check_declared, from_c, tensors_in
 from attention.readers.printouts import read_matrices
-from attention.readers.programs import arrays_in, from_c, tensors_in
+from attention.readers.programs import arrays_in
 from attention.readers.tables import tables
 from attention.readers.what_is_meant import counted, embeddings, without_comments
 
@@ -76,10 +77,12 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
     programs = arrays_in(text, where)
     if programs:
         return programs
-    text = from_c(text)
+    text, declared = from_c(text, where)
     named = _NAMED.split(text)
     if len(named) > 1:
-        return embeddings(_printed(named, where), where)
+        arrays = _printed(named, where)
+        check_declared(arrays, declared, where)
+        return embeddings(arrays, where)
     if _BRACKETS.match(text.lstrip()):
         return {ALONE: _printout(ALONE, text, where)}
     text, of_truth = counted(without_comments(text))

@@ -83,6 +83,28 @@ def test_an_index_of_words_labels_the_rows_and_one_of_numbers_is_left_away():
     assert (entry.read().tolist(), entry.rows) == (TWO, ())
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["token_id", "ID", "index"])
+def test_a_column_of_ids_labels_the_rows_and_is_no_dimension(form, name):
+    frame = pd.DataFrame({"a": [0.5, 3.0, 1.0], name: [101, 7, 9], "b": [-1.25, 4.0, 2.0]})
+    entry = the_one(frame, form)
+    values = [[0.5, -1.25], [3.0, 4.0], [1.0, 2.0]]
+    assert (entry.read().tolist(), entry.rows) == (values, ("101", "7", "9"))
+    frame["word"] = ["cat", "dog", "bird"]
+    entry = the_one(frame, form)
+    assert (entry.read().tolist(), entry.rows) == (values, ("cat", "dog", "bird"))
+    assert entry.remark == f"Passed over: {name}."
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"), [("step", ()), ("token_id", ("101", "7", "9")), (None, ())]
+)
+def test_an_index_of_numbers_is_no_dimension_and_labels_the_rows_by_its_name(name, labels):
+    index = pd.Index([101, 7, 9], name=name)
+    entry = the_one(pd.DataFrame({"a": [0.5, 3.0, 1.0]}, index=index), "parquet")
+    assert (entry.read().tolist(), entry.rows, entry.remark) == ([[0.5], [3.0], [1.0]], labels, "")
+
+
 def test_columns_of_truth_are_a_mask():
     entry = the_one(pd.DataFrame(np.eye(3) > 0, columns=list("abc")), "parquet")
     assert (entry.dtype, entry.read().tolist()) == ("bool", (np.eye(3) > 0).tolist())

@@ -6,6 +6,7 @@ and transformers 5.23.0. MATLAB's, Octave's and R's are written as their manuals
 
 import io
 import json
+import re
 import signal
 from contextlib import contextmanager
 from dataclasses import replace
@@ -85,9 +86,87 @@ def test_matrices_of_others_in_latex_and_markdown_are_read(text, name, values):
     assert read(text) == {name: values}
 
 
+PMATRIX = r"\begin{pmatrix} 0.5 & -1.25 \\ 3 & 4 \end{pmatrix}"
+BMATRIX = r"\begin{bmatrix} 1 & 2 \\ 7 & 8.5 \end{bmatrix}"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"2 {PMATRIX}", "it: “2”"),
+        (rf"A = \frac{{1}}{{2}} {PMATRIX}", "it: “\\frac{1}{2}”"),
+        (f"{PMATRIX}^T", "it: “^T”"),
+        (rf"\left({PMATRIX}\right)^\top", "it: “\\right)^\\top”"),
+        (rf"\[ A \cdot {PMATRIX} \]", "it: “A \\cdot”"),
+        (rf"\mathrm{{softmax}}({PMATRIX})", "it: “\\mathrm{softmax}(”"),
+        (f"$$A = {PMATRIX} + I$$", "it: “+ I”"),
+        (f"B = {BMATRIX}\n\nA = {PMATRIX} {BMATRIX}", "it, before matrix 3: “\\begin{bmatrix}”"),
+        (f"B = {BMATRIX}, A = {PMATRIX} - 1", "it, after matrix 2: “- 1”"),
+    ],
+)
+def test_what_stands_beside_a_matrix_in_latex_is_not_passed_over(text, place):
+    assert refused(text) == (
+        f"{place} stands beside the matrix; nothing is computed here, so write the result."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rf"\begin{{align}}\label{{eq:a}} G &= {PMATRIX}, \\ B &= {BMATRIX}.\nonumber \end{{align}}",
+        f"G = {PMATRIX}\nB = {BMATRIX}",
+        rf"Let $G = {PMATRIX}$ and \( B := {BMATRIX} \) be given.",
+        rf"G = \Bigl({PMATRIX}\Bigr) \in \mathbb{{R}}^{{2 \times 2}}, \quad B = {BMATRIX}",
+    ],
+)
+def test_names_punctuation_and_marks_beside_a_matrix_in_latex_mean_nothing(text):
+    assert read(text) == {"G": TWO, "B": OTHER}
+
+
+# by DataFrame.to_latex of pandas 3.1.1
+TABULAR = {
+    "index=False": ("{rr}", "0 & 1 \\\\\n\\midrule\n0.5 & -1.25 \\\\\n3.0 & 4.0 \\\\\n", ()),
+    "default": (
+        "{lrr}",
+        " & 0 & 1 \\\\\n\\midrule\n0 & 0.500000 & -1.250000 \\\\\n1 & 3.000000 & 4.000000 \\\\\n",
+        ("0", "1"),
+    ),
+    "names": (
+        "{lrr}",
+        " & x & y \\\\\nword &  &  \\\\\n\\midrule\n"
+        "cat & 0.5 & -1.25 \\\\\na\\_b & 3.0 & 4.0 \\\\\n",
+        ("cat", "a_b"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABULAR)
+def test_tables_that_pandas_writes_in_latex_are_read_without_the_names_of_columns(case):
+    form, body, labels = TABULAR[case]
+    text = f"\\begin{{tabular}}{form}\n\\toprule\n{body}\\bottomrule\n\\end{{tabular}}\n"
+    entry = entries(text, "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, labels)
+    said = "The line above the numbers names the columns."
+    assert entry.remark == (said if case != "names" else "")
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [
+        (r"\hline 0 & 1 \\ \hline 0.5 & -1.25 \\ 3 & 4 \\ \hline", TWO),
+        (r"\hline x & y \\ \hline 0.5 & -1.25 \\ \hline 3 & 4 \\ \hline", TWO),
+        (r"\hline 0 & 1 \\ \hline 0.5 & -1.25 \\ \hline 3 & 4 \\ \hline", [[0, 1], *TWO]),
+    ],
+)
+def test_a_line_under_the_first_row_of_a_table_makes_it_names_unless_each_row_has_one(body, rows):
+    assert read(rf"\begin{{tabular}}{{|c|c|}} {body} \end{{tabular}}") == {ALONE: rows}
+
+
 def test_markdown_with_labels_has_tokens():
     entry = entries("| word | x |\n|---|---|\n| **cat** | 1 |\n| dog | 2 |", "it")[ALONE]
     assert (entry.rows, entry.read().tolist()) == (("cat", "dog"), [[1], [2]])
+    entry = entries("| token_id | x |\n|---|---|\n| 101 | 1 |\n| 7 | 2 |", "it")[ALONE]
+    assert (entry.rows, entry.read().tolist()) == (("101", "7"), [[1], [2]])
 
 
 # ---- comments -----------------------------------------------------------------------------------
@@ -160,6 +239,7 @@ def test_what_matlab_and_octave_print_is_read(case):
 
 def test_the_common_factor_multiplies_as_if_it_had_been_typed():
     assert read("A =\n\n   1.0e-04 *\n\n    0.1230\n") == {"A": [[0.1230e-4]]}
+    assert read("A =\n\n   1.0e+03 *\n\n    1.    -Inf\n") == {"A": [[1000, -np.inf]]}
 
 
 def test_matlabs_groups_of_other_heights_are_refused():
@@ -267,6 +347,14 @@ def test_arrays_under_names_of_r_stay_apart(text, wanted):
             "    a b\nx 1.0 2\n    a b\nx 3.0 4\n".replace("x", "[1,]"),
             f"it: columns from a on do not follow the 2 before them; {APART}",
         ),
+        (
+            "     a b\n[1,] 1 2\n     c d\n[1,] 3 4\n",
+            f"it: columns from c on do not follow the 2 before them; {APART}",
+        ),
+        (
+            "    [,1] [,2]\ncat    1    2\n    c d\ncat 3 4\n",
+            f"it: columns from c on do not follow the 2 before them; {APART}",
+        ),
         ("[1] 1 2 3\n[1] 4 5 6\n", f"it: [1] does not follow 3 numbers; {APART}"),
         (
             f"{R_TWO}> K\n{R_OTHER}",
@@ -293,6 +381,12 @@ def test_arrays_under_names_of_r_stay_apart(text, wanted):
 )
 def test_what_r_does_not_print_as_one_array_is_refused(text, message):
     assert refused(text) == message
+
+
+def test_columns_with_names_are_one_matrix_where_r_had_no_room_for_the_next():
+    line = "".join(f"  column{k:02}" for k in range(7))
+    text = f"    {line}\n[1,]{'      0.25' * 7}\n      column07\n[1,]      0.25\n"
+    assert read(text) == {ALONE: [[0.25] * 8]}
 
 
 def test_a_token_that_stands_twice_among_rs_row_names_is_read():
@@ -322,6 +416,53 @@ def test_a_frame_that_pandas_cuts_short_is_refused(shape):
     )
 
 
+@pytest.mark.parametrize("size", ["\n[100 rows x 2 columns]", ""])
+def test_a_frame_of_narrow_columns_that_pandas_cuts_short_is_refused(size):
+    text = str(pd.DataFrame(np.ones((100, 2), int)))
+    assert ".. .. .." in text and text.endswith("[100 rows x 2 columns]")
+    assert refused(text.removesuffix("[100 rows x 2 columns]") + size) == (
+        "it: the printout leaves numbers out (...); print all, with print(frame.to_string())."
+    )
+
+
+def test_the_name_that_pandas_prints_above_an_index_is_no_row():
+    frame = pd.DataFrame(np.tile(TWO, 9), index=pd.Index(["cat", "New York"], name="word"))
+    texts = [frame.to_string(), frame.to_string(line_width=60)]
+    texts.append(frame.add_prefix("x").rename_axis(columns="dim").to_string())
+    for text in [*texts, "\n".join(line.rstrip() for line in texts[0].splitlines())]:
+        entry = entries(text, "it")[ALONE]
+        assert (entry.read().tolist(), entry.rows) == (frame.values.tolist(), ("cat", "New York"))
+    assert refused("the 0.5 1\ncat\ndog 3 4") == (f"it, line 2, column 1 holds “cat”; {NUMBER}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2×2 Matrix{Float64}:\n 0.5  -1.25\n 3.0   4.0\n",
+        "matrix of mine\n0.5 -1.25 7\n3.0 4.0 8",
+        "2×3 Matrix{Int64}:\n 1  2  7\n 3  4  8\n",
+        "matrix([[1, 2, 7],\n        [3, 4, 8]])",
+        "A =\n\nDiagonal Matrix\n\n   1   0\n   0   1\n\n",
+        ">> A\n\nA =\n\n     1     2\n     3     4\n\n",
+    ],
+)
+def test_what_a_program_prints_above_numbers_makes_no_labels_of_them(text):
+    (entry,) = entries(text, "it").values()
+    numbers = [float(cell) for cell in re.findall(r"(?<![\d×])-?\d+(?:\.\d+)?(?![\d×}])", text)]
+    assert entry.rows == ()
+    assert entry.read().ravel().tolist() == numbers
+
+
+def test_a_frame_with_other_sides_than_it_says_is_refused():
+    text = pd.DataFrame(TWO).to_string() + "\n\n[100 rows x 2 columns]"
+    assert refused(text) == (
+        "it says that it is 100 × 2, and 2 × 2 stand there; print all, with"
+        " print(frame.to_string())."
+    )
+    tokens = pd.DataFrame(TWO, index=["..", "..."]).to_string(show_dimensions=True)
+    assert entries(tokens, "it")[ALONE].rows == ("..", "...")
+
+
 def test_the_size_below_a_frame_is_no_row():
     text = pd.DataFrame(TWO).to_string(show_dimensions=True)
     assert text.endswith("[2 rows x 2 columns]")
@@ -347,6 +488,20 @@ def test_a_name_of_words_in_records_labels_the_rows():
     entry = entries(frame.to_json(orient="records"), "it")[ALONE]
     assert (entry.read().tolist(), entry.rows) == (TWO, ("cat", "dog"))
     assert entry.remark == "Each record is a row, with 2 numbers."
+
+
+def test_a_name_of_ids_in_records_labels_the_rows_and_is_no_dimension():
+    frame = pd.DataFrame(TWO, columns=["a", "b"])
+    frame.insert(1, "Token_ID", [101, 7])
+    entry = entries(frame.to_json(orient="records"), "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("101", "7"))
+    frame["word"] = ["cat", "dog"]
+    entry = entries(frame.to_json(orient="records"), "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("cat", "dog"))
+    assert entry.remark == "Each record is a row, with 2 numbers. Passed over: Token_ID."
+    text = json.dumps([{"id": 7, "embedding": TWO[0]}, {"id": 8, "embedding": TWO[1]}])
+    entry = entries(text, "it")[ALONE]
+    assert (entry.read().tolist(), entry.rows) == (TWO, ("7", "8"))
 
 
 def test_a_vector_in_each_record_is_a_row():
@@ -440,6 +595,36 @@ C = {
 @pytest.mark.parametrize("text", list(C)[:2])
 def test_arrays_of_c_are_read_by_name(text):
     assert read(text) == C[text]
+
+
+@pytest.mark.parametrize("form", ["[2][2]", "[][2]", "[N][2]", "[1][2][2]"])
+def test_sides_that_an_array_of_c_is_declared_with_may_be_left_out(form):
+    values = "{{{0.5, -1.25}, {3, 4}}}" if form[1] == "1" else "{{0.5, -1.25}, {3, 4}}"
+    assert read(f"float W{form} = {values};") == {"W": TWO}
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "held"),
+    [
+        ("[2][3]", "{{1, 2}, {3, 4}}", "2 × 2"),
+        ("[3][2]", "{{1, 2}, {3, 4}}", "2 × 2"),
+        ("[4]", "{1, 2, 3}", "1 × 3"),
+        ("[2][2]", "{0}", "1 × 1"),
+        ("[2][2]", "{1, 2, 3, 4}", "1 × 4"),
+    ],
+)
+def test_an_array_of_c_with_other_sides_than_declared_is_refused(form, values, held):
+    assert refused(f"float W{form} = {values};") == (
+        f"it, W is declared {form}, and {held} stand there; write each row in its brackets, with"
+        " the zeros that C fills in."
+    )
+
+
+def test_octal_numbers_of_c_are_refused_and_decimals_that_begin_with_0_are_not():
+    assert refused("int a[2] = {010, 1};") == (
+        "it: 010 is octal in C; write it without the 0 in front."
+    )
+    assert read("float a[4] = {0, 010.5f, 1e-02, 0.01};") == {"a": [[0, 10.5, 0.01, 0.01]]}
 
 
 def test_code_around_arrays_of_c_is_told():

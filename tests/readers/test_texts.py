@@ -838,6 +838,24 @@ def test_a_first_row_of_0_and_1_is_a_row_where_no_program_wrote_it(text):
     assert the_one(text).shape == (2, 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (pd.DataFrame([[5, 6], [8, 9]]).to_csv(index=False), True),
+        (pd.DataFrame([[5, 6], [8, 9]]).to_csv(index=False, sep="\t"), True),
+        (pd.DataFrame([[5, -6], [-8, 9]]).to_string(index=False), True),
+        ("0,1\n0.5,2", True),
+        ("0 1\n1 0", False),
+        ("0, 1\n1, 0", False),
+    ],
+)
+def test_a_first_row_0_1_that_a_program_may_have_written_as_names_is_told(text, said):
+    entry = the_one(text)
+    assert entry.read()[0].tolist() == [0, 1]
+    told = "The first line reads 0, 1, …; if it names the columns, take it away."
+    assert entry.remark == (told if said else "")
+
+
 MISREAD = {  # once read as something else without a word
     "a number too many": (
         "cat 0.1 0.2\ndog 0.3 0.4 0.5\nbird 1 2",
