@@ -39,6 +39,8 @@ OF_STAGES = {"axis_titles", "count_repeats", "query", "key"}  # alone
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
 NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
+LOADING = "Matplotlib is loaded and lists the fonts, once …"
+WAITING = "The figure is drawn, after those that others asked for …"
 PATIENCE = 0.5  # seconds before a bar says how far it is
 RESOLUTIONS = (150, 300, 600)
 FILES = {
@@ -280,18 +282,18 @@ def _drawn(seen: Any, draw: Callable[[Tell], PaperFigure]) -> tuple[PaperFigure,
     if kept and kept[0] == seen:
         return kept[1]
     place, begun = st.empty(), time.monotonic()
-    if "matplotlib.figure" not in sys.modules:
-        place.progress(0.0, "Matplotlib is loaded and lists the fonts, once …")
+    is_loaded = "matplotlib.figure" in sys.modules
 
     def tell(share: float) -> None:
         if time.monotonic() - begun > PATIENCE:
             place.progress(share, "Drawing …")
 
     try:
-        figure, file = draw(tell), BytesIO()
-        tell(1.0)
-        dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
-        figure.savefig(file, format="png", dpi=dpi)
+        with st.spinner(WAITING if is_loaded else LOADING):
+            figure, file = draw(tell), BytesIO()
+            tell(1.0)
+            dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
+            figure.savefig(file, format="png", dpi=dpi)
     finally:  # a figure may be refused
         place.empty()
     state.set_page_value("paper_drawn", (seen, (figure, file.getvalue())))
