@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
 from attention.conversion import shown
 from attention.limits import LIMIT, BadInput
@@ -35,10 +35,9 @@ COLOURS: dict[str, tuple[str, ...]] = {
 SHARES = tuple(name for name in COLOURS if name != DIVERGING)
 SIGNS = (DIVERGING, *SHARES)
 _EVEN = "The first is the default; all are safe for the colour-blind, their ends unlike in grey."
-T = TypeVar("T")
 
 
-def _set(default: T, label: str, help: str, allowed: Any = None) -> T:
+def _set(default: Any, label: str, help: str, allowed: Any = None) -> Any:
     """A field; ``allowed``: names, or least, most and unit; without, what is like the default."""
     allowed = allowed or type(default)
     return field(default=default, metadata={"label": label, "help": help, "allowed": allowed})
@@ -61,10 +60,10 @@ class Paper:
 
     width: str | float = _set("column", "Width in cm", "As the journal asks for it.", CM)
     height: float = _set(
-        0.0, "Height at most, in cm", "What does not fit is refused; it may be lower.", CM
+        None, "Height at most, in cm", "What does not fit is refused; it may be lower.", CM
     )
-    font_size: float = _set(0.0, "Letters in pt", "The size of all words.", PT)
-    tick_size: float = _set(0.0, "Labels in pt", "Beside the axes and bars.", PT)
+    font_size: float = _set(None, "Letters in pt", "The size of all words.", PT)
+    tick_size: float = _set(None, "Labels in pt", "Beside the axes and bars.", PT)
     numbers: bool = _set(True, "numbers", "In the cells, where they can be read.")
     bar: bool = _set(True, "colour bar", "Says which colour is which number.")
     logarithmic: bool = _set(False, "log", "Equal ratios are equal steps of colour.")
@@ -89,29 +88,16 @@ class Paper:
     caption: str = _set("", "Caption", "Stands below the figure, in lines.")
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if not self._follows(one.name):
-                _check(one.name, getattr(self, one.name), one.metadata["allowed"])
-        usual: dict[str, Any] = SIZES["text"] | {"width": self.width}
-        usual |= SIZES.get(str(self.width), {})
-        usual |= {name: getattr(self, name) for name in usual if not self._follows(name)}
-        if self._follows("tick_size"):
-            usual["tick_size"] = max(7 / 8 * usual["font_size"], PT[0])
+        usual = SIZES.get(str(self.width), SIZES["text"] | {"width": self.width})
         for name, value in usual.items():
-            object.__setattr__(self, name, value)
+            if name == "width" or getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        for one in fields(self):
+            if one.name == "tick_size" and self.tick_size is None:
+                object.__setattr__(self, "tick_size", max(7 / 8 * self.font_size, PT[0]))
+            _check(one.name, getattr(self, one.name), one.metadata["allowed"])
         if self.limits == "own" and self.lowest >= self.highest:
             raise BadInput(f"lowest is {self.lowest:g}; less than {self.highest:g} is wanted.")
-
-    def _follows(self, name: str) -> bool:
-        """Whether a size was left to the width, or the width to its name."""
-        value = getattr(self, name)
-        if name == "width":
-            return isinstance(value, str) and value in SIZES
-        return (
-            name in ("height", "font_size", "tick_size")
-            and type(value) in (int, float)
-            and not value
-        )
 
     @property
     def size(self) -> tuple[float, float]:
@@ -138,10 +124,8 @@ def _check(name: str, value: Any, allowed: Any) -> None:
         fits = type(value) is allowed and len(str(value)) <= MOST_LETTERS
         wanted = "True or False is" if allowed is bool else f"at most {MOST_LETTERS:,} letters are"
     elif isinstance(allowed[0], str):
-        fits, wanted = (
-            isinstance(value, str) and value in allowed,
-            f"one of {', '.join(allowed)} is",
-        )
+        fits = isinstance(value, str) and value in allowed
+        wanted = f"one of {', '.join(allowed)} is"
     else:
         least, most, unit = allowed
         fits = isinstance(value, Real) and type(value) is not bool and least <= value <= most

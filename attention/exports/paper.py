@@ -49,8 +49,9 @@ def about(settings: Settings) -> About:
 def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool = False) -> bytes:
     """The figure as ``"pdf"``, ``"svg"`` or ``"png"``; the same bytes each time.
 
-    ``dpi``: dots per inch of a PNG, at most 600. ``outlines``: an SVG with letters as shapes, which
-    looks alike where its fonts are missing; otherwise its text can be edited.
+    ``dpi``: dots per inch of a PNG, at most 600; as it has whole dots alone, its sides may be up to
+    one dot shorter than the figure's. ``outlines``: an SVG with letters as shapes, which looks
+    alike where its fonts are missing; otherwise its text can be edited.
     """
     if form not in FORMS:
         raise BadInput(f"form is {form!r}; choose one of {', '.join(FORMS)}.")

@@ -63,7 +63,7 @@ def paper_figure(
     >>> round(2.54 * float(figure.get_figwidth()), 2)
     8.25
     >>> figure.axes[0].collections[0].get_array().round(2).tolist()
-    [0.67, 0.33, 0.33, 0.67]
+    [[0.67, 0.33], [0.33, 0.67]]
     """
     need("matplotlib", "paper_figure")
     from attention.figures.paper_drawing import draw

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
 from attention.figures.paper_layout import BAR, Bar, Block, Layout
@@ -19,7 +19,6 @@ from attention.paper import COLOURS, Paper
 
 HIDDEN, STROKE = "#dedede", "#8c8c8c"
 SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
-DARK = 0.47  # luma: below it white letters can be read better than black ones
 OURS = "0123456789−∞.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
 Tell = Callable[[float], object]
 
@@ -45,7 +44,7 @@ def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> 
                 x, y = max(block.x + block.after for block in blocks) - paper.font_size, blocks[0].y
                 bottom = max(block.y + block.tall for block in blocks)
                 _bar(figure, cells, layout.shared, (x + BAR, y, BAR, bottom - y), sheet)
-            figure.notes = tuple(_notes(panels, paper, small))
+            figure.notes = (*dict.fromkeys(figure.notes), *_notes(panels, paper, small))
     return figure
 
 
@@ -101,18 +100,21 @@ def _axes(figure: PaperFigure, x: float, y: float, wide: float, tall: float) -> 
     return figure.add_axes((x / width, 1 - (y + tall) / height, wide / width, tall / height))
 
 
-def _panel(figure: PaperFigure, block: Block, letters: float) -> PolyCollection:
+def _panel(figure: PaperFigure, block: Block, letters: float) -> QuadMesh:
     """The cells of a panel, its labels and heading; ``letters``: the size of its numbers."""
     panel, (rows, columns) = block.panel, block.panel.values.shape
     axes = _axes(figure, block.x, block.y, block.wide, block.tall)
+    norm = (LogNorm if panel.scale.logarithmic else Normalize)(*panel.scale[:2], clip=True)
+    colours = colour_map(panel.scale.colours).with_extremes(bad=HIDDEN)
+    edge = min(THIN, block.wide / columns / 5, block.tall / rows / 5)  # or paper shows between
+    cells = axes.pcolormesh(
+        panel.values, cmap=colours, norm=norm, edgecolors="face", linewidth=edge
+    )
     axes.set(xlim=(0, columns), ylim=(rows, 0), label=panel.name)
-    cells = _cells(panel, columns / block.wide)
-    axes.add_collection(cells, autolim=False)
     if letters:
-        luma = np.asarray(cells.to_rgba(panel.values))[..., :3] @ (0.299, 0.587, 0.114)
+        inks = _contrasting(np.asarray(cells.to_rgba(panel.values))[..., :3])
         for (i, j), text in np.ndenumerate(panel.texts):
-            ink = "#ffffff" if luma[i, j] < DARK else INK
-            style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": ink}
+            style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": inks[i, j]}
             axes.text(j + 0.5, i + 0.5, text, fontsize=letters, **style)
     else:  # a grey might be taken for a number's
         struck = [((j, i + 1), (j + 1, i)) for i, j in np.argwhere(panel.hidden).tolist()]
@@ -126,26 +128,16 @@ def _panel(figure: PaperFigure, block: Block, letters: float) -> PolyCollection:
     return cells
 
 
-def _cells(panel: Panel, point: float) -> PolyCollection:
-    """A rectangle for each cell, row by row, which holds the number of the trace.
-
-    Each reaches a point below the next ones, so that no seam of paper shows between them.
-    """
-    (rows, columns), scale = panel.values.shape, panel.scale
-    i, j = (axis.ravel() for axis in np.mgrid[:rows, :columns])
-    reach = 1 + min(point, 0.5)
-    right, low = np.minimum(j + reach, columns), np.minimum(i + reach, rows)
-    corners = np.stack([j, i, right, i, right, low, j, low], 1).reshape(-1, 4, 2)
-    norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
-    colours = colour_map(scale.colours).with_extremes(bad=HIDDEN)
-    cells = PolyCollection(list(corners), linewidths=0, cmap=colours, norm=norm)
-    cells.set_array(panel.values.ravel())
-    return cells
+def _contrasting(rgb: np.ndarray) -> np.ndarray:
+    """(…, 3) colours → (…): black or white, whichever has the higher contrast by WCAG 2."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ (0.2126, 0.7152, 0.0722)
+    return np.where((luminance + 0.05) ** 2 < 1.05 * 0.05, "#ffffff", INK)
 
 
 def _bar(
     figure: PaperFigure,
-    cells: PolyCollection,
+    cells: QuadMesh,
     bar: Bar,
     place: tuple[float, float, float, float],
     sheet: Sheet,
@@ -160,6 +152,9 @@ def _bar(
     drawn.outline.set_linewidth(THIN)
     drawn.set_ticks(bar.places, labels=bar.labels)
     drawn.minorticks_off()
-    size = sheet.paper.font_size  # a title longer than its bar is set smaller
-    wide = sheet.letters.widest([bar.title, " "], size)
-    drawn.set_label(bar.title, fontsize=size * min(1, place[3] / wide))
+    paper, title, wide = sheet.paper, bar.title, sheet.letters.widest([bar.title], 1.0)
+    size = min(paper.font_size, max(place[3] / max(wide, 0.1), paper.tick_size))
+    if wide * size > place[3]:
+        title = sheet.letters.cut(paper.bar_title, size, place[3])
+        figure.notes = (*figure.notes, "The title of the colour bar is cut: it is too long for it.")
+    drawn.set_label(title, fontsize=size)

@@ -39,12 +39,14 @@ OF_STAGES = {"axis_titles", "count_repeats", "query", "key"}  # alone
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
 NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
+LOADING = "Matplotlib is loaded and lists the fonts, once …"
+WAITING = "The figure is drawn, after those that others asked for …"
 PATIENCE = 0.5  # seconds before a bar says how far it is
 RESOLUTIONS = (150, 300, 600)
 FILES = {
     "pdf": ("Save as PDF", "A page of exactly this size, its fonts in it."),
     "svg": ("Save as SVG", "To edit further, in Inkscape or Illustrator."),
-    "png": ("Save as PNG", "Dots, for a slide or a text program."),
+    "png": ("Save as PNG", "For a slide or a text program; of this size to a dot."),
 }
 
 
@@ -130,7 +132,7 @@ def _settings(paper: Paper, fit: set[str]) -> None:
         next(sizes, None),
         _sized,
         options=list(SIZES),
-        format_func=_named,
+        format_func=lambda choice: NAMES.get(choice, choice),
         help="Sets the width, the greatest height and the letters, which you may then change.",
     )
     if paper.limits != "own":
@@ -146,7 +148,8 @@ def _settings(paper: Paper, fit: set[str]) -> None:
 def _sized(settings: Settings, name: str | None) -> Settings:
     if name is None:  # pressed again
         return settings
-    return replace(settings, paper=replace(settings.paper, **SIZES[name], tick_size=0.0))
+    sizes = SIZES[name] | {"tick_size": None}  # which follows the letters
+    return replace(settings, paper=replace(settings.paper, **sizes))
 
 
 def _control(paper: Paper, name: str) -> None:
@@ -156,7 +159,7 @@ def _control(paper: Paper, name: str) -> None:
     value = value if isinstance(value, (bool, str)) else float(value)
 
     def changed(settings: Settings, moved_to: Any) -> Settings:
-        follows = {"tick_size": 0.0} if name == "font_size" else {}
+        follows = {"tick_size": None} if name == "font_size" else {}
         return replace(settings, paper=replace(settings.paper, **{name: moved_to} | follows))
 
     state.setting_control(widget, label, f"paper_{name}", value, changed, **options)
@@ -173,14 +176,11 @@ def _widget(name: str) -> tuple[Callable[..., Any], str, dict[str, Any]]:
         widget = st.text_area if name == "caption" else st.text_input
         return widget, said["label"], options | wide | {"max_chars": MOST_LETTERS}
     if isinstance(allowed[0], str):
-        options |= {"options": allowed, "format_func": _named, "width": 190}
+        options |= {"options": allowed, "format_func": lambda choice: NAMES.get(choice, choice)}
+        options |= {"width": 190}
         return st.selectbox, said["label"], options
     bounds = {"min_value": allowed[0], "max_value": allowed[1], "step": 0.5, "format": "%g"}
     return st.number_input, said["label"], options | bounds | {"width": 145}
-
-
-def _named(choice: str) -> str:
-    return NAMES.get(choice, choice)
 
 
 def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: str) -> None:
@@ -280,18 +280,18 @@ def _drawn(seen: Any, draw: Callable[[Tell], PaperFigure]) -> tuple[PaperFigure,
     if kept and kept[0] == seen:
         return kept[1]
     place, begun = st.empty(), time.monotonic()
-    if "matplotlib.figure" not in sys.modules:
-        place.progress(0.0, "Matplotlib is loaded and lists the fonts, once …")
+    is_loaded = "matplotlib.figure" in sys.modules
 
     def tell(share: float) -> None:
         if time.monotonic() - begun > PATIENCE:
             place.progress(share, "Drawing …")
 
     try:
-        figure, file = draw(tell), BytesIO()
-        tell(1.0)
-        dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
-        figure.savefig(file, format="png", dpi=dpi)
+        with st.spinner(WAITING if is_loaded else LOADING):
+            figure, file = draw(tell), BytesIO()
+            tell(1.0)
+            dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
+            figure.savefig(file, format="png", dpi=dpi)
     finally:  # a figure may be refused
         place.empty()
     state.set_page_value("paper_drawn", (seen, (figure, file.getvalue())))

@@ -13,7 +13,7 @@ import numpy as np
 import pypdf
 import pypdfium2
 import pytest
-from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
 
 from attention import (
     Paper,
@@ -32,6 +32,7 @@ from attention.figures.paper_sheet import settings
 from attention.limits import BadInput
 from attention.numbers import rounded
 from attention.paper import SHARES, SIGNS
+from attention.stages import STAGES
 
 MM = 72 / 25.4  # points
 LOGARITHMIC = Paper(limits="own", lowest=0.01, highest=1, logarithmic=True)
@@ -118,7 +119,7 @@ def pixels(png: bytes) -> np.ndarray:
 
 def panels(figure, name=None):
     """The axes with cells, in order: all, or those of a stage."""
-    found = [a for a in figure.axes if any(type(c) is PolyCollection for c in a.collections)]
+    found = [axes for axes in figure.axes if axes.get_label() in STAGES]
     return [axes for axes in found if axes.get_label() == name or name is None]
 
 
@@ -135,8 +136,8 @@ def test_cells_hold_the_numbers_of_the_trace_and_hide_what_the_mask_hides():
         hidden = np.zeros(matrix.shape, bool)
         if name in ("mask", "masked", "weights"):
             hidden = np.triu(np.ones((6, 6), bool), 1)
-        assert np.array_equal(np.ma.getmaskarray(cells), hidden.ravel()), name
-        assert np.array_equal(cells.data[~hidden.ravel()], matrix[~hidden]), name
+        assert np.array_equal(np.ma.getmaskarray(cells), hidden), name
+        assert np.array_equal(cells.data[~hidden], matrix[~hidden]), name
 
 
 @pytest.mark.parametrize("broken", [np.nan, np.inf, 1.0])
@@ -170,7 +171,7 @@ def test_heads_are_drawn_in_the_order_asked_for_with_one_bar():
     given = trace(heads=8)
     figure = paper_figure(given, heads=[5, 0, 2], paper=Paper(limits="data"))
     for axes, head in zip(panels(figure), [5, 0, 2], strict=True):
-        assert np.array_equal(axes.collections[0].get_array(), given.weights[head].ravel())
+        assert np.array_equal(axes.collections[0].get_array(), given.weights[head])
     assert [axes.get_title("left") for axes in panels(figure)] == [
         "(a) head 6",
         "(b) head 1",
@@ -329,6 +330,16 @@ def test_axes_and_bars_have_titles_which_can_be_chosen():
     assert axes.get_xlabel() == axes.get_ylabel() == ""
 
 
+def test_a_title_too_long_for_its_bar_is_cut_at_letters_of_labels_with_a_sentence():
+    paper = Paper(bar_title="α " * 40, width=5.0)
+    with pytest.warns(UserWarning) as caught:
+        figure = paper_figure(trace(2, width=2), paper=paper)
+    sentence = "The title of the colour bar is cut: it is too long for it."
+    assert str(caught[0].message) == figure.notes[0] == sentence
+    label = figure.axes[-1].yaxis.label
+    assert label.get_fontsize() == paper.tick_size and re.fullmatch("(α ?)+…", label.get_text())
+
+
 def test_letters_that_no_font_has_are_named():
     with pytest.warns(UserWarning) as caught:
         figure = paper_figure(trace(2), tokens=["\U0001fbf0", "\U00013000"])
@@ -351,7 +362,7 @@ def test_numbers_that_are_not_finite_are_grey_with_a_sentence():
     with pytest.warns(UserWarning, match=f"^{sentence}$"):
         figure = paper_figure(given, stages=["X"])
     (axes,) = panels(figure)
-    assert np.ma.getmaskarray(axes.collections[0].get_array()).tolist() == [True, False]
+    assert np.ma.getmaskarray(axes.collections[0].get_array()).tolist() == [[True], [False]]
     assert [text.get_text() for text in axes.texts] == ["∞", "1"]
 
 
@@ -390,6 +401,27 @@ def test_lightness_of_shares_goes_one_way_and_spans_seventy(name):
     steps = np.diff(lightness)
     assert (steps > 0).all() or (steps < 0).all()
     assert abs(lightness[-1] - lightness[0]) > 70
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("name", SHARES)
+def test_numbers_have_the_ink_that_stands_out_more_from_their_cell(name, logarithmic):
+    """By the printed formula of WCAG 2, in whose terms one of the two reaches 4.5 anywhere."""
+    paper = Paper(shares=name, limits="data", logarithmic=logarithmic, width="text")
+    (axes,) = panels(paper_figure(trace(9), paper=paper))
+    fills = axes.collections[0].to_rgba(axes.collections[0].get_array())[..., :3]
+    for text in axes.texts:
+        j, i = (int(place) for place in text.get_position())
+        luminance = [
+            sum(
+                share * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+                for share, c in zip((0.2126, 0.7152, 0.0722), colour, strict=True)
+            )
+            for colour in (to_rgb("black"), to_rgb("white"), fills[i, j], to_rgb(text.get_color()))
+        ]
+        dark, light, cell, ink = (one + 0.05 for one in luminance)
+        best = max(cell / dark, light / cell)
+        assert best >= 4.5 and max(cell / ink, ink / cell) == pytest.approx(best)
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -458,7 +490,7 @@ def test_the_pdf_looks_like_the_png(drawn):
         return image.reshape(height // 8, 8, width // 8, 8, 3).mean((1, 3))
 
     difference = np.abs(coarse(one) - coarse(other))
-    assert difference.mean() < 3
+    assert difference.mean() < 3.5
     assert np.quantile(difference, 0.99) < 60
 
 
@@ -496,22 +528,12 @@ def test_the_svg_has_text_that_names_its_fonts_or_outlines():
     assert "<text" not in to_bytes(figure, "svg", outlines=True).decode()
 
 
-def test_each_cell_reaches_below_the_next_so_that_no_seam_shows_between_them():
-    figure = paper_figure(trace(4))
-    (axes,) = panels(figure)
-    corners = [path.vertices[:4] for path in axes.collections[0].get_paths()]
-    reach = 1 + 4 / (figure.get_size_inches()[0] * 72 * axes.get_position().width)  # a point
-    expected = [
-        [
-            (j, i),
-            (min(j + reach, 4), i),
-            (min(j + reach, 4), min(i + reach, 4)),
-            (j, min(i + reach, 4)),
-        ]
-        for i in range(4)
-        for j in range(4)
-    ]
-    assert np.allclose(corners, expected, rtol=1e-9)
+def test_each_cell_has_an_edge_of_its_own_colour_so_that_no_seam_shows_between_them():
+    """Cairo's family (rsvg, Poppler) shows paper there; PDFium and Matplotlib's own PNG do not."""
+    svg = to_bytes(paper_figure(trace(4), paper=Paper(numbers=False, bar=False)), "svg").decode()
+    _, group = svg.split('<g id="QuadMesh_1">')
+    edged = r'style="fill: (#\w{6}); stroke: \1; stroke-width: 0.5"'
+    assert len(re.findall(edged, group)) == 16
 
 
 def test_64_by_64_cells_stay_below_2_mb_in_each_file():

@@ -1,10 +1,10 @@
 """What one takes away to print: each control sets one thing, and the files are of that figure."""
 
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from matplotlib.collections import PolyCollection
 from pages.test_explore import VARIANCE, below, opened, ran, said, settings
 
 from attention import paper_figure, self_attention
@@ -20,9 +20,13 @@ def figure_of(at):
     return at.session_state["visit"].page_values["paper_drawn"][1][0]
 
 
+def preview(at) -> bytes:
+    """The picture of it."""
+    return at.session_state["visit"].page_values["paper_drawn"][1][1]
+
+
 def panels(at) -> list:
-    axes = figure_of(at).axes
-    return [a for a in axes if any(type(c) is PolyCollection for c in a.collections)]
+    return [axes for axes in figure_of(at).axes if axes.get_label()[:1] not in ("", "<")]
 
 
 def taking(**link):
@@ -56,15 +60,15 @@ MOVES = [
 @pytest.mark.parametrize(("kind", "name", "value", "paper"), MOVES, ids=lambda part: str(part)[:12])
 def test_each_control_sets_one_thing_which_a_link_and_a_saved_state_keep(kind, name, value, paper):
     at = taking()
-    before = settings(at)
+    before, shown = settings(at), preview(at)
     ran(getattr(at, kind)(key=f"set_paper_{name}").set_value(value))
     now = settings(at)
     assert now.paper == paper and before.paper == Paper()
     assert links.from_file(links.to_file(now)) == now
     assert links.read(links.write(now)) == (now, [])
     assert now.matrices == before.matrices and not said(at, "refused")
-    if name not in ("letters", "signs", "height", "count_repeats"):  # one panel, of other words
-        assert figure_of(at) is not None
+    same = name in ("letters", "signs", "height", "count_repeats") or value == "own"
+    assert (preview(at) == shown) is same  # one panel from 0 to 1, of words that differ
 
 
 def test_the_figure_on_the_page_is_that_of_the_settings():
@@ -73,14 +77,12 @@ def test_the_figure_on_the_page_is_that_of_the_settings():
     (axes,) = panels(at)
     assert axes.get_ylabel() == "Zeile"
     cells = axes.collections[0].get_array()
-    assert np.array_equal(cells, run(settings(at)).weights[0].ravel())
+    assert np.array_equal(cells, run(settings(at)).weights[0])
     drawn = figure_of(at)
     ran(at.button_group(key="set_paper_dpi").set_value(600))
     assert figure_of(at) is drawn  # nothing of it changed
     ran(at.button_group(key="set_head").set_value(1))
-    assert np.array_equal(
-        panels(at)[0].collections[0].get_array(), run(settings(at)).weights[1].ravel()
-    )
+    assert np.array_equal(panels(at)[0].collections[0].get_array(), run(settings(at)).weights[1])
 
 
 def test_all_heads_stand_as_a_grid_with_one_bar():
@@ -128,24 +130,27 @@ def test_a_png_too_large_to_draw_is_not_offered():
     assert buttons["Save as PNG"] and not buttons["Save as PDF"] and not buttons["Save as SVG"]
 
 
-def test_a_sentence_says_that_matplotlib_is_being_loaded_until_the_figure_is_there(monkeypatch):
+def test_a_sentence_says_what_is_awaited_until_the_figure_is_there(monkeypatch):
+    """Matplotlib at first; later those whose figures are drawn before."""
     said_so = []
 
-    class Place:
-        def progress(self, share, text):
-            said_so.append(text)
+    @contextmanager
+    def spinner(text):
+        said_so.append(text)
+        yield
+        said_so.append("")
 
-        def empty(self):
-            said_so.append("")
-
-    monkeypatch.setattr(paper_page.st, "empty", Place)
+    monkeypatch.setattr(paper_page.st, "spinner", spinner)
     monkeypatch.setattr(paper_page.state, "page_value", lambda *asked: None)
     monkeypatch.setattr(paper_page.state, "set_page_value", lambda *kept: None)
     monkeypatch.setattr(paper_page, "PATIENCE", 600)
     figure = paper_figure(self_attention(*[[[1.0]]] * 4))
-    for loaded in ([], ["Matplotlib is loaded and lists the fonts, once …"]):
+    for sentence in (
+        "The figure is drawn, after those that others asked for …",
+        "Matplotlib is loaded and lists the fonts, once …",
+    ):
         assert paper_page._drawn("seen", lambda tell: figure)[0] is figure
-        assert said_so == [*loaded, ""]
+        assert said_so == [sentence, ""]
         said_so.clear()
         monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
 
