@@ -296,12 +296,11 @@ def test_a_block_that_is_not_all_numbers_is_refused_whole_and_decimal_commas_are
 
 def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtests):
     dashboard = visit().open()
+    dashboard.initialise("W_K")
+    dashboard.after(dashboard.page.get_by_role("button", name="Initialise").click)
+    rolled = dashboard.numbers("W_K")
     for key in ("Enter", "r", "c"):
         with subtests.test(key=key):
-            dashboard.initialise("W_K")
-            press = dashboard.page.get_by_role("button", name="Initialise")
-            dashboard.after(press.click)
-            rolled = dashboard.numbers("W_K")
             choose(dashboard, "weights", 1, 2)
             dashboard.page.keyboard.press("ArrowLeft")
             dashboard.page.keyboard.press(key)

@@ -6,7 +6,7 @@ import pytest
 from amount import amount
 from browser import monkey
 
-SECONDS = amount(12, 60)  # all together; how far they come depends on the machine
+SECONDS = amount(8, 60)  # all together; how far they come depends on the machine
 SEEDS = (1, 2)
 
 
