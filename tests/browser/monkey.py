@@ -84,7 +84,7 @@ ROWS = {
     "V",
 }
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
-PARTS |= {"paper_heads"}
+PARTS |= {"paper_heads", "finished"}
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
