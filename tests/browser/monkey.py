@@ -284,7 +284,7 @@ CONNECTED = (
     " && !document.querySelector('[role=dialog]')"
 )
 AT_A_BUTTON = "([x, y]) => !!document.elementFromPoint(x, y)?.closest('button')"
-MAY_BE_EMPTY = {"set_load_comma", "set_head"}
+MAY_BE_EMPTY = {"set_load_comma", "set_head", "set_paper_size"}  # own sizes are none of these
 
 
 def bits(matrix: np.ndarray) -> list[int]:
