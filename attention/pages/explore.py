@@ -17,7 +17,7 @@ from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.numbers import rounded
+from attention.numbers import number, rounded
 from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
 from attention.session.about import behind, what_it_is
@@ -179,9 +179,10 @@ def the_cell() -> None:
     stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
+    result = number(shown.stages[stage][i, j], s.digits)  # in sight, however long the lines
     how = HOW_TO_CHANGE if stage in s.matrices else ""
     st.html(
-        f"<div class='chosen'><p><b>{escape(where)}</b>{how}</p>"
+        f"<div class='chosen'><p><b>{escape(where)} = {result}</b>{how}</p>"
         f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
         + (what_follows() if stage in s.matrices else "")
     )
