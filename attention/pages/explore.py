@@ -20,7 +20,7 @@ from attention.html import walk as tables
 from attention.numbers import number, rounded
 from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
-from attention.session.about import behind, what_it_is
+from attention.session.about import behind, not_the_models, what_it_is
 from attention.session.board_edits import Operation, Refusal
 from attention.session.changes import name_of
 from attention.session.editing import token_sequence
@@ -139,7 +139,7 @@ sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
 sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
-for sentence in behind(s):
+for sentence in filter(None, (not_the_models(s), *behind(s))):
     parts.message_box("flag", sentence)
 parts.sentences(*state.sentences())
 
