@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,9 @@ from attention.captions import fills
 from attention.numbers import number
 from attention.stages import STAGES
 from attention.view import View
+
+MOST_TERMS = 16  # of a sum or vector that is written whole
+FIRST, LAST = 4, 2  # of a longer one
 
 Numbers = Iterable[float]
 Lines = Callable[[View, str, int, int, int], list[str]]
@@ -94,9 +97,21 @@ def walk(view: View, i: int) -> Walk:
     )
 
 
+def abridged(texts: Sequence[str], between: str) -> str:
+    """The texts in a line; of many the first and the last, and how many stand between.
+
+    >>> abridged(["1", "2"], " + "), abridged([str(k) for k in range(300)], " + ")
+    ('1 + 2', '0 + 1 + 2 + 3 + … 294 more … + 298 + 299')
+    """
+    if len(texts) <= MOST_TERMS:
+        return between.join(texts)
+    more = f"… {len(texts) - FIRST - LAST} more …"
+    return between.join([*texts[:FIRST], more, *texts[-LAST:]])
+
+
 def vector(values: Numbers, digits: int = 2) -> str:
-    """``[1, 2.50, −3]``"""
-    return "[" + ", ".join(number(v, digits) for v in values) + "]"
+    """``[1, 2.50, −3]``; a long one is abridged."""
+    return f"[{abridged([number(v, digits) for v in values], ', ')}]"
 
 
 def dot(a: Numbers, b: Numbers, total: float, digits: int = 2) -> list[str]:
@@ -106,14 +121,13 @@ def dot(a: Numbers, b: Numbers, total: float, digits: int = 2) -> list[str]:
     """
     with np.errstate(all="ignore"):
         products = [_factor(x * y, digits) for x, y in zip(a, b, strict=True)]
-    return [terms(a, b, digits), "= " + " + ".join(products), "= " + number(total, digits)]
+    return [terms(a, b, digits), "= " + abridged(products, " + "), "= " + number(total, digits)]
 
 
 def terms(a: Numbers, b: Numbers, digits: int = 2) -> str:
-    """``1·2 + 2·(−4)``"""
-    return " + ".join(
-        f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in zip(a, b, strict=True)
-    )
+    """``1·2 + 2·(−4)``; a long sum is abridged."""
+    pairs = zip(a, b, strict=True)
+    return abridged([f"{_factor(x, digits)}·{_factor(y, digits)}" for x, y in pairs], " + ")
 
 
 def _factor(value: float, digits: int) -> str:
@@ -214,10 +228,11 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     highest, masked = number(w.highest, digits), _factor(w.masked[j], digits)
     difference = number(w.masked[j] - w.highest, digits)
     exponential, total = number(w.exponentials[j], digits), number(w.total, digits)
+    row = abridged([number(e, digits) for e in w.exponentials], " + ")
     return [
         f"max of the row = {highest}",
         f"exp({masked} − {_factor(w.highest, digits)}) = exp({difference}) = {exponential}",
-        f"Σ of the row = {' + '.join(number(e, digits) for e in w.exponentials)} = {total}",
+        f"Σ of the row = {row} = {total}",
         f"{exponential} ÷ {total}",
         f"= {number(view.stages['weights'][i, j], digits)}",
     ]
@@ -247,7 +262,7 @@ def _joined(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 def _context(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     column = view.stages["output"][:, j]
     return [
-        " + ".join(_factor(v, digits) for v in column),
+        abridged([_factor(v, digits) for v in column], " + "),
         f"= {number(view.stages['context'][i, j], digits)}",
     ]
 

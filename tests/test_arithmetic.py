@@ -14,6 +14,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check
+from attention.view import View
 
 SENTENCE = EXAMPLES["sentence"].build()
 CASES = {
@@ -71,6 +72,8 @@ def test_the_terms_multiply_up_and_add_up_to_the_cell(name, stage):
         lines = cell(now, stage, i, j, 10)
         if len(lines) < 4:
             assert lines[0].startswith(("an input: ", "every key of this query is hidden"))
+            continue
+        if " more … " in lines[-3]:
             continue
         factors = re.findall(r"(\S+)·(\S+)", lines[-3])
         products = lines[-2].removeprefix("= ").split(" + ")
@@ -161,6 +164,36 @@ def test_negative_factors_stand_in_brackets():
     assert terms([1, -2], [-3.5, 4]) == "1·(−3.50) + (−2)·4"
     assert dot([1, -2], [-3, 4], -11) == ["1·(−3) + (−2)·4", "= (−3) + (−8)", "= −11"]
     assert vector([1, -2.5]) == "[1, −2.50]"
+
+
+def test_sums_over_hundreds_of_terms_name_the_first_the_last_and_how_many_stand_between():
+    n, d = 300, 512
+    weights = np.full((1, n), 1 / n)
+    stages = {"Q": np.ones((1, d)), "K": np.ones((n, d))}
+    stages |= {"scores": stages["Q"] @ stages["K"].T, "V": np.arange(1.0, n + 1)[:, None]}
+    stages |= {"masked": stages["scores"], "weights": weights}
+    stages["output"] = weights @ stages["V"]
+    long = View(stages, {}, np.ones((1, n), bool), 1.0)
+    assert cell(long, "scores", 0, 1) == [
+        "query = [1, 1, 1, 1, … 506 more …, 1, 1]",
+        "key = [1, 1, 1, 1, … 506 more …, 1, 1]",
+        "1·1 + 1·1 + 1·1 + 1·1 + … 506 more … + 1·1 + 1·1",
+        "= 1 + 1 + 1 + 1 + … 506 more … + 1 + 1",
+        "= 512",
+    ]
+    assert cell(long, "weights", 0, 0, 1) == [
+        "max of the row = 512",
+        "exp(512 − 512) = exp(0) = 1",
+        "Σ of the row = 1 + 1 + 1 + 1 + … 294 more … + 1 + 1 = 300",
+        "1 ÷ 300",
+        "= 3e−3",
+    ]
+    assert cell(long, "output", 0, 0, 3)[1:] == [
+        "values = [1, 2, 3, 4, … 294 more …, 299, 300]",
+        "0.003·1 + 0.003·2 + 0.003·3 + 0.003·4 + … 294 more … + 0.003·299 + 0.003·300",
+        "= 0.003 + 0.007 + 0.010 + 0.013 + … 294 more … + 0.997 + 1",
+        "= 150.500",
+    ]
 
 
 # ---- the walk ------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def preview(role: str, selected: SelectedArray, rows: int = 4) -> str:
     if len(matrix) > rows:
         lines.append(line(["…", *[""] * (columns + len(beyond))]))
     heads = [f"{role}, {sides(selected.values.shape)}", *map(str, range(1, columns + 1)), *beyond]
-    return table("numbers", heads, lines)
+    return table("numbers close", heads, lines)
 
 
 def _brief(value: float) -> str:

@@ -17,10 +17,10 @@ from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
 from attention.html import walk as tables
-from attention.numbers import rounded
+from attention.numbers import number, rounded
 from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
 from attention.session import board_edits
-from attention.session.about import behind, what_it_is
+from attention.session.about import behind, not_the_models, what_it_is
 from attention.session.board_edits import Operation, Refusal
 from attention.session.changes import name_of
 from attention.session.editing import token_sequence
@@ -139,7 +139,7 @@ sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
 sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
-for sentence in behind(s):
+for sentence in filter(None, (not_the_models(s), *behind(s))):
     parts.message_box("flag", sentence)
 parts.sentences(*state.sentences())
 
@@ -179,9 +179,10 @@ def the_cell() -> None:
     stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
     lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
+    result = number(shown.stages[stage][i, j], s.digits)  # in sight, however long the lines
     how = HOW_TO_CHANGE if stage in s.matrices else ""
     st.html(
-        f"<div class='chosen'><p><b>{escape(where)}</b>{how}</p>"
+        f"<div class='chosen'><p><b>{escape(where)} = {result}</b>{how}</p>"
         f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
         + (what_follows() if stage in s.matrices else "")
     )

@@ -22,6 +22,7 @@ from attention.session.settings import PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
+QUIET = 0.4  # seconds without a run: none was under way
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
@@ -549,10 +550,11 @@ def page_values_at_rest() -> Callable[[], dict[str, Any]]:
     visit = _visit()
 
     def at_rest() -> dict[str, Any]:
-        ends = time.monotonic() + PATIENCE
-        time.sleep(0.1)  # for that run to begin
-        while visit.run != visit.ended and time.monotonic() < ends:
+        ends, rested = time.monotonic() + PATIENCE, time.monotonic()
+        while rested + QUIET > time.monotonic() < ends:  # on a busy machine a run begins late
             time.sleep(0.03)
+            if visit.run != visit.ended:
+                rested = time.monotonic()
         return visit.page_values
 
     return at_rest

@@ -43,7 +43,8 @@ GIVEN = "given"  # rows of X that were typed or brought
 
 def row(s: Settings) -> None:
     """The sentence, and beside it what its numbers are drawn from."""
-    st.html("<h2 class='unseen'>Sentence and numbers</h2>")
+    rooms = [_room(s, memory) for memory in (False, True)[: 1 + bool(s.memory_tokens)]]
+    st.html(f"<h2 class='unseen'>Sentence and numbers</h2><style>{''.join(rooms)}</style>")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="words"):
         _sentence(s, memory=False)
         if s.memory_tokens:
@@ -59,8 +60,21 @@ def row(s: Settings) -> None:
             share.button()
 
 
+def _room(s: Settings, memory: bool) -> str:
+    """A style by which a sentence is seen whole: one that is too long for a place beside the other
+    controls has a line of its own.
+    """
+    letters = len(changes.sentence_of(s, memory))
+    width = f"min(100%, {2.5 + 0.4 * letters:g}rem)"
+    return f".st-key-words > :has(> .st-key-{_name(memory)}_box) {{ min-width: {width}; }}"
+
+
+def _name(memory: bool) -> str:
+    return "second_sentence" if memory else "sentence"
+
+
 def _sentence(s: Settings, memory: bool) -> None:
-    name = "second_sentence" if memory else "sentence"
+    name = _name(memory)
     refused = state.page_value(f"refused_{name}", "") if state.sentences()[0] else ""
     with st.container(key=f"{name}_box", width="stretch"):
         state.setting_control(

@@ -31,6 +31,7 @@ from attention.readers.select import (
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, changes, links
+from attention.session.about import NOT_ITS_EMBEDDINGS
 from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
@@ -171,8 +172,10 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
     selected = gather(arrays, picks, where, config, typed)
     if behind := adopt.behind(selected):
+        X = s.matrices.get("X")
+        alone = selected.keys() & set(WEIGHTS) and "X" not in selected and not (X and X.origin)
         with first:  # above what was chosen, apart from how it was read
-            parts.message_box("flag", " ".join(behind))
+            parts.message_box("flag", " ".join([*[NOT_ITS_EMBEDDINGS] * bool(alone), *behind]))
     try:
         said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
     finally:

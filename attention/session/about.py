@@ -136,9 +136,23 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     return About(inputs, behind(s), *parts)
 
 
+NOT_ITS_EMBEDDINGS = (
+    "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model there"
+    " are the weights alone."
+)
+
+
 def behind(s: Settings) -> tuple[str, ...]:
     """What the models have that these inputs are from, and this formula has not."""
     return tuple(dict.fromkeys(came.behind for came in s.origins.values() if came.behind))
+
+
+def not_the_models(s: Settings) -> str:
+    """That X did not come with weights of a model of which something stayed behind; else ""."""
+    X = s.matrices.get("X")
+    if X is None or X.origin or not behind(s):
+        return ""
+    return NOT_ITS_EMBEDDINGS
 
 
 def source_of(s: Settings, name: str) -> str:

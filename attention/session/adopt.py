@@ -194,6 +194,12 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
         return s
     sides = [b.values.shape[:1] if b.name else b.values.shape for b in weights]
     common = [side for side in sides[0] if all(side in other for other in sides)]
+    X = s.matrices.get("X")
+    if s.d_model in common and X and X.recipe and X.recipe.by_word:
+        remarks.append(
+            f"X is drawn and not brought, {s.d_model} numbers for each word: so many the weights"
+            " take in."
+        )
     if not common or s.d_model in common:
         return s
     if common[0] > MAX_DIMENSION:

@@ -27,7 +27,7 @@ CONVENTIONS, CHECK = "attention/pages/conventions.py", "attention/pages/check.py
 
 
 def opened(**link) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=30)
+    at = AppTest.from_file(str(APP), default_timeout=120)  # Matplotlib's first import is slow
     for name, value in (link or {"example": "four-words"}).items():
         at.query_params[name] = value
     return ran(at)

@@ -66,7 +66,7 @@ def test_the_walk_and_the_spread_show_so_many_lines_and_say_so(large):
     assert spread.count('<th scope="row">t') == 64
 
 
-def test_a_cell_has_its_whole_arithmetic(large):
+def test_a_cell_has_its_arithmetic_abridged_and_its_number_beside_its_name(large):
     at = shown(large, "This cell")
     visit = at.session_state["visit"]
     visit.settings = replace(visit.settings, cell=("weights", 500, 3))
@@ -74,7 +74,8 @@ def test_a_cell_has_its_whole_arithmetic(large):
     lines = html.unescape(re.search("<pre[^>]*>(.*)</pre>", cell, re.DOTALL)[1]).splitlines()
     now = view(settings(at), run(settings(at)))
     exponentials = lines[2].removeprefix("Σ of the row = ").partition(" = ")[0].split(" + ")
-    assert len(exponentials) == N
+    assert len(exponentials) == 4 + 1 + 2 and exponentials[4] == f"… {N - 6} more …"
+    assert f"row t500, column t3 = {lines[-1].removeprefix('= ')}</b>" in cell
     mantissa, _, power = lines[-1].removeprefix("= ").replace("−", "-").partition("e")
     value = float(mantissa) * 10.0 ** int(power or 0)
     assert value == pytest.approx(now.stages["weights"][500, 3], rel=0.05, abs=0.005)

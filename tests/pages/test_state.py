@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -264,3 +265,23 @@ def test_of_changes_that_waited_each_is_done_and_each_refusal_said(monkeypatch):
     assert visit.settings.digits == 5
     assert visit.notices == ["This is too much."] * 2
     assert board._answer("board")["last"] == 0
+
+
+def test_a_file_waits_for_a_run_that_begins_late_and_for_the_one_that_follows_it(at, monkeypatch):
+    visit, now = at.session_state["visit"], [0.0]
+    runs = {0.2: "begins", 0.6: "ends", 0.9: "begins", 1.5: "ends"}  # seconds of a clock of ours
+
+    def sleep(seconds):
+        now[0] += seconds
+        for moment in [moment for moment in runs if moment <= now[0]]:
+            if runs.pop(moment) == "begins":
+                visit.run += 1
+            else:
+                visit.ended = visit.run
+                visit.page_values["title"] = moment
+
+    clock = SimpleNamespace(sleep=sleep, monotonic=lambda: now[0])
+    monkeypatch.setattr(state, "time", clock)
+    monkeypatch.setattr(state, "_visit", lambda: visit)
+    visit.ended = visit.run
+    assert state.page_values_at_rest()()["title"] == 1.5 and not runs

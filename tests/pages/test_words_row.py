@@ -1,6 +1,7 @@
 """The first row of Explore: a sentence, d_model beside it, Randomize, and the link."""
 
 import json
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -11,6 +12,7 @@ from pages.test_explore import link_of, opened, pasted, ran, said, settings
 from attention.pages import share
 from attention.session import links
 from attention.session.examples import FIRST
+from attention.session.matrix import Matrix
 from attention.session.run import run
 from attention.weights import drawn
 from attention.words import KINDS, word_vectors
@@ -163,6 +165,29 @@ def test_the_walk_begins_at_its_first_step_and_goes_on_and_back():
         assert at.button_group(key="set_steps").value == step
     ran(at.button(key="previous_step").click())
     assert at.button_group(key="set_steps").value == 2
+
+
+LONG = " ".join(["hours"] * 20)
+
+
+@pytest.mark.parametrize(("words", "room"), [("a b", "3.7rem"), (LONG, "50.1rem")])
+def test_a_sentence_gets_the_room_that_it_takes(words, room):
+    at = typed(opened(example="four-words"), words)
+    [style] = [e.proto.body for e in at.get("html") if "Sentence and" in e.proto.body]
+    assert f"> .st-key-sentence_box) {{ min-width: min(100%, {room}); }}" in style
+
+
+def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():
+    at = opened(example="four-words")
+    assert shared(at)["embeds"] is True
+    large = {
+        name: Matrix(np.random.default_rng(1).normal(size=shape))
+        for name, shape in {"W_Q": (4, 300), "W_K": (4, 300)}.items()
+    }
+    visit = at.session_state["visit"]
+    visit.settings = replace(settings(at), matrices=settings(at).matrices | large)
+    told = shared(ran(at))
+    assert (told["says"], told["embeds"]) == (share.PART, False)
 
 
 def shared(at) -> dict[str, str]:

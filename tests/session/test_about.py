@@ -12,7 +12,7 @@ from attention.readers import opening
 from attention.readers.entry import PASTED
 from attention.readers.select import MASK, Selection, gather
 from attention.session import adopt, board_edits, changes, editing, kept, links
-from attention.session.about import what_it_is
+from attention.session.about import not_the_models, what_it_is
 from attention.session.board_edits import Operation
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Matrix, Recipe
@@ -114,6 +114,16 @@ def test_what_stayed_behind_is_said_once_and_as_the_page_said_it(bert):
     assert what_it_is(bert).behind == (
         f"The numbers will differ from the model’s: its bias stayed behind ({BERT}.query.bias).",
     )
+
+
+def test_embeddings_that_did_not_come_with_the_weights_of_a_model_are_said_not_to_be_its(bert):
+    assert not_the_models(bert) == (
+        "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model"
+        " there are the weights alone."
+    )
+    X = bert.matrices["X"]
+    came = replace(X, origin=Origin.of("bert.safetensors, embeddings", X.values))
+    assert not_the_models(bert.with_matrix("X", came)) == not_the_models(FOUR) == ""
 
 
 def test_what_stayed_behind_is_said_while_a_tensor_of_that_model_is_there(bert):

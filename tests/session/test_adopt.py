@@ -749,7 +749,9 @@ def test_weights_of_a_model_alone_get_embeddings_as_wide_as_they_take_in():
     for name, weight in weights.items():
         np.testing.assert_array_equal(s.matrices[name].values, weight.values)
     assert remarks[1] == told
-    assert told not in adopt(s, weights)[1]  # they fit now
+    assert adopt(s, weights)[1][1] == (  # they fit now
+        "X is drawn and not brought, 16 numbers for each word: so many the weights take in."
+    )
     both, remarks = adopt(set_memory(cat, True), weights)
     assert both.shape("memory") == (6, 16) and both.shape("X") == (6, 16)
     assert remarks[1] == told.replace("X is", "X and Y are")

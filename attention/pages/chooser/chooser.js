@@ -110,6 +110,7 @@ class Chooser {
     this.label.textContent = data.label
     this.says.textContent = data.says
     if (data.turn < this.awaited) return // what was chosen since is on its way
+    const answered = this.awaited > 0 && data.files.length > 0
     this.awaited = 0
     this.turn = Math.max(this.turn, data.turn)
     this.status.textContent = ''
@@ -120,6 +121,20 @@ class Chooser {
       make('span', 'chooser-size', line, sizeOf(size))
     }
     if (data.files.length) this.remove(data.files)
+    if (answered) this.bringIntoSight()
+  }
+
+  // On a phone what was read stands below the fold: once it is there, the name goes to the top.
+  async bringIntoSight () {
+    const part = this.root.closest('.st-key-dock_content')
+    if (!part || window.innerWidth > 640) return
+    const { turn } = this
+    const page = document.querySelector('[data-testid=stApp]')
+    const last = performance.now() + 5000
+    do await new Promise(resolve => setTimeout(resolve, 100))
+    while (page.dataset.testScriptState !== 'notRunning' && performance.now() < last)
+    if (turn !== this.turn) return // others were chosen meanwhile
+    part.scrollTop += this.list.getBoundingClientRect().top - part.getBoundingClientRect().top
   }
 
   remove (files) {

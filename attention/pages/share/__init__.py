@@ -31,5 +31,6 @@ _COMPONENT = st.components.v2.component(
 def button() -> None:
     """“Copy link”, for what is set."""
     parameters, whole = state.link()
-    says = {"query": urlencode(parameters), "says": WHOLE if whole else PART}
+    says: dict[str, str | bool] = {"query": urlencode(parameters), "says": WHOLE if whole else PART}
+    says["embeds"] = whole  # elsewhere a part would show other numbers
     _COMPONENT(key="share", data=json.dumps(says).encode())

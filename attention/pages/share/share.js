@@ -43,7 +43,7 @@ class Share {
     return field
   }
 
-  show ({ query, says }) {
+  show ({ query, says, embeds }) {
     const { origin, pathname } = window.location
     const url = `${origin}${pathname}?${query}`
     this.says.textContent = says
@@ -51,6 +51,7 @@ class Share {
     this.link.value = url
     const src = `${url}&embed=true`.replaceAll('&', '&amp;')
     this.embed.value = `<iframe src="${src}" width="100%" height="900"></iframe>`
+    this.embed.closest('.share-line').hidden = !embeds
   }
 
   open () {
