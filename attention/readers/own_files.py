@@ -68,9 +68,7 @@ def tidy(text: str, where: str) -> dict[str, ArrayEntry] | None:
         stage, row, column = _place(line, place)
         item = line.get("item") or ""
         if items.setdefault(stage, item) != item:
-            raise BadInput(
-                f"{place}: {short(stage, 40)} holds several items; keep the lines of one."
-            )
+            raise BadInput(f"{place}: {short(stage, 40)} is of several items; keep one.")
         one = cells.setdefault(stage, {}).setdefault(line.get("head") or "", {})
         if (row, column) in one:
             raise BadInput(f"{place}: this cell of {short(stage, 40)} stands there twice.")
