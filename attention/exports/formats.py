@@ -11,6 +11,7 @@ from typing import Any
 
 from attention import program
 from attention.exports import bounds, code, paper, tables, text
+from attention.exports.inputs import of_settings, with_whole
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
 from attention.limits import BadInput
@@ -43,8 +44,14 @@ class PageContents:
 
     @property
     def chosen(self) -> View:
-        """The view with the chosen stages alone."""
-        return self.view.only(self.stages) if self.stages else self.view
+        """The view with the chosen stages alone, its inputs whole."""
+        whole = of_settings(self.settings, self.view)
+        return whole.only(self.stages) if self.stages else whole
+
+    @property
+    def about_chosen(self) -> About:
+        """What the tables and texts say of themselves: their inputs hold all heads."""
+        return with_whole(self.about, self.chosen)
 
 
 @dataclass(frozen=True)
@@ -96,14 +103,14 @@ FORMATS = {
         "cells.csv",
         "text/csv",
         "Tidy: stage, row, column, labels, value, item, head; exact.",
-        lambda page: tables.to_csv(page.chosen, page.about),
+        lambda page: tables.to_csv(page.chosen, page.about_chosen),
     ),
     "matrices": Format(
         "CSV, matrices",
         "matrices.csv",
         "text/csv",
         "One block for each stage; exact.",
-        lambda page: text.to_matrices(page.chosen, page.about),
+        lambda page: text.to_matrices(page.chosen, page.about_chosen),
     ),
     "npz": Format(
         "NPZ for NumPy",
@@ -118,21 +125,21 @@ FORMATS = {
         "stages.json",
         "application/json",
         "Every stage with its labels; exact.",
-        lambda page: text.to_json(page.chosen, page.about),
+        lambda page: text.to_json(page.chosen, page.about_chosen),
     ),
     "latex": Format(
         "LaTeX",
         "stages.tex",
         "text/x-tex",
         "A matrix for each stage with the words beside it, rounded as on the page.",
-        lambda page: text.to_latex(page.chosen, page.settings.digits, page.about),
+        lambda page: text.to_latex(page.chosen, page.settings.digits, page.about_chosen),
     ),
     "markdown": Format(
         "Markdown",
         "stages.md",
         "text/markdown",
         "A table for each stage, rounded as on the page.",
-        lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about),
+        lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about_chosen),
     ),
     "python": Format(
         "Python script",

@@ -10,6 +10,7 @@ from pathlib import Path
 from attention.captions import formula
 from attention.conversion import shown
 from attention.exports import tables, text
+from attention.exports.inputs import of_trace, with_whole
 from attention.exports.report import to_report
 from attention.figures.panes import panes
 from attention.figures.whole import checked_digits, checked_title, named_stages
@@ -85,7 +86,9 @@ def save(
         keys = None if key_tokens is None else view.labels["keys"]
         content = tables.to_npz(trace, tokens=queries, key_tokens=keys, about=everything)
     else:
-        chosen = view.only(named_stages(stages, view.stages, "trace"))
+        whole = of_trace(trace, view)
+        chosen = whole.only(named_stages(stages, view.stages, "trace"))
+        about = with_whole(about, chosen)
         content = WRITERS[ending](chosen, checked_digits(digits), about)
     Path(path).write_bytes(content)
 

@@ -9,14 +9,14 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from attention import program
+from attention.exports.inputs import of_all_heads
 from attention.numbers import exact
+from attention.readers.own_files import TIDY as COLUMNS
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
-from attention.stages import STAGES
+from attention.stages import STAGES, WEIGHTS
 from attention.trace import AttentionTrace
 from attention.view import View, as_view, axes_of
-
-COLUMNS = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
 
 
 def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
@@ -24,22 +24,29 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back
     as it was. What it is stands in columns, as a line of comment would take the place of the header
-    in pandas, R and Excel; and in ``origin`` once a stage, at its first cell, as it would make a
-    long file twice as long.
+    in pandas, R and Excel. The first line's ``origin`` says all of it; each other stage's first
+    cell where that stage is from, program, version and date. In every line it would make a long
+    file twice as long. Item and head are empty where a stage belongs to all of them.
     """
     view = as_view(shown)
     made = "; ".join(["computed", program.made_by(), *about.behind])
+    everything = disarmed("; ".join(about.lines()))
     part = [" ".join(map(str, part.which)) for part in (about.item, about.head)]
     text = io.StringIO()
     writer = csv.writer(text)  # lines end in \r\n (RFC 4180): a label with either is quoted
     writer.writerow(COLUMNS)
     for name, matrix in view.stages.items():
         rows, columns = view.rows(name), view.columns(name)
+        source = about.inputs.get(name)
+        origin = disarmed(f"{source}; {program.made_by()}" if source else made)
+        item = "" if name in WEIGHTS else part[0]
+        head = "" if name in of_all_heads(view) else part[1]
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
                 place = name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j])
-                origin = disarmed(about.inputs.get(name, made)) if i == j == 0 else ""
-                writer.writerow((*place, exact(value), *part, origin))
+                said = (everything or origin) if i == j == 0 else ""
+                everything = "" if said else everything
+                writer.writerow((*place, exact(value), item, head, said))
     return text.getvalue().encode()
 
 

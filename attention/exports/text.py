@@ -74,7 +74,7 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNO
     A ``bmatrix``, or where rows or columns have labels, an ``array`` that carries them.
     """
     view = as_view(shown)
-    parts = ["\n".join(f"% {line}" for line in [*about.lines(), *_needs(view)])]
+    parts = ["\n".join(f"% {line}" for line in [*about.lines(), _rounded(digits), *_needs(view)])]
     for name, matrix in view.stages.items():
         body = _matrix(rounded(matrix, digits), view.rows(name), view.columns(name))
         wide = matrix.shape[1]
@@ -82,6 +82,10 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNO
         most = most if "bmatrix" in body else ""
         parts.append(f"% {name}\n{most}\\[\n{STAGES[name].latex} = {body}\n\\]")
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def _rounded(digits: int) -> str:
+    return f"rounded to {digits} digit{'s' * (digits != 1)}; CSV, JSON and NPZ are exact"
 
 
 def _needs(view: View) -> list[str]:
@@ -128,7 +132,7 @@ def _tex(number: str) -> str:
 def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNOWN) -> bytes:
     """One table for each stage, rounded to the digits of the page; labels are shown as typed."""
     view = as_view(shown)
-    parts = [about.markdown()]
+    parts = [f"{about.markdown()}\n- {_rounded(digits)}"]
     for name, matrix in view.stages.items():
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"

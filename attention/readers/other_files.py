@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from attention.limits import MAX_FILE, MAX_HEADER, BadInput
+from attention.readers import own_files
 from attention.readers.entry import shown
 from attention.readers.tensor_names import layers
 
@@ -176,6 +177,8 @@ def answer(filename: str, head: bytes, size: int) -> OtherKind | None:
     """
     where, lower = shown(filename), filename.lower()
     filled = _names(filename)
+    if own := own_files.told(_first_member(head), head):
+        return OtherKind(f"{where} {own}")
     if packed := _packed(where, lower, head, filled):
         return packed
     if head.startswith(b"\xba\x16\x4f\x2f"):

@@ -15,6 +15,7 @@ from attention.limits import MAX_ARRAYS, MAX_BRACKETS, MAX_COMMAS, MAX_ELEMENTS,
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.literals import check_declared, from_c, tensors_in
+from attention.readers.own_files import tidy, with_rounding
 from attention.readers.printouts import read_matrices
 from attention.readers.programs import arrays_in
 from attention.readers.tables import tables
@@ -66,6 +67,8 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
     ((2, 2), ('cat', 'dog'), [2.0, -3.0])
     """
     text = _bounded(text.removeprefix("\ufeff"), where)
+    if cells := tidy(text, where):
+        return cells
     tensors = tensors_in(text, MAX_ARRAYS)
     if tensors:
         return embeddings(_listed(tensors, where), where)
@@ -76,7 +79,7 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
             return embeddings(arrays, where)
     programs = arrays_in(text, where)
     if programs:
-        return programs
+        return with_rounding(programs, text)
     text, declared = from_c(text, where)
     named = _NAMED.split(text)
     if len(named) > 1:

@@ -79,6 +79,7 @@ class About:
     behind: tuple[str, ...] = ()  # what of their model the formula has not
     item: Part = Part("item", (1,), 1)
     head: Part = Part("head", (1,), 1)
+    whole: tuple[str, ...] = field(default=(), kw_only=True)  # inputs that hold all heads
 
     @property
     def part(self) -> str:
@@ -100,7 +101,11 @@ class About:
     def lines(self) -> list[str]:
         """Sentences of one line each; inputs from the same place share one."""
         sources = [f"{names}: {source}" for names, source in self.sources().items()]
-        return [program.made_by(), *([self.part] if self.part else []), *sources, *self.behind]
+        parts = [self.part] if self.part else []
+        if self.whole and self.head.words:
+            heads = f"all {self.head.count} heads"
+            parts = [f"{self.part}; {', '.join(self.whole)} of {heads}"]
+        return [program.made_by(), *parts, *sources, *self.behind]
 
     def markdown(self) -> str:
         """The same as a list."""
@@ -113,6 +118,7 @@ class About:
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
             found[part.word] = part.words or "1 of 1"
+        found |= {"of_all_heads": list(self.whole)} if self.whole else {}
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
 
 

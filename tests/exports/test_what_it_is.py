@@ -67,6 +67,8 @@ LINES = [
     BEHIND,
 ]
 WHOLE = [LINES[0], "all 2 heads", *LINES[2:]]
+OF_TABLES = [MADE, "head 2 of 2; W_Q, W_K, W_V of all 2 heads", *LINES[2:]]
+EXACT = "rounded to 2 digits; CSV, JSON and NPZ are exact"
 
 
 def written(name: str, contents: PageContents | None = None) -> bytes:
@@ -79,11 +81,15 @@ def written(name: str, contents: PageContents | None = None) -> bytes:
 def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it():
     frame = pandas.read_csv(io.BytesIO(written("csv")))
     assert list(frame)[6:] == ["item", "head", "origin"]
-    assert set(frame["item"]) == {1} and set(frame["head"]) == {2}
+    empty = {n: set(frame.loc[frame[n].isna(), "stage"]) for n in ("item", "head")}
+    assert empty["item"] == {"W_Q", "W_K", "W_V"}
+    assert empty["head"] == {"X", "W_Q", "W_K", "W_V", "joined"}
+    assert set(frame["item"].dropna()) == {1} and set(frame["head"].dropna()) == {2}
     first = frame[(frame["row"] == 1) & (frame["column"] == 1)].set_index("stage")["origin"]
     assert frame["origin"].notna().sum() == len(first)
-    assert first["W_K"] == FILE
-    assert first["mask"] == "look-ahead (causal)"
+    assert frame["origin"][0] == first["X"] == "; ".join(OF_TABLES)
+    assert first["W_K"] == f"{FILE}; {MADE}"
+    assert first["mask"] == f"look-ahead (causal); {MADE}"
     assert first["weights"] == f"computed; {MADE}; {BEHIND}"
     shown = page().view
     weights = frame[frame["stage"] == "weights"].pivot(
@@ -95,7 +101,7 @@ def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it
 def test_pandas_passes_over_the_comments_of_the_csv_of_matrices():
     content, X = written("matrices"), page().view.stages["X"]
     head = content.decode().split("\r\n\r\n")[0].split("\r\n")
-    assert [line.removeprefix("# ") for line in head] == LINES
+    assert [line.removeprefix("# ") for line in head] == OF_TABLES
     block = pandas.read_csv(io.BytesIO(content), comment="#", nrows=len(X), index_col=0)
     assert block.index.name == "X" and np.array_equal(block.to_numpy(), X)
 
@@ -113,6 +119,7 @@ def test_json_has_it_by_name():
         "date": "1970-01-02",
         "item": "1 of 1",
         "head": "head 2 of 2",
+        "of_all_heads": ["W_Q", "W_K", "W_V"],
         "inputs": {
             **dict.fromkeys(("X", "W_Q"), SAID[0]),
             "W_K": FILE,
@@ -130,7 +137,7 @@ def test_json_has_it_by_name():
 
 def test_latex_says_it_in_comments_and_nowhere_else():
     lines = written("latex").decode().splitlines()
-    assert [line[2:] for line in lines[:6]] == LINES
+    assert [line[2:] for line in lines[:7]] == [*OF_TABLES, EXACT]
     code = [line for line in lines if not line.startswith("%")]
     assert not any(word in line for line in code for word in ("safetensors", "attention-stages"))
 
@@ -138,8 +145,8 @@ def test_latex_says_it_in_comments_and_nowhere_else():
 def test_markdown_says_it_in_a_list_above_the_tables():
     lines = written("markdown").decode().splitlines()
     plain = [re.sub(r"\\(.)", r"\1", line) for line in lines]
-    assert plain[:7] == [*(f"- {line}" for line in LINES), ""]
-    assert plain[7].startswith("### ")
+    assert plain[:8] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
+    assert plain[8].startswith("### ")
 
 
 def test_the_script_says_it_in_its_docstring_and_the_notebook_in_its_first_cell():
