@@ -44,7 +44,11 @@ def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> 
                 x, y = max(block.x + block.after for block in blocks) - paper.font_size, blocks[0].y
                 bottom = max(block.y + block.tall for block in blocks)
                 _bar(figure, cells, layout.shared, (x + BAR, y, BAR, bottom - y), sheet)
-            figure.notes = (*dict.fromkeys(figure.notes), *_notes(panels, paper, small))
+            figure.notes = (
+                *dict.fromkeys(figure.notes),
+                *_notes(panels, paper, small),
+                *_thinned(blocks),
+            )
     return figure
 
 
@@ -81,10 +85,32 @@ def _notes(panels: list[Panel], paper: Paper, small: dict[str, float]) -> Iterat
             f"The numbers in the cells of {', '.join(small)} are left out: they would be {size} pt"
             f" high, below the {SMALLEST:g} pt that can be read."
         )
+    if paper.tick_size < SMALLEST:
+        yield (f"Labels of {paper.tick_size:g} pt are below the {SMALLEST:g} pt that can be read.")
     if broken := names(lambda panel: (panel.values.mask & ~panel.hidden).any()):
         yield f"Numbers of {broken} that are not finite have the grey of hidden cells."
     if paper.logarithmic and (linear := names(lambda panel: not panel.scale.logarithmic)):
         yield f"The colours of {linear} stay linear: a logarithmic range has no numbers below 0."
+
+
+def _thinned(blocks: list[Block]) -> Iterator[str]:
+    """Where there was no room for all words; numbers that count need not all be there."""
+    said = {}
+    for block in blocks:
+        sides = zip(
+            ("beside the rows", "under the columns"),
+            (block.rows, block.columns),
+            block.panel.labels,
+            strict=True,
+        )
+        for where, ticks, words in sides:
+            counts = words == tuple(map(str, range(1, len(words) + 1)))
+            if not counts and 0 < len(ticks.labels) < len(words):
+                said[where, block.panel.name] = (
+                    f"{len(ticks.labels)} of {len(words)} words are named {where} of"
+                    f" {block.panel.name}: there is no room for all."
+                )
+    yield from said.values()
 
 
 def colour_map(name: str) -> Colormap:

@@ -4,8 +4,8 @@
 2. For each way of breaking the panels into lines the largest side is looked for that fits into the
    width and the greatest height. A panel with the rows of the one before needs no labels,
    neighbours whose colours mean the same have one bar, and so has a grid of heads.
-3. The way is taken whose cells are large enough for labels and numbers; among these, the one with
-   the largest cells for its height, rather one that begins each group of stages on a new line.
+3. The way is taken whose cells are large enough for labels and numbers; among these, the lowest
+   for a grid of heads, otherwise the one with the largest cells for its height, rather one that begins each group of stages on a new line.
 """
 
 from __future__ import annotations
@@ -104,7 +104,10 @@ class Layout:
             if k < len(SIDES):
                 lines, cell = self._lines(SIDES[k], *way), SIDES[k] / self.paper.tick_size
                 shown = (cell > LINE) + (cell > NUMBER and self.paper.numbers)
-                worth = cell / (sum(map(_tall, lines)) + self.room / 2) * (1 + way[1] / 4)
+                tall = sum(map(_tall, lines))
+                worth = cell / (tall + self.room / 2) * (1 + way[1] / 4)
+                if self.is_grid and shown:  # what can be read need not be larger
+                    worth = -tall
                 found.append((shown, worth, lines))
         if not found:
             raise self.sheet.too_many(len(self.panels))

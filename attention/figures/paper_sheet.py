@@ -15,6 +15,7 @@ from typing import Any
 
 import matplotlib.style
 from matplotlib.figure import Figure
+from PIL import Image, PngImagePlugin
 
 from attention import program
 from attention.figures.paper_fonts import SANS, Letters
@@ -53,6 +54,7 @@ class PaperFigure(Figure):
 
     notes: tuple[str, ...] = ()  # what could not be shown, in sentences
     about: Any = None  # what its files say of themselves
+    title: str = ""  # of its files
 
     def savefig(self, fname: Any, *, outlines: bool = False, **options: Any) -> None:
         """Write the figure; PDF with TrueType fonts, SVG with text or, as ``outlines``, without.
@@ -63,15 +65,36 @@ class PaperFigure(Figure):
         form = options.get("format") or str(fname).rpartition(".")[2]
         if form in ("pdf", "svg", "png"):
             named = {"Software" if form == "png" else "Creator": program.made_by()}
+            named |= {"Title": self.title} if self.title else {}
             options["metadata"] = named | (options.get("metadata") or {})
         with settings(**{"svg.fonttype": "path" if outlines else "none"}):
-            super().savefig(fname, **options)
+            if form != "png" or options.get("transparent") or "pil_kwargs" in options:
+                super().savefig(fname, **options)
+            else:
+                file = BytesIO()
+                super().savefig(file, **options | {"format": "png"})
+                _opaque(file, fname)
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows."""
         file = BytesIO()
         self.savefig(file, format="png")
         return file.getvalue()
+
+
+def _opaque(file: BytesIO, fname: Any) -> None:
+    """Write a PNG without its alpha channel, which some journals refuse, where nothing needs it."""
+    image, said = Image.open(file), PngImagePlugin.PngInfo()
+    for name, text in image.text.items():  # type: ignore[attr-defined]
+        said.add_itxt(name, text)
+    if image.getchannel("A").getextrema() == (255, 255):
+        dpi = image.info["dpi"]
+        image.convert("RGB").save(fname, format="png", pnginfo=said, dpi=dpi)
+    elif hasattr(fname, "write"):
+        fname.write(file.getvalue())
+    else:
+        with open(fname, "wb") as kept:
+            kept.write(file.getvalue())
 
 
 class Sheet:
@@ -105,6 +128,7 @@ class Sheet:
                 for k, line in enumerate(lines):
                     base = 1 - (top + (k + 0.8) * LINE * each) / tall
                     figure.text(MARGIN / self.width, base, line, fontsize=each)
+            figure.title = self.paper.title
             yield figure
         missing = self.letters.missing
         if missing:

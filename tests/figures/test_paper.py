@@ -14,6 +14,7 @@ import pypdf
 import pypdfium2
 import pytest
 from matplotlib.colors import to_rgb
+from PIL import Image
 
 from attention import (
     Paper,
@@ -237,6 +238,37 @@ def test_numbers_too_small_to_read_are_left_out_with_a_sentence():
     found = re.fullmatch(pattern + " below the 5 pt that can be read.", sentence)
     assert float(found[1]) < SMALLEST == 5
     assert not panels(figure)[0].texts
+
+
+def test_two_heads_stand_side_by_side_on_a_page():
+    figure = paper_figure(trace(9, heads=2), heads=None, paper=Paper(width="text"))
+    first, second = panels(figure)
+    assert first.get_position().y0 == pytest.approx(second.get_position().y0)
+    assert all(axes.texts for axes in (first, second))
+
+
+def test_words_left_out_and_labels_too_small_are_said():
+    words = [f"word{k}" for k in range(9)]
+    with pytest.warns(UserWarning):
+        figure = paper_figure(
+            trace(9), tokens=words, paper=Paper(height=5, font_size=8, numbers=False)
+        )
+    shown = len(labels(panels(figure)[0].yaxis))
+    assert 0 < shown < 9
+    sentence = f"{shown} of 9 words are named beside the rows of weights: there is no room for all."
+    assert sentence in figure.notes
+    with pytest.warns(UserWarning):
+        figure = paper_figure(trace(), paper=Paper(tick_size=4, numbers=False))
+    assert figure.notes == ("Labels of 4 pt are below the 5 pt that can be read.",)
+
+
+def test_files_hold_the_title_and_a_png_has_no_transparency():
+    figure = paper_figure(trace(), paper=Paper(title="Größe & more"))
+    assert pypdf.PdfReader(io.BytesIO(to_bytes(figure, "pdf"))).metadata.title == "Größe & more"
+    assert "<dc:title>Größe &amp; more</dc:title>" in to_bytes(figure, "svg").decode()
+    image = Image.open(io.BytesIO(to_bytes(figure, "png")))
+    assert image.mode == "RGB" and image.text["Title"] == "Größe & more"
+    assert image.info["dpi"] == pytest.approx((300, 300), abs=0.1)
 
 
 def test_no_number_is_printed_smaller_than_can_be_read_nor_wider_than_its_cell(drawn):
