@@ -5,7 +5,8 @@
    width and the greatest height. A panel with the rows of the one before needs no labels,
    neighbours whose colours mean the same have one bar, and so has a grid of heads.
 3. The way is taken whose cells are large enough for labels and numbers; among these, the lowest
-   for a grid of heads, otherwise the one with the largest cells for its height, rather one that begins each group of stages on a new line.
+   for a grid of heads, otherwise the one with the largest cells for its height, rather
+   one that begins each group of stages on a new line.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -100,7 +101,7 @@ class Layout:
         apart = (False, True)[: len({panel.group for panel in self.panels})]
         found = []
         for way in product(range(1, min(len(self.panels), MOST) + 1), apart):
-            k = bisect_left(SIDES, True, key=lambda side: self._fits(self._lines(side, *way)))
+            k = bisect_left(SIDES, True, key=partial(self._goes, way))
             if k < len(SIDES):
                 lines, cell = self._lines(SIDES[k], *way), SIDES[k] / self.paper.tick_size
                 shown = (cell > LINE) + (cell > NUMBER and self.paper.numbers)
@@ -112,6 +113,11 @@ class Layout:
         if not found:
             raise self.sheet.too_many(len(self.panels))
         return max(found, key=lambda one: one[:2])[2]
+
+    def _goes(self, way: tuple[int, bool], side: float) -> bool:
+        """Whether cells of that side fit; in a grid with as many in a line as the way says."""
+        lines = self._lines(side, *way)
+        return self._fits(lines) and (not self.is_grid or len(lines[0]) == way[0])
 
     def _fits(self, lines: list[list[Block]]) -> bool:
         gap = self.paper.font_size  # behind the last one

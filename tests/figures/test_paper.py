@@ -250,9 +250,7 @@ def test_two_heads_stand_side_by_side_on_a_page():
 def test_words_left_out_and_labels_too_small_are_said():
     words = [f"word{k}" for k in range(9)]
     with pytest.warns(UserWarning):
-        figure = paper_figure(
-            trace(9), tokens=words, paper=Paper(height=5, font_size=8, numbers=False)
-        )
+        figure = paper_figure(trace(9), tokens=words, paper=Paper(height=3.5, numbers=False))
     shown = len(labels(panels(figure)[0].yaxis))
     assert 0 < shown < 9
     sentence = f"{shown} of 9 words are named beside the rows of weights: there is no room for all."
