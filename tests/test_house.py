@@ -27,7 +27,8 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     "readers": ({"maths"}, {"numpy", "pyarrow"}),  # pyarrow where a table of it is opened
     "session": ({"maths", "frameworks", "readers"}, {"numpy"}),
     "html": ({"maths", "frameworks", "readers"}, {"numpy"}),
-    "figures": ({"maths", "frameworks"}, {"numpy", "plotly", "matplotlib"}),
+    # PIL writes the PNG of Matplotlib, which needs it
+    "figures": ({"maths", "frameworks"}, {"numpy", "plotly", "matplotlib", "PIL"}),
     "exports": (
         {"maths", "frameworks", "readers", "session", "html", "figures"},
         {"numpy", "pandas", "plotly"},
