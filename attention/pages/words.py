@@ -38,13 +38,13 @@ ALONE = (
     "These are finished weights: nothing leads to them here, and nothing is made of them. Type as"
     " many words as they have rows to name these; an example, or other data, takes their place."
 )
+BESIDE = 36  # letters of a sentence that has room beside the other controls
 GIVEN = "given"  # rows of X that were typed or brought
 
 
 def row(s: Settings) -> None:
     """The sentence, and beside it what its numbers are drawn from."""
-    rooms = [_room(s, memory) for memory in (False, True)[: 1 + bool(s.memory_tokens)]]
-    st.html(f"<h2 class='unseen'>Sentence and numbers</h2><style>{''.join(rooms)}</style>")
+    st.html(f"<h2 class='unseen'>Sentence and numbers</h2><style>{_room(s)}</style>")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="words"):
         _sentence(s, memory=False)
         if s.memory_tokens:
@@ -60,21 +60,19 @@ def row(s: Settings) -> None:
             share.button()
 
 
-def _room(s: Settings, memory: bool) -> str:
+def _room(s: Settings) -> str:
     """A style by which a sentence is seen whole: one that is too long for a place beside the other
-    controls has a line of its own.
+    controls has a line of its own. Two share the line that one had, so that nothing moves.
     """
-    letters = len(changes.sentence_of(s, memory))
+    letters = len(changes.sentence_of(s))
+    if s.memory_tokens or letters <= BESIDE:
+        return ""
     width = f"min(100%, {2.5 + 0.4 * letters:g}rem)"
-    return f".st-key-words > :has(> .st-key-{_name(memory)}_box) {{ min-width: {width}; }}"
-
-
-def _name(memory: bool) -> str:
-    return "second_sentence" if memory else "sentence"
+    return f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }}"
 
 
 def _sentence(s: Settings, memory: bool) -> None:
-    name = _name(memory)
+    name = "second_sentence" if memory else "sentence"
     refused = state.page_value(f"refused_{name}", "") if state.sentences()[0] else ""
     with st.container(key=f"{name}_box", width="stretch"):
         state.setting_control(
