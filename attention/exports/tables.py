@@ -30,7 +30,7 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     """
     view = as_view(shown)
     made = "; ".join(["computed", program.made_by(), *about.behind])
-    everything = disarmed("; ".join(about.lines()))
+    first = "; ".join(about.lines())
     part = [" ".join(map(str, part.which)) for part in (about.item, about.head)]
     text = io.StringIO()
     writer = csv.writer(text)  # lines end in \r\n (RFC 4180): a label with either is quoted
@@ -38,15 +38,14 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     for name, matrix in view.stages.items():
         rows, columns = view.rows(name), view.columns(name)
         source = about.inputs.get(name)
-        origin = disarmed(f"{source}; {program.made_by()}" if source else made)
+        origin = disarmed(first or (f"{source}; {program.made_by()}" if source else made))
+        first = "" if matrix.size else first
         item = "" if name in WEIGHTS else part[0]
         head = "" if name in of_all_heads(view) else part[1]
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
                 place = name, i + 1, j + 1, disarmed(rows[i]), disarmed(columns[j])
-                said = (everything or origin) if i == j == 0 else ""
-                everything = "" if said else everything
-                writer.writerow((*place, exact(value), item, head, said))
+                writer.writerow((*place, exact(value), item, head, origin if i == j == 0 else ""))
     return text.getvalue().encode()
 
 

@@ -132,7 +132,7 @@ def _settings(paper: Paper, fit: set[str]) -> None:
         next(sizes, None),
         _sized,
         options=list(SIZES),
-        format_func=lambda choice: NAMES.get(choice, choice),
+        format_func=_named,
         help="Sets the width, the greatest height and the letters, which you may then change.",
     )
     if paper.limits != "own":
@@ -176,11 +176,14 @@ def _widget(name: str) -> tuple[Callable[..., Any], str, dict[str, Any]]:
         widget = st.text_area if name == "caption" else st.text_input
         return widget, said["label"], options | wide | {"max_chars": MOST_LETTERS}
     if isinstance(allowed[0], str):
-        options |= {"options": allowed, "format_func": lambda choice: NAMES.get(choice, choice)}
-        options |= {"width": 190}
+        options |= {"options": allowed, "format_func": _named, "width": 190}
         return st.selectbox, said["label"], options
     bounds = {"min_value": allowed[0], "max_value": allowed[1], "step": 0.5, "format": "%g"}
     return st.number_input, said["label"], options | bounds | {"width": 145}
+
+
+def _named(choice: str) -> str:
+    return NAMES.get(choice, choice)
 
 
 def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: str) -> None:
