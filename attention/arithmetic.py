@@ -83,18 +83,24 @@ def walk(view: View, i: int) -> Walk:
         row=i,
         query=Q[i],
         products=products,
-        scores=scores,
-        scaled=scaled,
+        scores=_printed(view, "scores", i, scores),
+        scaled=_printed(view, "scaled", i, scaled),
         capped=capped,
-        masked=masked,
+        masked=_printed(view, "masked", i, masked),
         highest=highest,
         exponentials=exponentials,
         total=total,
         weights=weights,
         shares=shares,
-        output=output,
+        output=_printed(view, "output", i, output),
         difference=difference,
     )
+
+
+def _printed(view: View, stage: str, i: int, row: np.ndarray) -> np.ndarray:
+    """A row of a stage, 0 where that stage is printed as 0."""
+    where = view.zeros.get(stage)
+    return row if where is None or where[i].shape != row.shape else np.where(where[i], 0, row)
 
 
 def abridged(texts: Sequence[str], between: str) -> str:
@@ -136,7 +142,7 @@ def _factor(value: float, digits: int) -> str:
 
 
 def _given(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    return [f"an input: {number(view.stages[stage][i, j], digits)}"]
+    return [f"an input: {number(view.printed(stage)[i, j], digits)}"]
 
 
 def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
@@ -146,24 +152,24 @@ def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
         rows, columns = view.source(left), view.source(right)
         if rows not in view.stages or columns not in view.stages:
             return _given(view, stage, i, j, digits)
-        a, b = view.stages[rows][i], view.stages[columns][:, j]
+        a, b = view.printed(rows)[i], view.printed(columns)[:, j]
         head = [
             f"row of {STAGES[rows].heading} ({left_word}) = {vector(a, digits)}",
             f"column of {STAGES[columns].heading} ({right_word}) = {vector(b, digits)}",
         ]
-        return head + dot(a, b, view.stages[stage][i, j], digits)
+        return head + dot(a, b, view.printed(stage)[i, j], digits)
 
     return lines
 
 
 def _scores(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    q, k = view.stages["Q"][i], view.stages["K"][j]
-    total = view.stages["scores"][i, j]
+    q, k = view.printed("Q")[i], view.printed("K")[j]
+    total = view.printed("scores")[i, j]
     return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, total, digits)]
 
 
 def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    score, scaled = view.stages["scores"][i, j], view.stages["scaled"][i, j]
+    score, scaled = view.printed("scores")[i, j], view.printed("scaled")[i, j]
     d_k = view.stages["Q"].shape[1]
     if view.divides_by_root:
         root = number(math.sqrt(d_k), digits)
@@ -180,29 +186,29 @@ def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     else:
         may = "may" if view.allowed[i, j] and not added else "may not"
         why = f"this query {may} look at this key"
-    return [why, f"M = {number(view.stages['mask'][i, j], digits)}"]
+    return [why, f"M = {number(view.printed('mask')[i, j], digits)}"]
 
 
 def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if view.softcap is None:
         return _given(view, stage, i, j, digits)
-    scaled, cap = number(view.stages["scaled"][i, j], digits), number(view.softcap, digits)
-    return [f"{cap} · tanh({scaled} / {cap})", f"= {number(view.stages[stage][i, j], digits)}"]
+    scaled, cap = number(view.printed("scaled")[i, j], digits), number(view.softcap, digits)
+    return [f"{cap} · tanh({scaled} / {cap})", f"= {number(view.printed(stage)[i, j], digits)}"]
 
 
 def _masked(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     before = "capped" if "capped" in view.stages else "scaled"
-    scaled = number(view.stages[before][i, j], digits)
+    scaled = number(view.printed(before)[i, j], digits)
     if not view.allowed[i, j]:
         return ["this query may not look at this key", f"{scaled} becomes −∞"]
     if view.bias is not None and view.bias[i, j] != 0:
         return [
             f"{scaled} + ({number(view.bias[i, j], digits)})",
-            f"= {number(view.stages['masked'][i, j], digits)}",
+            f"= {number(view.printed('masked')[i, j], digits)}",
         ]
     return [
         "this query may look at this key",
-        f"{scaled} stays {number(view.stages['masked'][i, j], digits)}",
+        f"{scaled} stays {number(view.printed('masked')[i, j], digits)}",
     ]
 
 
@@ -217,7 +223,7 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if "masked" not in view.stages:
         return [
             "a finished weight, as it was brought",
-            f"= {number(view.stages[stage][i, j], digits)}",
+            f"= {number(view.printed(stage)[i, j], digits)}",
         ]
     w = walk(view, i)
     if not view.softmax:
@@ -234,7 +240,7 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         f"exp({masked} − {_factor(w.highest, digits)}) = exp({difference}) = {exponential}",
         f"Σ of the row = {row} = {total}",
         f"{exponential} ÷ {total}",
-        f"= {number(view.stages['weights'][i, j], digits)}",
+        f"= {number(view.printed('weights')[i, j], digits)}",
     ]
 
 
@@ -242,8 +248,8 @@ def _output(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     seen = view.allowed[i]
     if not seen.any():
         return ["every key of this query is hidden", "the output is 0"]
-    weights, values = view.stages["weights"][i][seen], view.stages["V"][:, j][seen]
-    total = view.stages["output"][i, j]
+    weights, values = view.stages["weights"][i][seen], view.printed("V")[:, j][seen]
+    total = view.printed("output")[i, j]
     return [
         f"weights = {vector(weights, digits)}",
         f"values = {vector(values, digits)}",
@@ -255,15 +261,15 @@ def _joined(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     width = view.stages["V"].shape[1]
     return [
         f"column {j % width + 1} of head {j // width + 1}, copied",
-        f"= {number(view.stages['joined'][i, j], digits)}",
+        f"= {number(view.printed('joined')[i, j], digits)}",
     ]
 
 
 def _context(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    column = view.stages["output"][:, j]
+    column = view.printed("output")[:, j]
     return [
         abridged([_factor(v, digits) for v in column], " + "),
-        f"= {number(view.stages['context'][i, j], digits)}",
+        f"= {number(view.printed('context')[i, j], digits)}",
     ]
 
 

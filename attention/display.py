@@ -145,7 +145,7 @@ def _stage(view: View, shown: View, name: str, limits: tuple[float, float]) -> s
     formula = html.escape(describe(view, name)["formula"])
     return table(
         f"<b>{html.escape(STAGES[name].heading)}</b> = {formula}",
-        view.stages[name],
+        view.printed(name),
         view.rows(name),
         view.columns(name),
         limits=limits,

@@ -16,6 +16,7 @@ MARKS = {
 _MARKS = re.compile("|".join(map(re.escape, MARKS)))
 _WRITTEN = re.compile("|".join(re.escape(text) for text in MARKS.values()))
 _READ = {text: mark for mark, text in MARKS.items()}
+_LIGATURE = re.compile(r"([-',`])(?=\1)|[?!](?=`)")  # two letters that TeX sets as one
 
 
 def text(typed: str) -> str:
@@ -24,8 +25,8 @@ def text(typed: str) -> str:
     >>> text("R&D_1")
     '\\text{R\\&D\\_1}'
     """
-    plain = " ".join(typed.split())
-    return rf"\text{{{_MARKS.sub(lambda mark: MARKS[mark[0]], plain)}}}"
+    plain = _MARKS.sub(lambda mark: MARKS[mark[0]], " ".join(typed.split()))
+    return rf"\text{{{_LIGATURE.sub(lambda mark: mark[0] + '{}', plain)}}}"
 
 
 def read(written: str) -> str | None:
@@ -35,4 +36,7 @@ def read(written: str) -> str | None:
     ('R&D_1', None)
     """
     inner = re.fullmatch(r"\\text\{(.*)\}", written.strip(), re.DOTALL)
-    return _WRITTEN.sub(lambda found: _READ[found[0]], inner[1]) if inner else None
+    if not inner:
+        return None
+    apart = re.sub(r"([-',`?!])\{\}", r"\1", inner[1])
+    return _WRITTEN.sub(lambda found: _READ[found[0]], apart)

@@ -74,7 +74,15 @@ _HEADER = re.compile(
     r"\s*'fortran_order':\s*(True|False),"
     r"\s*'shape':\s*\(([\d, ]{0,99})\),?\s*\}\s*"
 )
-_OTHER = {"[": "a structured array", "O": "Python objects", "U": "text", "S": "text", "a": "text"}
+_OTHER = {
+    "[": "a structured array",
+    "O": "Python objects",
+    "U": "text",
+    "S": "text",
+    "a": "text",
+    "V": "numbers of a type that NumPy does not know, such as bfloat16",
+}
+_SPARSE = {"data", "format", "shape"}  # of scipy.sparse.save_npz
 
 
 def npy(
@@ -194,6 +202,11 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
                 listed[name].read()
         except BadInput as problem:
             listed[name] = _refused(name, problem)
+    if listed.keys() >= _SPARSE and all(len(entry.shape) < 2 for entry in listed.values()):
+        raise BadInput(
+            f"{where} is a sparse matrix of SciPy; save scipy.sparse.load_npz(…).toarray() by"
+            " np.save instead."
+        )
     words = {name: entry.rows for name, entry in listed.items() if entry.dtype == WORDS}
     arrays = {
         name: _labelled(entry, words) for name, entry in listed.items() if entry.dtype != WORDS

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
+from attention.readers.label_columns import NUMBERS, WORDS, columns_of, kind_of
 from attention.readers.printouts import read_number
 
 Rows = list[list[str]]
@@ -37,6 +40,31 @@ def array(name: str, rows: Rows, labels: tuple[str, ...], where: str) -> ArrayEn
         for r, row in enumerate(rows, 1)
     ]
     return ArrayEntry.of(name, np.array(values).reshape(len(rows), -1), labels)
+
+
+def table(name: str, names: list[str], rows: Rows, where: str) -> ArrayEntry | None:
+    """Rows under names of columns, without ids and with the words beside them as labels.
+
+    None where they have no such column but the first.
+    """
+    if not rows or any(len(row) != len(names) for row in rows):
+        return None
+    columns = list(zip(*rows, strict=True))
+    truth = [all(cell.lower() in TRUTH for cell in column) for column in columns]
+    kinds = [
+        NUMBERS if bools else kind_of([plain(cell) for cell in column])
+        for column, bools in zip(columns, truth, strict=True)
+    ]
+    found = columns_of(names, kinds, columns[0] if kinds[0] == WORDS else ())
+    if (
+        found.label is None
+        or not found.numbers
+        or len(found.numbers) == len(names) - 1
+        and (found.label == 0)
+    ):
+        return None
+    cells = [[row[k] for k in found.numbers] for row in rows]
+    return replace(array(name, cells, columns[found.label], where), remark=found.remark)
 
 
 def plain(cell: str) -> str:

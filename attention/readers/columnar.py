@@ -16,8 +16,8 @@ import numpy as np
 
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_INFLATED, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, shown
+from attention.readers.label_columns import LABELLING
 from attention.readers.printouts import sides
-from attention.readers.tables import LABELLING
 
 
 class Chosen(NamedTuple):
@@ -290,7 +290,9 @@ def _chosen(schema: Any, where: str) -> Chosen:
         raise BadInput(f"{where} holds no column of numbers; it has {names or 'none'}.")
     if len(set(schema.names)) < len(schema.names):
         raise BadInput(f"{where} has several columns of one name.")
-    labels = [*words, *(name for name in beside if name.lower() in LABELLING)][:1]
+    ids = [name for name in beside if name.lower() in LABELLING]
+    ids.sort(key=lambda name: name.lower() == "index")  # what pandas' reset_index counts
+    labels = [*words, *ids][:1]
     over = [name for name in schema.names if name not in {*chosen, *labels, *index}]
     told = ", ".join(shown(name, 20) for name in over[:6])
     remark = f"Passed over: {told}{', …' * (len(over) > 6)}." if over else ""

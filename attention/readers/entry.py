@@ -25,6 +25,7 @@ class ArrayEntry:
         None  # reads these rows alone, of a long list of word vectors
     )
     remark: str = ""  # what a person should know about how it was understood
+    heads: int | None = None  # that share its columns, where the file says so
 
     @classmethod
     def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> ArrayEntry:

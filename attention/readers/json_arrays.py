@@ -12,8 +12,8 @@ import numpy as np
 from attention.limits import LIMIT, MAX_ARRAYS, MAX_ELEMENTS, MAX_NAMES, MAX_RANK, BadInput
 from attention.readers.array_files import once, whole
 from attention.readers.entry import ALONE, ArrayEntry, short, shown
+from attention.readers.label_columns import COUNTS, LABELLING, columns_of, kind_of
 from attention.readers.printouts import read_number, sides, vanishes
-from attention.readers.tables import LABELLING
 from attention.readers.what_is_meant import all_of_tokenizers, no_embeddings
 
 
@@ -35,12 +35,16 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
             place = f"line {problem.lineno}, column {problem.colno}: {problem.msg.lower()}"
             raise BadInput(f"{where} is no JSON; {place}.") from None
         return None
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+    if _are_records(value):
         return {ALONE: _of_records(value, where)}
     if isinstance(value, list):
         return {ALONE: _nested(ALONE, value, where)}
     if _is_columns(value):
         return {ALONE: _of_columns(value, where)}
+    if _is_split(value):
+        return {ALONE: _of_split(value, where)}
+    if value.keys() == {"schema", "data"} and _are_records(value["data"]):  # pandas' orient="table"
+        return {ALONE: _of_records(value["data"], where)}
     value = (
         value["stages"] if isinstance(value.get("stages"), dict) else value
     )  # as this page saves them
@@ -49,6 +53,8 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
         if "values" in value and value.keys() <= {"values", "rows", "columns"}
         else value
     )
+    if _are_records(value.get("data")) and "embedding" in value["data"][0]:  # what services answer
+        return {ALONE: _of_embeddings(value["data"], where)}
     if all_of_tokenizers(value):
         raise BadInput(no_embeddings(list(value), where))
     if value and all(map(_is_vector, value.values())):
@@ -56,6 +62,10 @@ def nested(text: str, where: str, must: bool) -> dict[str, ArrayEntry] | None:
             ALONE: _nested(ALONE, list(value.values()), where, tuple(value))
         }  # a vector for each word
     return _members(value, where)
+
+
+def _are_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def _lines(text: str) -> list[dict] | None:
@@ -73,6 +83,16 @@ def _lines(text: str) -> list[dict] | None:
     return records if all(isinstance(record, dict) for record in records) else None
 
 
+def _of_embeddings(records: list[dict], where: str) -> ArrayEntry:
+    """The vectors of texts, each in an object with its place, by which they are put in order."""
+    for number, record in enumerate(records, 1):
+        if not isinstance(record.get("embedding"), list):
+            raise BadInput(f"{where}, record {number} has no list “embedding”.")
+    if all(type(record.get("index")) is int for record in records):
+        records = sorted(records, key=lambda record: record["index"])
+    return _nested(ALONE, [record["embedding"] for record in records], where)
+
+
 def _of_records(records: list[dict], where: str) -> ArrayEntry:
     """Objects with the same names as the rows of a table; names of words are its labels."""
     names = list(records[0])
@@ -81,26 +101,35 @@ def _of_records(records: list[dict], where: str) -> ArrayEntry:
             odd = next(iter(set(record) ^ set(names)))
             verb = "has no" if odd in names else "has an extra"
             raise BadInput(f"{where}, record {number} {verb} “{short(odd, 24)}”.")
-    of_words = [name for name in names if type(records[0][name]) is str]
-    others = [name for name in names if name not in of_words]
-    ids = [name for name in others if name.lower() in LABELLING and not _is_list(records, name)]
-    numbers = [name for name in others if name not in ids]
-    if len(of_words) > 1 or not numbers:
-        found = f"“{short(of_words[1], 24)}” holds words" if len(of_words) > 1 else "none there"
-        raise BadInput(f"{where} is a list of records; numbers are wanted in them, and {found}.")
-    beside = (of_words + ids)[:1]
-    rows = tuple(str(record[name]) for record in records for name in beside)
-    over = ", ".join(short(name, 20) for name in ids if name not in beside)
-    passed = f"Passed over: {over}." if over else ""
-    if len(numbers) == 1 and _is_list(records, numbers[0]):  # a vector in each
-        return _nested(ALONE, [record[numbers[0]] for record in records], where, rows, passed)
-    cells = [[record[name] for name in numbers] for record in records]
-    remark = f"Each record is a row, with {_counted(len(numbers))}. {passed}".rstrip()
-    return _nested(ALONE, cells, where, rows, remark)
+    cells = [[record[name] for name in names] for record in records]
+    return _table(names, cells, where, "Each record is a row, with {}.")
 
 
-def _is_list(records: list[dict], name: str) -> bool:
-    return isinstance(records[0][name], list)
+def _table(
+    names: list[str], cells: list[list], where: str, said: str, labels: tuple[str, ...] = ()
+) -> ArrayEntry:
+    """The columns of numbers as a matrix, or one that holds a vector in each row.
+
+    ``said``: how the rows were taken, with room for how many numbers they have.
+    """
+    columns = zip(*([_as_text(cell) for cell in row] for row in cells[:99]), strict=True)
+    kinds = [kind_of(column) for column in columns]
+    found = columns_of(names, kinds, labels, rows=bool(labels))
+    if not found.numbers:
+        raise BadInput(f"{where} is a list of records; numbers are wanted in them, and none there.")
+    rows, label = labels, found.label
+    if label is not None and (kinds[label] != COUNTS or names[label].lower() != "index"):
+        rows = tuple(_as_text(row[label]) for row in cells)
+    first = found.numbers[0]
+    if len(found.numbers) == 1 and isinstance(cells[0][first], list):
+        return _nested(ALONE, [row[first] for row in cells], where, rows, found.remark)
+    remark = f"{said.format(_counted(len(found.numbers)))} {found.remark}".strip()
+    return _nested(ALONE, [[row[k] for k in found.numbers] for row in cells], where, rows, remark)
+
+
+def _as_text(cell: object) -> str:
+    """A cell as it would stand in a table; what is no word is none."""
+    return str(cell) if type(cell) is not bool and isinstance(cell, (str, int, float)) else ""
 
 
 def _counted(count: int) -> str:
@@ -119,14 +148,44 @@ def _is_columns(value: dict) -> bool:
 
 
 def _of_columns(value: dict, where: str) -> ArrayEntry:
-    """Columns by name, with the same labels in each; or rows, where their names count from 0."""
+    """Columns by name, with the same labels in each; or rows by name, with the same columns."""
     outer, inner = list(value), list(next(iter(value.values())))
-    if _from_zero(outer) and not _from_zero(inner):
+    if _are_rows(value, outer, inner):
         rows = [[row[name] for name in inner] for row in value.values()]
-        return _nested(ALONE, rows, where, (), "Each number is a row.")
+        said = "Each number is a row." if _from_zero(outer) else "Each name is a row."
+        return _table(inner, rows, where, said, _labels(outer))
     cells = [[column[label] for column in value.values()] for label in inner]
-    labels = () if _from_zero(inner) else tuple(inner)
-    return _nested(ALONE, cells, where, labels, "Each name is a column.")
+    return _table(outer, cells, where, "Each name is a column.", _labels(inner))
+
+
+def _are_rows(value: dict, outer: list[str], inner: list[str]) -> bool:
+    """Whether the outer names are of rows: by which of them count, by ids, by words in them."""
+    if _from_zero(outer) != _from_zero(inner):
+        return _from_zero(outer)
+    ids = [any(name.lower() in LABELLING for name in names) for names in (outer, inner)]
+    mixed = any(len({type(v) is str for v in part.values()}) > 1 for part in value.values())
+    return ids == [False, True] or mixed
+
+
+def _labels(names: list) -> tuple[str, ...]:
+    """Names of rows; none where they only count."""
+    found = tuple(map(str, names))
+    return () if _from_zero(list(found)) else found
+
+
+def _is_split(value: dict) -> bool:
+    """Whether columns, index and data stand apart, as pandas splits a frame."""
+    names, data = value.get("columns"), value.get("data")
+    if not (isinstance(names, list) and isinstance(data, list) and names and data):
+        return False
+    return all(isinstance(row, list) and len(row) == len(names) for row in data)
+
+
+def _of_split(value: dict, where: str) -> ArrayEntry:
+    index = value.get("index")
+    fits = isinstance(index, list) and len(index) == len(value["data"])
+    labels = _labels(index) if fits and isinstance(index, list) else ()
+    return _table(list(map(str, value["columns"])), value["data"], where, "", labels)
 
 
 def _from_zero(names: list[str]) -> bool:

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from attention.latex import read as read_text
 from attention.limits import BadInput
-from attention.readers.cells import TRUTH, Rows, array, few, named, plain
+from attention.readers.cells import TRUTH, Rows, array, few, named, plain, table
 from attention.readers.entry import ALONE, ArrayEntry, short
+from attention.readers.label_columns import CORNERS
 from attention.readers.printouts import is_number
-from attention.readers.tables import CORNERS
 from attention.stages import STAGES
 
 # ---- LaTeX --------------------------------------------------------------------------------------
@@ -102,6 +102,10 @@ def _array(name: str, kind: str, body: str, where: str) -> ArrayEntry:
     above, rows = _parted(body) if kind in ("array", *_TEXT_TABLES) else ([], _latex_rows(body))
     while rows and _is_head(rows[0], kind, bool(above)):
         above, rows = [*above, rows[0]], rows[1:]
+    head = next((row for row in above if any(row[1:])), [])
+    names, words = list(map(_word, head)), [[_plain(cell) for cell in row] for row in rows]
+    if name not in STAGES and (found := table(name, names, words, where)):
+        return found
     firsts = [row[0] for row in rows]
     labelled = any(row[0].lower() in CORNERS for row in above) or _all_text(firsts)
     if kind in _TEXT_TABLES:
@@ -132,6 +136,11 @@ def _all_text(cells: list[str]) -> bool:
     texts = [read_text(cell) for cell in cells]
     words = [word is not None or cell == "nan" for word, cell in zip(texts, cells, strict=True)]
     return all(words) and texts.count(None) < len(texts)
+
+
+def _plain(cell: str) -> str:
+    """A number as it is, a word without its ``\\text`` and backslashes."""
+    return cell if _is_cell(cell) else _word(cell)
 
 
 def _word(cell: str) -> str:
@@ -178,17 +187,19 @@ def markdown(text: str, where: str) -> dict[str, ArrayEntry] | None:
     few(len(rules), where)
     for k in rules:
         end = next((at for at in range(k + 1, len(lines)) if "|" not in lines[at]), len(lines))
-        rows = [_cells(line) for line in lines[k + 1 : end]]
+        rows, names = [_cells(line) for line in lines[k + 1 : end]], _cells(lines[k - 1])
         above = next((lines[at] for at in range(k - 2, -1, -1) if lines[at]), "")
         title = _unmarked(above.lstrip("# ")) if above.startswith("#") else ""
         alone = ALONE if len(rules) == 1 else f"{ALONE} {len(found) + 1}"
         name = known.get(title) or title or alone
         labelled = bool(rows) and not all(is_number(plain(row[0])) for row in rows if row)
-        labelled = labelled or _cells(lines[k - 1])[0].lower() in CORNERS
+        labelled = labelled or names[0].lower() in CORNERS
         labels = tuple(row[0] for row in rows) if labelled else ()
         cut = [row[1:] for row in rows] if labelled else rows
         if cut:
-            found.append((name, array(name, cut, labels, where)))
+            own = name in STAGES  # whose columns may be tokens of any name
+            others = None if own else table(name, names, rows, where)
+            found.append((name, others or array(name, cut, labels, where)))
     return named(found, where) if found else None
 
 

@@ -9,6 +9,7 @@ from attention.limits import MAX_HEADER, MAX_PROSE, BadInput
 from attention.readers import array_files, columnar, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
+from attention.readers.own_files import with_count
 from attention.readers.printouts import is_number
 from attention.readers.what_is_meant import embeddings, without_comments
 
@@ -19,7 +20,7 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
     if told := other_files.answer(filename, content[: MAX_HEADER + 8], len(content)):
         raise told
     if array_files.is_arrays(filename, content):
-        return embeddings(array_files.entries(filename, content), where)
+        return embeddings(with_count(array_files.entries(filename, content)), where)
     if columnar.is_columnar(content):
         return columnar.entries(filename, content)
     array_files.check_size(content, where)

@@ -105,6 +105,13 @@ import pandas as pd
 frame = pd.read_{form}({file})
 frame.iloc[:64, :512].to_csv({out[-part.csv]}, index=False)  # the rows and columns you want"""
 
+_MARKET = """\
+import numpy as np, scipy.io; W = scipy.io.mmread({file})
+np.save({out[.npy]}, W.toarray() if hasattr(W, "toarray") else W)"""
+_BARE = """\
+import numpy as np
+np.save({out[.npy]}, np.fromfile({file}, "<f4").reshape(-1, 768))  # its type and columns"""
+
 _RUNS = "is a pickle, which runs code when it is opened,"
 PICKLE = Kind((".pkl", ".pickle"), (), "", f"{_RUNS} {_SAFE}", _PICKLE)
 ARRAYS = (".npy", ".npz", ".safetensors")  # whose own reader says what is wrong
@@ -147,6 +154,19 @@ KINDS = (
     Kind(
         (".mat",), (b"MATLAB 5.0 MAT",), "", "is a file of MATLAB; these lines make it .npz.", _MAT
     ),
+    Kind(
+        (".mtx",),
+        (b"%%MatrixMarket",),
+        "",
+        "is a file of Matrix Market; these lines make it .npy.",
+        _MARKET,
+    ),
+    Kind(
+        (),
+        (b"<!DOCTYPE html", b"<!doctype html", b"<html", b"<table", b"<?xml"),
+        "",
+        "is a web page or XML; copy its table out of a browser and paste it, or save it as CSV.",
+    ),
     Kind((".onnx",), (), "", "is an ONNX model; these lines save its weights as .npz.", _ONNX),
     Kind((".gguf",), (b"GGUF",), "", "is a GGUF model; these lines save a layer as .npz.", _GGUF),
     Kind((".pdf",), (b"%PDF",), "", "is a PDF; copy the numbers out of it and paste them."),
@@ -187,9 +207,18 @@ def answer(filename: str, head: bytes, size: int) -> OtherKind | None:
     if _COUNTS.match(head) and binary:
         code = _BINARY.format(module="", opened=f'open({filled["file"]}, "rb")', **filled)
         return _vectors(where, "binary word vectors", code)
-    if kind := _kind(lower, head):
+    kind = _kind(lower, head)
+    if kind and kind.code == _TORCH and lower.endswith(".bin") and binary and _is_bare(head):
+        said = f"{where} holds bare bytes, and not what they mean; these lines make them an .npy."
+        return OtherKind(said, _BARE.format(**filled))
+    if kind:
         return OtherKind(f"{where} {kind.said}", kind.code.format(**filled))
     return _too_large(where, lower, head, size, filled) if size > MAX_FILE else None
+
+
+def _is_bare(head: bytes) -> bool:
+    """Whether a file begins neither as a pickle does nor as a zip."""
+    return head[:1] != b"\x80" and head[:2] != b"PK"
 
 
 def _kind(lower: str, head: bytes) -> Kind | None:

@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 import numpy as np
 
 from attention.limits import MAX_BLOCKS, BadInput
-from attention.readers.cells import TRUTH, Rows, array, few, named, plain
+from attention.readers.cells import TRUTH, Rows, array, few, named, plain, table
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.markup import latex, markdown
 from attention.readers.printouts import is_number, sides
@@ -274,8 +274,10 @@ def pandas_print(text: str, where: str) -> dict[str, ArrayEntry] | None:
         return None
     rows: Rows = []
     order: list[str] = []
+    columns: list[str] = []
     for names, *group in map(_without_index_name, _groups(lines)):
-        width = len(names.rstrip().removesuffix("\\").split())
+        columns += (heads := names.rstrip().removesuffix("\\").split())
+        width = len(heads)
         parted = [line.split() for line in group]
         labels = [" ".join(cells[:-width]) for cells in parted]
         if rows and labels != order:
@@ -285,8 +287,11 @@ def pandas_print(text: str, where: str) -> dict[str, ArrayEntry] | None:
             row += cells[-width:]
     if not rows:
         return None
-    found = array(ALONE, rows, tuple(order) if any(order) else (), where)
-    if size and found.shape != (wanted := tuple(map(int, size.groups()))):
+    labelled = [[label, *row] for label, row in zip(order, rows, strict=True)]
+    found = table(ALONE, ["", *columns], labelled, where) if any(order) else None
+    of_columns = found and (len(rows), len(rows[0]))
+    found = found or array(ALONE, rows, tuple(order) if any(order) else (), where)
+    if size and (of_columns or found.shape) != (wanted := tuple(map(int, size.groups()))):
         raise BadInput(
             f"{where} says that it is {sides(wanted)}, and {sides(found.shape)} stand there;"
             f" {_PRINT_ALL}"

@@ -21,6 +21,7 @@ from attention.readers.tensor_names import place as place_of
 from attention.stages import WEIGHTS
 
 MASK, FINISHED = "mask", "weights"
+TRANSPOSED = ", transposed"  # at the end of where a weight is from
 # What the axis before the rows of Q, K and V counts.
 AXES = {"batch": "items of a batch", "heads": "heads"}
 
@@ -85,6 +86,9 @@ def select(entry: ArrayEntry, role: str, where: str, asked: Selection = AS_IT_IS
     if values.dtype == bool:
         raise BadInput(f"{place} holds bool; that is a mask, and {role} needs numbers.")
     selected = replace(selected, values=_finite(selected.values, place))
+    if entry.heads and role in ("W_Q", "Q") and not asked.cut.strip() and not selected.heads:
+        told = f"{entry.heads} heads share the columns of {role}, as its file says."
+        selected = replace(selected, heads=entry.heads, remarks=(*selected.remarks, told))
     if heads and not asked.cut.strip():
         selected = replace(selected, heads=heads)
     return _turned(selected, entry.name, role, (by, asked.cut)) if part else selected
@@ -197,10 +201,12 @@ def gather(
     and what stays behind. ``typed`` says that a person typed or pasted them, into no file.
     """
     chosen = [name for name, _ in picks.values()]
+    place = "typed" if typed else shown(where, 100)
     selected = {
-        role: replace(
+        role: _with_source(
             select(arrays[name], role, where, _informed(arrays, name, asked, config)),
-            source=_source("typed" if typed else shown(where, 100), name, asked),
+            _source(place, name, asked),
+            config,
         )
         for role, (name, asked) in picks.items()
     }
@@ -219,9 +225,17 @@ def gather(
 
 def _source(place: str, name: str, asked: Selection) -> str:
     """Where an array is from, with its name and the part that was cut."""
-    part = "" if name == ALONE else shown(name, 100)
+    part = "" if name == ALONE else short(name, 100)
     part += f"[{asked.cut.strip('[] ')}]" if asked.cut.strip() else ""
     return f"{place}, {part}" if part else place
+
+
+def _with_source(selected: SelectedArray, source: str, config: ModelConfig | None) -> SelectedArray:
+    """With where it is from; of a model's weight, whether it was turned and what it was read by."""
+    if selected.name:
+        source += TRANSPOSED if selected.stored == "out_in" else ""
+        source += f", read by the config.json beside it ({shown(config.kind)})" if config else ""
+    return replace(selected, source=source)
 
 
 def _informed(

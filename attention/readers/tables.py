@@ -14,26 +14,20 @@ import numpy as np
 
 from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
+from attention.readers.label_columns import (
+    CORNERS,
+    COUNTS,
+    WORDS,
+    Columns,
+    columns_of,
+    counting,
+    kind_of,
+)
 from attention.readers.printouts import is_number, read_number
 from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
 UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
-CORNERS = {  # heads of a column of labels
-    "",
-    "word",
-    "token",
-    "tokens",
-    "label",
-    "name",
-    "index",
-    "key",
-    "query",
-    "id",
-    "token_id",
-    "unnamed: 0",
-}
-LABELLING = CORNERS - {""}  # the same, where columns have names
 COMMAS = {
     "decimal": "decimal: 0,5 is a half",
     "separates": "separates: 1,2 is 1 and 2; 1,000 is a thousand",
@@ -95,6 +89,7 @@ class Lines(NamedTuple):
     numbered: NumberedLines
     separator: str | None  # None: spaces
     decimal: bool = False  # whether commas are decimal
+    places: tuple[int, ...] = ()  # of its columns in the text, where some are passed over
 
     def without(self, first: bool) -> Lines:
         """The lines, without the first one."""
@@ -170,7 +165,7 @@ def _title(block: str) -> str:
     corner, *names = (cell.strip().strip('"') for cell in re.split(r"[\t;,]", line))
     if not names or not re.fullmatch(r"[A-Za-z]\w{0,39}", corner) or corner.lower() in CORNERS:
         return ""
-    return corner if corner in STAGES or _counting(names) or not any(map(is_number, names)) else ""
+    return corner if corner in STAGES or counting(names) or not any(map(is_number, names)) else ""
 
 
 def _blocks(text: str) -> list[tuple[int, str]]:
@@ -203,9 +198,11 @@ def _table(
 
     ``corner``: whether ``name`` stands in the upper left corner.
     """
-    lines = _lines(text, start, where, comma)
+    lines, over = _lines(text, start, where, comma), ""
+    if not corner:
+        lines, over = _label_first(lines)
     dialect = _dialect(lines, corner, where)
-    remarks = " ".join(_remarks(lines, dialect, text))
+    remarks = " ".join(filter(None, [*_remarks(lines, dialect, text), over]))
     lines = lines.without(dialect.above)
     count, width, labelled = len(lines.numbered), dialect.width, dialect.labelled
     _check_widths(lines, labelled, width, where)
@@ -252,7 +249,7 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
         yield "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
-    from_zero = lines.first(line) == "0" and _counting(lines.cells(line))
+    from_zero = lines.first(line) == "0" and counting(lines.cells(line))
     written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
     written = written or (lines.separator is None and line.startswith(" "))
     if not dialect.above and from_zero and dialect.width > 1 and written:
@@ -374,7 +371,7 @@ def _comma(lines: NumberedLines, where: str, comma: str | None) -> str | None:
         return LOOSE  # "1, 2"
     fields = [line.split() for line in sample]
     numbers = [_trailing(row) for row in fields]
-    if len(fields) > 1 and (numbers[0] == 0 or _counting(fields[0][1:])):
+    if len(fields) > 1 and (numbers[0] == 0 or counting(fields[0][1:])):
         fields, numbers = fields[1:], numbers[1:]  # names of columns
     if 0 in numbers or len(set(numbers)) > 1:
         return LOOSE  # "0.5,1" is no number with a decimal comma
@@ -420,6 +417,56 @@ def _is_decimal(lines: NumberedLines, separator: str, where: str, comma: str | N
 # ---- heads and labels ---------------------------------------------------------------------------
 
 
+def _label_first(lines: Lines) -> tuple[Lines, str]:
+    """Under names of columns: the column of labels first, and without ids and other words.
+
+    The lines as they are where these have no such columns but the first, or do not all have as many
+    cells. Above an index printed between spaces stands no name, and its labels may have spaces.
+    """
+    names, *below = (lines.cells(line) for _, line in lines.numbered[:99])
+    if lines.separator == LOOSE or not below:
+        return lines, ""
+    index = lines.separator is None and len(below[0]) > len(names)
+    names = [""] * index + names
+    if any(len(row) < len(names) or (len(row) > len(names) and not index) for row in below):
+        return lines, ""
+    rows = [_joined(row, len(names)) for row in below]
+    kinds = [kind_of([lines.plain(cell) for cell in column]) for column in zip(*rows, strict=True)]
+    if index and WORDS in kinds[1:] and (kinds[0] != COUNTS or rows != below):
+        return lines, ""  # a label of several words
+    found = columns_of(names, kinds, {row[0] for row in rows} if kinds[0] == WORDS else ())
+    return _reordered(lines, names, found) if _is_worth(found, names) else (lines, "")
+
+
+def _joined(row: list[str], width: int) -> list[str]:
+    """The cells of a line, what stands before the last ones as one."""
+    label, values = _parted(row, width - 1)
+    return [" ".join(label), *values]
+
+
+def _is_worth(found: Columns, names: list[str]) -> bool:
+    """Whether another column than the first is none of numbers, and the first line has names."""
+    heads = [names[k] for k in found.numbers]
+    others = [name for k, name in enumerate(names) if k and k not in found.numbers]
+    other = bool(heads) and (bool(others) or found.label not in (0, None))
+    named = counting(heads) or not any(map(is_number, heads))
+    return other and named and not any(map(is_number, others))
+
+
+def _reordered(lines: Lines, names: list[str], found: Columns) -> tuple[Lines, str]:
+    """The label and the numbers of each line alone."""
+    kept = (found.label or 0, *found.numbers)
+    numbered = [(lines.numbered[0][0], UNQUOTED.join(["", *(names[k] for k in found.numbers)]))]
+    for number, line in lines.numbered[1:]:
+        cells = line.split(UNQUOTED) if lines.separator == UNQUOTED else lines.cells(line)
+        if len(cells) < len(names) or (len(cells) > len(names) and lines.separator):
+            return lines, ""
+        cells = _joined(cells, len(names))
+        numbered.append((number, UNQUOTED.join(cells[k] for k in kept)))
+    places = tuple(k + 1 for k in found.numbers)
+    return Lines(numbered, UNQUOTED, lines.decimal, places), found.remark
+
+
 def _counts(lines: Lines) -> tuple[int, int] | None:
     """How many words and numbers the first line announces, as word2vec and fastText write it."""
     first, *rest = lines.numbered[:2]
@@ -443,24 +490,15 @@ def _parted(cells: list[str], width: int) -> tuple[list[str], list[str]]:
 def _is_head(lines: Lines) -> bool:
     """Names of columns: words above numbers, or 0, 1, 2, … behind "word", "token" or nothing."""
     names, *below = (lines.cells(line) for _, line in lines.numbered[:6])
-    if names[0].lower() in CORNERS and _counting(names[1:]):
+    if names[0].lower() in CORNERS and counting(names[1:]):
         return True
-    if lines.separator is None and len(below[0]) == len(names) + 1 and _counting(names):
+    if lines.separator is None and len(below[0]) == len(names) + 1 and counting(names):
         return True
     if _numbers_columns(lines):
         return True
     cells = [cell for row in below for cell in row[1:] or row]
     return not any(map(lines.is_number, names)) and 2 * sum(map(lines.is_number, cells)) > len(
         cells
-    )
-
-
-def _counting(cells: list[str]) -> bool:
-    """Whether they are 0, 1, 2, … or 1, 2, 3, …, as tables number their columns."""
-    return (
-        bool(cells)
-        and cells[0] in ("0", "1")
-        and cells == [str(int(cells[0]) + k) for k in range(len(cells))]
     )
 
 
@@ -473,7 +511,7 @@ def _numbers_columns(lines: Lines) -> bool:
     printed = first.startswith(" ") or _ends(first) == _ends(second)
     if " " in first.strip() if lines.separator else not printed:
         return False  # typed, not written by a program
-    counted = _counting(names) and names[0] == "0" and len(names) > 1
+    counted = counting(names) and names[0] == "0" and len(names) > 1
     return counted and all(_FLOAT.search(lines.plain(cell)) for row in below for cell in row)
 
 
@@ -539,10 +577,10 @@ def _label(lines: Lines, line: str, width: int) -> str:
 def _values(lines: Lines, row: int, width: int, where: str) -> list[float]:
     number, line = lines.numbered[row]
     label, cells = _parted(lines.cells(line), width)
-    places = enumerate(cells, len(label) + 1)
+    columns = lines.places or range(len(label) + 1, len(label) + len(cells) + 1)
     return [
         read_number(lines.plain(cell), f"{where}, line {number}, column {column}", False, cell)
-        for column, cell in places
+        for column, cell in zip(columns, cells, strict=True)
     ]
 
 

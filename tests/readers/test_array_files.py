@@ -344,6 +344,25 @@ def test_of_tensors_placed_anyhow_the_same_files_are_taken_as_by_the_formats_own
         assert {name: entry.read().tobytes() for name, entry in found.items()} == wanted
 
 
+def test_a_sparse_matrix_of_scipy_and_a_bfloat16_of_jax_say_what_they_are():
+    file = io.BytesIO()  # as scipy.sparse.save_npz writes a diagonal
+    parts = {"indices": np.arange(2), "indptr": np.arange(3), "data": np.ones(2)}
+    np.savez(file, **parts, format=np.array(b"csr"), shape=np.array([2, 2]))
+    with pytest.raises(BadInput) as problem:
+        entries("a.npz", file.getvalue())
+    assert str(problem.value) == (
+        "a.npz is a sparse matrix of SciPy; save scipy.sparse.load_npz(…).toarray() by np.save"
+        " instead."
+    )
+    np.save(file := io.BytesIO(), np.zeros((2, 2), "V2"))
+    with pytest.raises(BadInput) as problem:
+        entries("a.npy", file.getvalue())
+    assert str(problem.value) == (
+        "a.npy holds numbers of a type that NumPy does not know, such as bfloat16; floats up to"
+        " float64, integers and masks of bool are read."
+    )
+
+
 @pytest.mark.parametrize(
     ("kind", "dtype"), [("U16", "<u2"), ("U32", "<u4"), ("U64", "<u8"), ("I16", "<i2")]
 )

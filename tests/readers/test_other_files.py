@@ -35,6 +35,7 @@ DOCUMENT = "is a document; copy the numbers out of it and paste them."
 GENSIM = f"{RUNS} by gensim these lines cut out the words you want."
 UNPACK = "is compressed; unpack it, or cut the words you want out of word vectors."
 BINARY = "holds binary word vectors; these lines cut out the words you want."
+PAGE = "is a web page or XML; copy its table out of a browser and paste it, or save it as CSV."
 KINDS = [
     ("model.pt", member("model/data.pkl"), SAVE),
     ("pytorch_model.bin", member("archive/data.pkl"), SAVE),
@@ -74,6 +75,18 @@ KINDS = [
         "cc.bin",
         b"\xba\x16\x4f\x2f",
         "holds fastText's binary word vectors; these lines cut out the words you want.",
+    ),
+    (
+        "x.mtx",
+        b"%%MatrixMarket matrix coordinate real general\n%\n2 2 1\n1 1 3\n",
+        "is a file of Matrix Market; these lines make it .npy.",
+    ),
+    ("frame.html", b'<table border="1">\n<tr><td>1</td></tr></table>', PAGE),
+    ("export.xml", b'<?xml version="1.0"?><data><x>1</x></data>', PAGE),
+    (
+        "weights.bin",
+        np.arange(4.0).astype("<f4").tobytes(),
+        "holds bare bytes, and not what they mean; these lines make them an .npy.",
     ),
     ("paper.pdf", b"%PDF-1.7", "is a PDF; copy the numbers out of it and paste them."),
     ("map.png", b"\x89PNG\r\n", "is a picture; numbers are wanted."),
@@ -150,6 +163,23 @@ def test_the_lines_for_torch_save_it_as_safetensors(way, tmp_path):
     names = ("0", "2") if way == "several" else ("X",)
     wanted = dict.fromkeys(names, TWO.tolist())
     assert made(tmp_path, "model.pt", buffer.getvalue()) == wanted
+
+
+def test_the_lines_for_bare_bytes_make_them_an_array(tmp_path):
+    content = TWO.astype("<f4").tobytes() + bytes(8)
+    found = made(tmp_path, "x.bin", content, change=("768", "2"))
+    assert found == {"numbers": [*TWO.tolist(), [0, 0]]}
+
+
+@pytest.mark.parametrize("kind", ["array", "coordinate"])
+def test_the_lines_for_matrix_market_make_it_an_array(kind, tmp_path):
+    pytest.importorskip("scipy", reason="scipy is not installed")
+    cells = "0.5\n3\n-1.25\n4\n"
+    if kind == "coordinate":
+        cells = "1 1 0.5\n2 1 3\n1 2 -1.25\n2 2 4\n"
+    sides = "2 2 4" if kind == "coordinate" else "2 2"
+    text = f"%%MatrixMarket matrix {kind} real general\n{sides}\n{cells}"
+    assert made(tmp_path, "x.mtx", text.encode()) == {"numbers": TWO.tolist()}
 
 
 def test_the_lines_for_onnx_save_its_weights(tmp_path):

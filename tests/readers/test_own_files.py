@@ -1,14 +1,22 @@
 """What the page makes opens again to the same numbers, or is answered by what to open instead."""
 
+import io
+import zipfile
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from attention.exports import formats
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.limits import BadInput
+from attention.readers import own_files
+from attention.readers.entry import PASTED
 from attention.readers.opening import opened
-from attention.session import changes
+from attention.readers.own_files import state_in
+from attention.readers.select import Selection, gather
+from attention.session import adopt, changes, links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
@@ -43,9 +51,10 @@ def test_tables_and_texts_of_two_heads_hold_the_inputs_of_both(page, form):
 
 def test_cells_of_two_heads_of_one_stage_stand_beside_each_other():
     lines = ["W_Q,1,1,1,1,5,,2,", "W_Q,1,1,1,1,-3,,1,", "W_Q,2,1,2,1,4,,1,", "W_Q,2,1,2,1,6,,2,"]
-    found = opened("c.csv", (HEAD + "\n".join(sorted(lines))).encode())
-    assert found["W_Q"].read().tolist() == [[-3, 5], [4, 6]]
-    assert found["W_Q"].remark == "W_Q: its 2 heads stand beside each other."
+    for text in (sorted(lines), lines, [line.replace(",,2,", ",,2.0,") for line in lines]):
+        found = opened("c.csv", (HEAD + "\n".join(text)).encode())
+        assert found["W_Q"].read().tolist() == [[-3, 5], [4, 6]]
+        assert found["W_Q"].remark == "W_Q: its 2 heads stand beside each other."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +86,110 @@ def test_what_holds_no_arrays_is_answered_by_what_to_open(page, form, what):
     assert str(refused.value) == f"{name} is the {what} that this page makes, {INSTEAD}"
 
 
-def test_the_zip_is_answered_by_the_file_inside_that_opens(page):
+@pytest.mark.parametrize("begin", ["import numpy", "X = ", "# The numbers that were on"])
+def test_a_part_of_the_script_and_a_report_copied_out_of_a_browser_are_answered_too(page, begin):
+    script = FORMATS["python"].write(page).decode()
+    with pytest.raises(BadInput) as refused:
+        opened(PASTED, script[script.index(begin) :].encode())
+    assert str(refused.value) == f"the text is the code that this page makes, {INSTEAD}"
+    rendered = "A title\n\nmade by\tattention-stages 0.4.0, 2026-11-22\t\nholds\thead 2 of 2\n"
+    with pytest.raises(BadInput) as refused:
+        opened(PASTED, f"{rendered}X = word embeddings\nthe\t0.00\t1.00\n".encode())
+    assert str(refused.value) == f"the text is the report that this page makes, {INSTEAD}"
+
+
+@pytest.fixture(scope="module")
+def of_cells(page) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(FORMATS["csv"].write(page)), keep_default_na=False)
+
+
+ALTERED = {
+    "sorted in a spreadsheet": lambda cells: cells.sort_values("value").to_csv(index=False),
+    "saved with semicolons": lambda cells: cells.assign(
+        value=cells["value"].astype(str).str.replace(".", ",")
+    ).to_csv(index=False, sep=";"),
+    "saved with tabs": lambda cells: cells.to_csv(index=False, sep="\t"),
+    "one stage, as grep leaves it": lambda cells: cells[cells["stage"] == "scores"].to_csv(
+        index=False, header=False
+    ),
+    "the last stages": lambda cells: cells[cells["stage"].isin(["W_O", "output"])].to_csv(
+        index=False
+    ),
+    "other columns": lambda cells: cells[["column", "value", "row", "stage"]].to_csv(index=False),
+    "rows as decimals": lambda cells: cells.assign(row=cells["row"].astype(float)).to_csv(),
+    "no stage": lambda cells: cells[cells["stage"] == "Q"][["row", "column", "value"]].to_csv(),
+}
+
+
+@pytest.mark.parametrize("way", ALTERED)
+def test_cells_that_another_program_sorted_filtered_or_saved_open_to_the_same_numbers(
+    page, of_cells, way
+):
+    found = opened("it.csv", ALTERED[way](of_cells).encode())
+    whole = page.chosen.stages | {"numbers": page.chosen.stages["Q"]}
+    assert found and found.keys() <= whole.keys()
+    for name, entry in found.items():
+        assert np.array_equal(entry.read(), whole[name]), name
+    kept = "rows" not in way and way not in ("other columns", "no stage")
+    assert not kept or all(
+        entry.rows in (page.chosen.rows(name), ()) for name, entry in found.items()
+    )
+
+
+def test_cells_a_filter_left_out_of_a_stage_are_said(of_cells):
+    some = of_cells[(of_cells["stage"] == "weights") & (of_cells["row"] > 2)]
+    with pytest.raises(BadInput) as refused:
+        opened("it.csv", some.to_csv(index=False, header=False).encode())
+    assert str(refused.value) == (
+        "it.csv, weights has 24 lines, and 6 × 6 cells are wanted; some are missing."
+    )
+
+
+def test_a_row_of_whole_numbers_that_is_called_as_a_stage_is_a_row():
+    found = opened("it.csv", b"Q,1,2,3,4,5,6,7,8\nK,1,2,3,4,5,6,7,9")
+    assert (found["numbers"].shape, found["numbers"].rows) == ((2, 8), ("Q", "K"))
+
+
+@pytest.mark.parametrize("form", ["csv", "matrices", "json", "npz", "latex", "markdown"])
+def test_the_number_of_heads_is_taken_over_with_the_inputs_of_all_heads(page, form):
+    found = opened(FORMATS[form].filename, FORMATS[form].write(page))
+    picks = {name: (name, Selection()) for name in ("X", "W_Q", "W_K", "W_V")}
+    one_head = EXAMPLES["four-words"].build()
+    after, said = adopt.adopt(one_head, gather(found, picks, "it"))
+    assert (one_head.heads, after.heads) == (1, 2)
+    assert "2 heads share the columns of W_Q, as its file says." in said
+    assert adopt.adopt(one_head, gather(found, picks, "it"), heads=4)[0].heads == 4
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Drawing them takes seconds."""
+    for name in ("_picture", "_figure"):
+        monkeypatch.setattr(formats, name, lambda *_: b"")
+
+
+def test_the_saved_state_in_the_zip_is_found_and_no_other(page, without_pictures):
+    whole = list(everything(replace(page, stages=())))[-1][2]
+    assert links.from_file(state_in(whole)) == page.settings
+    assert state_in(whole[:-40]) == state_in(b"PK\x03\x04") == state_in(b"1 2") == b""
+    for first in ("cells.csv", "cells_item1_head2.csv", "a.csv"):
+        with zipfile.ZipFile(other := io.BytesIO(), "w") as archive:
+            archive.writestr(first, "")
+            archive.writestr("state.json", "{}")
+        assert state_in(other.getvalue()) == (b"" if first == "a.csv" else b"{}")
+
+
+def test_a_state_that_unpacks_to_more_than_is_read_is_passed_over(monkeypatch):
+    with zipfile.ZipFile(bomb := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("cells.csv", "")
+        archive.writestr("state.json", b" " * 10_001)
+    monkeypatch.setattr(own_files, "MAX_STATE", 10_001)
+    assert len(state_in(bomb.getvalue())) == 10_001
+    monkeypatch.setattr(own_files, "MAX_STATE", 10_000)
+    assert state_in(bomb.getvalue()) == b""
+
+
+def test_the_zip_is_answered_by_the_file_inside_that_opens(page, without_pictures):
     with pytest.raises(BadInput) as refused:
         opened("all.zip", list(everything(replace(page, stages=())))[-1][2])
     assert str(refused.value) == (

@@ -1,0 +1,102 @@
+"""Where a stage is 0 but for what rounding left of terms that cancel: 0.3 − 0.1 − 0.1 − 0.1.
+
+A number is such a 0 where it is no larger than its rounding error may be. The error of a sum of n
+products is at most n ε Σ|a b| (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3),
+and what its factors inherited comes on top. Products of whole numbers are exact, and a whole number
+is never taken for a 0. The trace keeps every bit; only what is printed asks here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attention.heads import join_heads, split_heads
+from attention.trace import AttentionTrace
+
+MOST = 2**20  # scores; of more no numbers are printed
+SMALL = 0.01  # what is larger is printed as it is, whatever its error
+Error = np.ndarray | float  # at most; 0: exact
+
+
+def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
+    """Where the stages of a trace are 0 by cancellation, (…, rows, columns) of bool, by name.
+
+    >>> from attention import scaled_dot_product_attention
+    >>> trace = scaled_dot_product_attention([[0.1, 0.3]], [[3.0, -1.0]], [[1.0]])
+    >>> trace.scores.tolist(), zeros_of(trace)["scores"].tolist()
+    ([[5.551115123125783e-17]], [[True]])
+    """
+    if trace.scores.size > MOST or not any(map(_has_small, _printed(trace).values())):
+        return {}
+    with np.errstate(all="ignore"):
+        errors = _errors(trace)
+        zeros = {
+            name: _is_small(values) & (np.abs(values) <= errors[name])
+            for name, values in _printed(trace).items()
+            if name in errors
+        }
+    return {name: where for name, where in zeros.items() if where.any()}
+
+
+def _printed(trace: AttentionTrace) -> dict[str, np.ndarray]:
+    names = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "output", "joined", "projected")
+    stages = {name: getattr(trace, name) for name in names}
+    return {name: values for name, values in stages.items() if values is not None}
+
+
+def _is_small(values: np.ndarray) -> np.ndarray:
+    return (np.abs(values) < SMALL) & (values != 0)  # no whole number
+
+
+def _has_small(values: np.ndarray) -> bool:
+    return bool(_is_small(values).any())
+
+
+def _errors(trace: AttentionTrace) -> dict[str, Error]:
+    """How far each stage may be from what exact arithmetic gives, stage by stage."""
+    e: dict[str, Error] = dict.fromkeys(("Q", "K", "V"), 0.0)
+    eps = float(np.finfo(trace.scores.dtype).eps)
+    if trace.X is not None:
+        sources = trace.X, *[trace.X if trace.memory is None else trace.memory] * 2
+        for name, source in zip("QKV", sources, strict=True):
+            weight, made = getattr(trace, f"W_{name}"), getattr(trace, name)
+            error = _of_product(source, weight, eps)
+            if made.ndim > source.ndim and not isinstance(error, float):
+                error = split_heads(error, weight.shape[-1] // max(made.shape[-1], 1))
+            e[name] = error if np.shape(error) == made.shape else 0.0
+    K = np.swapaxes(trace.K, -1, -2)
+    e_K = e["K"] if isinstance(e["K"], float) else np.swapaxes(e["K"], -1, -2)
+    e["scores"] = _of_product(trace.Q, K, eps, e["Q"], e_K)
+    e["scaled"] = e["capped"] = e["scores"] * abs(trace.scale) + 0 * trace.scaled
+    added = 0.0 if trace.bias is None else eps * (np.abs(trace.scaled) + np.abs(trace.bias))
+    e["masked"] = np.where(trace.allowed, e["scaled"] + added, 0)
+    e_weights = e["masked"]
+    if trace.softmax:
+        worst = np.max(e["masked"], axis=-1, keepdims=True, initial=0)
+        e_weights = trace.weights * (2 * worst + (trace.weights.shape[-1] + 4) * eps)
+    V = np.where(np.isfinite(trace.V), trace.V, 0)
+    e["output"] = _of_product(trace.weights, V, eps, e_weights, e["V"])
+    if trace.joined is not None:
+        has_heads = trace.output.ndim > trace.joined.ndim
+        e["joined"] = join_heads(np.asarray(e["output"])) if has_heads else e["output"]
+        if trace.W_O is not None:
+            e["projected"] = _of_product(trace.joined, trace.W_O, eps, e["joined"])
+    return e
+
+
+def _of_product(
+    A: np.ndarray, B: np.ndarray, eps: float, e_A: Error = 0.0, e_B: Error = 0.0
+) -> Error:
+    """The error of A @ B: of its own sums, and of what A and B inherited."""
+    inherited: Error = 0.0
+    if not isinstance(e_A, float):
+        inherited = inherited + e_A @ np.abs(B)
+    if not isinstance(e_B, float):
+        inherited = inherited + np.abs(A) @ e_B
+    if _whole(A) and _whole(B):
+        return inherited
+    return A.shape[-1] * eps * (np.abs(A) @ np.abs(B)) + inherited
+
+
+def _whole(values: np.ndarray) -> bool:
+    return bool((values == np.rint(values)).all())
