@@ -25,14 +25,8 @@ DIVERGING = "orange_blue"
 # ends differ in grey too. A name without colours here is one of Matplotlib's.
 _BLUE = ("#f6f6f6", "#d2d3e2", "#afb0cf", "#8b8fbb", "#676fa8", "#405194", "#003581")
 _ORANGE = ("#e1720b", "#ea883d", "#f29e62", "#f7b486", "#facaab", "#fae0d0")
-COLOURS: dict[str, tuple[str, ...]] = {
-    "viridis": (),
-    "cividis": (),
-    "magma": (),
-    "blues": _BLUE,
-    DIVERGING: _ORANGE + _BLUE,
-}
-SHARES = tuple(name for name in COLOURS if name != DIVERGING)
+SHARES = ("viridis", "cividis", "magma", "blues")
+COLOURS: dict[str, tuple[str, ...]] = {"blues": _BLUE, DIVERGING: _ORANGE + _BLUE}
 SIGNS = (DIVERGING, *SHARES)
 _EVEN = "The first is the default; all are safe for the colour-blind, their ends unlike in grey."
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from attention import program
-from attention.figures.paper_panels import plain, stages_of
+from attention.figures.paper import of_views
+from attention.figures.paper_panels import Tell
 from attention.limits import BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
@@ -25,17 +25,14 @@ MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
 def figure_of(
-    settings: Settings, trace: AttentionTrace, tell: Callable[[float], object] = lambda share: None
+    settings: Settings, trace: AttentionTrace, tell: Tell = lambda share: None
 ) -> PaperFigure:
     """The stages and heads that the settings choose; ``tell`` hears how much of it is drawn."""
-    from attention.figures.paper_drawing import draw
-
-    paper, words = settings.paper, (settings.tokens, settings.key_tokens)
     heads = settings.paper_heads or (settings.head,)
     views = [view(replace(settings, head=head), trace) for head in heads]
-    views = views if paper.count_repeats else [plain(one, *words) for one in views]
-    stages = [name for name in settings.paper_stages if name in views[0].stages]
-    figure = draw(stages_of(views, stages or None, settings.digits, paper), paper, tell)
+    stages = [name for name in settings.paper_stages if name in views[0].stages] or None
+    words = settings.tokens, settings.key_tokens
+    figure = of_views(views, words, stages, settings.digits, settings.paper, tell)
     figure.about = about(settings)
     return figure
 
@@ -67,14 +64,11 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
 
 def _metadata(about: About, form: str) -> dict[str, Any]:
     """What each kind of file has its own words for, beside what made it, which the figure says."""
-    text = "; ".join(about.lines()[1:])
-    day = program.today()
+    text, day = "; ".join(about.lines()[1:]), program.today()
     if form == "pdf":
         moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
         return {"Subject": text, "CreationDate": moment}
-    if form == "svg":
-        return {"Description": text, "Date": day.isoformat()}
-    return {"Description": text, "Creation Time": day.isoformat()}
+    return {"Description": text, "Date" if form == "svg" else "Creation Time": day.isoformat()}
 
 
 def too_many_dots(figure: PaperFigure, dpi: int) -> str:

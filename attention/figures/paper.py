@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attention.conversion import shown
-from attention.figures.paper_panels import plain, stages_of
+from attention.figures.paper_panels import Tell, panels_of, plain, stages_of, title_of
 from attention.figures.whole import checked_digits, need
 from attention.paper import Paper
 from attention.trace import AttentionTrace
@@ -66,19 +66,17 @@ def paper_figure(
     [[0.67, 0.33], [0.33, 0.67]]
     """
     need("matplotlib", "paper_figure")
-    from attention.figures.paper_drawing import draw
-
     paper = Paper() if paper is None else paper
     if not isinstance(paper, Paper):
         raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
     words = _tuple(tokens), _tuple(key_tokens)
     count = axes_of(trace)[1] if isinstance(trace, AttentionTrace) else 1
     chosen = _tuple(range(count) if heads is None else heads)
-    views = []
-    for head in chosen if isinstance(chosen, tuple) else [chosen]:
-        view = View.of(trace, tokens=words[0], key_tokens=words[1], item=item, head=head)
-        views.append(view if paper.count_repeats else plain(view, *words))
-    figure = draw(stages_of(views, stages, checked_digits(digits), paper), paper)
+    views = [
+        View.of(trace, tokens=words[0], key_tokens=words[1], item=item, head=head)
+        for head in (chosen if isinstance(chosen, tuple) else [chosen])
+    ]
+    figure = of_views(views, words, stages, checked_digits(digits), paper)
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
@@ -86,9 +84,33 @@ def paper_figure(
 
 def _tuple(words: Any) -> Any:
     """What can be read twice; what is no list stays, for the view to refuse."""
-    if isinstance(words, str):
-        return words
     try:
-        return tuple(words)
+        return words if isinstance(words, str) else tuple(words)
     except TypeError:  # an array without axes has __iter__ too
         return words
+
+
+def of_views(
+    views: Sequence[View],
+    words: tuple[Sequence[str] | None, Sequence[str] | None],
+    stages: Collection[str] | None,
+    digits: int,
+    paper: Paper,
+    tell: Tell = lambda share: None,
+) -> PaperFigure:
+    """These stages of each head; ``words``: of queries and keys, as they were typed."""
+    from attention.figures.paper_drawing import draw
+
+    if not paper.count_repeats:
+        views = [plain(view, *words) for view in views]
+    return draw(stages_of(views, stages, digits, paper), paper, tell)
+
+
+def of_panes(panes: Sequence[Mapping[str, Any]], paper: Paper, tell: Tell) -> PaperFigure:
+    """What a page shows: its charts, or its heatmaps."""
+    from attention.figures.paper_charts import draw_charts
+    from attention.figures.paper_drawing import draw
+
+    if panes[0]["group"] == "charts":
+        return draw_charts(panes, paper, tell)
+    return draw(panels_of(panes, [title_of(pane, panes) for pane in panes], paper), paper, tell)

@@ -12,15 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
-from attention.figures.paper_layout import BAR, Bar, Block, Layout
-from attention.figures.paper_panels import Panel
+from attention.figures.paper_layout import BAR, Block, Layout, ticks_of
+from attention.figures.paper_panels import Panel, Tell
 from attention.figures.paper_sheet import INK, THIN, PaperFigure, Sheet, settings
 from attention.paper import COLOURS, Paper
 
 HIDDEN, STROKE = "#dedede", "#8c8c8c"
 SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
-OURS = "0123456789−∞.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
-Tell = Callable[[float], object]
+DARK = 0.01  # shares below it look alike
+OURS = "0123456789−∞≈.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
+SHORTER = np.vectorize(lambda text: "≈0" if "e−" in text else text, otypes=[object])
+Sizes = dict[str, float]  # of the numbers in the cells of each stage
 
 
 def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> PaperFigure:
@@ -33,52 +35,51 @@ def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> 
         layout = Layout(panels, sheet)
         blocks, height = layout.blocks()
         size, small = _number_size(blocks, sheet)
-        with sheet.figure(height) as figure:
-            for done, block in enumerate(blocks):
-                tell(done / len(blocks))
-                cells = _panel(figure, block, 0 if block.panel.name in small else size)
-                if block.bar:
-                    place = block.x + block.wide + BAR, block.y, BAR, layout.bar_tall(block.tall)
-                    _bar(figure, cells, block.bar, place, sheet)
-            if layout.shared:
-                x, y = max(block.x + block.after for block in blocks) - paper.font_size, blocks[0].y
-                bottom = max(block.y + block.tall for block in blocks)
-                _bar(figure, cells, layout.shared, (x + BAR, y, BAR, bottom - y), sheet)
-            figure.notes = (
-                *dict.fromkeys(figure.notes),
-                *_notes(panels, paper, small),
-                *_thinned(blocks),
-            )
+        figure = sheet.figure(height)
+        names = ", ".join(dict.fromkeys(panel.name for panel in panels))
+        figure.alt = f"{names}; rows: {', '.join(panels[-1].labels[0])}"
+        for done, block in enumerate(blocks):
+            tell(done / len(blocks))
+            cells = _panel(figure, block, 0 if block.panel.name in small else size)
+            if block.bar:
+                _bar(figure, cells, block, layout)
+        notes = *figure.notes, *_notes(panels, paper, small), *_omissions(blocks)
+        figure.notes = tuple(dict.fromkeys(notes))
     return figure
 
 
-def _number_size(blocks: list[Block], sheet: Sheet) -> tuple[float, dict[str, float]]:
+def _number_size(blocks: list[Block], sheet: Sheet) -> tuple[float, Sizes]:
     """The one size of the numbers in all cells, and the stages whose would be too small.
 
-    The panels of one stage are treated alike.
+    The panels of one stage are treated alike. Where there is no room for tiny numbers, they are
+    ≈0, as on the screen.
     """
-    fitting: dict[str, float] = {}
+    sizes = _fitting(blocks, sheet)
+    for panel in (block.panel for block in blocks):
+        if sizes.get(panel.name, SMALLEST) < SMALLEST and panel.texts.size:
+            panel.texts = SHORTER(panel.texts)
+    sizes = _fitting(blocks, sheet)
+    small = {name: size for name, size in sizes.items() if size < SMALLEST}
+    if any(b.panel.name in small for b in blocks if b.panel.group.endswith("attention")):
+        small = sizes  # those of the inputs alone would not help
+    return min((size for name, size in sizes.items() if name not in small), default=0.0), small
+
+
+def _fitting(blocks: list[Block], sheet: Sheet) -> Sizes:
+    """The size at which the numbers of each stage fit into their cells."""
+    sizes: Sizes = {}
     for block in blocks if sheet.paper.numbers else ():
-        name, (rows, columns) = block.panel.name, block.panel.values.shape
+        (rows, columns), texts = block.panel.values.shape, block.panel.texts
         size = min(block.wide / columns / 2, 0.7 * block.tall / rows, sheet.paper.tick_size)
-        if size > SMALLEST / 2 and block.panel.texts.size:  # else there may be very many
-            widest = sheet.letters.widest(set(block.panel.texts.ravel()), 1.0)
+        if size > SMALLEST / 2 and texts.size:  # else there may be very many
+            widest = sheet.letters.widest(set(texts.ravel()), 1.0)
             size = min(size, FILLED * block.wide / columns / widest)
-        fitting[name] = min(size, fitting.get(name, size))
-    small = {name: size for name, size in fitting.items() if size < SMALLEST}
-    if any(
-        block.panel.name in small for block in blocks if block.panel.group.endswith("attention")
-    ):
-        small = fitting  # those of the inputs alone would not help
-    return min((size for name, size in fitting.items() if name not in small), default=0.0), small
+        sizes[block.panel.name] = min(size, sizes.get(block.panel.name, size))
+    return sizes
 
 
-def _notes(panels: list[Panel], paper: Paper, small: dict[str, float]) -> Iterator[str]:
-    """What could not be shown, in sentences."""
-
-    def names(of: Callable[[Panel], Any]) -> str:
-        return ", ".join(dict.fromkeys(panel.name for panel in panels if of(panel)))
-
+def _notes(panels: list[Panel], paper: Paper, small: Sizes) -> Iterator[str]:
+    """Of numbers, labels and colours."""
     if small:
         size = math.floor(10 * min(small.values())) / 10
         yield (
@@ -86,36 +87,43 @@ def _notes(panels: list[Panel], paper: Paper, small: dict[str, float]) -> Iterat
             f" high, below the {SMALLEST:g} pt that can be read."
         )
     if paper.tick_size < SMALLEST:
-        yield (f"Labels of {paper.tick_size:g} pt are below the {SMALLEST:g} pt that can be read.")
+        yield f"Labels of {paper.tick_size:g} pt are below the {SMALLEST:g} pt that can be read."
+
+    def names(of: Callable[[Panel], Any]) -> str:
+        return ", ".join(dict.fromkeys(panel.name for panel in panels if of(panel)))
+
     if broken := names(lambda panel: (panel.values.mask & ~panel.hidden).any()):
         yield f"Numbers of {broken} that are not finite have the grey of hidden cells."
     if paper.logarithmic and (linear := names(lambda panel: not panel.scale.logarithmic)):
         yield f"The colours of {linear} stay linear: a logarithmic range has no numbers below 0."
+    if dark := names(lambda panel: panel.name in small and _is_dark(panel)):
+        yield f"Most shares of {dark} are below {DARK:g}: a logarithmic range shows them."
 
 
-def _thinned(blocks: list[Block]) -> Iterator[str]:
-    """Where there was no room for all words; numbers that count need not all be there."""
-    said = {}
+def _is_dark(panel: Panel) -> bool:
+    """Whether the colours of nearly all shares, from 0 to 1, are alike."""
+    below = panel.values.compressed() < DARK
+    return panel.scale[:2] == (0, 1) and not panel.scale.logarithmic and below.mean() > 0.95
+
+
+def _omissions(blocks: list[Block]) -> Iterator[str]:
+    """Of words without room."""
     for block in blocks:
-        sides = zip(
-            ("beside the rows", "under the columns"),
-            (block.rows, block.columns),
-            block.panel.labels,
-            strict=True,
-        )
-        for where, ticks, words in sides:
-            counts = words == tuple(map(str, range(1, len(words) + 1)))
-            if not counts and 0 < len(ticks.labels) < len(words):
-                said[where, block.panel.name] = (
-                    f"{len(ticks.labels)} of {len(words)} words are named {where} of"
-                    f" {block.panel.name}: there is no room for all."
+        (rows, columns), name = block.panel.labels, block.panel.name
+        for where, ticks, words in (
+            (f"beside the rows of {name}", block.rows, rows),
+            (f"under the columns of {name}", block.columns, columns),
+        ):
+            if ticks.omits:
+                yield (
+                    f"{len(ticks.labels)} of {len(words)} words are named {where}: there is no"
+                    " room for all."
                 )
-    yield from said.values()
 
 
 def colour_map(name: str) -> Colormap:
-    """One of :data:`attention.paper.COLOURS`."""
-    if COLOURS[name]:
+    """One of :data:`attention.paper.COLOURS`, or Matplotlib's."""
+    if name in COLOURS:
         return LinearSegmentedColormap.from_list(name, COLOURS[name])
     return matplotlib.colormaps[name]
 
@@ -139,9 +147,9 @@ def _panel(figure: PaperFigure, block: Block, letters: float) -> QuadMesh:
     axes.set(xlim=(0, columns), ylim=(rows, 0), label=panel.name)
     if letters:
         inks = _contrasting(np.asarray(cells.to_rgba(panel.values))[..., :3])
+        style: dict[str, Any] = {"fontsize": letters, "ha": "center", "va": "center_baseline"}
         for (i, j), text in np.ndenumerate(panel.texts):
-            style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "color": inks[i, j]}
-            axes.text(j + 0.5, i + 0.5, text, fontsize=letters, **style)
+            axes.text(j + 0.5, i + 0.5, text, color=inks[i, j], **style)
     else:  # a grey might be taken for a number's
         struck = [((j, i + 1), (j + 1, i)) for i, j in np.argwhere(panel.hidden).tolist()]
         axes.add_collection(LineCollection(struck, linewidths=THIN, colors=STROKE), autolim=False)
@@ -161,26 +169,21 @@ def _contrasting(rgb: np.ndarray) -> np.ndarray:
     return np.where((luminance + 0.05) ** 2 < 1.05 * 0.05, "#ffffff", INK)
 
 
-def _bar(
-    figure: PaperFigure,
-    cells: QuadMesh,
-    bar: Bar,
-    place: tuple[float, float, float, float],
-    sheet: Sheet,
-) -> None:
+def _bar(figure: PaperFigure, cells: QuadMesh, block: Block, layout: Layout) -> None:
     """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG."""
-    extend = ("neither", "min", "max", "both")[bar.beyond[0] + 2 * bar.beyond[1]]
-    drawn = figure.colorbar(
-        cells, cax=_axes(figure, *place), extend=extend, extendfrac=BAR / place[3]
+    place = _axes(figure, block.x + block.wide + block.gap, block.y, BAR, block.bar)
+    bar = figure.colorbar(
+        cells, cax=place, extend=block.panel.scale.extend, extendfrac=BAR / block.bar
     )
-    assert drawn.solids is not None  # the cells are filled
-    drawn.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
-    drawn.outline.set_linewidth(THIN)
-    drawn.set_ticks(bar.places, labels=bar.labels)
-    drawn.minorticks_off()
-    paper, title, wide = sheet.paper, bar.title, sheet.letters.widest([bar.title], 1.0)
-    size = min(paper.font_size, max(place[3] / max(wide, 0.1), paper.tick_size))
-    if wide * size > place[3]:
-        title = sheet.letters.cut(paper.bar_title, size, place[3])
+    assert bar.solids is not None  # the cells are filled
+    bar.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
+    bar.outline.set_linewidth(THIN)
+    places, labels = ticks_of(block.panel.scale)
+    bar.set_ticks(places, labels=labels)
+    bar.minorticks_off()
+    paper, letters, title = layout.paper, layout.sheet.letters, layout.bar_title
+    size = max(min(paper.font_size, block.bar / letters.widest([title, "x"], 1.0)), paper.tick_size)
+    if letters.width(title, size) > block.bar:
+        title = letters.cut(paper.bar_title, size, block.bar)
         figure.notes = (*figure.notes, "The title of the colour bar is cut: it is too long for it.")
-    drawn.set_label(title, fontsize=size)
+    bar.set_label(title, fontsize=size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.textpath import text_to_path
@@ -44,20 +44,22 @@ class Letters:
                 self.families.append(name)
                 wanted -= _letters(name)
         self.missing = "".join(sorted(wanted))
-        self._known: dict[tuple[str, float], float] = {}
+        self._of_size_1 = cache(self._measured)
+
+    def _measured(self, text: str) -> float:
+        font, is_formula = (
+            FontProperties(family=self.families, size=1),
+            "$" in text.replace(r"\$", ""),
+        )
+        shown = text if is_formula else text.replace(r"\$", "$")
+        return float(text_to_path.get_text_width_height_descent(shown, font, is_formula)[0])
 
     def width(self, text: str, size: float) -> float:
         """The width of a line, cleaned or of our own."""
-        if (text, size) not in self._known:
-            font = FontProperties(family=self.families, size=size)
-            formula = "$" in text.replace(r"\$", "")
-            shown = text if formula else text.replace(r"\$", "$")
-            measured = text_to_path.get_text_width_height_descent(shown, font, formula)
-            self._known[text, size] = float(measured[0])
-        return self._known[text, size]
+        return size * self._of_size_1(text)
 
     def widest(self, texts: Iterable[str], size: float) -> float:
-        return max((self.width(text, size) for text in texts), default=0.0)
+        return size * max(map(self._of_size_1, texts), default=0.0)
 
     def _fitting(self, text: str, size: float, room: float) -> int:
         """How many letters of a text fit, one at least."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,11 +15,11 @@ from attention.colours import around_zero
 from attention.figures.panes import panes
 from attention.figures.whole import chosen_stages
 from attention.limits import MAX_PRINTED, BadInput
-from attention.numbers import number
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
 from attention.view import WITHOUT_HEADS, View, distinct
 
+Tell = Callable[[float], object]  # hears which share of a figure is drawn
 SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
@@ -30,7 +30,8 @@ class Scale(NamedTuple):
     low: float
     high: float
     colours: str
-    logarithmic: bool
+    logarithmic: bool = False
+    extend: str = "neither"  # which of its ends numbers go beyond: min, max, both
 
 
 @dataclass(eq=False)
@@ -42,10 +43,13 @@ class Panel:
     group: str  # panels of one stand in a line where there is room
     values: np.ma.MaskedArray  # (rows, columns), masked where the colour does not say the number
     hidden: np.ndarray  # (rows, columns), True where the mask hides
-    texts: np.ndarray  # (rows, columns), the numbers as they are printed; empty for very many
+    texts: np.ndarray  # (rows, columns), the numbers as the screen prints them; empty for very many
     labels: tuple[tuple[str, ...], tuple[str, ...]]  # of rows and columns
     titles: tuple[str, str]  # of both axes
     scale: Scale  # at first its own on the screen
+
+    def same_rows(self, other: Panel) -> bool:
+        return (self.titles[0], self.labels[0]) == (other.titles[0], other.labels[0])
 
 
 def plain(view: View, *words: Sequence[str] | None) -> View:
@@ -78,7 +82,7 @@ def stages_of(
             holder = views[0 if pane["group"] == "inputs" else -1]  # of what all heads share
             if name not in SHARED or view is holder:
                 head = f"head {view.head + 1}" if view.heads > 1 and name not in SHARED else ""
-                words = [subscripted(pane["symbol"])] * (len(chosen) > 1)
+                words = [pane["symbol"]] * (len(chosen) > 1)
                 words += [head] * bool(head and (len(chosen) == 1 or len(views) > 1))
                 headings.append(", ".join(words))
                 found.append(pane | {"group": f"{view.head} {pane['group']}"})
@@ -89,10 +93,8 @@ def panels_of(
     panes: Sequence[Mapping[str, Any]], headings: Sequence[str], paper: Paper
 ) -> list[Panel]:
     """The panes of a page as panels; what can be compared has one range of colours."""
-    found = [
-        _panel(pane, heading, paper)
-        for pane, heading in zip(panes, lettered(headings, paper), strict=True)
-    ]
+    headings = lettered(headings, paper)
+    found = [_panel(*both, paper) for both in zip(panes, headings, strict=True)]
     compared: dict[object, list[Panel]] = {}
     for panel in found:  # a stage of all heads, or what a page shows beside it
         compared.setdefault(panel.name if panel.name in STAGES else panel.scale, []).append(panel)
@@ -105,25 +107,58 @@ def panels_of(
 
 def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
     """A pane, whose heatmaps have the cells of one kind each: shown, hidden, not finite."""
-    heatmaps, name = pane["figure"]["data"], pane["name"]
-    scale = Scale(heatmaps[0]["zmin"], heatmaps[0]["zmax"], heatmaps[0]["meta"], False)
-    values = {heatmap["meta"]: _unpacked(heatmap["z"]) for heatmap in heatmaps}
-    shown = np.ma.masked_invalid(values[scale.colours])
-    hidden = ~np.isnan(values.get("hidden", np.full(shown.shape, np.nan)))
-    printed = [heatmap["text"] for heatmap in heatmaps if "text" in heatmap]
+    main, *others = pane["figure"]["data"]
+    shown = np.ma.masked_invalid(_unpacked(main["z"]))
+    hidden = np.zeros(shown.shape, bool)
+    for one in others:
+        if one["meta"] == "hidden":
+            hidden = ~np.isnan(_unpacked(one["z"]))
+    printed = [one["text"] for one in (main, *others) if "text" in one]
     texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
-    for i, j in np.argwhere(abs(shown.filled(1)) < 1).tolist() if printed else ():
-        if "e" in texts[i, j]:  # too small for its digits: let it take no more room than others
-            texts[i, j] = number(shown[i, j], 1)
-    titles = ("", "")
-    if name in STAGES and paper.axis_titles:
-        words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
-        if STAGES[name].group == "inputs":
-            words = {"queries": "token", "keys": "token"}
-        rows, columns = STAGES[name].rows, STAGES[name].columns
-        titles = words.get(rows, subscripted(rows)), words.get(columns, subscripted(columns))
-    labels = pane["rows"], pane["columns"]
-    return Panel(name, heading, pane["group"], shown, hidden, texts, labels, titles, scale)
+    labels, titles = (pane["rows"], pane["columns"]), _titles(pane["name"], paper)
+    scale = Scale(main["zmin"], main["zmax"], main["meta"])
+    group = pane["group"]
+    return Panel(pane["name"], heading, group, shown, hidden, texts, labels, titles, scale)
+
+
+def _unpacked(packed: dict[str, Any]) -> np.ndarray:
+    """The inverse of :func:`attention.figures.heatmap.pack`."""
+    shape = [int(side) for side in packed["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(packed["bdata"]), "<f8").reshape(shape)
+
+
+def _titles(name: str, paper: Paper) -> tuple[str, str]:
+    """What the rows and the columns of a stage are."""
+    if name not in STAGES or not paper.axis_titles:
+        return "", ""
+    words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
+    if STAGES[name].group == "inputs":
+        words = {"queries": "token", "keys": "token"}
+    rows, columns = STAGES[name].rows, STAGES[name].columns
+    return words.get(rows, subscripted(rows)), words.get(columns, subscripted(columns))
+
+
+def _scale(panels: list[Panel], paper: Paper) -> Scale:
+    """The colours of panels that are compared."""
+    shown = np.concatenate([panel.values.compressed() for panel in panels])
+    least, most = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
+    low = min(panel.scale.low for panel in panels)
+    high = max(panel.scale.high for panel in panels)
+    if paper.limits == "own":
+        low, high = paper.lowest, paper.highest
+    elif paper.limits == "data" and shown.size:
+        low, high = least, most
+    is_log = paper.logarithmic and least >= 0 < most and high > 0
+    is_share = panels[0].scale.colours == "share"
+    colours = paper.shares if is_share or is_log else paper.signs
+    if is_log and (paper.limits != "own" or low <= 0):
+        low = max(float(shown[shown > 0].min()), FAINTEST * high)
+    elif colours == DIVERGING:
+        low, high = around_zero(max(-low, high))
+    if low >= high:
+        low, high = (high / 10, high) if is_log else (low - 0.5, low + 0.5)
+    extend = ("neither", "min", "max", "both")[(least < low) + 2 * (most > high)]
+    return Scale(float(low), float(high), colours, bool(is_log), extend)
 
 
 def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
@@ -146,36 +181,10 @@ def subscripted(name: str) -> str:
 
 
 def lettered(headings: Sequence[str], paper: Paper) -> list[str]:
-    """The headings with (a), (b) … (z), (aa), (ab) … before them, where there are several."""
+    """Our headings with (a), (b) … (z), (aa), (ab) … before them, where there are several."""
+    headings = [subscripted(heading) for heading in headings]
     if not paper.letters or len(headings) < 2:
-        return list(headings)
+        return headings
     ones = [chr(ord("a") + k) for k in range(26)]
     letters = (f"({a}{b})" for a in ("", *ones) for b in ones)
     return [f"{next(letters)} {heading}".strip() for heading in headings]
-
-
-def _unpacked(packed: dict[str, Any]) -> np.ndarray:
-    """The inverse of :func:`attention.figures.heatmap.pack`."""
-    shape = [int(side) for side in packed["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(packed["bdata"]), "<f8").reshape(shape)
-
-
-def _scale(panels: list[Panel], paper: Paper) -> Scale:
-    """The colours of panels that are compared."""
-    shown = np.concatenate([panel.values.compressed() for panel in panels])
-    low = min(panel.scale.low for panel in panels)
-    high = max(panel.scale.high for panel in panels)
-    if paper.limits == "own":
-        low, high = paper.lowest, paper.highest
-    elif paper.limits == "data" and shown.size:
-        low, high = shown.min(), shown.max()
-    is_log = paper.logarithmic and bool((shown > 0).any()) and not (shown < 0).any() and high > 0
-    is_share = panels[0].scale.colours == "share"
-    colours = paper.shares if is_share or is_log else paper.signs
-    if is_log and (paper.limits != "own" or low <= 0):
-        low = max(float(shown[shown > 0].min()), FAINTEST * high)
-    elif colours == DIVERGING:
-        low, high = around_zero(max(-low, high))
-    if low >= high:
-        low, high = (high / 10, high) if is_log else (low - 0.5, low + 0.5)
-    return Scale(float(low), float(high), colours, is_log)

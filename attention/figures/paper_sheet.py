@@ -53,6 +53,7 @@ class PaperFigure(Figure):
     """A Matplotlib figure that is saved with the settings it was made with."""
 
     notes: tuple[str, ...] = ()  # what could not be shown, in sentences
+    alt: str = ""  # what it shows, for those who do not see it
     about: Any = None  # what its files say of themselves
     title: str = ""  # of its files
 
@@ -60,7 +61,8 @@ class PaperFigure(Figure):
         """Write the figure; PDF with TrueType fonts, SVG with text or, as ``outlines``, without.
 
         Everything else is as in :meth:`matplotlib.figure.Figure.savefig`; where no ``metadata`` are
-        given, the file names this program, its version and the date.
+        given, the file names this program, its version and the date. A PNG has no alpha channel,
+        which some journals refuse, where it would say nothing.
         """
         form = options.get("format") or str(fname).rpartition(".")[2]
         if form in ("pdf", "svg", "png"):
@@ -68,12 +70,16 @@ class PaperFigure(Figure):
             named |= {"Title": self.title} if self.title else {}
             options["metadata"] = named | (options.get("metadata") or {})
         with settings(**{"svg.fonttype": "path" if outlines else "none"}):
-            if form != "png" or options.get("transparent") or "pil_kwargs" in options:
-                super().savefig(fname, **options)
-            else:
-                file = BytesIO()
-                super().savefig(file, **options | {"format": "png"})
-                _opaque(file, fname)
+            if form != "png" or "pil_kwargs" in options:
+                return super().savefig(fname, **options)
+            file, said = BytesIO(), PngImagePlugin.PngInfo()
+            super().savefig(file, **options | {"format": form})
+        with Image.open(file) as image:
+            for name, text in image.text.items():  # type: ignore[attr-defined]
+                said.add_itxt(name, text)
+            opaque = image.getchannel("A").getextrema() == (255, 255)
+            kept = image.convert("RGB") if opaque else image
+            kept.save(fname, format=form, pnginfo=said, dpi=image.info["dpi"])
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows."""
@@ -82,60 +88,42 @@ class PaperFigure(Figure):
         return file.getvalue()
 
 
-def _opaque(file: BytesIO, fname: Any) -> None:
-    """Write a PNG without its alpha channel, which some journals refuse, where nothing needs it."""
-    image, said = Image.open(file), PngImagePlugin.PngInfo()
-    for name, text in image.text.items():  # type: ignore[attr-defined]
-        said.add_itxt(name, text)
-    if image.getchannel("A").getextrema() == (255, 255):
-        dpi = image.info["dpi"]
-        image.convert("RGB").save(fname, format="png", pnginfo=said, dpi=dpi)
-    elif hasattr(fname, "write"):
-        fname.write(file.getvalue())
-    else:
-        with open(fname, "wb") as kept:
-            kept.write(file.getvalue())
-
-
 class Sheet:
-    """The fonts for all words of a figure, and the room that title and caption leave, in points."""
+    """The fonts for all words of a figure, and the room that title and caption leave, in points.
+
+    Made within :func:`settings`, to which it adds these fonts and their sizes.
+    """
 
     def __init__(self, paper: Paper, words: str) -> None:
         self.paper, (self.width, self.most) = paper, paper.size
         self.letters = Letters(words + paper.title + paper.caption + paper.bar_title)
         size, self.room = paper.font_size, self.width - 2 * MARGIN
-        self.pad = max(2 * PAD, 0.8 * paper.tick_size)  # over cells: half a label of their bar
         self.title = self.letters.wrapped(paper.title, LINE * size, self.room)
         self.caption = self.letters.wrapped(paper.caption, size, self.room)
         self.top = MARGIN + (LINE * LINE * len(self.title) + 0.4 * bool(self.title)) * size
         self.under = MARGIN + (LINE * len(self.caption) + 0.6 * bool(self.caption)) * size
         self.height = self.most - self.top - self.under  # at most, of what is between them
+        self.pad = max(2 * PAD, 0.8 * paper.tick_size)  # over cells: half a label of their bar
+        style: dict[Any, Any] = {"font.family": [*self.letters.families, "sans-serif"]}
+        style |= dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), size)
+        style |= dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), paper.tick_size)
+        matplotlib.rcParams.update(style | {"axes.titlepad": self.pad})
 
-    @contextmanager
-    def figure(self, height: float) -> Iterator[PaperFigure]:
-        """A figure with so much between title and caption, to draw on with the fonts chosen."""
+    def figure(self, height: float) -> PaperFigure:
+        """A figure with so much between title and caption."""
         tall, size = self.top + height + self.under, self.paper.font_size
-        style: dict[Any, Any] = {
-            "font.family": [*self.letters.families, "sans-serif"],
-            "font.size": size,
-        }
-        style |= {f"{x}tick.labelsize": self.paper.tick_size for x in "xy"}
-        style |= {"axes.labelsize": size, "axes.titlesize": size, "axes.titlepad": self.pad}
-        with matplotlib.rc_context(style):
-            figure = PaperFigure((self.width / 72, tall / 72), dpi=150)
-            foot = tall - MARGIN - LINE * size * len(self.caption)
-            for lines, top, each in (self.title, MARGIN, LINE * size), (self.caption, foot, size):
-                for k, line in enumerate(lines):
-                    base = 1 - (top + (k + 0.8) * LINE * each) / tall
-                    figure.text(MARGIN / self.width, base, line, fontsize=each)
-            figure.title = self.paper.title
-            yield figure
-        missing = self.letters.missing
-        if missing:
+        figure = PaperFigure((self.width / 72, tall / 72), dpi=150)
+        figure.title = self.paper.title
+        foot = tall - MARGIN - LINE * size * len(self.caption)
+        for lines, top, each in (self.title, MARGIN, LINE * size), (self.caption, foot, size):
+            for k, line in enumerate(lines):
+                base = 1 - (top + (k + 0.8) * LINE * each) / tall
+                figure.text(MARGIN / self.width, base, line, fontsize=each)
+        if missing := self.letters.missing:
             listed = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:12])
             more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
-            said = f"No font of this machine has {listed}{more}; boxes stand for them."
-            figure.notes = (*figure.notes, said)
+            figure.notes = (f"No font of this machine has {listed}{more}; boxes stand for them.",)
+        return figure
 
     def too_many(self, count: int) -> BadInput:
         """The sentence where panels do not fit."""

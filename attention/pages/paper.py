@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
-from attention.figures.paper_panels import panels_of, subscripted, title_of
+from attention.figures.paper import of_panes
+from attention.figures.paper_panels import Tell, title_of
 from attention.limits import BadInput
 from attention.pages import parts, state
 from attention.paper import MOST_LETTERS, SIZES, Paper
@@ -25,7 +26,6 @@ from attention.trace import AttentionTrace
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
 
-Tell = Callable[[float], object]
 ROWS = (
     ("width", "height", "font_size", "tick_size"),
     ("numbers", "bar", "logarithmic"),
@@ -34,8 +34,10 @@ ROWS = (
     ("letters", "axis_titles", "count_repeats"),
     ("query", "key", "bar_title"),
 )
+WORDS = ("title", "caption")
+ALL = {name for row in ROWS for name in row}
 OF_CHARTS = {*ROWS[0], "letters", "axis_titles"}
-OF_STAGES = {"axis_titles", "count_repeats", "query", "key"}  # alone
+OF_HEATMAPS = ALL - {"axis_titles", "count_repeats", "query", "key"}  # those are of stages alone
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
 NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
@@ -68,13 +70,12 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
                     (lambda settings: replace(settings, paper_heads=tuple(range(settings.heads))),),
                     help="Every head: one stage of them is a grid with one colour bar.",
                 )
-        _settings(s.paper, {name for row in ROWS for name in row})
-        for words in ("title", "caption"):
+        _settings(s.paper, ALL)
+        for words in WORDS:
             _control(s.paper, words)
-        saved = _saved()
-    seen = replace(s, query=0, cell=None), dict(s.names)
     with right, st.container(key="paper_preview"):
-        _show(name, seen, lambda tell: figure_of(s, trace, tell), saved)
+        seen = replace(s, query=0, cell=None), dict(s.names)
+        _show(name, seen, partial(figure_of, s, trace))
 
 
 def offer(
@@ -91,32 +92,27 @@ def offer(
     is_charts = panes[0]["group"] == "charts"
     left, right = st.columns([2, 3], gap="large")
     with left:
-        kept = _chosen(panes, f"paper_panes_{filename}", is_charts)
-        fit = OF_CHARTS if is_charts else {name for row in ROWS for name in row} - OF_STAGES
-        _settings(s.paper, fit)
-        words = {}
-        for name in ("title", "caption"):  # of this page alone
-            widget, label, options = _widget(name)
-            key = f"paper_{name}_{filename}"
-            words[name] = state.page_control(widget, label, key, "", **options)
-        saved = _saved()
+        titled = {pane["name"]: parts.plain(title_of(pane, panes)) for pane in panes}
+        labels = {name: f"{k}. {title}" for k, (name, title) in enumerate(titled.items(), 1)}
+        chosen = state.page_control(
+            st.pills,
+            "On it",
+            f"paper_panes_{filename}",
+            [panes[0]["name"]] if is_charts else [],
+            **_of(labels, "What stands on the figure. None chosen: all of it."),
+        )
+        _settings(s.paper, OF_CHARTS if is_charts else OF_HEATMAPS)
+        words: dict[str, Any] = {name: _of_page(name, filename) for name in WORDS}
     paper, said = replace(s.paper, **words), about or what_it_is(s)
-    titles = [subscripted(title_of(pane, panes)) for pane in kept]
+    kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
 
     def draw(tell: Tell) -> PaperFigure:
-        from attention.figures.paper_charts import draw_charts
-        from attention.figures.paper_drawing import draw
-
-        figure = (
-            draw_charts(kept, paper, tell)
-            if is_charts
-            else draw(panels_of(kept, titles, paper), paper, tell)
-        )
+        figure = of_panes(kept, paper, tell)
         figure.about = said
         return figure
 
     with right, st.container(key="paper_preview"):
-        _show(filename, (paper, kept, said), draw, saved)
+        _show(filename, (paper, kept, said), draw)
 
 
 # ---- settings ------------------------------------------------------------------------------------
@@ -130,7 +126,7 @@ def _settings(paper: Paper, fit: set[str]) -> None:
         "Made for a",
         "paper_size",
         next(sizes, None),
-        _sized,
+        lambda s, name: _with(s, SIZES[name] | {"tick_size": None}) if name else s,
         options=list(SIZES),
         format_func=_named,
         help="Sets the width, the greatest height and the letters, which you may then change.",
@@ -138,52 +134,65 @@ def _settings(paper: Paper, fit: set[str]) -> None:
     if paper.limits != "own":
         fit = fit - {"lowest", "highest"}
     for row in ROWS:
-        if fit & set(row):
+        if there := [name for name in row if name in fit]:
             with st.container(horizontal=True):
-                for name in row:
-                    if name in fit:
-                        _control(paper, name)
-
-
-def _sized(settings: Settings, name: str | None) -> Settings:
-    if name is None:  # pressed again
-        return settings
-    sizes = SIZES[name] | {"tick_size": None}  # which follows the letters
-    return replace(settings, paper=replace(settings.paper, **sizes))
+                for name in there:
+                    _control(paper, name)
 
 
 def _control(paper: Paper, name: str) -> None:
     """The control of one setting."""
     widget, label, options = _widget(name)
     value = getattr(paper, name)
-    value = value if isinstance(value, (bool, str)) else float(value)
+    follows = {"tick_size": None} if name == "font_size" else {}
+    state.setting_control(
+        widget,
+        label,
+        f"paper_{name}",
+        value if isinstance(value, (bool, str)) else float(value),
+        lambda s, moved_to: _with(s, {name: moved_to} | follows),
+        **options,
+    )
 
-    def changed(settings: Settings, moved_to: Any) -> Settings:
-        follows = {"tick_size": None} if name == "font_size" else {}
-        return replace(settings, paper=replace(settings.paper, **{name: moved_to} | follows))
 
-    state.setting_control(widget, label, f"paper_{name}", value, changed, **options)
+def _of_page(name: str, page: str) -> str:
+    """The same for words of this page alone."""
+    widget, label, options = _widget(name)
+    return state.page_control(widget, label, f"paper_{name}_{page}", "", **options)
+
+
+def _with(settings: Settings, changed: dict[str, Any]) -> Settings:
+    return replace(settings, paper=replace(settings.paper, **changed))
 
 
 def _widget(name: str) -> tuple[Callable[..., Any], str, dict[str, Any]]:
-    """Which control a setting has, its label and its options, from what ``Paper`` says of it."""
+    """The control of a setting, its label and options, from what ``Paper`` says of it."""
     said = Paper.__dataclass_fields__[name].metadata
-    allowed, options = said["allowed"], {"help": said["help"]}
+    label, allowed, options = said["label"], said["allowed"], {"help": said["help"]}
     if allowed is bool:
-        return st.toggle, said["label"], options
+        return st.toggle, label, options
     if allowed is str:
-        wide = {} if name in ("title", "caption") else {"width": 170}
+        wide = {} if name in WORDS else {"width": 170}
         widget = st.text_area if name == "caption" else st.text_input
-        return widget, said["label"], options | wide | {"max_chars": MOST_LETTERS}
+        return widget, label, options | wide | {"max_chars": MOST_LETTERS}
     if isinstance(allowed[0], str):
-        options |= {"options": allowed, "format_func": _named, "width": 190}
-        return st.selectbox, said["label"], options
+        return (
+            st.selectbox,
+            label,
+            options | {"options": allowed, "format_func": _named, "width": 190},
+        )
     bounds = {"min_value": allowed[0], "max_value": allowed[1], "step": 0.5, "format": "%g"}
-    return st.number_input, said["label"], options | bounds | {"width": 145}
+    return st.number_input, label, options | bounds | {"width": 145}
 
 
 def _named(choice: str) -> str:
     return NAMES.get(choice, choice)
+
+
+def _of(labels: Mapping[Any, str], help: str) -> dict[str, Any]:
+    """What pills are told, of which several may be chosen."""
+    options: dict[str, Any] = {"options": list(labels), "format_func": labels.__getitem__}
+    return options | {"help": help, "selection_mode": "multi"}
 
 
 def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: str) -> None:
@@ -194,54 +203,13 @@ def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: 
         return replace(settings, **kept)
 
     shown = [one for one in getattr(s, name) if one in labels]
-    options = {"options": list(labels), "format_func": labels.__getitem__, "help": help}
-    state.setting_control(st.pills, label, name, shown, changed, selection_mode="multi", **options)
-
-
-def _chosen(
-    panes: Sequence[Mapping[str, Any]], name: str, is_charts: bool
-) -> list[Mapping[str, Any]]:
-    """Those of a page that were chosen; at first one chart, or all heatmaps."""
-    labels = {
-        pane["name"]: f"{k}. {parts.plain(title_of(pane, panes))}"
-        for k, pane in enumerate(panes, 1)
-    }
-    chosen = state.page_control(
-        st.pills,
-        "On it",
-        name,
-        [panes[0]["name"]] if is_charts else [],
-        options=list(labels),
-        selection_mode="multi",
-        format_func=labels.__getitem__,
-        help="What stands on the figure. None chosen: all of it.",
-    )
-    return [pane for pane in panes if pane["name"] in chosen] or list(panes)
-
-
-def _saved() -> dict[str, Any]:
-    """How the figure becomes a file."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        dpi = state.page_control(
-            st.segmented_control,
-            "PNG, dots per inch",
-            "paper_dpi",
-            300,
-            options=list(RESOLUTIONS),
-            required=True,
-            help="More are sharper and larger; journals ask for 300 to 600.",
-        )
-        help = "Letters as shapes: alike everywhere, but no text that can be edited."
-        outlines = state.page_control(
-            st.toggle, "SVG with outlines", "paper_outlines", False, help=help
-        )
-    return {"dpi": dpi, "outlines": outlines}
+    state.setting_control(st.pills, label, name, shown, changed, **_of(labels, help))
 
 
 # ---- the figure ----------------------------------------------------------------------------------
 
 
-def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure], saved: dict[str, Any]) -> None:
+def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure]) -> None:
     """The preview, what could not be shown, and the files; or why there is no figure."""
     try:
         figure, preview = _drawn((name, seen), draw)
@@ -249,10 +217,13 @@ def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure], saved: dict
         state.set_page_value("paper_saved", None)
         parts.message_box("refused", state.capital(str(problem)))
         return
-    state.set_page_value("paper_saved", (figure, saved))
     wide, tall = (2.54 * float(inches) for inches in figure.get_size_inches())
-    too_many = too_many_dots(figure, saved["dpi"])
-    with st.container(horizontal=True):
+    buttons = st.container(horizontal=True)
+    st.image(preview, f"{wide:.2f} × {tall:.2f} cm", alt=f"Preview of {figure.alt}")
+    kept = _resolution()
+    state.set_page_value("paper_saved", (figure, kept))
+    too_many = too_many_dots(figure, kept["dpi"])
+    with buttons:
         for form, (label, help) in FILES.items():
             st.download_button(
                 label,
@@ -264,9 +235,20 @@ def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure], saved: dict
                 help=help,
                 disabled=form == "png" and bool(too_many),
             )
-    st.image(preview, caption=f"{wide:.2f} × {tall:.2f} cm")
     for note in (*figure.notes, *filter(None, [state.capital(too_many)])):
         parts.message_box("flag", note)
+
+
+def _resolution() -> dict[str, Any]:
+    """How the figure becomes a file."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        help = "More are sharper and larger; journals ask for 300 to 600."
+        label, dpis = "PNG, dots per inch", {"options": list(RESOLUTIONS), "required": True}
+        dpi = state.page_control(st.segmented_control, label, "paper_dpi", 300, help=help, **dpis)
+        help = "Letters as shapes: alike everywhere, but no text that can be edited."
+        label = "SVG with outlines"
+        outlines = state.page_control(st.toggle, label, "paper_outlines", False, help=help)
+    return {"dpi": dpi, "outlines": outlines}
 
 
 def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -238,6 +239,43 @@ def test_numbers_too_small_to_read_are_left_out_with_a_sentence():
     found = re.fullmatch(pattern + " below the 5 pt that can be read.", sentence)
     assert float(found[1]) < SMALLEST == 5
     assert not panels(figure)[0].texts
+
+
+def test_tiny_shares_are_printed_as_on_the_screen_and_never_as_0():
+    """Without room they are ≈0, as there."""
+    given = trace(3, width=2, seed=1)
+    given = replace(given, weights=np.array([[1 - 3e-10, 3e-10, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]]))
+    for width, tiny in (("column", "3.0e−10"), (3.9, "≈0")):
+        (axes,) = panels(paper_figure(given, paper=Paper(width=width)))
+        texts = [text.get_text() for text in axes.texts]
+        assert texts == ["1.00", tiny, "0.00", "0.50", "0.50", "0.00", "0.20", "0.80", "0.00"]
+
+
+def test_without_titles_of_axes_the_cells_stay_as_large_and_the_figure_is_lower():
+    with_titles = paper_figure(trace(), tokens=WORDS)
+    without = paper_figure(trace(), tokens=WORDS, paper=Paper(axis_titles=False))
+    sides = [panels(settled(one))[0].bbox.width for one in (with_titles, without)]
+    assert sides[0] == pytest.approx(sides[1])
+    assert without.get_figheight() < with_titles.get_figheight()
+
+
+def test_four_heads_on_a_slide_name_all_words():
+    words = ["the", "animal", "did", "not", "cross", "the", "street", "because", "it"]
+    figure = paper_figure(
+        trace(9, heads=4), tokens=words, heads=None, paper=Paper(width="slide", numbers=False)
+    )
+    assert len(labels(panels(figure)[0].yaxis)) == 9
+    assert {len(labels(axes.xaxis)) for axes in panels(figure)} <= {0, 9}
+
+
+def test_where_nearly_all_shares_look_alike_a_sentence_hints_at_the_logarithmic_range():
+    hint = "Most shares of weights are below 0.01: a logarithmic range shows them."
+    given = trace(200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert hint in paper_figure(given).notes
+        assert hint not in paper_figure(given, paper=Paper(logarithmic=True)).notes
+        assert hint not in paper_figure(trace(20)).notes
 
 
 def test_two_heads_stand_side_by_side_on_a_page():

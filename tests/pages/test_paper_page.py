@@ -76,6 +76,8 @@ def test_the_figure_on_the_page_is_that_of_the_settings():
     ran(at.text_input(key="set_paper_query").set_value("Zeile"))
     (axes,) = panels(at)
     assert axes.get_ylabel() == "Zeile"
+    (picture,) = (at.get("imgs") or at.get("image"))[0].proto.imgs
+    assert picture.alt == "Preview of weights; rows: the, cat, purrs, because, it, ate"
     cells = axes.collections[0].get_array()
     assert np.array_equal(cells, run(settings(at)).weights[0])
     drawn = figure_of(at)
