@@ -6,12 +6,13 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from attention.cancellation import zeros_of
 from attention.conversion import shown
 from attention.stages import PROJECTIONS, STAGES
 from attention.trace import AttentionTrace
@@ -37,6 +38,8 @@ class View:
     head: int = 0  # which one, of `heads`
     heads: int = 1
     softcap: float | None = None
+    # where a stage is 0 but for what rounding left, which is printed as 0
+    zeros: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -92,9 +95,29 @@ class View:
         labels = _labels(
             stages, tokens, key_tokens, _named(names), crossed=trace.memory is not None
         )
+        zeros = {
+            name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
+            for name, where in zeros_of(trace).items()
+        }
         return cls(
-            stages, labels, allowed, trace.scale, bias, trace.softmax, head, heads, trace.softcap
+            stages,
+            labels,
+            allowed,
+            trace.scale,
+            bias,
+            trace.softmax,
+            head,
+            heads,
+            trace.softcap,
+            zeros,
         )
+
+    def printed(self, name: str) -> np.ndarray:
+        """A stage as it is printed: 0 where it is 0 but for what rounding left of its terms."""
+        matrix, where = self.stages[name], self.zeros.get(name)
+        if where is None or where.shape != matrix.shape:
+            return matrix
+        return np.where(where, matrix.dtype.type(0), matrix)
 
     @property
     def divides_by_root(self) -> bool:

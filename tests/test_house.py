@@ -35,7 +35,7 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     ),
     "pages": (
         {"maths", "frameworks", "readers", "session", "html", "figures", "exports"},
-        {"numpy", "pandas", "plotly", "streamlit", "starlette"},
+        {"numpy", "pandas", "plotly", "streamlit", "starlette", "segno"},
     ),
     "launch": ({"maths", "session", "pages"}, {"streamlit"}),
 }

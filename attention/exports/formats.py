@@ -14,6 +14,7 @@ from attention.exports import bounds, code, paper, tables, text
 from attention.exports.inputs import of_settings, with_whole
 from attention.exports.report import to_report
 from attention.figures.panes import Pane
+from attention.html import looks
 from attention.limits import BadInput
 from attention.paper import Paper
 from attention.session.about import About, what_it_is
@@ -63,7 +64,7 @@ class Format:
     mime: str
     help: str
     write: Callable[[PageContents], bytes]
-    one: bool = True  # whether it holds one item and head
+    one: bool = True  # whether its stages are of one item and head, and its name says which
 
     def name(self, about: About) -> str:
         """The file's name, which says the item and the head where it holds one of several."""
@@ -95,6 +96,11 @@ def _report(page: PageContents) -> bytes:
         facts=facts,
         code=code.to_python(settings, page.trace, page.title).decode(),
     )
+
+
+def _lines(page: PageContents) -> bytes:
+    drawn = looks.svg(page.view, page.settings.query, page.settings.digits, page.about.lines())
+    return drawn.encode()
 
 
 FORMATS = {
@@ -140,6 +146,13 @@ FORMATS = {
         "text/markdown",
         "A table for each stage, rounded as on the page.",
         lambda page: text.to_markdown(page.chosen, page.settings.digits, page.about_chosen),
+    ),
+    "lines": Format(
+        "SVG, who looks at whom",
+        "who_looks_at_whom.svg",
+        "image/svg+xml",
+        "The weights as lines from word to word, the chosen query in front.",
+        _lines,
     ),
     "python": Format(
         "Python script",
@@ -206,7 +219,14 @@ def everything(page: PageContents) -> Iterator[tuple[float, str, bytes]]:
 
 def refusal(key: str, page: PageContents) -> str:
     """Why a format is not written of this page; "" where it is."""
+    if key == "lines":
+        return looks.refusal(page.view)
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
+
+
+def reservation(key: str, page: PageContents) -> str:
+    """Why a format that is written may not open here again; "" where it does."""
+    return bounds.opens_not(key, page.chosen)
 
 
 def _bounded(key: str, page: PageContents) -> bytes:

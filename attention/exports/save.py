@@ -47,9 +47,10 @@ def save(
     ----------
     trace : AttentionTrace
     path : file to write
-        Its ending says the form. ``.npz`` holds every item and head, ``.csv`` (a line for each
-        cell) and ``.json`` one item and head, all exact; ``.tex`` and ``.md`` hold one item and
-        head, rounded to ``digits``.
+        Its ending says the form. ``.npz`` holds every item and head. ``.csv`` (a line for each
+        cell), ``.json``, ``.tex`` and ``.md`` hold one item and head, beside W_Q, W_K and W_V of
+        all heads where the trace has these. All are exact but ``.tex`` and ``.md``, which are
+        rounded to ``digits``.
     tokens, key_tokens, item, head :
         As in :meth:`attention.view.View.of`.
     stages : names such as ``["scores", "weights"]``, by default all; ``.npz`` holds all
@@ -107,13 +108,15 @@ def report(
 ) -> None:
     """Write one HTML file with a coloured table of every stage; it needs no network.
 
+    Of several heads it shows one, with that head's columns of W_Q, W_K and W_V.
+
     Parameters
     ----------
     trace : AttentionTrace
     path : file to write, .html
     tokens, key_tokens, item, head :
         As in :meth:`attention.View.of`.
-    digits : of the numbers
+    digits : of the numbers that are printed; a large matrix is an image with a dot for each
     title : over the page
     source : where the inputs came from, for the page to say beside version and date
 

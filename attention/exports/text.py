@@ -76,7 +76,8 @@ def to_latex(shown: View | AttentionTrace, digits: int = 2, about: About = UNKNO
     view = as_view(shown)
     parts = ["\n".join(f"% {line}" for line in [*about.lines(), _rounded(digits), *_needs(view)])]
     for name, matrix in view.stages.items():
-        body = _matrix(rounded(matrix, digits), view.rows(name), view.columns(name))
+        texts = rounded(view.printed(name), digits)
+        body = _matrix(texts, view.rows(name), view.columns(name))
         wide = matrix.shape[1]
         most = f"\\setcounter{{MaxMatrixCols}}{{{wide}}}\n" if wide > 10 else ""
         most = most if "bmatrix" in body else ""
@@ -134,11 +135,12 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UN
     view = as_view(shown)
     parts = [f"{about.markdown()}\n- {_rounded(digits)}"]
     for name, matrix in view.stages.items():
+        texts = rounded(view.printed(name), digits)
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [
             f"| **{plain(label)}** | {' | '.join(row)} |"
-            for label, row in zip(view.rows(name), rounded(matrix, digits), strict=True)
+            for label, row in zip(view.rows(name), texts, strict=True)
         ]
         parts.append(f"### {plain(STAGES[name].heading)}\n\n{head}\n" + "\n".join(lines))
     return ("\n\n".join(parts) + "\n").encode()

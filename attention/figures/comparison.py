@@ -7,14 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.colours import around_zero
-from attention.figures.panes import Pane, Words, pane
+from attention.colours import around_zero, hidden_cells
+from attention.figures.panes import Cell, Pane, Words, marks_of, pane
+from attention.frameworks.beside import Both
 from attention.frameworks.differing import limits_of
 from attention.frameworks.distance import largest_finite
 from attention.frameworks.records import Answer
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
+from attention.view import View
 
 Labels = tuple[Sequence[str], ...]  # of rows and of columns
+
+
+ALIKE = "alike"  # the group of stages that are the same in A and B
 
 
 class Compared(NamedTuple):
@@ -99,6 +105,59 @@ def beside_ours(
         for name, title, answer in everyone
         for stage, columns in (("weights", "keys"), ("output", "d_v"))
     ]
+
+
+def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = None) -> list[Pane]:
+    """A stage of A, of B, and B − A where that can be said; one pane where A and B are alike.
+
+    That of B, where one can change its numbers, is called as its stage.
+    A and B share the range of their colours, the difference has its own; what is pointed at in one
+    is marked in all three, and so is the chosen ``cell``.
+    """
+    there = [M for M in (both.a, both.b) if M is not None]
+    less = both.drawn
+    mine, *_, own = limits_of(both.name, [*(2 * there)[:2], *([] if less is None else [less])])
+    heading, formula = STAGES[both.name].heading, STAGES[both.name].formula
+    of_a, of_b = hidden_cells(a, both.name), hidden_cells(b, both.name)
+    of_less = None if of_a is None or of_b is None or less is None else of_a & of_b
+    is_in_order = both.in_order is None
+    of_both, least = (b, "B less A.") if is_in_order else (a, "B less A, word by word.")
+    sides = [
+        (f"{both.name}_a", both.a, a, mine, of_a, f"{heading}, A", "As it is pinned."),
+        (both.name, both.b, b, mine, of_b, f"{heading}, B", formula),
+        (
+            f"{both.name}_difference",
+            less,
+            b if is_in_order else a,
+            own,
+            of_less,
+            "B − A",
+            least,
+        ),
+    ]
+    if both.is_alike:
+        sides = [(both.name, both.b, b, mine, of_b, heading, "The same in A and B.")]
+    names = [name for name, M, *_ in sides if M is not None and is_in_order]
+    panes = []
+    for name, M, side, limits, hidden, symbol, sentence in sides:
+        if M is None:
+            continue
+        made = pane(
+            name,
+            M,
+            side.rows(both.name),
+            side.columns(both.name),
+            limits=limits,
+            digits=digits,
+            hidden=hidden,
+            printed=M if M is less else side.printed(both.name),
+            marks=marks_of(both.name, None, cell),
+            words=_words(ALIKE if both.is_alike else heading, symbol, sentence),
+            in_colours=True,
+        )
+        made["sources"] = [(other, "same") for other in names if other != name]
+        panes.append(made)
+    return panes
 
 
 def _limits(most: float, share: bool) -> tuple[float, float]:

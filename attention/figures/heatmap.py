@@ -31,6 +31,7 @@ def heatmap(
     *,
     limits: tuple[float, float],
     title: str = "",
+    printed: np.ndarray | None = None,
     digits: int = 2,
     hidden: np.ndarray | None = None,
     marks: tuple[Mark, ...] = (),
@@ -42,6 +43,7 @@ def heatmap(
     ----------
     matrix : (r, c)
     rows, columns : r and c labels, shown as typed (nothing in them is read as markup)
+    printed : (r, c), what is written in the cells, where that is not the matrix
     limits : the colour range; (0, 1) is a share, anything else is taken to diverge about 0
     hidden : (r, c), True where the cell stands behind a mask: grey, with its number
     marks : ("query", row, None) frames a row, ("cell", row, column) frames a cell
@@ -51,7 +53,7 @@ def heatmap(
     >>> figure["data"][0]["text"]
     [['1', '0'], ['0', '1']]
     """
-    text = cells(matrix, digits)
+    text = cells(matrix if printed is None else printed, digits)
     covered = np.zeros(matrix.shape, bool) if hidden is None else hidden
     broken = ~np.isfinite(matrix) & ~covered
     main = scale(limits, bar) | {"z": pack(np.where(covered | broken, np.nan, matrix))}

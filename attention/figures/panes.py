@@ -63,7 +63,7 @@ def panes(
     """
     limits = colour_limits(view)
     return [
-        _stage(view, name, limits[name], digits, _marks(name, query, cell), title, in_colours)
+        _stage(view, name, limits[name], digits, marks_of(name, query, cell), title, in_colours)
         for name, matrix in view.stages.items()
         if matrix.size and (only is None or name in only)
     ]
@@ -110,6 +110,7 @@ def _stage(
         view.stages[name],
         view.rows(name),
         view.columns(name),
+        printed=view.printed(name),
         limits=limits,
         digits=digits,
         hidden=hidden_cells(view, name),
@@ -130,13 +131,18 @@ def pane(
     *,
     words: Words,
     limits: tuple[float, float],
+    printed: np.ndarray | None = None,
     digits: int = 2,
     hidden: np.ndarray | None = None,
     marks: tuple[Mark, ...] = (),
     title: str = "",
     in_colours: bool = False,
 ) -> Pane:
-    """One (rows, columns) matrix as a heatmap, with the words around it."""
+    """One (rows, columns) matrix as a heatmap, with the words around it.
+
+    Its numbers are written as those of ``printed``, if it is given.
+    """
+    printed = matrix if printed is None else printed
     heading = " = ".join(filter(None, (words["symbol"], words["formula"])))
     heading = " · ".join(filter(None, (heading, title)))
     labels = tuple(rows), tuple(columns)
@@ -149,6 +155,7 @@ def pane(
             matrix,
             *labels,
             limits=limits,
+            printed=printed,
             digits=digits,
             hidden=hidden,
             marks=marks,
@@ -160,7 +167,7 @@ def pane(
         "name": name,
         **words,
         "shape": f"{matrix.shape[0]} × {matrix.shape[1]}",
-        "alt": alternative(matrix, rows, columns, hidden, words["symbol"], digits),
+        "alt": alternative(printed, rows, columns, hidden, words["symbol"], digits),
         "rows": tuple(rows),
         "columns": tuple(columns),
         "sources": [],
@@ -173,8 +180,7 @@ def pane(
             figure["data"][0]["colorbar"] |= ROOTS
         for _, i, j in marks:
             if j is not None:
-                value = matrix[i, j]
-                made["chosen"] = (i, j, number(value, digits), exact(value))
+                made["chosen"] = (i, j, number(printed[i, j], digits), exact(matrix[i, j]))
     return made
 
 
@@ -207,7 +213,8 @@ def _count(count: int, word: str) -> str:
     return f"{count} {word}{'s' * (count != 1)}"
 
 
-def _marks(name: str, query: int | None, cell: Cell | None) -> tuple[Mark, ...]:
+def marks_of(name: str, query: int | None, cell: Cell | None) -> tuple[Mark, ...]:
+    """The frames of a stage: around the query's row, and around the chosen cell."""
     marks: list[Mark] = []
     if query is not None and STAGES[name].rows == "queries":
         marks.append(("query", query, None))

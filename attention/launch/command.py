@@ -23,6 +23,7 @@ NEEDED = {  # at least
     "pandas": (2, 2),
     "plotly": (6, 3),
     "matplotlib": (3, 11),
+    "segno": (1, 6),
 }
 
 

@@ -78,7 +78,8 @@ def rail(s: Settings, notice: str) -> None:
     """All controls, in the sidebar, under their headings; ``notice`` is HTML on the example."""
     with st.sidebar:
         _example(s)
-        st.html(f"<p class='notice'>{notice}</p>")
+        if notice:
+            st.html(f"<p class='notice'>{notice}</p>")
         for heading, controls in GROUPS.items() if not s.weights_alone else (("View", _view),):
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)

@@ -8,37 +8,38 @@ from typing import Any
 
 import streamlit as st
 
-from attention.arithmetic import cell as cell_arithmetic
 from attention.arithmetic import walk
 from attention.captions import formula
 from attention.exports import citation
-from attention.exports.formats import FORMATS, PageContents, everything, refusal
+from attention.exports.formats import FORMATS, PageContents, everything, refusal, reservation
 from attention.exports.paper import about
 from attention.figures import panes as figures
 from attention.finite import listed, troubles
+from attention.html import looks
 from attention.html import walk as tables
-from attention.numbers import number, rounded
-from attention.pages import board, controls, initialise, paper, parts, state, words, your_data
-from attention.session import board_edits
-from attention.session.about import behind, not_the_models, what_it_is
-from attention.session.board_edits import Operation, Refusal
+from attention.pages import (
+    board,
+    cells,
+    controls,
+    initialise,
+    paper,
+    parts,
+    picture,
+    state,
+    words,
+    your_data,
+)
+from attention.session.about import behind, what_it_is
 from attention.session.changes import name_of
-from attention.session.editing import token_sequence
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import no_key_sentences, one, run, view
-from attention.session.settings import Settings
 from attention.stages import STAGES
 
 FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
 )
-GLANCE = 8  # numbers of a row
-HOW_TO_CHANGE = (
-    " <span class='fine by-keys'>Type to change it.</span>"
-    " <span class='fine by-touch'>Tap it again to change it.</span>"
-)
-CELL, WALK = "This cell", "Step by step"
+CELL, WALK, LOOKS = "This cell", "Step by step", "Lines"
 ORDER = list(STAGES)
 ADDED = "mask"  # the pane that a setting adds
 BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
@@ -49,8 +50,8 @@ shown = view(s, trace)
 
 
 def show_cell(clicked: object) -> None:
-    """A click on the board; the browser is not trusted with more than a cell that exists."""
-    cell = existing(clicked)
+    """A click on the board."""
+    cell = cells.existing(clicked, shown)
     if cell is None:
         return
     stage, i, _ = cell
@@ -58,32 +59,6 @@ def show_cell(clicked: object) -> None:
     state.change(lambda settings: replace(settings, cell=cell, query=query))
     if state.page_value("below", CELL) != WALK:  # which shows the chosen query too
         state.choose("below", CELL)
-
-
-def existing(clicked: object) -> tuple[str, int, int] | None:
-    """The stage, row and column that were clicked; None where there is no such cell."""
-    if not isinstance(clicked, dict):
-        return None
-    stage, i, j = (clicked.get(name) for name in ("stage", "i", "j"))
-    if not isinstance(stage, str) or stage not in shown.stages:
-        return None
-    if type(i) is not int or type(j) is not int:  # True is no row
-        return None
-    rows, columns = shown.stages[stage].shape
-    return (stage, i, j) if 0 <= i < rows and 0 <= j < columns else None
-
-
-def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
-    """What was typed on the board; returns what was refused."""
-    refused: list[Refusal] = []
-
-    def act(settings: Settings) -> Settings:
-        settings, found = board_edits.apply(settings, operations)
-        refused.extend(found)
-        return settings
-
-    state.change(act, goes_on)
-    return refused
 
 
 def flags() -> list[str]:
@@ -139,7 +114,7 @@ sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
 sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
-for sentence in filter(None, (not_the_models(s), *behind(s))):
+for sentence in behind(s):
     parts.message_box("flag", sentence)
 parts.sentences(*state.sentences())
 
@@ -148,12 +123,7 @@ called, called_in_files = name_of(s)
 title = called + head
 panes = drawn(in_colours=True)
 for pane in panes:
-    pane["edit"] = "mask" if pane["name"] == "masked" else ""
-    if pane["name"] in s.matrices:
-        pane["edit"] = "cells"
-        sequence = token_sequence(s, pane["name"])
-        if sequence:
-            pane["tokens"] = getattr(s, sequence)
+    cells.let_edit(pane, s)
     pane["picks"] = pane["name"] in shown.stages
     pane["added"] = pane["name"] == ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
@@ -169,43 +139,10 @@ board.show(
     about=what_it_is(s),
     lit=tables.MAKES[state.page_value("steps", 1) - 1] if walking else "",
     on_picked=show_cell,
-    on_edited=edit,
+    on_edited=cells.edit,
 )
 for sentence in flags():
     parts.message_box("flag", sentence)
-
-
-def the_cell() -> None:
-    stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
-    where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
-    lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
-    result = number(shown.stages[stage][i, j], s.digits)  # in sight, however long the lines
-    how = HOW_TO_CHANGE if stage in s.matrices else ""
-    st.html(
-        f"<div class='chosen'><p><b>{escape(where)} = {result}</b>{how}</p>"
-        f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
-        + (what_follows() if stage in s.matrices else "")
-    )
-
-
-def what_follows() -> str:
-    """What the query makes of the inputs: an edit shows its effect beside it, on a phone too."""
-    last, words = "output", "output"
-    if "projected" in shown.stages:
-        last, words = "projected", "projected output"
-    weights, values = (rounded(shown.stages[name], s.digits)[s.query] for name in ("weights", last))
-    keys = [f"{key} {weight}" for key, weight in zip(shown.labels["keys"], weights, strict=True)]
-    token = escape(shown.labels["queries"][s.query])
-    weighs, gives = (escape(brief_list(found)) for found in (keys, values))
-    return (
-        f"<p class='follows'><b>“{token}”</b> gives the weights {weighs}"
-        f" and has the {words} {gives}.</p>"
-    )
-
-
-def brief_list(words: list[str]) -> str:
-    """As many as can be read at a glance."""
-    return ", ".join(words[:GLANCE]) + (" …" if len(words) > GLANCE else "")
 
 
 def the_walk() -> None:
@@ -250,6 +187,21 @@ def the_figures() -> None:
     st.html(tables.figures(shown, s.digits))
 
 
+def the_looks() -> None:
+    if sentence := looks.refusal(shown):
+        parts.note(state.capital(sentence))
+        return
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        picture.show("looks", looks.svg(shown, s.query, s.digits))
+    with right:
+        parts.note(
+            "Who looks at whom: the thicker a line, the larger the share that the query at the left"
+            " gives to the key at the right. Point at a word or a line; choose the query at the"
+            " left of the page."
+        )
+
+
 def the_exports() -> None:
     name = f"attention_{called_in_files}"
     st.subheader("Numbers, code, state", anchor=False)
@@ -270,8 +222,11 @@ def the_exports() -> None:
                 disabled=key in refused,
             )
     for why in dict.fromkeys(refused.values()):
-        labels = [f"“{FORMATS[key].label}”" for key in refused if refused[key] == why]
-        parts.note(f"Not offered: {', '.join(labels)}; {why}")
+        parts.note(f"Not offered: {_labels(refused, why)}; {why}")
+    offered = (key for key in FORMATS if key not in refused)
+    reserved = {key: why for key in offered if (why := reservation(key, page))}
+    for why in dict.fromkeys(reserved.values()):
+        parts.note(f"{_labels(reserved, why)} {why}.")
     parts.note(
         "Each file says the version, the date and where the inputs came from. The address of this"
         " page holds all settings, unless a box above says that they do not fit. A saved state"
@@ -307,6 +262,11 @@ def the_exports() -> None:
         st.code(citation.bibtex(), language="bibtex")
 
 
+def _labels(sentences: dict[str, str], why: str) -> str:
+    """The formats of which the same is said."""
+    return ", ".join(f"“{FORMATS[key].label}”" for key in sentences if sentences[key] == why)
+
+
 def stages_wanted(there: list[str]) -> list[str]:
     """Those that tables and texts hold; none: all."""
     return state.page_control(
@@ -328,30 +288,15 @@ def the_code() -> None:
 
 parts.address()
 below: dict[str, Callable[[], None]] = {
-    CELL: the_cell,
+    CELL: partial(cells.panel, s, shown),
     WALK: the_walk,
+    LOOKS: the_looks,
     "Spread": the_figures,
     "Initialise": partial(initialise.panel, s),
     state.DATA: partial(your_data.panel, s),
     "Take it away": the_exports,
     "Code": the_code,
 }
-with st.bottom, st.container(key="dock"):
-    panel = state.page_control(
-        st.segmented_control,
-        "Below the board",
-        "below",
-        CELL,
-        options=list(below),
-        required=True,
-        label_visibility="collapsed",
-        help="What stands below the board.",
-    )
-    if panel != state.DATA:
-        your_data.forget()
-    with (
-        st.container(key="dock_content"),
-        st.container(key=f"dock_{panel.lower().replace(' ', '_')}"),
-    ):
-        below[panel]()
+if parts.dock("below", below) != state.DATA:
+    your_data.forget()
 state.end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -63,6 +64,29 @@ def address() -> None:
         )
     elif not whole:
         message_box("flag", TOO_LARGE + KEPT)
+
+
+def dock(name: str, panels: Mapping[str, Callable[[], None]]) -> str:
+    """What stands below the board, one panel at a time, chosen by its label; which one."""
+    panel = next(iter(panels))
+    with st.bottom, st.container(key="dock"):
+        if len(panels) > 1:
+            panel = state.page_control(
+                st.segmented_control,
+                "Below the board",
+                name,
+                panel,
+                options=list(panels),
+                required=True,
+                label_visibility="collapsed",
+                help="What stands below the board.",
+            )
+        with (
+            st.container(key="dock_content"),
+            st.container(key=f"dock_{panel.lower().replace(' ', '_')}"),
+        ):
+            panels[panel]()
+    return panel
 
 
 @cache

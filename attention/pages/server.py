@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import io
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import plotly
+import segno
 import streamlit
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -20,6 +22,7 @@ from starlette.routing import Route
 
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
+from attention.pages.share import MAX_QR, QR_URL
 
 
 @cache
@@ -39,6 +42,16 @@ def plotly_js(request: Request) -> Response:
     if compressed:
         headers["Content-Encoding"] = "gzip"
     return Response(_plotly(compressed), media_type="text/javascript", headers=headers)
+
+
+def qr_svg(request: Request) -> Response:
+    """A link as a QR code, for a camera in a room; 400 for what is no link, or too long to read."""
+    text = request.query_params.get("text", "")
+    if not text.startswith(("http://", "https://")) or len(text) > MAX_QR:
+        return Response(status_code=400)
+    drawn = io.BytesIO()
+    segno.make_qr(text, error="m").save(drawn, kind="svg", scale=4, light="white")
+    return Response(drawn.getvalue(), media_type="image/svg+xml")
 
 
 HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
@@ -96,4 +109,5 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
 
 
 routes = [Route("/" + PLOTLY_URL, plotly_js)]
+routes += [Route("/" + QR_URL, qr_svg)]
 routes += [Route("/" + path, index_html) for path in PAGES]

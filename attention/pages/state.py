@@ -18,7 +18,7 @@ from attention.pages import start, store
 from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
-from attention.session.settings import PRINTED, SAMPLING, Settings
+from attention.session.settings import COMPARED, GUIDED, PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -28,7 +28,9 @@ LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
+KEPT = SAMPLING + PRINTED + COMPARED + GUIDED  # of the settings, beside another example
 Change = Callable[[Settings], Settings]
+Finish = Callable[[Settings, Settings], Settings]  # of settings before and after a change
 Widget = Callable[..., Any]  # a control of Streamlit
 Move = Callable[[Any], object]  # takes what a control was moved to
 Told = list[tuple[int, Any]]  # what the browser was told, each with the number of the run
@@ -45,6 +47,7 @@ class Visit:
     notices: list[str]  # what was refused
     remarks: list[str] = field(default_factory=list)  # what was understood
     page: str = ""  # the last that ran, as Streamlit calls it
+    finish: Finish = lambda before, after: after  # what that page makes of each change
     address: dict[str, str] = field(default_factory=dict)  # as it was opened
     # a scrub or a stroke of paint goes on: the address waits for its end, for one step of Back
     stroke_goes_on: bool = False
@@ -86,10 +89,11 @@ def _visit() -> Visit:
     return st.session_state["visit"]
 
 
-def begin() -> Settings:
+def begin(finish: Finish = lambda before, after: after) -> Settings:
     """The settings of this run: from the session, or from the address.
 
-    The address counts where the person came with one, or went Back.
+    The address counts where the person came with one, or went Back. What the page's controls change
+    goes through ``finish``.
     """
     address = st.query_params.to_dict()
     visit = st.session_state.get("visit")
@@ -99,7 +103,7 @@ def begin() -> Settings:
         _hear(visit)
     visit.run += 1
     _arrive(visit, address)
-    visit.page, visit.controls_drawn = _page(), set()
+    visit.page, visit.finish, visit.controls_drawn = _page(), finish, set()
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
@@ -319,7 +323,7 @@ def change(act: Change, goes_on: bool = False) -> None:
 def _apply(visit: Visit, act: Change) -> None:
     remarks = list(visit.remarks)
     try:
-        settings = check(act(visit.settings))
+        settings = check(visit.finish(visit.settings, act(visit.settings)))
         if settings.cell:
             settings = replace(settings, cell=links.existing_cell(settings))
         visit.settings = settings
@@ -362,8 +366,8 @@ def sentences() -> tuple[list[str], list[str]]:
 
 
 def example(settings: Settings, name: str) -> Settings:
-    """An example as it was made; what the other page samples stays, and how a figure is set."""
-    kept: dict[str, Any] = {field: getattr(settings, field) for field in SAMPLING + PRINTED}
+    """An example as it was made; what other pages show beside it stays, and how a figure is set."""
+    kept: dict[str, Any] = {field: getattr(settings, field) for field in KEPT}
     return replace(EXAMPLES[name].build(), **kept)
 
 
@@ -373,8 +377,15 @@ def reset() -> None:
 
 
 def open_file(content: bytes) -> None:
-    """Go on from a saved state; a file that is something else changes nothing."""
-    change(lambda settings: links.from_file(content))
+    """Go on from a saved state, beside what is pinned unless it has something pinned itself; a file
+    that is something else changes nothing.
+    """
+
+    def opened(settings: Settings) -> Settings:
+        found = links.from_file(content)
+        return found if found.pinned else replace(found, pinned=settings.pinned)
+
+    change(opened)
 
 
 # ---- controls ---------------------------------------------------------------

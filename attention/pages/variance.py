@@ -7,14 +7,17 @@ import streamlit as st
 from attention import variance as maths
 from attention.exports import variance as exports
 from attention.figures import variance as figures
+from attention.html import lesson as lessons
 from attention.html import variance as tables
 from attention.pages import board, paper, parts, state
 from attention.pages.controls import field
+from attention.session import lesson
 from attention.session.about import what_it_is
 from attention.session.run import run, view
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
+GUESS_FIRST = "Two questions, each before the charts that answer it."
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
 s = state.begin()
@@ -79,68 +82,107 @@ asked = s.distribution, s.sample_d_k, s.sample_seed, s.samples
 points = maths.measure_all(*asked)
 counts, edges = maths.sampled_histogram(*asked)
 
-st.subheader("Longer vectors, wider scores", anchor=False)
-st.html(
-    "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1."
-    " Then so is each product q<sub>i</sub> k<sub>i</sub>, and variances of independent terms add"
-    " up: <b style='white-space: nowrap'>Var(q · k) = d<sub>k</sub></b>."
-    " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>:"
-    " <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
-    " long the vectors.</p>"
-)
-charts = figures.spread_panes(points, counts, edges)
+charts: list[Any] = []
 about = exports.what_was_drawn(s)
-board.show("spread", charts, about=about)
 
-st.subheader("What softmax makes of it", anchor=False)
-st.html(
-    "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets"
-    " e<sup>8</sup> ≈ 3,000 times its weight. Unscaled, differences grow with √d<sub>k</sub> until"
-    " one key takes all. There the softmax is flat: its derivative w(1 − w) is near 0 both at"
-    " w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
-)
-softmax = figures.softmax_panes(points, maths.middle_row(*asked))
-charts += softmax
-board.show("softmax", softmax, about=about)
 
-st.subheader("The matrices now on Explore", anchor=False)
-on_explore = view(s, run(s))
-stages = {name: on_explore.stages[name] for name in ("Q", "K", "scores", "scaled")}
-rule = maths.predict(stages["Q"], stages["K"])
-means = {name: float(matrix.mean()) for name, matrix in stages.items()}
-measured = {name: variance(matrix) for name, matrix in stages.items()}
-predicted = {"scores": rule.centred, "scaled": rule.centred * on_explore.scale**2}
-sentence = figures.explore_sentence(
-    s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size
-)
-left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
-with left:
-    explored = figures.explored_pane(measured, predicted, sentence)
-    charts.append(explored)
-    board.show("explored", [explored], about=what_it_is(s))
-with right:
-    st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
-    st.caption(
-        "Population variance (ddof 0) over every entry;"
-        " change the matrices on Explore and come back."
+def the_spread() -> None:
+    st.subheader("Longer vectors, wider scores", anchor=False)
+    st.html(
+        "<p class='notice'>Let the entries of q and k be independent, with mean 0 and variance 1."
+        " Then so is each product q<sub>i</sub> k<sub>i</sub>, and variances of independent terms"
+        " add up: <b style='white-space: nowrap'>Var(q · k) = d<sub>k</sub></b>."
+        " Dividing by √d<sub>k</sub> divides the variance by d<sub>k</sub>:"
+        " <b style='white-space: nowrap'>Var(q · k / √d<sub>k</sub>) = 1</b>, however"
+        " long the vectors.</p>"
     )
+    charts.extend(figures.spread_panes(points, counts, edges))
+    board.show("spread", charts, about=about)
 
-with st.expander("The numbers behind these charts"):
-    st.html(tables.points_table(points))
-    st.caption(
-        f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed {s.sample_seed}."
-        f" Each variance (ddof 0) is that of {s.samples:,} scores; the weights are those of"
-        f" {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
+
+def the_softmax() -> None:
+    st.subheader("What softmax makes of it", anchor=False)
+    st.html(
+        "<p class='notice'>Softmax turns differences into ratios: a score 8 above another gets"
+        " e<sup>8</sup> ≈ 3,000 times its weight. Unscaled, differences grow with √d<sub>k</sub>"
+        " until one key takes all. There the softmax is flat: its derivative w(1 − w) is near 0"
+        " both at w&nbsp;=&nbsp;1 and at w&nbsp;=&nbsp;0, and learning stands still.</p>"
     )
-    st.download_button(
-        "CSV",
-        lambda: exports.to_csv(points, exports.what_was_drawn(s)),
-        "attention_variance.csv",
-        "text/csv",
-        on_click="ignore",
-        key="variance_csv",
-        help="The points of the charts as a table.",
+    softmax = figures.softmax_panes(points, maths.middle_row(*asked))
+    charts.extend(softmax)
+    board.show("softmax", softmax, about=about)
+
+
+def the_matrices() -> None:
+    st.subheader("The matrices now on Explore", anchor=False)
+    on_explore = view(s, run(s))
+    stages = {name: on_explore.stages[name] for name in ("Q", "K", "scores", "scaled")}
+    rule = maths.predict(stages["Q"], stages["K"])
+    means = {name: float(matrix.mean()) for name, matrix in stages.items()}
+    measured = {name: variance(matrix) for name, matrix in stages.items()}
+    predicted = {"scores": rule.centred, "scaled": rule.centred * on_explore.scale**2}
+    sentence = figures.explore_sentence(
+        s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size
     )
-paper.offer(s, charts, "attention_why", about)
+    left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
+    with left:
+        explored = figures.explored_pane(measured, predicted, sentence)
+        charts.append(explored)
+        board.show("explored", [explored], about=what_it_is(s))
+    with right:
+        st.html(tables.explored_table(means, measured, predicted, max(s.digits, 2)))
+        st.caption(
+            "Population variance (ddof 0) over every entry;"
+            " change the matrices on Explore and come back."
+        )
+
+
+def the_numbers() -> None:
+    with st.expander("The numbers behind these charts"):
+        st.html(tables.points_table(points))
+        st.caption(
+            f"Entries of q and k: {maths.DISTRIBUTIONS[s.distribution].label}, seed"
+            f" {s.sample_seed}. Each variance (ddof 0) is that of {s.samples:,} scores; the weights"
+            f" are those of {min(s.samples, maths.MOST_ROWS)} rows of {maths.N_KEYS} keys."
+        )
+        st.download_button(
+            "CSV",
+            lambda: exports.to_csv(points, exports.what_was_drawn(s)),
+            "attention_variance.csv",
+            "text/csv",
+            on_click="ignore",
+            key="variance_csv",
+            help="The points of the charts as a table.",
+        )
+
+
+def guessed(k: int, asked: lesson.Guess) -> bool:
+    """Whether one has guessed; then also what is right."""
+    with st.container(key=f"lesson_why_{k}"):
+        choice = state.page_control(
+            st.pills, asked.question, f"why_guess_{k}", None, options=list(asked.options)
+        )
+        if choice is None:
+            return False
+        st.html(lessons.answer(choice in asked.right, asked.answer))
+        return True
+
+
+def sections() -> None:
+    """All of the page; where one guesses first, up to the question that is open."""
+    guesses: tuple[lesson.Guess | None, ...] = (None, None)
+    if state.page_control(st.toggle, "Guess first", "guess_first", False, help=GUESS_FIRST):
+        point = maths.measure(s.distribution, lesson.GUESSED_D_K, s.sample_seed, s.samples)
+        guesses = lesson.guesses(point)
+    for k, (asked, show) in enumerate(zip(guesses, (the_spread, the_softmax), strict=True)):
+        if asked and not guessed(k, asked):
+            return
+        show()
+    the_matrices()
+    the_numbers()
+    paper.offer(s, charts, "attention_why", about)
+
+
+sections()
 parts.address()
 state.end()

@@ -11,7 +11,7 @@ from attention.html import preview as tables
 from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import chooser, parts, state
 from attention.pages.chooser import ChosenFile
-from attention.readers import array_files, opening
+from attention.readers import array_files, opening, own_files
 from attention.readers.entry import PASTED, ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
@@ -31,7 +31,7 @@ from attention.readers.select import (
 from attention.readers.tables import COMMAS, Ambiguous
 from attention.readers.tensor_names import layers, recognised
 from attention.session import adopt, changes, links
-from attention.session.about import NOT_ITS_EMBEDDINGS
+from attention.session.about import not_the_models
 from attention.session.adopt import ROLES
 from attention.session.settings import Settings
 from attention.session.validate import check
@@ -126,6 +126,9 @@ def _files(s: Settings, files: Sequence[ChosenFile]) -> None:
             "flag",
             f"One file is read at a time, with a config.json beside it; left out: {left_out}.",
         )
+    if zipped := own_files.state_in(first.sent) if first.is_whole else b"":
+        _saved_state(zipped, "This is the zip that this page makes; a saved state lies in it.")
+        return
     _content(s, first.name, first.content())
 
 
@@ -138,15 +141,7 @@ def forget() -> None:
 def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> None:
     """What one file holds, or a text that was ``typed``."""
     if links.is_file(content):
-        parts.note("This is a saved state of this page.")
-        state.button(
-            "Open it",
-            "open_file",
-            state.open_file,
-            (content,),
-            type="primary",
-            help="Goes on from this state; Back brings the numbers of now again.",
-        )
+        _saved_state(content, "This is a saved state of this page.")
         return
     if config := opening.config_in(content):
         _configuration(config)
@@ -171,11 +166,10 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     config, first = _config(arrays), st.container()
     picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
     selected = gather(arrays, picks, where, config, typed)
-    if behind := adopt.behind(selected):
-        X = s.matrices.get("X")
-        alone = selected.keys() & set(WEIGHTS) and "X" not in selected and not (X and X.origin)
+    behind = not_the_models(adopt.origins(s, selected)), *adopt.behind(selected)
+    if left := " ".join(filter(None, behind)):
         with first:  # above what was chosen, apart from how it was read
-            parts.message_box("flag", " ".join([*[NOT_ITS_EMBEDDINGS] * bool(alone), *behind]))
+            parts.message_box("flag", left)
     try:
         said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
     finally:
@@ -191,6 +185,19 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         type="primary",
         disabled=not selected,
         help="Puts them on the board; Back brings what stood there again.",
+    )
+
+
+def _saved_state(content: bytes, says: str) -> None:
+    """What goes on from a saved state, once it is opened."""
+    parts.note(says)
+    state.button(
+        "Open it",
+        "open_file",
+        state.open_file,
+        (content,),
+        type="primary",
+        help="Goes on from this state; Back brings the numbers of now again.",
     )
 
 
@@ -331,7 +338,7 @@ def _single(
         help="Which input of the attention they become.",
     )
     picks: Picks = {role: (name, _selection(role, entry))}
-    return picks, _heads(s, picks, config)
+    return picks, _heads(s, picks, arrays, config)
 
 
 def _several(
@@ -385,17 +392,20 @@ def _several(
                         again=any(name == picked for picked, _ in picks.values()),
                     ),
                 )
-    return picks, _heads(s, picks, config)
+    return picks, _heads(s, picks, arrays, config)
 
 
-def _heads(s: Settings, picks: Picks, config: ModelConfig | None) -> int | None:
+def _heads(
+    s: Settings, picks: Picks, arrays: dict[str, ArrayEntry], config: ModelConfig | None
+) -> int | None:
     """How many heads share the columns of what comes; None: as the arrays have them."""
     joined = state.page_value("load_axis", "batch") == "heads" and picks.keys() & set("QKV")
     names = [picks[role][0] for role in ("W_Q", "W_K", "W_V", "Q", "K", "V") if role in picks]
     if joined or not names:
         return None
     heads = config.of(names[0]).heads if config else None
-    known = heads and f"{heads.heads}, by config.json"
+    own = next((arrays[name].heads for name in names if arrays[name].heads), None)
+    known = f"{heads.heads}, by config.json" if heads else own and f"{own}, by the file"
     return state.page_control(
         st.number_input,
         "Heads that share the columns",

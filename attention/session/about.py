@@ -15,10 +15,12 @@ from attention.markdown import plain
 from attention.masks import MASKS
 from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
+from attention.readers.tensor_names import recognised
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe
 from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings
+from attention.stages import PROJECTIONS
 from attention.weights import INITIALISERS
 
 CHANGED = ", changed by hand since"
@@ -150,15 +152,20 @@ NOT_ITS_EMBEDDINGS = (
 
 def behind(s: Settings) -> tuple[str, ...]:
     """What the models have that these inputs are from, and this formula has not."""
-    return tuple(dict.fromkeys(came.behind for came in s.origins.values() if came.behind))
+    left = dict.fromkeys(came.behind for came in s.origins.values())
+    return tuple(filter(None, (not_the_models(s.origins) if "X" in s.matrices else "", *left)))
 
 
-def not_the_models(s: Settings) -> str:
-    """That X did not come with weights of a model of which something stayed behind; else ""."""
-    X = s.matrices.get("X")
-    if X is None or X.origin or not behind(s):
-        return ""
-    return NOT_ITS_EMBEDDINGS
+def not_the_models(origins: Mapping[str, Origin]) -> str:
+    """That X did not come with the weights of a model, by where the inputs are from; else ""."""
+    of_model = any(name in PROJECTIONS and _of_a_model(came) for name, came in origins.items())
+    return NOT_ITS_EMBEDDINGS if of_model and "X" not in origins else ""
+
+
+def _of_a_model(came: Origin) -> bool:
+    """Whether something of a model stayed behind, or a tensor is called as models call theirs."""
+    names = (part.partition("[")[0] for part in came.source.split(", "))
+    return bool(came.behind) or any(map(recognised, names))
 
 
 def source_of(s: Settings, name: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from attention.limits import MAX_DIMENSION, BadInput
 from attention.readers.entry import ArrayEntry
-from attention.readers.select import FINISHED, MASK, SelectedArray, size
+from attention.readers.select import FINISHED, MASK, TRANSPOSED, SelectedArray, size
 from attention.readers.tensor_names import guess
 from attention.session import changes
 from attention.session.about import on_its_own
@@ -151,6 +151,12 @@ def _finished(
 def behind(brought: dict[str, SelectedArray]) -> list[str]:
     """What the model has that these arrays are from, and this formula has not; said first."""
     return [b.behind for b in brought.values() if b.behind]
+
+
+def origins(s: Settings, brought: dict[str, SelectedArray]) -> dict[str, Origin]:
+    """Where the inputs are from once these arrays are used."""
+    came = {name: origin for name, b in brought.items() if (origin := _origin(b))}
+    return came if brought.keys() & {*"QKV", FINISHED} else s.origins | came
 
 
 def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
@@ -300,7 +306,9 @@ def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:
     """
     if not b.name:
         values, remark = orient(b.values, d_in, role, b.stored)
-        return replace(_matrix(replace(b, values=values)), remark=remark)
+        turned = TRANSPOSED if b.source and values is not b.values else ""
+        b = replace(b, values=values, source=b.source + turned)
+        return replace(_matrix(b), remark=remark)
     if len(b.values) != d_in:
         raise BadInput(
             f"{role} takes {len(b.values)} numbers in, and {giver} has {d_in} columns; bring one of"

@@ -44,11 +44,13 @@ from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
-from attention.session.settings import DRAWN, MATRICES, Settings, bounds
+from attention.session.settings import COMPARED, DRAWN, GUIDED, MATRICES, Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
+LATER: dict[str, Any] = {name: getattr(Settings, name) for name in COMPARED + GUIDED}
+BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
@@ -177,6 +179,8 @@ CODECS: dict[str, Codec] = {
     "samples": _INTEGER,
     "distribution": _WORD,
     "sample_seed": _INTEGER,
+    "mistake": _WORD,
+    "step": _INTEGER,
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(
@@ -207,7 +211,25 @@ def write(
             link[name] = ABSENT
         elif mine is not None and (whole or mine != theirs):
             link[name] = (matrix_text or write_matrix)(mine, settings.rows_of(name))
-    return link
+    return link | _beside(settings, matrix_text or write_matrix)
+
+
+def _beside(
+    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]
+) -> dict[str, str]:
+    """Of what is pinned its example, and each field that differs from these settings."""
+    pinned = settings.pinned
+    if pinned is None:
+        return {}
+    link = {"example": pinned.example}
+    for name, codec in CODECS.items():
+        if name not in COMPARED and getattr(pinned, name) != getattr(settings, name):
+            link[name] = codec.write(getattr(pinned, name))
+    for name in MATRICES:
+        mine = pinned.matrices.get(name)
+        if mine != settings.matrices.get(name):
+            link[name] = matrix_text(mine, pinned.rows_of(name)) if mine else ABSENT
+    return {BESIDE + name: text for name, text in link.items()}
 
 
 def address(settings: Settings) -> tuple[dict[str, str], bool]:
@@ -216,23 +238,32 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
     Where the link does not fit: the example, and a mark of the rest, which the state gives again
     after a way through a file, and which nobody can guess who does not have it.
     """
+    both = [settings, *([settings.pinned] if settings.pinned else [])]
+    link = {} if any(map(_is_large, both)) else write(settings)
+    if link and len(urlencode(link)) <= MAX_LINK:
+        return link, True
+    digest = hashlib.blake2b(digest_size=12)
+    for each in both:
+        for name, matrix in sorted(each.matrices.items()):
+            digest.update(name.encode() + identity(matrix))
+        fields = [  # what came later counts where it is used: so marks stay what they were
+            codec.write(getattr(each, name))
+            for name, codec in CODECS.items()
+            if name not in LATER or getattr(each, name) != LATER[name]
+        ]
+        digest.update(repr(fields).encode())
+    return {"example": settings.example, "partial": digest.hexdigest()}, False
+
+
+def _is_large(settings: Settings) -> bool:
+    """Whether it holds a matrix too large for any link."""
     made = EXAMPLES[settings.example].build().matrices
-    large = any(
+    return any(
         matrix.values.size > MAX_TYPED
         and matrix != made.get(name)
         and not matrix.follows(settings.rows_of(name))
         for name, matrix in settings.matrices.items()
     )
-    link = {} if large else write(settings)
-    if link and len(urlencode(link)) <= MAX_LINK:
-        return link, True
-    digest = hashlib.blake2b(digest_size=12)
-    for name, matrix in sorted(settings.matrices.items()):
-        digest.update(name.encode() + identity(matrix))
-    digest.update(
-        repr([codec.write(getattr(settings, name)) for name, codec in CODECS.items()]).encode()
-    )
-    return {"example": settings.example, "partial": digest.hexdigest()}, False
 
 
 def identity(matrix: Matrix) -> bytes:
@@ -243,6 +274,8 @@ def identity(matrix: Matrix) -> bytes:
 
 def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """The settings a link asks for, and a sentence for each parameter that could not be used."""
+    beside = {n.removeprefix(BESIDE): t for n, t in link.items() if n.startswith(BESIDE)}
+    link = {name: text for name, text in link.items() if not name.startswith(BESIDE)}
     notices = []
     asks = link.keys() & {*CODECS, *MATRICES, "partial"}
     name = link.get("example", UNNAMED if asks else FIRST)
@@ -252,7 +285,21 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
             " one."
         )
         name = FIRST
-    base = EXAMPLES[name].build()
+    settings, more = _changed(EXAMPLES[name].build(), link)
+    notices += more
+    if beside:
+        name = beside.get("example", settings.example)
+        base = replace(settings, example=name if name in EXAMPLES else OWN, mistake="")
+        pinned, more = _changed(base, beside, BESIDE)
+        settings, notices = replace(settings, pinned=pinned), notices + more
+    return settings, notices
+
+
+def _changed(
+    base: Settings, link: Mapping[str, str], called: str = ""
+) -> tuple[Settings, list[str]]:
+    """The settings with what the parameters of a link change, whose names begin as ``called``."""
+    notices: list[str] = []
     changes: dict[str, Any] = {}
     matrices, unknown = dict(base.matrices), []
     # the matrices last, as embeddings may follow from the tokens
@@ -275,9 +322,9 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
                     " on Explore, or bring them again."
                 )
             elif parameter != "example" and not parameter.startswith("embed"):
-                unknown.append(parameter)
+                unknown.append(called + parameter)
         except _REFUSALS as problem:
-            notices.append(_passed_over([parameter], problem))
+            notices.append(_passed_over([called + parameter], problem))
     changes |= _placed(
         changes.pop("origins", {}), matrices, changes.get("mask", base.mask) == DRAWN
     )

@@ -20,6 +20,9 @@ DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
+COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
+LAST_STEP = 8  # of the guided way, counted from 1
+GUIDED = ("step",)  # where one is on the guided way
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -62,6 +65,11 @@ class Settings:
     paper: Paper = Paper()  # how a figure to print is set
     paper_stages: tuple[str, ...] = ("weights",)  # on it; () for all
     paper_heads: tuple[int, ...] = ()  # on it; () for the one that is shown
+
+    step: int = 1  # of the guided way on the page Learn
+
+    pinned: Settings | None = None  # A of the page Compare, where these settings are B
+    mistake: str = ""  # what B does wrong there: a name in the table of known mistakes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "matrices", MappingProxyType(dict(self.matrices)))
@@ -173,6 +181,7 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "head": (0, s.heads - 1),
         "query": (0, len(s.tokens) - 1),
         "digits": (0, MAX_DIGITS),
+        "step": (1, LAST_STEP),
         "sample_d_k": (1, MAX_SAMPLE_D_K),
         "samples": (10, MAX_SAMPLES),
     }

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attention.frameworks.mistakes import BY_NAME
 from attention.limits import (
     LIMIT,
     MAX_BATCH,
@@ -51,7 +52,14 @@ def check(settings: Settings) -> Settings:
     stages = tuple(name for name in STAGES if name in settings.paper_stages)
     heads = tuple(sorted({head for head in settings.paper_heads if 0 <= head < settings.heads}))
     finished = settings.weights_alone
-    return replace(settings, **inside, paper_stages=stages, paper_heads=heads, finished=finished)
+    settings = replace(settings, **inside, paper_stages=stages, paper_heads=heads)
+    return replace(settings, finished=finished, pinned=_pinned(settings))
+
+
+def _pinned(settings: Settings) -> Settings | None:
+    """What is pinned, which itself has nothing beside it and does nothing wrong."""
+    alone = settings.pinned and replace(settings.pinned, pinned=None, mistake="")
+    return alone and check(alone)
 
 
 def _check_tokens(settings: Settings) -> None:
@@ -96,6 +104,8 @@ def _check_choices(settings: Settings) -> None:
             f"there is no distribution “{settings.distribution}” to sample from; choose one of"
             f" {known}."
         )
+    if settings.mistake and settings.mistake not in BY_NAME:
+        raise BadInput(f"there is no mistake called “{settings.mistake[:40]}”.")
     if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"

@@ -18,6 +18,7 @@ import pytest
 
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.shades import shades
+from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import Settings
 
@@ -298,8 +299,12 @@ class Dashboard:
 
     def upload(self, name: str, content: bytes) -> None:
         """Open a file under "Your data"."""
-        self._data()
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        self.choose_file(file)
+
+    def choose_file(self, file: dict | Path) -> None:
+        """The same with one that is on the disk, which costs less where it is large."""
+        self._data()
         self.page.locator(".st-key-dock_content input[type=file]").set_input_files(file)
 
     def _data(self) -> None:
@@ -355,14 +360,14 @@ class Profile:
         self.kept.goto(address + "_stcore/health")
         self.visits = 0
 
-    def open(self, width: int, height: int, scheme: str, permissions: tuple[str, ...]):
+    def open(self, width: int, height: int, scheme: str, permissions: tuple[str, ...], motion: str):
         """A new page."""
         self.visits += 1
         if permissions:
             self.context.grant_permissions(permissions)
         page = self.context.new_page()
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=scheme)
+        page.emulate_media(color_scheme=scheme, reduced_motion=motion)
         return page
 
     def clear(self, address: str) -> None:
@@ -390,13 +395,20 @@ def visit(browser, address, profiles):
     """Open pages as fresh visitors; at the end no page may have raised an error."""
     opened = []
 
-    def visitor(width=1440, height=900, scheme="light", at=address, permissions=()) -> Dashboard:
+    def visitor(
+        width=1440,
+        height=900,
+        scheme="light",
+        at=address,
+        permissions=(),
+        motion="reduce",  # gliding panes are drawn anew sixty times a second
+    ) -> Dashboard:
         if len(opened) == len(profiles):
             profiles.append(Profile(browser, address))
         if profiles[len(opened)].visits >= VISITS:
             profiles[len(opened)].context.close()
             profiles[len(opened)] = Profile(browser, address)
-        page = profiles[len(opened)].open(width, height, scheme, permissions)
+        page = profiles[len(opened)].open(width, height, scheme, permissions, motion)
         opened.append(Dashboard(page, at))
         return opened[-1]
 
@@ -404,6 +416,41 @@ def visit(browser, address, profiles):
     for profile, dashboard in zip(profiles, opened, strict=False):
         profile.clear(dashboard.address)
     assert [dashboard.errors for dashboard in opened if dashboard.errors] == []
+
+
+class Onlooker:
+    """One page for each size of the window, for tests that only look at what a link shows."""
+
+    def __init__(self, browser, address):
+        self.profile, self.address = Profile(browser, address), address
+        self.pages: dict[tuple[int, int], tuple[Dashboard, Settings]] = {}
+
+    def look(self, width: int = 1440, height: int = 900, **link) -> Dashboard:
+        """The page of that size, turned to this link; nothing may be changed on it."""
+        link = link or {"example": "four-words"}
+        wanted, size = links.read(link)[0], (width, height)
+        dashboard, shown = self.pages.pop(size, (None, None))
+        if dashboard is None:
+            page = self.profile.open(width, height, "light", (), "reduce")
+            dashboard = Dashboard(page, self.address).open(**link)
+        elif wanted != shown:
+            dashboard.after(lambda: dashboard.turn_to(**link))
+        dashboard.page.mouse.move(5, 5)
+        dashboard.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
+        self.pages[size] = dashboard, wanted
+        return dashboard
+
+
+@pytest.fixture(scope="session")
+def onlooker(browser, address) -> Onlooker:
+    return Onlooker(browser, address)
+
+
+@pytest.fixture
+def look(onlooker):
+    """See what a link shows, on a page that others have looked at before; it raises no error."""
+    yield onlooker.look
+    assert [found.errors for found, _ in onlooker.pages.values() if found.errors] == []
 
 
 def in_colours(s: Settings, stage: str) -> list[str]:

@@ -62,8 +62,8 @@ def test_every_example_shows_the_numbers_of_the_package(visit, subtests):
                 assert np.isnan(dashboard.numbers("weights_inf")[2]).all()
 
 
-def test_the_first_view_holds_formula_and_stages_up_to_the_weights(visit):
-    dashboard = visit().open()
+def test_the_first_view_holds_formula_and_stages_up_to_the_weights(look):
+    dashboard = look()
     assert "softmax( Q Kᵀ / √dk ) V" in dashboard.page.locator(
         ".board-formula"
     ).inner_text().replace("\n", "")
@@ -416,8 +416,8 @@ LONG = [
 
 
 @pytest.mark.parametrize("width", [390, 1440, 1920])
-def test_eight_tokens_show_every_number_and_every_label(visit, width):
-    dashboard = visit(width=width).open(**own(EIGHT))
+def test_eight_tokens_show_every_number_and_every_label(look, width):
+    dashboard = look(width, **own(EIGHT))
     for stage, count in {
         "X": 64,
         "W_Q": 32,
@@ -432,8 +432,8 @@ def test_eight_tokens_show_every_number_and_every_label(visit, width):
 
 
 @pytest.mark.parametrize("mask", ["none", "causal"])
-def test_the_attention_panes_of_four_words_stand_in_one_line(visit, mask):
-    dashboard = visit().open(mask=mask)
+def test_the_attention_panes_of_four_words_stand_in_one_line(look, mask):
+    dashboard = look(mask=mask)
     panes = dashboard.page.locator(".board-group[data-group=attention] .board-pane")
     assert panes.count() == {"none": 5, "causal": 6}[mask]
     assert len({pane.bounding_box()["y"] for pane in panes.all()}) == 1
@@ -441,8 +441,8 @@ def test_the_attention_panes_of_four_words_stand_in_one_line(visit, mask):
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_long_labels_leave_two_thirds_of_a_pane_to_the_cells(visit, width):
-    dashboard = visit(width=width).open(**own(LONG))
+def test_long_labels_leave_two_thirds_of_a_pane_to_the_cells(look, width):
+    dashboard = look(width, **own(LONG))
     for stage in ("X", "Q", "scores", "weights", "output"):
         pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
         left, right = dashboard.place(stage, 0, 0)[0], dashboard.place(stage, 0, 3)[0]
@@ -455,8 +455,8 @@ def test_long_labels_leave_two_thirds_of_a_pane_to_the_cells(visit, width):
     assert "antidisestablishmentarianism" in dashboard.page.locator(".board-tip").inner_text()
 
 
-def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(visit):
-    dashboard = visit().open(**own([f"t{k}" for k in range(20)]))
+def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(look):
+    dashboard = look(**own([f"t{k}" for k in range(20)]))
     for stage in ("scores", "scaled", "masked", "weights"):
         assert dashboard.painted(stage, "painted.bar"), stage
         assert dashboard.place(stage, 0, 19)[0] - dashboard.place(stage, 0, 0)[0] > 200, stage

@@ -67,6 +67,7 @@ def test_the_copied_link_opens_the_same_board_elsewhere(visit):
     panel = dashboard.page.locator(".share-panel")
     until(panel.get_by_text("The link was copied."))
     assert panel.get_by_text("This link holds everything").is_visible()
+    assert panel.get_by_text("No QR code: this address leads nobody else here.").is_visible()
     link = dashboard.page.evaluate("navigator.clipboard.readText()")
     other = visit()
     other.page.goto(link)
@@ -185,9 +186,9 @@ def test_embedded_in_another_page_it_shows_the_same_numbers(visit):
     [(1440, 900, "cat-sat"), (1920, 1080, "cat-sat"), (1440, 900, "sentence")],
 )
 def test_inputs_all_stages_and_the_arithmetic_are_seen_without_scrolling(
-    visit, width, height, example
+    look, width, height, example
 ):
-    dashboard = visit(width, height).open(example=example)
+    dashboard = look(width, height, example=example)
     dashboard.wait_for(
         """() => {
         const dock = document.querySelector('[data-testid=stBottomBlockContainer]')

@@ -13,7 +13,7 @@ SEEDS = (1, 2)
 @pytest.fixture
 def page(visit):
     """A new visitor's."""
-    return visit(permissions=monkey.PERMISSIONS).page
+    return visit(permissions=monkey.PERMISSIONS, motion="no-preference").page
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,9 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.exports import bounds
+from attention.exports import bounds, formats
 from attention.exports.formats import FORMATS, PageContents, everything, refusal
+from attention.exports.tables import to_csv
+from attention.exports.text import to_json, to_matrices
 from attention.figures import panes
+from attention.limits import BadInput
+from attention.readers import array_files, other_files, texts
+from attention.readers.opening import opened
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.view import View
@@ -25,6 +30,8 @@ def zipped() -> tuple[View, zipfile.ZipFile]:
 
 
 def test_the_zip_says_of_a_format_that_it_is_too_large_and_holds_the_others(monkeypatch):
+    monkeypatch.setattr(formats, "_picture", lambda *_: b"")  # drawing them takes seconds
+    monkeypatch.setattr(formats, "_figure", lambda *_: b"")
     now, whole = zipped()
     numbers = sum(matrix.size for matrix in now.stages.values())
     monkeypatch.setitem(bounds.MOST, "latex", numbers - 1)
@@ -44,7 +51,7 @@ def test_what_holds_all_numbers_is_never_too_large_and_every_text_is_bounded(key
         for name, M in stages.items()
     }
     said = bounds.too_large(key, View(large, {}, np.ones((1, 1), bool), 1.0))
-    assert bool(said) is (key not in ("npz", "state"))
+    assert bool(said) is (key not in ("npz", "state", "lines"))  # these by their words
     assert bounds.too_large(key, View(stages, {}, np.ones((1, 1), bool), 1.0)) == ""
 
 
@@ -74,3 +81,27 @@ def test_sixteen_heads_of_128_tokens_are_too_many_for_code_and_one_of_them_is_no
             "these stages hold 1,048,576 numbers in all 16 heads; "
         )
         assert bounds.too_large(key, replace(heads, stages=one, heads=1)) == ""
+
+
+@pytest.mark.parametrize("key", ["csv", "matrices", "json"])
+def test_a_text_that_is_too_long_to_be_opened_here_again_says_so_before_it_is_written(
+    key, monkeypatch
+):
+    for module in (bounds, other_files, array_files, texts):
+        monkeypatch.setattr(module, "MAX_FILE", 2**16)
+    write = {"csv": to_csv, "matrices": to_matrices, "json": to_json}[key]
+    rng, told = np.random.default_rng(0), []
+    for side in (25, 36, 70):
+        words = tuple(f"word {k}" for k in range(side))
+        labels, allowed = {"queries": words, "keys": words}, np.ones((side, side), bool)
+        shown = View({"weights": rng.random((side, side))}, labels, allowed, 1.0)
+        told.append(bool(bounds.opens_not(key, shown)))
+        content = write(shown)
+        try:
+            opened("it.csv", content)
+        except BadInput:
+            assert told[-1] and len(content) > 2**16
+        else:
+            assert not told[-1] or len(content) > 0.8 * 2**16
+    assert told == {"csv": [False, True, True]}.get(key, [False, False, True])
+    assert not bounds.opens_not("npz", shown)

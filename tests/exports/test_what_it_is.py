@@ -20,6 +20,7 @@ from attention.exports import paper
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.figures import panes
 from attention.readers import opening
+from attention.session.about import NOT_ITS_EMBEDDINGS
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.origin import Origin
@@ -56,6 +57,7 @@ SAID = [
     "example “A sentence, two heads”",
     FILE,
     "look-ahead (causal)",
+    NOT_ITS_EMBEDDINGS,
     BEHIND,
 ]
 LINES = [
@@ -64,6 +66,7 @@ LINES = [
     "X, W_Q, W_V: example “A sentence, two heads”",
     f"W_K: {FILE}",
     "mask: look-ahead (causal)",
+    NOT_ITS_EMBEDDINGS,
     BEHIND,
 ]
 WHOLE = [LINES[0], "all 2 heads", *LINES[2:]]
@@ -90,7 +93,7 @@ def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it
     assert frame["origin"][0] == first["X"] == "; ".join(OF_TABLES)
     assert first["W_K"] == f"{FILE}; {MADE}"
     assert first["mask"] == f"look-ahead (causal); {MADE}"
-    assert first["weights"] == f"computed; {MADE}; {BEHIND}"
+    assert first["weights"] == f"computed; {MADE}; {NOT_ITS_EMBEDDINGS}; {BEHIND}"
     shown = page().view
     weights = frame[frame["stage"] == "weights"].pivot(
         index="row", columns="column", values="value"
@@ -126,18 +129,18 @@ def test_json_has_it_by_name():
             "W_V": SAID[0],
             "mask": SAID[2],
         },
-        "stayed_behind": [BEHIND],
+        "stayed_behind": [NOT_ITS_EMBEDDINGS, BEHIND],
     }
     state = json.loads(written("state"))
     assert (state["version"], state["saved"]) == (attention.__version__, "1970-01-02")
     assert state["inputs"] == found["about"]["inputs"]
-    assert state["stayed_behind"] == [BEHIND]
+    assert state["stayed_behind"] == [NOT_ITS_EMBEDDINGS, BEHIND]
     assert (state["link"]["item"], state["link"]["head"]) == ("0", "1")
 
 
 def test_latex_says_it_in_comments_and_nowhere_else():
     lines = written("latex").decode().splitlines()
-    assert [line[2:] for line in lines[:7]] == [*OF_TABLES, EXACT]
+    assert [line[2:] for line in lines[:8]] == [*OF_TABLES, EXACT]
     code = [line for line in lines if not line.startswith("%")]
     assert not any(word in line for line in code for word in ("safetensors", "attention-stages"))
 
@@ -145,8 +148,8 @@ def test_latex_says_it_in_comments_and_nowhere_else():
 def test_markdown_says_it_in_a_list_above_the_tables():
     lines = written("markdown").decode().splitlines()
     plain = [re.sub(r"\\(.)", r"\1", line) for line in lines]
-    assert plain[:8] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
-    assert plain[8].startswith("### ")
+    assert plain[:9] == [*(f"- {line}" for line in [*OF_TABLES, EXACT]), ""]
+    assert plain[9].startswith("### ")
 
 
 def test_the_script_says_it_in_its_docstring_and_the_notebook_in_its_first_cell():
@@ -192,7 +195,7 @@ def test_the_report_says_it_in_its_first_table():
         "heads": "2",
         "scale": repr(contents.trace.scale),
         "softmax": "on",
-        "stayed behind": BEHIND,
+        "stayed behind": f"{NOT_ITS_EMBEDDINGS} {BEHIND}",
     }
 
 
@@ -227,6 +230,7 @@ def test_names_of_files_say_the_item_and_the_head_where_there_are_several():
         "json": "stages_head2.json",
         "latex": "stages_head2.tex",
         "markdown": "stages_head2.md",
+        "lines": "who_looks_at_whom_head2.svg",
         "python": "recompute.py",
         "notebook": "recompute.ipynb",
         "report": "report_head2.html",

@@ -147,12 +147,12 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
     ("installed", "sentence"),
     [
         (
-            {"pandas": "2.2.3", "plotly": "7.1.0", "matplotlib": "3.11.0"},
+            {"pandas": "2.2.3", "plotly": "7.1.0", "matplotlib": "3.11.0", "segno": "1.6.6"},
             'the dashboard also needs streamlit: pip install ".[app]"',
         ),
         (
             {command.DISTRIBUTION: "0.2.0", "streamlit": "1.59.2", "plotly": "10.0rc1"},
-            "the dashboard also needs pandas, matplotlib, streamlit 1.67 or newer"
+            "the dashboard also needs pandas, matplotlib, segno, streamlit 1.67 or newer"
             " (not 1.59.2):"
             ' pip install "attention-stage-by-stage[app]"',
         ),
@@ -162,6 +162,7 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
                 "pandas": "2.2",
                 "plotly": "6.3.0",
                 "matplotlib": "3.11.2",
+                "segno": "1.6",
             },
             "",
         ),

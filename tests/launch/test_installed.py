@@ -72,7 +72,7 @@ def test_without_the_dashboard_the_command_says_what_to_install(environments, tm
         2,
         "",
         "attention-stages: the dashboard also needs streamlit, pandas, plotly, "
-        "matplotlib: "
+        "matplotlib, segno: "
         'pip install "attention-stage-by-stage[app]"\n',
     )
 

@@ -1,15 +1,19 @@
 """What a browser sends of the files that were chosen, and what is made of it."""
 
 import base64
+import io
 import re
+import zipfile
 
 import pytest
-from pages.test_explore import below, opened, pasted, ran, said, settings
+from pages.test_explore import below, noted, opened, pasted, ran, said, settings
 
 from attention.limits import MAX_STATE, BadInput
 from attention.pages.chooser import MOST, ChosenFile, read
 from attention.readers.other_files import OtherKind
+from attention.session import links
 from attention.session.about import source_of
+from attention.session.examples import EXAMPLES
 
 
 def sent(content: bytes, **other) -> dict:
@@ -70,6 +74,21 @@ def test_a_file_that_is_not_whole_says_what_to_do():
     assert refused(BadInput, "x.csv", 10, b"") == (
         "x.csv was not sent beside the others, which are too large together; choose it alone."
     )
+
+
+def test_the_zip_of_everything_opens_to_its_saved_state():
+    at = below(opened(), "Your data")
+    state = links.to_file(EXAMPLES["sentence"].build())
+    with zipfile.ZipFile(file := io.BytesIO(), "w") as archive:
+        archive.writestr("cells_head1.csv", "")
+        archive.writestr("state.json", state)
+    content = file.getvalue()
+    chosen = ChosenFile("attention.zip", len(content), content)
+    at.session_state["visit"].page_values["load_file_chosen"] = 1, (chosen,)
+    ran(at)
+    assert any("the zip that this page makes; a saved state lies" in text for text in noted(at))
+    ran(at.button(key="open_file").click())
+    assert settings(at) == EXAMPLES["sentence"].build()
 
 
 def test_a_file_called_as_the_box_is_said_is_a_file_and_its_preview_promises_no_more():

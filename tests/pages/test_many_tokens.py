@@ -94,22 +94,26 @@ def test_what_is_too_large_to_write_is_not_offered_and_a_sentence_says_why(large
     one = sum(m.size * (heads if name in whole else 1) for name, m in now.stages.items())
     all_heads = sum(m.size * (1 if name in same else heads) for name, m in now.stages.items())
     off = {b.key.removeprefix("take_") for b in at.get("download_button") if b.proto.disabled}
-    assert off == MOST.keys() and one > 1_000_000
+    assert off == {*MOST, "lines"} and one > 1_000_000
     of_one = f"these stages hold {one:,} numbers; at most"
     of_all = f"these stages hold {all_heads:,} numbers in all 8 heads; at most"
     tables = "Not offered: “CSV, a line for each cell”, “CSV, matrices”, “JSON”"
     code, rest = "“Python script”, “Jupyter notebook”", "fit. NPZ holds them all."
     texts = "“LaTeX”, “Markdown”"
+    lines = "Not offered: “SVG, who looks at whom”; lines are drawn between at most 32 words; here"
+    lines += f" are {len(settings(at).tokens)}, which the map shows."
     notes = [html.unescape(re.sub("<[^>]*>", "", body)) for body in bodies(at)]
     assert [note for note in notes if note.startswith("Not offered: ")] == (
         [
             f"{tables}, {code}; {of_one} 1,000,000 {rest}",
             f"Not offered: {texts}, “HTML report”; {of_one} 250,000 {rest}",
+            lines,
         ]
         if heads == 1
         else [
             f"{tables}; {of_one} 1,000,000 {rest}",
             f"Not offered: {texts}; {of_one} 250,000 {rest}",
+            lines,
             f"Not offered: {code}; {of_all} 1,000,000 {rest}",
             f"Not offered: “HTML report”; {of_all} 250,000 {rest}",
         ]

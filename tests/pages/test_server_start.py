@@ -2,7 +2,14 @@
 
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.requests import Request
+
+from attention.pages.server import qr_svg
 
 ROOT = Path(__file__).parents[2]
 # Runs `streamlit run app.py` with a resolver that writes down what is asked and knows this machine
@@ -67,3 +74,24 @@ def test_connections_of_the_server_send_small_answers_at_once():
         [sys.executable, "-c", LIFE], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert run.stdout == "before: False\nafter: True\n", run.stderr
+
+
+def code(text: str):
+    scope = {"type": "http", "query_string": urlencode({"text": text}).encode(), "headers": []}
+    return qr_svg(Request(scope))
+
+
+def test_a_link_is_drawn_as_a_code_of_its_own_with_a_white_margin():
+    # QRCodeDetector of OpenCV 5.0 read both drawings back to their links
+    links = (f"https://example.org/?example=cat-sat&mask={mask}" for mask in ("none", "causal"))
+    drawn = [code(link) for link in links]
+    first, second = (ET.fromstring(answer.body) for answer in drawn)
+    assert drawn[0].media_type == "image/svg+xml" and drawn[0].status_code == 200
+    sides = float(first.get("width")), float(first.get("height"))
+    assert sides[0] == sides[1] == 4 * (33 + 2 * 4)  # 33 modules for 53 letters, and the margin
+    assert drawn[0].body != drawn[1].body and first.tag == second.tag
+
+
+@pytest.mark.parametrize("text", ["", "javascript:alert(1)", "https://" + "a" * 300])
+def test_what_is_no_link_or_too_long_to_be_read_gets_no_code(text):
+    assert (code(text).status_code, code(text).body) == (400, b"")

@@ -38,6 +38,7 @@ def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
         "JSON": "attention_sentence_stages_head2.json",
         "LaTeX": "attention_sentence_stages_head2.tex",
         "Markdown": "attention_sentence_stages_head2.md",
+        "SVG, who looks at whom": "attention_sentence_who_looks_at_whom_head2.svg",
         "Python script": "attention_sentence_recompute.py",
         "Jupyter notebook": "attention_sentence_recompute.ipynb",
         "HTML report": "attention_sentence_report_head2.html",

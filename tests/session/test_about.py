@@ -1,5 +1,6 @@
 """Where inputs came from is remembered beside them, travels with links, and is said in words."""
 
+import io
 import json
 from dataclasses import replace
 
@@ -8,17 +9,19 @@ import pytest
 
 import attention
 from attention import program
-from attention.readers import opening
+from attention.exports.tables import to_csv
+from attention.readers import model_config, opening
 from attention.readers.entry import PASTED
 from attention.readers.select import MASK, Selection, gather
 from attention.session import adopt, board_edits, changes, editing, kept, links
-from attention.session.about import not_the_models, what_it_is
+from attention.session.about import NOT_ITS_EMBEDDINGS, not_the_models, what_it_is
 from attention.session.board_edits import Operation
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Matrix, Recipe
 from attention.session.origin import Origin
 from attention.session.run import run
 from attention.session.validate import check
+from attention.view import View
 
 CAT, FOUR, TWO_HEADS = (EXAMPLES[name].build() for name in ("cat-sat", "four-words", "sentence"))
 BERT = "encoder.layer.0.attention.self"
@@ -105,25 +108,57 @@ def test_numbers_of_a_link_that_says_nothing_are_not_said_to_be_typed():
 
 def test_a_file_is_said_with_its_tensor_and_slice_and_without_its_folder(bert):
     found = sources(bert)
-    assert found["W_Q"] == f"bert.safetensors, {BERT}.query.weight"
-    assert found["W_K"] == f"bert.safetensors, {BERT}.key.weight[0:4, :]"
+    assert found["W_Q"] == f"bert.safetensors, {BERT}.query.weight, transposed"
+    assert found["W_K"] == f"bert.safetensors, {BERT}.key.weight[0:4, :], transposed"
     assert found["X"] == "example “Four words, by hand”"
 
 
 def test_what_stayed_behind_is_said_once_and_as_the_page_said_it(bert):
     assert what_it_is(bert).behind == (
+        NOT_ITS_EMBEDDINGS,
         f"The numbers will differ from the model’s: its bias stayed behind ({BERT}.query.bias).",
     )
 
 
 def test_embeddings_that_did_not_come_with_the_weights_of_a_model_are_said_not_to_be_its(bert):
-    assert not_the_models(bert) == (
+    assert not_the_models(bert.origins) == (
         "X holds none of the model’s embeddings, but vectors drawn or typed here: of the model"
         " there are the weights alone."
     )
     X = bert.matrices["X"]
     came = replace(X, origin=Origin.of("bert.safetensors, embeddings", X.values))
-    assert not_the_models(bert.with_matrix("X", came)) == not_the_models(FOUR) == ""
+    with_its_own = bert.with_matrix("X", came)
+    assert not_the_models(with_its_own.origins) == not_the_models(FOUR.origins) == ""
+    assert what_it_is(with_its_own).behind == what_it_is(bert).behind[1:]
+
+
+def test_embeddings_are_said_not_to_be_the_models_where_nothing_else_stayed_behind():
+    name = "layers.0.attention.wq.weight"  # as its name alone tells
+    file = io.BytesIO()
+    np.savez(file, **{f"encoder.{name}": np.eye(4), "W_K": np.eye(4)})
+    for picked, said in ((f"encoder.{name}", (NOT_ITS_EMBEDDINGS,)), ("W_K", ())):
+        role = "W_K" if picked == "W_K" else "W_Q"
+        s = brought(FOUR, "it.npz", file.getvalue(), {role: (picked, Selection())})
+        assert what_it_is(s).behind == said
+
+
+def test_a_weight_that_was_turned_says_so_with_and_without_a_name_of_a_model():
+    s = changes.set_dimension(FOUR, "d_k", 3)
+    text = b"1 2 3 4\n5 6 7 8\n9 1 2 3"
+    for content, said in ((text, "w.csv, transposed"), (b"1 2 3\n" * 4, "w.csv")):
+        turned = brought(s, "w.csv", content, {"W_Q": ("numbers", Selection())})
+        assert sources(turned)["W_Q"] == said
+
+
+def test_weights_that_were_read_by_a_config_say_so_and_others_beside_them_do_not():
+    config = model_config.read_config('{"model_type": "bert", "num_attention_heads": 2}')
+    arrays = opening.opened("b.safetensors", checkpoint())
+    picks = {"W_Q": (f"{BERT}.query.weight", Selection())}
+    s = adopt.adopt(FOUR, gather(arrays, picks, "b.safetensors", config))[0]
+    assert sources(s)["W_Q"] == (
+        f"b.safetensors, {BERT}.query.weight, transposed, read by the config.json beside it (bert)"
+    )
+    assert "config.json" in to_csv(View.of(run(s)), what_it_is(s)).decode().splitlines()[1]
 
 
 def test_what_stayed_behind_is_said_while_a_tensor_of_that_model_is_there(bert):
@@ -134,7 +169,7 @@ def test_what_stayed_behind_is_said_while_a_tensor_of_that_model_is_there(bert):
 
 def test_a_number_changed_after_the_file_is_said_and_the_old_one_typed_again_too(bert):
     changed = typed(bert, "W_Q")
-    source = f"bert.safetensors, {BERT}.query.weight"
+    source = f"bert.safetensors, {BERT}.query.weight, transposed"
     assert sources(changed)["W_Q"] == f"{source}, changed by hand since"
     old = repr(float(bert.matrices["W_Q"].values[0, 0]))
     assert sources(typed(changed, "W_Q", old))["W_Q"] == source
@@ -171,9 +206,10 @@ def test_a_mask_that_was_brought_is_said_and_forgotten_with_another(bert):
 
 def test_computed_q_and_the_weights_made_of_it_say_what_they_are_made_of(bert):
     projected = changes.start_from(bert, True, run(bert))
-    made = f"X (example “Four words, by hand”) and W_Q (bert.safetensors, {BERT}.query.weight)"
+    W_Q = f"bert.safetensors, {BERT}.query.weight, transposed"
+    made = f"X (example “Four words, by hand”) and W_Q ({W_Q})"
     assert sources(projected)["Q"] == f"the product of {made}"
-    assert what_it_is(projected).behind == what_it_is(bert).behind
+    assert what_it_is(projected).behind == what_it_is(bert).behind[1:]
     again = changes.start_from(projected, False, run(projected))
     assert sources(again)["X"] == "one-hot rows, so that X W is W"
     assert sources(again)["W_Q"] == f"Q (the product of {made})"
@@ -286,8 +322,8 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
         f"attention-stages {attention.__version__}, 1970-01-02",
         "head 2 of 2",
         "X, W_V: example “Four words, by hand”",
-        f"W_Q: bert.safetensors, {BERT}.query.weight",
-        f"W_K: bert.safetensors, {BERT}.key.weight[0:4, :]",
+        f"W_Q: bert.safetensors, {BERT}.query.weight, transposed",
+        f"W_K: bert.safetensors, {BERT}.key.weight[0:4, :], transposed",
         "mask: look-ahead (causal)",
         "padding: key 1 hidden",
         *what_it_is(bert).behind,

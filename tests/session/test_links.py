@@ -24,6 +24,7 @@ import attention
 from attention import words as by_word
 from attention.exports.tables import to_csv, to_npz
 from attention.figures.panes import panes
+from attention.frameworks.mistakes import BY_NAME
 from attention.limits import LIMIT, MAX_LINK, BadInput
 from attention.masks import MASKS
 from attention.session import changes, matrix
@@ -142,8 +143,17 @@ def states(draw):
     )
 
 
+@st.composite
+def compared(draw):
+    """A state beside another, which may share much with it."""
+    state = draw(states())
+    near = replace(state, mask="none", drawn=(), scale=2.0, digits=4)
+    pinned = draw(states() | st.just(check(near)))
+    return check(replace(state, pinned=pinned, mistake=draw(st.sampled_from(["", *BY_NAME]))))
+
+
 @profile(max_examples=150)
-@given(states())
+@given(states() | compared())
 def test_a_link_is_the_whole_state(state):
     link = write(state)
     assert all(isinstance(text, str) for text in link.values())
@@ -155,7 +165,7 @@ def test_a_link_is_the_whole_state(state):
 
 
 @profile(max_examples=30)
-@given(states())
+@given(states() | compared())
 def test_a_state_file_is_the_whole_state(state):
     assert from_file(to_file(state)) == state
 
@@ -171,6 +181,7 @@ def test_every_field_of_the_settings_travels():
         "example",
         "matrices",
         "drawn_from",
+        "pinned",  # by the parameters that begin with a.
     } == set(CODECS) - {"origins"}
 
 
@@ -841,3 +852,13 @@ def test_a_damaged_state_of_another_version_says_which_wrote_it():
         "this state file is damaged. The link's parameter “rotation” is unknown and was passed"
         f" over. Version 9.1.0 wrote it; this is {attention.__version__}."
     )
+
+
+def test_a_state_that_compares_nothing_keeps_the_mark_it_had_before_there_were_comparisons():
+    X = Matrix(np.arange(6 * 400.0).reshape(6, 400))
+    cat = EXAMPLES["cat-sat"].build()
+    large = replace(cat, matrices={**cat.matrices, "X": X}, mask="causal")
+    assert address(large)[0]["partial"] == "16dc3101d5226d742e452b27"
+    beside = address(replace(large, pinned=cat))[0]["partial"]
+    wrong = address(replace(large, pinned=cat, mistake="hiding: after softmax"))[0]["partial"]
+    assert len({beside, wrong, "16dc3101d5226d742e452b27"}) == 3

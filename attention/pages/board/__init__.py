@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,12 +57,15 @@ def show(
     formula: Sequence[tuple[str, str | None]] | None = None,
     remark: str = "",
     lit: str = "",
+    spoken_of: Collection[str] = (),
     tag: str = "",
     about: About | None = None,
     on_picked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
     """Draw the panes in place; the stage that is spoken of elsewhere on the page is ``lit``.
+
+    Where several are ``spoken_of``, the others are dimmed.
 
     ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
@@ -86,6 +89,7 @@ def show(
         "formula": formula,
         "remark": remark,
         "lit": lit,
+        "spokenOf": list(spoken_of),
         "about": "; ".join(about.lines()) if about else "",
         "edits": _answer(key) if on_edited else None,
         "tag": tag or _digest("".join(digests).encode()),

@@ -142,7 +142,8 @@ class Board {
     if (this.Plotly) return
     plotly(head.plotly)
       .then(Plotly => {
-        if (!this.root.isConnected || this.Plotly) return
+        // one that ended meanwhile may have another in its place, whose tag it must not take
+        if (!this.root.isConnected || this.Plotly || this.ended.signal.aborted) return
         this.Plotly = Plotly
         this.draw(false)
       })
@@ -226,8 +227,9 @@ class Board {
 
   // Light the stage that the walk speaks of, and bring it into sight when the walk goes on.
   accompany() {
-    const { lit } = this.head
+    const { lit, spokenOf } = this.head
     for (const [name, { element }] of this.panes) {
+      element.classList.toggle('dim', spokenOf.length > 0 && !spokenOf.includes(name))
       if (name === lit) element.setAttribute('aria-current', 'step')
       else element.removeAttribute('aria-current')
     }
@@ -673,10 +675,23 @@ class Board {
     const view = [...xaxis.range, ...[...yaxis.range].reverse()]
     const whole = [-0.5, pane.m - 0.5, -0.5, pane.n - 0.5]
     this.see(pane, view.some((at, k) => Math.abs(at - whole[k]) > 1e-6) ? view : null)
+    this.alike(pane, xaxis.range, yaxis.range)
     this.unmark()
     this.paint(pane)
     pane.grid.place()
     if (this.editor.open?.grid === pane.grid) this.editor.place()
+  }
+
+  // The same part of the same stage of another state, where both have one shape.
+  alike(pane, x, y) {
+    for (const [stage, what] of pane.spec.sources ?? []) {
+      const other = this.panes.get(stage)
+      if (what !== 'same' || !other?.wired || other.n !== pane.n || other.m !== pane.m) continue
+      const { xaxis, yaxis } = other.plot._fullLayout
+      const apart = (one, range) => one.some((at, k) => Math.abs(at - range[k]) > 1e-6)
+      if (!apart(x, xaxis.range) && !apart(y, yaxis.range)) continue
+      this.Plotly.relayout(other.plot, { 'xaxis.range': [...x], 'yaxis.range': [...y] })
+    }
   }
 
   // The part that is seen of a pane; null is all of it.
@@ -793,6 +808,7 @@ class Board {
         this.box(source, box, i, i, j, j)
         this.follow(source, i, j, used)
       }
+      if (what === 'same') this.box(source, box, i, i, j, j) // of another state
       if (what === 'row i') this.box(source, box, i, i, 0, m - 1)
       if (what === 'row j') this.box(source, box, j, j, 0, m - 1)
       if (what === 'column j') this.box(source, box, 0, n - 1, j, j)

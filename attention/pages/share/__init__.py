@@ -16,6 +16,7 @@ PART = (
     " “Take it away” saves the state as a file that opens anywhere."
 )
 
+QR_URL, MAX_QR = "vendor/qr.svg", 300  # where a code is drawn; of how many letters at most
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
     "attention_share",
@@ -31,6 +32,7 @@ _COMPONENT = st.components.v2.component(
 def button() -> None:
     """“Copy link”, for what is set."""
     parameters, whole = state.link()
-    says: dict[str, str | bool] = {"query": urlencode(parameters), "says": WHOLE if whole else PART}
+    says: dict[str, str | bool | int] = {"code": QR_URL, "most": MAX_QR}
+    says |= {"query": urlencode(parameters), "says": WHOLE if whole else PART}
     says["embeds"] = whole  # elsewhere a part would show other numbers
     _COMPONENT(key="share", data=json.dumps(says).encode())

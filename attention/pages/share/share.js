@@ -14,6 +14,7 @@ class Share {
     this.says = make('p', 'share-says', this.panel)
     this.link = this.field('The link')
     this.embed = this.field('A line that shows this page in another')
+    this.code = make('div', '', this.panel)
     this.done = make('p', 'share-done', this.panel)
     this.done.setAttribute('role', 'status')
     this.button.onclick = () => this.panel.hidden ? this.open() : this.close()
@@ -43,7 +44,8 @@ class Share {
     return field
   }
 
-  show ({ query, says, embeds }) {
+  show ({ query, says, embeds, code, most }) {
+    this.codeOf = { code, most, embeds }
     const { origin, pathname } = window.location
     const url = `${origin}${pathname}?${query}`
     this.says.textContent = says
@@ -52,10 +54,34 @@ class Share {
     const src = `${url}&embed=true`.replaceAll('&', '&amp;')
     this.embed.value = `<iframe src="${src}" width="100%" height="900"></iframe>`
     this.embed.closest('.share-line').hidden = !embeds
+    if (!this.panel.hidden) this.draw()
+  }
+
+  // The link as a code for other people's cameras, or why there is none.
+  draw () {
+    const { code, most, embeds } = this.codeOf
+    const url = this.link.value
+    const here = /^(localhost|.*\.localhost|127\..*|0\.0\.0\.0|\[::1\])$/
+    const long = `the link has ${url.length} letters; up to ${most} can be read off a wall.`
+    const reasons = [
+      [here.test(location.hostname), 'this address leads nobody else here.'],
+      [!embeds, 'the link finds these numbers in this browser alone.'],
+      [url.length > most, long],
+    ]
+    const why = reasons.find(([holds]) => holds)?.[1]
+    this.code.replaceChildren()
+    if (why) {
+      make('p', 'share-says', this.code, `No QR code: ${why}`)
+      return
+    }
+    const drawn = make('img', 'share-code', this.code)
+    drawn.alt = 'QR code of the link'
+    drawn.src = `${code}?text=${encodeURIComponent(url)}`
   }
 
   open () {
     this.panel.hidden = false
+    this.draw()
     this.button.setAttribute('aria-expanded', 'true')
     this.copy(this.link)
   }

@@ -1,0 +1,91 @@
+"""Who looks at whom: the weights as lines from each query to the keys, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from attention.numbers import number
+from attention.view import View
+
+MOST = 32  # words on a side; more lines than that are a thicket
+ROW, TOP, SIZE = 30, 26, 15  # px: of a word, above the first, of its letters
+GAP = 240  # px between the two columns of words
+LETTER = 0.62  # of SIZE: about the width of a letter
+WIDEST, THINNEST = 11.0, 0.05  # px: of a line with all of the share, and the least that is drawn
+STYLE = """
+svg.looks { max-width: 100%; height: auto; }
+.looks text { font: 15px system-ui, sans-serif; fill: currentColor; }
+.looks .of { font-size: 12px; opacity: .75; }
+.looks line { stroke: #2b7bba; opacity: .16; }
+.looks .chosen line { opacity: .85; }
+.looks .chosen .query { font-weight: 700; }
+.looks:hover .chosen:not(:hover) line { opacity: .3; }
+.looks .from:hover line, .looks line:hover { opacity: .95; }
+"""
+
+
+def refusal(view: View) -> str:
+    """One sentence where the weights are no shares, or of more words than can be told apart."""
+    if not view.softmax:
+        return "lines are drawn of shares, which softmax makes; here it is off."
+    count = max(view.stages["weights"].shape)
+    if count <= MOST:
+        return ""
+    return f"lines are drawn between at most {MOST} words; here are {count}, which the map shows."
+
+
+def svg(view: View, query: int, digits: int = 2, about: Sequence[str] = ()) -> str:
+    """Queries at the left, keys at the right, and a line for each share, as thick as it is large.
+
+    The lines of ``query`` stand out, on a page those of the word that is pointed at; each names its
+    number. A share whose line would be thinner than can be seen has none. ``about`` is what a file
+    says of itself.
+    """
+    weights, printed = view.stages["weights"], view.printed("weights")
+    queries, keys = view.labels["queries"], view.labels["keys"]
+    left, right = (max(map(len, words)) * LETTER * SIZE + 14 for words in (queries, keys))
+    width, height = left + GAP + right, TOP + ROW * max(weights.shape) + 6
+    groups = []
+    for i, word in enumerate(queries):
+        lines = [
+            _line((left, _y(i)), (left + GAP, _y(j)), share, f"“{word}” → “{key}”: {text}")
+            for j, key in enumerate(keys)
+            if WIDEST * (share := float(weights[i, j])) >= THINNEST
+            and (text := number(printed[i, j], digits))
+        ]
+        kind = "from chosen" if i == query else "from"
+        label = _text(left - 8, _y(i), word, "end", "query")
+        groups.append((i == query, f"<g class='{kind}'>{label}{''.join(lines)}</g>"))
+    above = [group for _, group in sorted(groups, key=lambda one: one[0])]  # the chosen one last
+    words = [_text(left + GAP + 8, _y(j), key, "start", "key") for j, key in enumerate(keys)]
+    heads = _text(left - 8, 12, "query", "end", "of")
+    heads += _text(left + GAP + 8, 12, "key", "start", "of")
+    best = f"the thickest of “{queries[query]}” leads to “{keys[int(weights[query].argmax())]}”"
+    best = best if weights[query].any() else f"“{queries[query]}” has none"
+    name = escape(f"Weights as lines; {best}.")
+    said = f"<desc>{escape(chr(10).join(about))}</desc>" if about else ""
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' class='looks' role='img' width='{width:.0f}'"
+        f" height='{height:.0f}' viewBox='0 0 {width:.0f} {height:.0f}' aria-label='{name}'>"
+        f"{said}<style>{STYLE}</style>{heads}{''.join(above)}{''.join(words)}</svg>"
+    )
+
+
+def _y(k: int) -> float:
+    return TOP + ROW * (k + 0.5)
+
+
+def _text(x: float, y: float, word: str, anchor: str, kind: str) -> str:
+    return (
+        f"<text x='{x:.1f}' y='{y:.1f}' class='{kind}' text-anchor='{anchor}'"
+        f" dominant-baseline='central'>{escape(word)}</text>"
+    )
+
+
+def _line(begin: tuple[float, float], end: tuple[float, float], share: float, said: str) -> str:
+    (x, y), (to_x, to_y) = begin, end
+    return (
+        f"<line x1='{x:.1f}' y1='{y:.1f}' x2='{to_x:.1f}' y2='{to_y:.1f}'"
+        f" stroke-width='{WIDEST * share:.3f}'><title>{escape(said)}</title></line>"
+    )

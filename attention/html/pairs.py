@@ -1,0 +1,67 @@
+"""What is said of two states beside each other, as static HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from attention.frameworks.beside import Change
+from attention.numbers import numbers
+from attention.stages import STAGES
+from attention.view import View
+
+MOST = 12  # queries that are named
+ALIKE = "A and B are the same: change any control or number, or choose a comparison above."
+
+
+def differing(lines: Sequence[str], look_for: str = "") -> str:
+    """The settings that differ, and what to ``look_for`` in the numbers."""
+    if not lines:
+        return f"<p class='apart'>{ALIKE}</p>"
+    said = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    seen = f"<p>{escape(look_for)}</p>" if look_for else ""
+    return f"<div class='apart'><b>A → B</b><ul>{said}</ul>{seen}</div>"
+
+
+def changes(found: Iterable[Change], a: View, digits: int) -> str:
+    """Where each stage changed most, a row each; nothing where none did."""
+    rows = []
+    for change in found:
+        row, column = a.rows(change.stage)[change.row], a.columns(change.stage)[change.column]
+        cells = (STAGES[change.stage].heading, row, column)
+        apart = np.array([change.before, change.after, change.after - change.before])
+        rows.append(
+            "".join(f"<td>{escape(text)}</td>" for text in cells)
+            + "".join(f"<td class='number'>{text}</td>" for text in numbers(apart, digits))
+        )
+    if not rows:
+        return ""
+    head = "".join(
+        f"<th>{word}</th>" for word in ("largest change of", "row", "column", "A", "B", "B − A")
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<table class='changes'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def winners(found: Sequence[tuple[str, str, str]]) -> str:
+    """The queries whose strongest key is another in B."""
+    if not found:
+        return ""
+    said = "; ".join(f"“{query}”: “{key}” → “{other}”" for query, key, other in found[:MOST])
+    said += f"; … and {len(found) - MOST:,} more" * (len(found) > MOST)
+    return f"<p class='notice'><b>Strongest key changed:</b> {escape(said)}</p>"
+
+
+def arithmetic(side: str, view: View, cell: tuple[str, int, int], lines: Sequence[str]) -> str:
+    """How a cell of one side is made; without ``lines`` it has none."""
+    stage, i, j = cell
+    if not lines:
+        return f"<p class='notice'>{side} has no such cell of {STAGES[stage].heading}.</p>"
+    where = f"{side}: {STAGES[stage].heading}, row {view.rows(stage)[i]}, column "
+    return (
+        f"<div class='chosen'><p><b>{escape(where + view.columns(stage)[j])}</b></p>"
+        f"<pre class='cell' data-cell='{side},{stage},{i},{j}'>{escape(chr(10).join(lines))}</pre>"
+        "</div>"
+    )

@@ -1,0 +1,215 @@
+"""Compare: what is pinned as A, the settings as B, and every stage of both with B − A."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention.arithmetic import cell as cell_arithmetic
+from attention.exports import pairs as files
+from attention.figures.comparison import apart
+from attention.figures.panes import Cell
+from attention.finite import listed
+from attention.frameworks import beside
+from attention.html import pairs as tables
+from attention.limits import BadInput
+from attention.numbers import number
+from attention.pages import (
+    board,
+    cells,
+    controls,
+    paper,
+    parts,
+    state,
+    words,
+    your_data,
+)
+from attention.session import links
+from attention.session import pair as pairs
+from attention.session.about import what_it_is
+from attention.session.settings import Settings
+from attention.stages import STAGES
+from attention.view import View
+
+CHANGED, CELL = "What changed", "This cell"
+OPEN = "Alone on Explore, in another tab."
+TOO_LARGE = "Too large for a link; Explore in the menu shows B, and after Swap A."
+SIDES = ("_difference", "_a")  # end the names of panes beside that of B
+NAME = "attention_compare"
+
+
+def preset(settings: Settings, name: str | None) -> Settings:
+    """One of the comparisons that everyone wants, made of B."""
+    if name is None:  # pressed again
+        return settings
+    return pairs.compared(pairs.PRESETS[name].make(pairs.pair_of(settings).b))
+
+
+def pin(settings: Settings) -> Settings:
+    """B becomes A."""
+    b = pairs.pair_of(settings).b
+    return pairs.compared(pairs.Pair(b, b))
+
+
+def only_a(settings: Settings) -> Settings:
+    """A takes the place of B, and nothing is pinned."""
+    return pairs.pair_of(settings).a
+
+
+PINNED: dict[str, tuple[str, Callable[[Settings], Settings], str]] = {
+    "pin": ("Pin B as A", pin, "B becomes A, and what you change from now on is compared with it."),
+    "swap": ("Swap", pairs.swapped, "A becomes B, and B becomes A."),
+    "only_a": ("Undo B", only_a, "B is as A again."),
+}
+
+
+def seen(pair: pairs.Pair) -> tuple[View, View, str]:
+    """The numbers of A and of B; B right, and why, where it cannot do wrong what it is to."""
+    try:
+        return *pairs.views(pair), ""
+    except BadInput as problem:
+        return *pairs.views(replace(pair, mistake="")), f"B is right: {problem}"
+
+
+s = state.begin(pairs.pin_first)
+pair = pairs.pair_of(s)
+a, b, is_right = seen(pair)
+pair = replace(pair, mistake="") if is_right else pair
+with st.sidebar:
+    parts.opening("<b>Two states beside each other.</b> A stays as it is; what you change is B.")
+    with st.container(horizontal=True, gap="small", key="pinned"):
+        for key, (label, act, help) in PINNED.items():
+            state.button(label, key, state.change, (act,), help=help, disabled=not s.pinned)
+        for name, side in (("A", pair.a), ("B", pair.b)):
+            link, whole = links.address(side)
+            st.link_button(
+                f"Open {name}",
+                f"./?{urlencode(link)}",
+                help=OPEN if whole else TOO_LARGE,
+                disabled=not whole,
+            )
+controls.rail(s, "")
+words.row(s)
+chosen = pairs.preset_of(pair)
+state.setting_control(
+    st.pills,
+    "Comparisons",
+    "preset",
+    chosen,
+    preset,
+    options=list(pairs.PRESETS),
+    format_func=lambda name: pairs.PRESETS[name].title,
+    label_visibility="collapsed",
+)
+look_for = pairs.PRESETS[chosen].sentence if chosen else ""
+st.html(tables.differing(pairs.differing(pair), look_for))
+parts.sentences(*state.sentences())
+if is_right:
+    parts.message_box("flag", is_right)
+
+stages = list(beside.stages(a, b))
+alike = [both for both in stages if both.is_alike]
+wanted = state.page_value("alike", False) or alike == stages
+panes = [
+    pane
+    for both in stages
+    if wanted or not both.is_alike
+    for pane in apart(both, a, b, digits=s.digits, cell=s.cell)
+]
+for pane in panes:
+    pane["filename"] = f"{NAME}_{pane['name']}"
+    pane["picks"] = True
+    cells.let_edit(pane, s)
+
+
+def show_cell(clicked: object) -> None:
+    """A click on a cell of A, of B or of their difference."""
+    if isinstance(clicked, dict) and isinstance(stage := clicked.get("stage"), str):
+        for side in SIDES:
+            stage = stage.removesuffix(side)
+        clicked = clicked | {"stage": stage}
+    cell = cells.existing(clicked, a, b)
+    if cell:
+        state.change(lambda settings: replace(settings, cell=cell))
+        state.choose("below_compare", CELL)
+
+
+board.show("compare_board", panes, about=what_it_is(s), on_picked=show_cell, on_edited=cells.edit)
+for both in stages:
+    if both.why_not:
+        parts.note(both.why_not)
+
+
+def what_changed() -> None:
+    largest = [found for both in stages if (found := beside.largest_change(both))]
+    with st.container(horizontal=True, gap="large"):
+        if largest:
+            st.html(tables.changes(largest, a, s.digits), width="content")
+        with st.container(width="stretch"):
+            if winners := tables.winners(beside.strongest_changed(a, b)):
+                st.html(winners)
+            if alike:
+                names = listed([STAGES[both.name].heading for both in alike])
+                parts.note(f"Alike in A and B, to the bit: {names}.")
+            state.page_control(
+                st.toggle,
+                "Show what is alike too",
+                "alike",
+                False,
+                help="All stages, also those whose numbers are the same in A and B.",
+            )
+
+
+def the_cell() -> None:
+    cell = s.cell or ("weights", s.query, 0)
+    sides = (("A", a), ("B", b))
+    both = [tables.arithmetic(name, side, cell, lines(name, side, cell)) for name, side in sides]
+    st.html(f"<div class='two'>{''.join(both)}</div>")
+
+
+def lines(side: str, shown: View, cell: Cell) -> list[str]:
+    """How a cell of one side is made; nothing where it has no such cell."""
+    stage, i, j = cell
+    if cells.existing({"stage": stage, "i": i, "j": j}, shown) is None:
+        return []
+    if side == "B" and pairs.is_wrong(pair, shown, stage):  # no formula leads to its number
+        result = number(shown.printed(stage)[i, j], s.digits)
+        return [f"in B {pairs.BY_NAME[pair.mistake].title}", f"= {result}"]
+    return cell_arithmetic(shown, stage, i, j, s.digits)
+
+
+def the_files() -> None:
+    formats = {
+        "csv": ("CSV, a line for each cell", "text/csv", partial(files.to_csv, pair, a, b, stages)),
+        "npz": ("NPZ for NumPy", "application/zip", partial(files.to_npz, pair, a, b, stages)),
+        "json": ("The state as a file", "application/json", partial(links.to_file, s)),
+    }
+    with st.container(horizontal=True, key="pair_formats"):
+        for ending, (label, mime, write) in formats.items():
+            st.download_button(
+                label,
+                write,
+                f"{NAME}.{ending}",
+                mime,
+                on_click="ignore",
+                key=f"take_{ending}",
+                help="A, B and B − A of every stage, exact to the bit.",
+            )
+    parts.note("The address of this page holds both A and B.")
+    paper.offer(s, panes, NAME)
+
+
+parts.address()
+below: dict[str, Callable[[], None]] = {
+    CHANGED: what_changed,
+    CELL: the_cell,
+    state.DATA: partial(your_data.panel, s),
+    "Take it away": the_files,
+}
+if parts.dock("below_compare", below) != state.DATA:
+    your_data.forget()
+state.end()

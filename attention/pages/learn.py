@@ -1,0 +1,143 @@
+"""Learn: the guided way over the board, one idea and one thing to do at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attention.figures import panes as figures
+from attention.html import lesson as tables
+from attention.pages import board, cells, controls, parts, state, words
+from attention.session import lesson
+from attention.session.about import what_it_is
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+from attention.session.settings import Settings
+from attention.stages import STAGES
+from attention.view import View
+
+SPOKEN_OF = "spoken of"  # the group of the step's stages
+SUITING = "cat-sat"  # an example
+BEGAN, DONE, GUESSED = "lesson_began", "lesson_done", "lesson_guessed"  # values of the page
+
+s = state.begin()
+step, count = lesson.STEPS[s.step - 1], len(lesson.STEPS)
+
+
+def begin(settings: Settings) -> Settings:
+    """The step with an example that suits the way."""
+    return lesson.go(state.example(settings, SUITING), settings.step)
+
+
+def began() -> Settings:
+    """The settings this step began with, as far as this visit knows."""
+    k, before = state.page_value(BEGAN, (None, s))
+    before = before if k == s.step else s
+    state.set_page_value(BEGAN, (s.step, before))
+    return before
+
+
+def guessed() -> str | None:
+    """What was guessed of the sentence and the query that stand."""
+    about, choice = state.page_value(GUESSED, (None, None))
+    return choice if about == (s.tokens, s.query, s.step) else None
+
+
+def guess(settings: Settings, choice: str | None) -> Settings:
+    if choice is not None:
+        about = settings.tokens, settings.query, settings.step
+        state.set_page_value(GUESSED, (about, choice))
+    return settings
+
+
+def card(shown: View, choice: str | None) -> None:
+    """What the step says and asks for, whether it was done, and the ways on and back."""
+    if step.is_done(began(), s) or choice is not None:
+        state.set_page_value(DONE, state.page_value(DONE, frozenset()) | {s.step})
+    done = s.step in state.page_value(DONE, frozenset())
+    with st.container(key="lesson"):
+        with st.container(horizontal=True, gap="small", key="lesson_says"):
+            idea, ask = step.idea(s, shown), step.ask(s, shown)
+            st.html(tables.step(s.step, count, step.title, idea, ask, done), width="stretch")
+            with st.container(horizontal=True, gap="small", width="content"):
+                way("Previous step", s.step - 1, "back", "Left")
+                way("Next step", s.step + 1, "forward", "Right", "primary" if done else "secondary")
+        if step.guess:
+            asked = step.guess(s, shown)
+            state.setting_control(
+                st.pills, asked.question, "lesson_guess", choice, guess, options=list(asked.options)
+            )
+            if choice is not None:
+                st.html(tables.answer(choice in asked.right, asked.answer))
+
+
+def way(label: str, k: int, arrow: str, key: str, look: str = "secondary") -> None:
+    state.button(
+        label,
+        f"lesson_{key.lower()}",
+        state.change,
+        (partial(lesson.go, k=k),),
+        icon=f":material/arrow_{arrow}:",
+        shortcut=key,
+        help="A step of the way.",
+        disabled=not 1 <= k <= count,
+        type=look,
+    )
+
+
+def live_board(shown: View, hidden: Collection[str]) -> None:
+    """The stages of the step, and dim below them the others; but not those ``hidden``."""
+    there = [name for name in shown.stages if name not in hidden]
+    look: dict[str, Any] = {"digits": s.digits, "query": s.query, "cell": s.cell}
+    panes = figures.panes(shown, only=there, **look)
+    for pane in panes:
+        cells.let_edit(pane, s)
+        pane["picks"] = True
+        if pane["name"] in step.stages:
+            pane["group"] = SPOKEN_OF
+
+    def show_cell(clicked: object) -> None:
+        cell = cells.existing(clicked, shown)
+        if cell:
+            i = cell[1] if STAGES[cell[0]].rows == "queries" else s.query
+            state.change(lambda settings: replace(settings, cell=cell, query=i))
+
+    board.show(
+        "board",
+        sorted(panes, key=lambda pane: pane["group"] != SPOKEN_OF),
+        spoken_of=step.stages,
+        about=what_it_is(s),
+        on_picked=show_cell,
+        on_edited=cells.edit,
+    )
+
+
+def page() -> None:
+    if why_not := lesson.suits(s):
+        parts.message_box("flag", why_not)
+        title = f"Begin with “{EXAMPLES[SUITING].title}”"
+        state.button(title, "lesson_begin", state.change, (begin,))
+        return
+    shown, choice = view(s, run(s)), guessed()
+    card(shown, choice)
+    hidden = step.hides if step.guess and choice is None else ()
+    live_board(shown, hidden)
+    if not hidden:
+        parts.dock("below_lesson", {"This cell": partial(cells.panel, s, shown)})
+
+
+with st.sidebar:
+    parts.opening(
+        f"<b>Attention in {count} steps.</b> Each says one idea and asks for one thing on the"
+        " board, of your own sentence if you like."
+    )
+controls.rail(s, "")
+words.row(s)
+parts.sentences(*state.sentences())
+page()
+parts.address()
+state.end()

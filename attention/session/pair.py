@@ -1,0 +1,320 @@
+"""Two states beside each other, A and B: what differs, in words, and every stage with B − A."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attention.frameworks.bench import Bench
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import BY_NAME, Mistake
+from attention.limits import BadInput
+from attention.masks import MASK_LABELS
+from attention.numbers import exact, number
+from attention.session.changes import set_mask, set_tokens
+from attention.session.matrix import Matrix
+from attention.session.run import one, run, view
+from attention.session.settings import (
+    DRAWN,
+    GUIDED,
+    MATRICES,
+    PRINTED,
+    SAMPLING,
+    Settings,
+    allowed,
+)
+from attention.stages import STAGES
+from attention.view import View
+
+TO_OUTPUT = tuple(STAGES)[: list(STAGES).index("output") + 1]
+AFTER_SOFTMAX = "hiding: after softmax"
+FILLS = {"-inf": "−∞", "-1e9": "−1e9, added"}
+LOOKS = ("query", "cell", "digits", *PRINTED, *SAMPLING, *GUIDED)  # of settings, no number
+LONGEST = 12  # words of a sentence that are listed
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What is compared: A, and B, which may also do one thing wrong."""
+
+    a: Settings
+    b: Settings
+    mistake: str = ""  # of B: a name in BY_NAME
+
+
+def pair_of(s: Settings) -> Pair:
+    """What these settings compare: what is pinned with themselves; nothing pinned, both alike."""
+    alone = replace(s, pinned=None, mistake="")
+    return Pair(s.pinned or alone, alone, s.mistake)
+
+
+def compared(pair: Pair) -> Settings:
+    """The settings that compare this pair: B, with A pinned beside it."""
+    a = replace(pair.a, pinned=None, mistake="")
+    return replace(pair.b, pinned=a, mistake=pair.mistake)
+
+
+def pin_first(before: Settings, after: Settings) -> Settings:
+    """The settings after a change, with those before it as A where nothing is pinned.
+
+    A change of what is looked at alone, such as the chosen cell, begins no comparison.
+    """
+    if before.pinned or after.pinned or _seen_alike(before, after):
+        return after
+    return compared(Pair(before, after, after.mistake))
+
+
+def _seen_alike(one: Settings, other: Settings) -> bool:
+    """Whether the two differ at most in what is looked at."""
+    looks = {name: getattr(one, name) for name in LOOKS}
+    return replace(other, **looks) == one
+
+
+def swapped(s: Settings) -> Settings:
+    """A as B and B as A."""
+    pair = pair_of(s)
+    if pair.mistake:
+        raise BadInput(f"B does one thing wrong ({_known(pair.mistake).title}), which A cannot.")
+    return compared(Pair(pair.b, pair.a))
+
+
+def views(pair: Pair) -> tuple[View, View]:
+    """The numbers of A and of B, of the item and head that each looks at.
+
+    Where B does something wrong, both end with the output of that head; one sentence where B
+    leaves no room for that.
+    """
+    a, b = view(pair.a, run(pair.a)), view(pair.b, run(pair.b))
+    if not pair.mistake:
+        return a, b
+    wrong = _with_mistake(pair.b, _known(pair.mistake))
+    stages = b.stages | {name: M for name, M in wrong.items() if name in b.stages}
+    visible = ~np.isneginf(stages["masked"])
+    zeros = {name: M for name, M in b.zeros.items() if stages[name] is b.stages[name]}
+    b = replace(b, stages=stages, allowed=visible, zeros=zeros)
+    return _to_output(a), _to_output(b)
+
+
+def is_wrong(pair: Pair, b: View, stage: str) -> bool:
+    """Whether what B does wrong changes this stage of it."""
+    if not pair.mistake:
+        return False
+    right = view(pair.b, run(pair.b)).stages[stage]
+    return not np.array_equal(right, b.stages[stage])
+
+
+def _to_output(shown: View) -> View:
+    return shown.only(TO_OUTPUT)
+
+
+def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
+    """The stages of the item and head that is looked at, with this done wrong."""
+    if not s.softmax or s.fill != "-inf":
+        raise BadInput(f"there is no room without softmax and −∞ for this: {mistake.title}.")
+    trace = run(s)
+    ours = one(s, trace)
+    mask = None if ours.allowed.all() else ours.allowed
+    given = Given(Q=ours.Q, K=ours.K, V=ours.V, allowed=mask, scale=trace.scale)
+    stages = Bench(checked(given)).run((mistake,))
+    if stages is None:
+        raise BadInput(f"there is no room here for this: {mistake.title}.")
+    return stages
+
+
+def _known(name: str) -> Mistake:
+    if name not in BY_NAME:
+        raise BadInput(f"there is no mistake called “{name}”.")
+    return BY_NAME[name]
+
+
+# ---- what differs, in words ----------------------------------------------------------------------
+
+
+def differing(pair: Pair) -> list[str]:
+    """The settings that differ, a line each: what, in A, in B; empty where none does."""
+    a, b = pair.a, pair.b
+    lines = [*_words(a, b), *_matrices(a, b), *_choices(a, b)]
+    if pair.mistake:
+        lines.append(f"in B {_known(pair.mistake).title}")
+    return lines
+
+
+def _words(a: Settings, b: Settings) -> Iterator[str]:
+    for what, mine, other in (
+        ("words", a.tokens, b.tokens),
+        ("second sequence", a.memory_tokens, b.memory_tokens),
+    ):
+        if mine != other:
+            yield f"{what}: {_sentence(mine)} → {_sentence(other)}"
+
+
+def _sentence(tokens: tuple[str, ...]) -> str:
+    more = f" … ({len(tokens)} words)" if len(tokens) > LONGEST else ""
+    return f"“{' '.join(tokens[:LONGEST])}{more}”" if tokens else "none"
+
+
+def _matrices(a: Settings, b: Settings) -> Iterator[str]:
+    for name in MATRICES:
+        mine, other = a.matrices.get(name), b.matrices.get(name)
+        if mine is not None and other is not None and mine.shape == other.shape:
+            changed = np.argwhere(mine.values != other.values)
+            if len(changed) == 1:
+                at = tuple(changed[0])
+                i, j = (int(k) + 1 for k in at[-2:])
+                before, after = (exact(M.values[at]).replace("-", "−") for M in (mine, other))
+                yield f"{name}, row {i}, column {j}: {before} → {after}"
+            elif len(changed):
+                yield f"{name}: {len(changed):,} of {mine.values.size:,} numbers"
+        elif mine is not None or other is not None:
+            yield f"{name}: {_size(mine)} → {_size(other)}"
+
+
+def _size(matrix: Matrix | None) -> str:
+    return " × ".join(map(str, matrix.shape)) if matrix else "none"
+
+
+def _choices(a: Settings, b: Settings) -> Iterator[str]:
+    """What is chosen beside the numbers."""
+    for what, said in CHOICES.items():
+        mine, other = said(a), said(b)
+        if mine != other:
+            yield f"{what}: {mine} → {other}"
+    if a.mask == b.mask == DRAWN and a.drawn != b.drawn:
+        seen = np.array(a.drawn), np.array(b.drawn)
+        if seen[0].shape == seen[1].shape:
+            yield f"drawn mask: {int((seen[0] != seen[1]).sum())} cells"
+
+
+def _scale(s: Settings) -> str:
+    return "1/√d_k" if s.scale is None else number(s.scale)
+
+
+def _padding(s: Settings) -> str:
+    return " ".join(f"“{s.key_tokens[k]}”" for k in s.padding) or "none"
+
+
+CHOICES: dict[str, Callable[[Settings], str]] = {
+    "heads": lambda s: str(s.heads),
+    "scale": _scale,
+    "mask": lambda s: MASK_LABELS.get(s.mask, s.mask),
+    "hidden as padding": _padding,
+    "what hidden scores become": lambda s: FILLS[s.fill],
+    "softmax": lambda s: "on" if s.softmax else "off",
+    "item": lambda s: str(s.item + 1),
+    "head": lambda s: str(s.head + 1),
+}
+
+
+# ---- the comparisons that everyone wants ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A comparison made by one click."""
+
+    title: str
+    sentence: str  # what to look for
+    make: Callable[[Settings], Pair]
+
+
+def _scaled(s: Settings) -> Pair:
+    return Pair(replace(s, scale=None), replace(s, scale=1.0))
+
+
+def _masked(s: Settings) -> Pair:
+    return Pair(set_mask(s, "none"), set_mask(s, "causal"))
+
+
+def _hiding(s: Settings) -> Settings:
+    """With a mask that hides something."""
+    s = replace(s, fill="-inf", softmax=True)
+    return s if not allowed(s).all() else set_mask(s, "causal")
+
+
+def _mask_after(s: Settings) -> Pair:
+    s = _hiding(s)
+    return Pair(s, s, AFTER_SOFTMAX)
+
+
+def _by_d_model(s: Settings) -> Pair:
+    if s.d_model is None:
+        raise BadInput("Q, K and V are given themselves here, so there is no d_model.")
+    return Pair(replace(s, scale=None), replace(s, scale=s.d_model**-0.5))
+
+
+def _filled(s: Settings) -> Pair:
+    s = _hiding(s)
+    return Pair(s, replace(s, fill="-1e9"))
+
+
+def _halved(s: Settings) -> Pair:
+    if s.heads > 1:
+        return Pair(replace(s, heads=1, head=0), s)
+    if 2 not in s.possible_heads:
+        raise BadInput("d_k or d_v is odd here, so it cannot be shared by two heads.")
+    return Pair(s, replace(s, heads=2))
+
+
+def _reordered(s: Settings) -> Pair:
+    """Back to front; words that repeat stay in their order, so that each is called as before."""
+    if s.mask not in ("none", DRAWN):  # it hides by place, and does not follow the words
+        s = set_mask(s, "none")
+    tokens = tuple(reversed(s.tokens))
+    copies = {word: [k for k, other in enumerate(s.tokens) if other == word] for word in tokens}
+    order: list[int | None] = [copies[word].pop(0) for word in tokens]
+    return Pair(s, set_tokens(s, tokens, order))
+
+
+PRESETS: dict[str, Preset] = {
+    "scale": Preset(
+        "√d_k or none",
+        "Undivided scores are larger, and softmax gives nearly all to one key.",
+        _scaled,
+    ),
+    "mask": Preset(
+        "look-ahead mask",
+        "What is hidden gets no weight, and the others share it in proportion.",
+        _masked,
+    ),
+    "after": Preset(
+        "mask after softmax",
+        "Set to 0 after the softmax, weights no longer add up to 1.",
+        _mask_after,
+    ),
+    "d_model": Preset(
+        "d_model for d_k",
+        "The root is of the width of one head’s keys; a larger one makes the weights more alike.",
+        _by_d_model,
+    ),
+    "fill": Preset(
+        "−1e9 for −∞",
+        "The same but for queries that see no key, and for scores that are as large.",
+        _filled,
+    ),
+    "heads": Preset(
+        "one head or two",
+        "Each head sees half of the columns, and has weights of its own.",
+        _halved,
+    ),
+    "order": Preset(
+        "words reordered",
+        "The same numbers, rearranged: without positions attention knows no order.",
+        _reordered,
+    ),
+}
+
+
+def preset_of(pair: Pair) -> str | None:
+    """Which of these comparisons it is; None where it is another."""
+    for name, preset in PRESETS.items():
+        for begin in (pair.a, pair.b):
+            try:
+                made = preset.make(begin)
+            except BadInput:
+                continue
+            alike = _seen_alike(made.a, pair.a) and _seen_alike(made.b, pair.b)
+            if alike and made.mistake == pair.mistake:
+                return name
+    return None

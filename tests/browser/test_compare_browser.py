@@ -1,0 +1,73 @@
+"""Compare in a real browser: from Explore to A, B and B − A, by real clicks and keys."""
+
+import numpy as np
+from browser.conftest import until
+
+from attention.session import pair
+from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
+
+CAT = EXAMPLES["cat-sat"].build()
+# the stages in whose pane the cell in row i and column j has a frame that is pointed at
+MARKED = """(cell) => [...document.querySelectorAll('.board-pane')]
+  .filter(pane => [...pane.querySelectorAll('.board-mark:not([hidden])')].some(box => {
+    const { x, y } = pane.querySelector('.board-canvas').painted.axes
+    const rect = box.getBoundingClientRect()
+    const canvas = pane.querySelector('.board-canvas').getBoundingClientRect()
+    const [i, j] = cell
+    return Math.abs(canvas.left + x(j) - (rect.left + rect.right) / 2) < 3
+      && Math.abs(canvas.top + y(i) - (rect.top + rect.bottom) / 2) < 3 }))
+  .map(pane => pane.dataset.stage)"""
+
+
+def apart(dashboard, compared, stage):
+    """A, B and B − A as painted, beside what the formula gives."""
+    a, b = (view.stages[stage] for view in pair.views(compared))
+    shown = [dashboard.numbers(name) for name in (f"{stage}_a", stage, f"{stage}_difference")]
+    for painted, M in zip(shown, (a, b, b - a), strict=True):
+        seen = ~np.isnan(painted)
+        assert seen.any()
+        np.testing.assert_array_equal(painted[seen], M[seen])
+
+
+def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
+    dashboard = visit().open(example="cat-sat")
+    page = dashboard.page
+    page.get_by_role("link", name="Compare").click()
+    until(page.get_by_text("A and B are the same"))
+    dashboard.idle()
+    # one number of X is typed: A is what was there before
+    x, y = dashboard.place("X", 1, 2)
+    page.mouse.click(x, y)
+    until(page.locator("pre.cell[data-cell='B,X,1,2']"))
+    dashboard.idle()
+    page.keyboard.type("7")
+    dashboard.after(lambda: page.keyboard.press("Enter"))
+    X = CAT.matrices["X"].values.copy()
+    before, X[1, 2] = X[1, 2], 7
+    said = f"X, row 2, column 3: {before:g} → 7".replace("-", "−")
+    until(page.get_by_text(said))
+    compared = pair.Pair(CAT, CAT.with_matrix("X", Matrix(X)))
+    for stage in ("X", "weights", "output"):
+        apart(dashboard, compared, stage)
+    # what is pointed at in A is marked in B and in their difference
+    dashboard.hover("weights_a", 1, 3)
+    assert set(dashboard.page.evaluate(MARKED, [1, 3])) >= {"weights", "weights_difference"}
+    # Back undoes, Forward brings it again, and a reload keeps it
+    page.go_back()
+    until(page.get_by_text("A and B are the same"))
+    page.go_forward()
+    until(page.get_by_text(said))
+    page.reload()
+    until(page.get_by_text(said))
+    dashboard.idle()
+    # a comparison made by one click, of which A is opened on Explore
+    dashboard.after(lambda: page.get_by_text("look-ahead mask", exact=True).click())
+    until(page.get_by_text("mask: none → look-ahead (causal)"))
+    apart(dashboard, pair.PRESETS["mask"].make(compared.b), "weights")
+    with page.context.expect_page() as another:
+        page.get_by_role("link", name="Open A").click()
+    explore = type(dashboard)(another.value, dashboard.address)
+    until(another.value.locator(".st-key-set_below"))
+    np.testing.assert_array_equal(explore.idle().numbers("X"), X)
+    assert "a." not in another.value.url

@@ -1,0 +1,22 @@
+"""What the tests of pages by AppTest need once, as a server has it, not for each page or run."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import app_test
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_as_a_server_keeps_it() -> Iterator[None]:
+    """Each new AppTest reads what all installed packages say of themselves, and each of its runs
+    compiles the pages anew; that was half of the processor time of these tests.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in (
+            (manifest_scanner, "scan_component_manifests"),
+            (app_test, "ScriptCache"),
+        ):
+            patch.setattr(module, name, cache(getattr(module, name)))
+        yield

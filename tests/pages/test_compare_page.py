@@ -1,0 +1,205 @@
+"""Compare through Streamlit's AppTest: A and B by their own runs, and what is said of them."""
+
+import csv
+import io
+from dataclasses import replace
+from html import escape
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from pages.test_check_page import numbers, panes
+from pages.test_check_page import opened as opened_at
+
+from attention.arithmetic import cell
+from attention.exports import pairs as files
+from attention.frameworks import beside
+from attention.session import changes, links, pair
+from attention.session.changes import set_mask
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+
+PAGE = "attention/pages/compare.py"
+CAT = EXAMPLES["cat-sat"].build()
+
+
+def opened(settings):
+    return opened_at(PAGE, **links.write(settings))
+
+
+def words(at) -> str:
+    return " ".join(h.proto.body for h in at.get("html"))
+
+
+def test_each_stage_stands_as_a_as_b_and_as_what_b_is_more():
+    at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
+    shown = panes(at)
+    a, b = (view(s, run(s)).stages for s in (CAT, set_mask(CAT, "causal")))
+    for stage in ("weights", "output"):
+        assert np.array_equal(numbers(shown[f"{stage}_a"]), a[stage])
+        ours = numbers(shown[stage])
+        seen = ~np.isnan(ours)
+        assert np.array_equal(ours[seen], b[stage][seen])
+        assert np.array_equal(numbers(shown[f"{stage}_difference"]), b[stage] - a[stage])
+    assert "X" not in shown
+    assert "<li>mask: none → look-ahead (causal)</li>" in words(at)
+
+
+def test_nothing_pinned_says_what_to_do():
+    at = opened(CAT)
+    shown, ours = panes(at), view(CAT, run(CAT)).stages
+    assert list(shown) == list(ours)
+    assert {pane["edit"] for name, pane in shown.items() if name in CAT.matrices} == {"cells"}
+    assert "A and B are the same: change any control or number, or choose a comparison" in words(at)
+    assert all(at.button(key=key).disabled for key in ("pin", "swap", "only_a"))
+
+
+def settings_of(at):
+    return at.session_state["visit"].settings
+
+
+def pressed(at, key):
+    at.button(key=key).click().run()
+    assert not at.exception
+    return settings_of(at)
+
+
+@pytest.mark.parametrize("name", pair.PRESETS)
+def test_a_press_makes_each_comparison_and_the_link_opens_it_again(name):
+    at = opened(CAT)
+    at.button_group(key="set_preset").set_value(name).run()
+    assert not at.exception
+    set_to = settings_of(at)
+    assert links.read(links.write(set_to)) == (set_to, [])
+    made = pair.PRESETS[name].make(CAT)
+    assert (set_to.pinned, replace(set_to, pinned=None, mistake="")) == (made.a, made.b)
+    assert set_to.mistake == made.mistake
+    assert at.button_group(key="set_preset").value == name
+    assert pair.PRESETS[name].sentence in words(at)
+
+
+def test_the_first_change_pins_what_was_set_before_and_a_cell_that_is_chosen_does_not():
+    at = opened(CAT)
+    at.slider(key="set_digits").set_value(4).run()
+    assert settings_of(at) == replace(CAT, digits=4)
+    at.selectbox(key="set_mask").set_value("causal").run()
+    assert settings_of(at).pinned == replace(CAT, digits=4)
+    assert settings_of(at).mask == "causal"
+    at.selectbox(key="set_scale_kind").set_value("none").run()
+    assert settings_of(at).pinned == replace(CAT, digits=4)
+    assert "<li>scale: 1/√d_k → 1</li><li>mask: none → look-ahead (causal)</li>" in words(at)
+    assert pressed(at, "only_a") == replace(CAT, digits=4)
+
+
+def test_another_example_and_a_saved_state_are_compared_with_what_is_pinned():
+    at = opened(pair.compared(pair.Pair(CAT, CAT)))
+    pressed(at, "example_four-words")
+    assert (settings_of(at).example, settings_of(at).pinned) == ("four-words", CAT)
+    other = replace(CAT, scale=1.0)
+    at.button_group(key="set_below_compare").set_value("Your data").run()
+    at.text_area(key="set_load_text").set_value(links.to_file(other).decode()).run()
+    assert pressed(at, "open_file") == replace(other, pinned=CAT)
+    assert "<li>scale: 1/√d_k → 1</li>" in words(at)
+
+
+def test_swap_and_pin():
+    at = opened(pair.compared(pair.Pair(CAT, replace(CAT, scale=1.0))))
+    swapped = pressed(at, "swap")
+    assert (swapped.scale, swapped.pinned.scale) == (None, 1.0)
+    pinned = pressed(at, "pin")
+    assert (pinned.scale, pinned.pinned.scale) == (None, None)
+
+
+def test_a_and_b_are_each_opened_on_explore_by_their_links():
+    a = replace(CAT, scale=1.0)
+    at = opened(pair.compared(pair.Pair(a, CAT)))
+    found = [element.proto for element in at.get("link_button")]
+    assert [one.label for one in found] == ["Open A", "Open B"]
+    for one, settings in zip(found, (a, CAT), strict=True):
+        address, _, link = one.url.partition("?")
+        assert address == "./"
+        assert links.read(dict(parse_qsl(link))) == (settings, [])
+
+
+def test_a_cell_is_worked_out_for_both_sides_and_not_where_b_does_something_wrong():
+    b = replace(set_mask(CAT, "causal"), cell=("weights", 0, 0))
+    at = opened(pair.compared(pair.Pair(CAT, b)))
+    at.button_group(key="set_below_compare").set_value("This cell").run()
+    both = words(at)
+    for side, settings in (("A", CAT), ("B", b)):
+        lines = cell(view(settings, run(settings)), "weights", 0, 0)
+        assert f"data-cell='{side},weights,0,0'>{escape(chr(10).join(lines))}<" in both
+    at = opened(pair.compared(pair.Pair(b, b, pair.AFTER_SOFTMAX)))
+    at.button_group(key="set_below_compare").set_value("This cell").run()
+    assert "data-cell='B,weights,0,0'>in B the mask is applied after the softmax\n= 0.03<" in words(
+        at
+    )
+
+
+def test_a_side_without_the_cell_says_so():
+    two = changes.set_tokens(CAT, ("the", "cat"), [0, 1])
+    longer = replace(EXAMPLES["four-words"].build(), cell=("weights", 3, 3))
+    at = opened(pair.compared(pair.Pair(two, longer)))
+    at.button_group(key="set_below_compare").set_value("This cell").run()
+    assert "A has no such cell of weights." in words(at)
+    assert "weights is 2 × 2 in A and 4 × 4 in B." in words(at)
+
+
+@pytest.mark.parametrize(
+    "change, without",
+    [({"mask": "none"}, "here"), ({"softmax": False}, "without softmax and −∞")],
+    ids=["no mask", "no softmax"],
+)
+def test_where_b_cannot_do_wrong_what_it_was_to_it_is_right_and_the_page_says_so(change, without):
+    masked = set_mask(CAT, "causal")
+    b = replace(masked, **change)
+    at = opened(pair.compared(pair.Pair(masked, b, pair.AFTER_SOFTMAX)))
+    why = f"B is right: there is no room {without} for this: the mask is applied after the softmax."
+    assert why in words(at)
+    assert "<li>in B" not in words(at)
+    before, after = (view(s, run(s)).stages["weights"] for s in (masked, b))
+    assert np.array_equal(
+        numbers(panes(at)["weights_difference"])[3:, :4], (after - before)[3:, :4]
+    )
+
+
+def test_everything_that_is_compared_can_be_taken_along():
+    compared = pair.Pair(CAT, set_mask(CAT, "causal"))
+    a, b = pair.views(compared)
+    stages = list(beside.stages(a, b))
+    lines = list(csv.DictReader(io.StringIO(files.to_csv(compared, a, b, stages).decode())))
+    assert "A → B: mask: none → look-ahead (causal)" in lines[0]["origin"]
+    cells = 0
+    for line in lines:
+        stage, i, j = line["stage"], int(line["row"]) - 1, int(line["column"]) - 1
+        numbers = []
+        for name, side in (("a", a), ("b", b)):
+            found = [line[f"{name}{what}"] for what in ("", "_row_label", "_column_label")]
+            if stage not in side.stages:
+                assert found == ["", "", ""]
+                continue
+            assert found[1:] == [side.rows(stage)[i], side.columns(stage)[j]]
+            numbers.append(float(found[0]))
+            assert numbers[-1] == side.stages[stage][i, j]
+        if len(numbers) == 2 and np.isfinite(numbers).all():
+            assert float(line["b_minus_a"]) == numbers[1] - numbers[0]
+        cells += 1
+    assert cells == sum(b.stages[both.name].size for both in stages)
+    with np.load(io.BytesIO(files.to_npz(compared, a, b, stages))) as arrays:
+        assert np.array_equal(arrays["weights_a"], a.stages["weights"])
+        assert np.array_equal(arrays["output_b"], b.stages["output"])
+        assert arrays["about"][1] == "A → B: mask: none → look-ahead (causal)"
+
+
+def test_a_file_has_each_word_beside_itself_where_b_has_another_order():
+    compared = pair.PRESETS["order"].make(CAT)
+    a, b = pair.views(compared)
+    stages = list(beside.stages(a, b))
+    lines = csv.DictReader(io.StringIO(files.to_csv(compared, a, b, stages).decode()))
+    weights = [line for line in lines if line["stage"] == "weights"]
+    assert len(weights) == 36
+    for line in weights:
+        assert line["a_row_label"] == line["b_row_label"]
+        i = b.labels["queries"].index(line["b_row_label"])
+        j = b.labels["keys"].index(line["b_column_label"])
+        assert float(line["b"]) == b.stages["weights"][i, j]

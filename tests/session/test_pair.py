@@ -1,0 +1,246 @@
+"""Two states beside each other: every difference against plain loops over the formula."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention.figures.comparison import apart
+from attention.frameworks.beside import largest_change, stages, strongest_changed
+from attention.html.pairs import winners
+from attention.limits import BadInput
+from attention.session.changes import set_dimension, set_mask, set_tokens
+from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
+from attention.session.pair import BY_NAME, PRESETS, Pair, differing, views
+
+FIRST = EXAMPLES["cat-sat"].build()
+FOUR = EXAMPLES["four-words"].build()
+
+
+def weights_by_loops(s, scale, seen, after=False):
+    """The weights of the settings' one head; what is not seen is hidden before, or set to 0."""
+    m = {name: s.matrices[name].values.tolist() for name in ("X", "W_Q", "W_K")}
+
+    def product(A, B):
+        return [[sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*B, strict=True)]
+                for row in A]  # fmt: skip
+
+    Q, K = product(m["X"], m["W_Q"]), product(m["X"], m["W_K"])
+    weights = []
+    for i, q in enumerate(Q):
+        scores = [scale * sum(a * b for a, b in zip(q, k, strict=True)) for k in K]
+        shares = [
+            math.exp(x - max(scores)) if after or seen(i, j) else 0 for j, x in enumerate(scores)
+        ]
+        weights.append([x / sum(shares) if seen(i, j) else 0 for j, x in enumerate(shares)])
+    return np.array(weights)
+
+
+def stage(pair, name):
+    return next(both for both in stages(*views(pair)) if both.name == name)
+
+
+def everything(i, j):
+    return True
+
+
+def earlier(i, j):
+    return j <= i
+
+
+ROOT = FIRST.d_k**-0.5
+WANTED = {
+    "scale": ((ROOT, everything, False), (1.0, everything, False)),
+    "mask": ((ROOT, everything, False), (ROOT, earlier, False)),
+    "after": ((ROOT, earlier, False), (ROOT, earlier, True)),
+    "d_model": ((ROOT, everything, False), (FIRST.d_model**-0.5, everything, False)),
+    "fill": ((ROOT, earlier, False), (ROOT, earlier, False)),
+}
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_each_ready_made_comparison_is_what_plain_loops_say(name):
+    both = stage(PRESETS[name].make(FIRST), "weights")
+    mine, other = (weights_by_loops(FIRST, *options) for options in WANTED[name])
+    np.testing.assert_allclose(both.a, mine, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(both.b, other, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(both.less, other - mine, rtol=1e-9, atol=1e-14)
+
+
+def test_a_mask_after_the_softmax_leaves_rows_that_do_not_add_up_to_1():
+    both = stage(PRESETS["after"].make(FIRST), "weights")
+    assert both.a.sum(axis=1) == pytest.approx(1)
+    assert (both.b.sum(axis=1)[:-1] < 0.999).all()
+
+
+REPEATED = set_tokens(FOUR, ("the", "cat", "the", "dog"), [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "s", [FIRST, set_mask(FIRST, "causal"), REPEATED], ids=["words", "masked", "repeated"]
+)
+def test_words_in_another_order_have_the_same_numbers_in_another_order(s):
+    pair = PRESETS["order"].make(s)
+    assert pair.b.tokens == tuple(reversed(s.tokens))
+    a, b = views(pair)
+    for name in ("X", "Q", "output", "weights"):
+        both = stage(pair, name)
+        assert not both.is_alike
+        np.testing.assert_allclose(both.less, 0, atol=1e-12)
+        assert largest_change(both) is None
+        for i, word in enumerate(a.rows(name)):
+            there = b.stages[name][b.rows(name).index(word)]
+            for j, key in enumerate(a.columns(name)):
+                assert both.in_order[i, j] == there[b.columns(name).index(key)]
+        assert not both.drawn.any()
+    assert strongest_changed(a, b) == []
+
+
+def test_what_cancels_is_drawn_as_0_as_on_the_board():
+    a = replace(FIRST, heads=2)
+    a, b = views(Pair(a, set_mask(a, "causal")))
+    i, j = np.argwhere(a.zeros["output"])[0]
+    output = next(both for both in stages(a, b) if both.name == "output")
+    pane, *_ = apart(output, a, b)
+    assert a.stages["output"][i, j] != 0
+    assert pane["figure"]["data"][0]["text"][i][j] == "0.00"
+
+
+def test_two_heads_see_half_of_the_columns_each():
+    pair = PRESETS["heads"].make(FIRST)
+    assert (pair.a.heads, pair.b.heads) == (1, 2)
+    both = stage(pair, "Q")
+    assert both.less is None
+    n, d = both.a.shape
+    assert both.why_not == f"Q is {n} × {d} in A and {n} × {d // 2} in B."
+    assert stage(pair, "weights").less is not None
+    assert stage(pair, "joined").why_not == "Only B has joined."
+
+
+def test_a_comparison_that_cannot_be_made_is_refused_by_a_sentence():
+    typed = next(s for s in (e.build() for e in EXAMPLES.values()) if s.typed_qkv)
+    odd = set_dimension(FIRST, "d_v", 3)
+    with pytest.raises(BadInput, match="^d_k or d_v is odd here, so it cannot be shared by two"):
+        PRESETS["heads"].make(odd)
+    with pytest.raises(BadInput, match="^Q, K and V are given themselves here, so there is no"):
+        PRESETS["d_model"].make(typed)
+    with pytest.raises(BadInput, match="^there is no mistake called “x”.$"):
+        views(Pair(FIRST, FIRST, "x"))
+    with pytest.raises(BadInput, match="^there is no room here for this: the mask is inverted.$"):
+        views(Pair(FIRST, FIRST, "mask: inverted"))
+    for other in (replace(FIRST, softmax=False), replace(FIRST, fill="-1e9")):
+        with pytest.raises(
+            BadInput, match="^there is no room without softmax and −∞ for this: the"
+        ):
+            views(Pair(FIRST, other, "scale: none"))
+
+
+def test_a_number_of_a_mistake_is_not_printed_as_the_0_that_stands_there_without():
+    s = EXAMPLES["random-qkv"].build()
+    Q, K = np.zeros(s.shape("Q")), np.zeros(s.shape("K"))
+    Q[0, :2], K[1, :2] = (0.1, 0.3), (3, -1)  # cancel but for rounding
+    Q[1, 2], K[0, 2] = 2, 2.5
+    s = s.with_matrix("Q", Matrix(Q)).with_matrix("K", Matrix(K))
+    right, wrong = views(Pair(s, s, "order: Q and K"))
+    assert right.printed("scores")[:2, :2].tolist() == [[0, 0], [5, 0]]
+    assert wrong.printed("scores")[0, 1] == 5
+
+
+def test_hidden_scores_on_both_sides_are_no_difference():
+    both = stage(Pair(set_mask(FIRST, "causal"), set_mask(FIRST, "causal")), "masked")
+    assert np.isneginf(both.a).any()
+    assert (both.less == 0).all()
+    assert largest_change(both) is None
+
+
+def test_the_largest_change_is_where_a_search_by_loops_finds_it():
+    pair = PRESETS["scale"].make(FIRST)
+    for both in stages(*views(pair)):
+        cells = [
+            (abs(b - a), -i, -j)
+            for i, (row, others) in enumerate(zip(both.a.tolist(), both.b.tolist(), strict=True))
+            for j, (a, b) in enumerate(zip(row, others, strict=True))
+        ]
+        most, i, j = max(cells)
+        change = largest_change(both)
+        if most == 0:
+            assert change is None
+        else:
+            assert (change.row, change.column) == (-i, -j)
+            assert abs(change.after - change.before) == most
+
+
+def test_a_stage_that_becomes_hidden_changed_most_there():
+    change = largest_change(stage(PRESETS["mask"].make(FIRST), "masked"))
+    assert (change.row, change.column) == (0, 1)
+    assert change.after == -math.inf
+
+
+def test_the_rows_whose_strongest_key_changed_are_those_of_a_plain_search():
+    a, b = views(PRESETS["mask"].make(FIRST))
+    wanted, words = [], ("the (1)", "cat", "sat", "on", "the (2)", "mat")
+    for i, (row, other) in enumerate(
+        zip(a.stages["weights"].tolist(), b.stages["weights"].tolist(), strict=True)
+    ):
+        keys = row.index(max(row)), other.index(max(other))
+        if keys[0] != keys[1]:
+            wanted.append(tuple(words[k] for k in (i, *keys)))
+    assert wanted and strongest_changed(a, b) == wanted
+
+
+def test_keys_that_share_the_first_place_are_no_winners():
+    alike = replace(FOUR, matrices={**FOUR.matrices, "X": Matrix(np.ones((4, FOUR.d_model)))})
+    a, b = views(Pair(alike, set_mask(alike, "causal")))
+    assert strongest_changed(a, b) == []
+
+
+CHANGED = [
+    (lambda s: s, []),
+    (lambda s: replace(s, scale=1.0), ["scale: 1/√d_k → 1"]),
+    (lambda s: set_mask(s, "causal"), ["mask: none → look-ahead (causal)"]),
+    (lambda s: replace(s, padding=(1, 3)), ["hidden as padding: none → “w2” “w4”"]),
+    (lambda s: replace(s, softmax=False), ["softmax: on → off"]),
+    (lambda s: replace(s, fill="-1e9"), ["what hidden scores become: −∞ → −1e9, added"]),
+    (
+        lambda s: replace(s, tokens=("a", "b", "c", "d")),
+        ["words: “w1 w2 w3 w4” → “a b c d”"],
+    ),
+    (lambda s: replace(s, digits=5, cell=("scores", 0, 0), query=2), []),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), CHANGED)
+def test_what_differs_is_said_in_words_and_what_is_only_looked_at_is_not(change, said):
+    assert differing(Pair(FOUR, change(FOUR))) == said
+
+
+def test_a_number_that_differs_is_named_by_its_place():
+    W = FOUR.matrices["W_Q"].values.copy()
+    before = W[1, 0]
+    W[1, 0] = 7.5
+    said = differing(Pair(FOUR, FOUR.with_matrix("W_Q", Matrix(W))))
+    assert said == [f"W_Q, row 2, column 1: {before:g} → 7.5"]
+    W[0] += 1
+    said = differing(Pair(FOUR, FOUR.with_matrix("W_Q", Matrix(W))))
+    assert said == [f"W_Q: {1 + W.shape[1]} of {W.size} numbers"]
+
+
+def test_a_matrix_of_another_shape_is_named_by_its_shapes():
+    n, d = FOUR.shape("W_K")
+    said = differing(Pair(FOUR, set_dimension(FOUR, "d_k", d + 1)))
+    assert said == [f"{name}: {n} × {d} → {n} × {d + 1}" for name in ("W_Q", "W_K")]
+
+
+def test_a_mistake_is_said():
+    title = BY_NAME["hiding: after softmax"].title
+    assert differing(PRESETS["after"].make(FIRST)) == [f"in B {title}"]
+
+
+def test_of_many_queries_whose_strongest_key_changed_some_are_named_and_the_others_counted():
+    found = [(f"q{k}", "a", "b") for k in range(1000)]
+    said = winners(found)
+    assert said.count("→") == 12
+    assert said.endswith("“q11”: “a” → “b”; … and 988 more</p>")
+    assert "more" not in winners(found[:12])
