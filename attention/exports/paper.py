@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from attention import program
 from attention.figures.paper import of_views
 from attention.figures.paper_panels import Tell
 from attention.limits import BadInput
@@ -33,7 +31,7 @@ def figure_of(
     stages = [name for name in settings.paper_stages if name in views[0].stages] or None
     words = settings.tokens, settings.key_tokens
     figure = of_views(views, words, stages, settings.digits, settings.paper, tell)
-    figure.about = about(settings)
+    figure.about = "; ".join(about(settings).lines()[1:])
     return figure
 
 
@@ -57,18 +55,8 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
     if form == "png" and (problem := too_many_dots(figure, dpi)):
         raise BadInput(problem)
     file = BytesIO()
-    said = _metadata(figure.about or About(), form)
-    figure.savefig(file, format=form, dpi=dpi, outlines=outlines, metadata=said)
+    figure.savefig(file, format=form, dpi=dpi, outlines=outlines)
     return file.getvalue()
-
-
-def _metadata(about: About, form: str) -> dict[str, Any]:
-    """What each kind of file has its own words for, beside what made it, which the figure says."""
-    text, day = "; ".join(about.lines()[1:]), program.today()
-    if form == "pdf":
-        moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
-        return {"Subject": text, "CreationDate": moment}
-    return {"Description": text, "Date" if form == "svg" else "Creation Time": day.isoformat()}
 
 
 def too_many_dots(figure: PaperFigure, dpi: int) -> str:

@@ -106,11 +106,17 @@ def of_views(
     return draw(stages_of(views, stages, digits, paper), paper, tell)
 
 
-def of_panes(panes: Sequence[Mapping[str, Any]], paper: Paper, tell: Tell) -> PaperFigure:
-    """What a page shows: its charts, or its heatmaps."""
+def of_panes(
+    panes: Sequence[Mapping[str, Any]], paper: Paper, about: str, tell: Tell
+) -> PaperFigure:
+    """What a page shows: its charts, or its heatmaps; ``about``: what its files say of it."""
     from attention.figures.paper_charts import draw_charts
     from attention.figures.paper_drawing import draw
 
     if panes[0]["group"] == "charts":
-        return draw_charts(panes, paper, tell)
-    return draw(panels_of(panes, [title_of(pane, panes) for pane in panes], paper), paper, tell)
+        figure = draw_charts(panes, paper, tell)
+    else:
+        titles = [title_of(pane, panes) for pane in panes]
+        figure = draw(panels_of(panes, titles, paper), paper, tell)
+    figure.about = about
+    return figure

@@ -30,19 +30,15 @@ def draw_charts(
         tall = min(max(0.75 * sheet.width / across, least), sheet.height / lines)
         if tall < least:
             raise sheet.too_many(len(panes))
-        figure = sheet.figure(lines * tall)
-        figure.alt = "; ".join(pane["alt"] for pane in panes)
+        figure = sheet.figure(lines * tall, "; ".join(pane["alt"] for pane in panes))
         height, edge = 72 * figure.get_size_inches()[1], MARGIN / sheet.width
         inside = edge, sheet.under / height, 1 - 2 * edge, lines * tall / height
         figure.set_layout_engine(ConstrainedLayoutEngine(rect=inside))
-        places = figure.subplots(lines, across, squeeze=False).ravel()
-        for k, (axes, pane) in enumerate(zip(places, panes, strict=False)):
+        for k, (pane, heading) in enumerate(zip(panes, headings, strict=True)):
             tell(k / len(panes))
+            axes = figure.add_subplot(lines, across, k + 1, label=pane["name"])
             _chart(axes, **pane["figure"])
-            axes.set_label(pane["name"])
-            _words(axes, headings[k], pane["figure"]["layout"], sheet, sheet.width / across)
-        for axes in places[len(panes) :]:
-            axes.remove()
+            _words(axes, heading, pane["figure"]["layout"], sheet, sheet.width / across)
         for _ in range(2):  # ticks may change as axes find their size
             figure.draw_without_rendering()
         figure.set_layout_engine("none")

@@ -22,7 +22,6 @@ SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a 
 DARK = 0.01  # shares below it look alike
 OURS = "0123456789−∞≈.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
 SHORTER = np.vectorize(lambda text: "≈0" if "e−" in text else text, otypes=[object])
-Sizes = dict[str, float]  # of the numbers in the cells of each stage
 
 
 def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> PaperFigure:
@@ -31,55 +30,52 @@ def draw(panels: list[Panel], paper: Paper, tell: Tell = lambda share: None) -> 
     for panel in panels:
         words |= {panel.heading, *panel.labels[0], *panel.labels[1]}
     with settings():
-        sheet = Sheet(paper, "".join(words))
-        layout = Layout(panels, sheet)
+        layout = Layout(panels, Sheet(paper, "".join(words)))
         blocks, height = layout.blocks()
-        size, small = _number_size(blocks, sheet)
-        figure = sheet.figure(height)
+        size, small = _number_size(blocks, layout.sheet)
         names = ", ".join(dict.fromkeys(panel.name for panel in panels))
-        figure.alt = f"{names}; rows: {', '.join(panels[-1].labels[0])}"
+        alt = f"{names}; rows: {', '.join(panels[-1].labels[0])}"
+        figure = layout.sheet.figure(height, alt)
         for done, block in enumerate(blocks):
             tell(done / len(blocks))
             cells = _panel(figure, block, 0 if block.panel.name in small else size)
             if block.bar:
                 _bar(figure, cells, block, layout)
-        notes = *figure.notes, *_notes(panels, paper, small), *_omissions(blocks)
-        figure.notes = tuple(dict.fromkeys(notes))
+        figure.notes = tuple(dict.fromkeys([*figure.notes, *_notes(blocks, paper, small)]))
     return figure
 
 
-def _number_size(blocks: list[Block], sheet: Sheet) -> tuple[float, Sizes]:
+def _number_size(blocks: list[Block], sheet: Sheet) -> tuple[float, dict[str, float]]:
     """The one size of the numbers in all cells, and the stages whose would be too small.
 
     The panels of one stage are treated alike. Where there is no room for tiny numbers, they are
     ≈0, as on the screen.
     """
-    sizes = _fitting(blocks, sheet)
-    for panel in (block.panel for block in blocks):
-        if sizes.get(panel.name, SMALLEST) < SMALLEST and panel.texts.size:
-            panel.texts = SHORTER(panel.texts)
-    sizes = _fitting(blocks, sheet)
+    stages: dict[str, list[Block]] = {}
+    for block in blocks if sheet.paper.numbers else ():
+        stages.setdefault(block.panel.name, []).append(block)
+    sizes = {name: min(_fitting(block, sheet) for block in same) for name, same in stages.items()}
+    for name in (name for name in stages if sizes[name] < SMALLEST):
+        for panel in (block.panel for block in stages[name]):
+            panel.texts = SHORTER(panel.texts) if panel.texts.size else panel.texts
+        sizes[name] = min(_fitting(block, sheet) for block in stages[name])
     small = {name: size for name, size in sizes.items() if size < SMALLEST}
-    if any(b.panel.name in small for b in blocks if b.panel.group.endswith("attention")):
+    if any(stages[name][0].panel.group.endswith("attention") for name in small):
         small = sizes  # those of the inputs alone would not help
     return min((size for name, size in sizes.items() if name not in small), default=0.0), small
 
 
-def _fitting(blocks: list[Block], sheet: Sheet) -> Sizes:
-    """The size at which the numbers of each stage fit into their cells."""
-    sizes: Sizes = {}
-    for block in blocks if sheet.paper.numbers else ():
-        (rows, columns), texts = block.panel.values.shape, block.panel.texts
-        size = min(block.wide / columns / 2, 0.7 * block.tall / rows, sheet.paper.tick_size)
-        if size > SMALLEST / 2 and texts.size:  # else there may be very many
-            widest = sheet.letters.widest(set(texts.ravel()), 1.0)
-            size = min(size, FILLED * block.wide / columns / widest)
-        sizes[block.panel.name] = min(size, sizes.get(block.panel.name, size))
-    return sizes
+def _fitting(block: Block, sheet: Sheet) -> float:
+    """The size at which the numbers of a panel fit into its cells."""
+    (rows, columns), texts = block.panel.values.shape, block.panel.texts
+    size = min(block.wide / columns / 2, 0.7 * block.tall / rows, sheet.paper.tick_size)
+    if size <= SMALLEST / 2 or not texts.size:  # there may be very many
+        return size
+    return min(size, FILLED * block.wide / columns / sheet.letters.widest(set(texts.ravel()), 1.0))
 
 
-def _notes(panels: list[Panel], paper: Paper, small: Sizes) -> Iterator[str]:
-    """Of numbers, labels and colours."""
+def _notes(blocks: list[Block], paper: Paper, small: dict[str, float]) -> Iterator[str]:
+    """What could not be shown: of numbers, labels, colours, and words without room."""
     if small:
         size = math.floor(10 * min(small.values())) / 10
         yield (
@@ -90,7 +86,7 @@ def _notes(panels: list[Panel], paper: Paper, small: Sizes) -> Iterator[str]:
         yield f"Labels of {paper.tick_size:g} pt are below the {SMALLEST:g} pt that can be read."
 
     def names(of: Callable[[Panel], Any]) -> str:
-        return ", ".join(dict.fromkeys(panel.name for panel in panels if of(panel)))
+        return ", ".join(dict.fromkeys(b.panel.name for b in blocks if of(b.panel)))
 
     if broken := names(lambda panel: (panel.values.mask & ~panel.hidden).any()):
         yield f"Numbers of {broken} that are not finite have the grey of hidden cells."
@@ -98,27 +94,20 @@ def _notes(panels: list[Panel], paper: Paper, small: Sizes) -> Iterator[str]:
         yield f"The colours of {linear} stay linear: a logarithmic range has no numbers below 0."
     if dark := names(lambda panel: panel.name in small and _is_dark(panel)):
         yield f"Most shares of {dark} are below {DARK:g}: a logarithmic range shows them."
-
-
-def _is_dark(panel: Panel) -> bool:
-    """Whether the colours of nearly all shares, from 0 to 1, are alike."""
-    below = panel.values.compressed() < DARK
-    return panel.scale[:2] == (0, 1) and not panel.scale.logarithmic and below.mean() > 0.95
-
-
-def _omissions(blocks: list[Block]) -> Iterator[str]:
-    """Of words without room."""
     for block in blocks:
         (rows, columns), name = block.panel.labels, block.panel.name
         for where, ticks, words in (
             (f"beside the rows of {name}", block.rows, rows),
             (f"under the columns of {name}", block.columns, columns),
         ):
-            if ticks.omits:
-                yield (
-                    f"{len(ticks.labels)} of {len(words)} words are named {where}: there is no"
-                    " room for all."
-                )
+            named = f"{len(ticks.labels)} of {len(words)} words are named {where}"
+            yield from [f"{named}: there is no room for all."] * ticks.omits
+
+
+def _is_dark(panel: Panel) -> bool:
+    """Whether the colours of nearly all shares, from 0 to 1, are alike."""
+    below = panel.values.compressed() < DARK
+    return panel.scale[:2] == (0, 1) and not panel.scale.logarithmic and below.mean() > 0.95
 
 
 def colour_map(name: str) -> Colormap:

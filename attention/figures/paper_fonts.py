@@ -47,10 +47,8 @@ class Letters:
         self._of_size_1 = cache(self._measured)
 
     def _measured(self, text: str) -> float:
-        font, is_formula = (
-            FontProperties(family=self.families, size=1),
-            "$" in text.replace(r"\$", ""),
-        )
+        font = FontProperties(family=self.families, size=1)
+        is_formula = "$" in text.replace(r"\$", "")
         shown = text if is_formula else text.replace(r"\$", "$")
         return float(text_to_path.get_text_width_height_descent(shown, font, is_formula)[0])
 

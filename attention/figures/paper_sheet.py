@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, time
 from io import BytesIO
 from threading import RLock
 from typing import Any
@@ -37,6 +38,11 @@ SETTINGS: dict[str, Any] = {
 }
 for _tick in ("xtick.major", "ytick.major"):
     SETTINGS |= {f"{_tick}.size": TICK, f"{_tick}.width": THIN, f"{_tick}.pad": PAD}
+KEYS = {  # of what made it, its title, what it is, and when, in each kind of file
+    "pdf": ("Creator", "Title", "Subject", "CreationDate"),
+    "svg": ("Creator", "Title", "Description", "Date"),
+    "png": ("Software", "Title", "Description", "Creation Time"),
+}
 _ONE_AT_A_TIME = RLock()
 
 
@@ -54,32 +60,34 @@ class PaperFigure(Figure):
 
     notes: tuple[str, ...] = ()  # what could not be shown, in sentences
     alt: str = ""  # what it shows, for those who do not see it
-    about: Any = None  # what its files say of themselves
+    about: str = ""  # what its files say of themselves, beside the title and what made them
     title: str = ""  # of its files
 
     def savefig(self, fname: Any, *, outlines: bool = False, **options: Any) -> None:
         """Write the figure; PDF with TrueType fonts, SVG with text or, as ``outlines``, without.
 
-        Everything else is as in :meth:`matplotlib.figure.Figure.savefig`; where no ``metadata`` are
-        given, the file names this program, its version and the date. A PNG has no alpha channel,
+        Everything else is as in :meth:`matplotlib.figure.Figure.savefig`; the ``metadata`` name
+        this program, its version and the date, and what the figure is. A PNG has no alpha channel,
         which some journals refuse, where it would say nothing.
         """
         form = options.get("format") or str(fname).rpartition(".")[2]
-        if form in ("pdf", "svg", "png"):
-            named = {"Software" if form == "png" else "Creator": program.made_by()}
-            named |= {"Title": self.title} if self.title else {}
-            options["metadata"] = named | (options.get("metadata") or {})
+        if form in KEYS:
+            moment = datetime.combine(program.today(), time(), UTC)
+            date = moment if form == "pdf" else f"{moment:%Y-%m-%d}"
+            named = zip(KEYS[form], (program.made_by(), self.title, self.about, date), strict=True)
+            said = {key: words for key, words in named if words}
+            options["metadata"] = said | (options.get("metadata") or {})
         with settings(**{"svg.fonttype": "path" if outlines else "none"}):
             if form != "png" or "pil_kwargs" in options:
                 return super().savefig(fname, **options)
-            file, said = BytesIO(), PngImagePlugin.PngInfo()
+            file, texts = BytesIO(), PngImagePlugin.PngInfo()
             super().savefig(file, **options | {"format": form})
         with Image.open(file) as image:
-            for name, text in image.text.items():  # type: ignore[attr-defined]
-                said.add_itxt(name, text)
+            for key, words in image.text.items():  # type: ignore[attr-defined]
+                texts.add_itxt(key, words)
             opaque = image.getchannel("A").getextrema() == (255, 255)
             kept = image.convert("RGB") if opaque else image
-            kept.save(fname, format=form, pnginfo=said, dpi=image.info["dpi"])
+            kept.save(fname, format=form, pnginfo=texts, dpi=image.info["dpi"])
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows."""
@@ -109,11 +117,11 @@ class Sheet:
         style |= dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), paper.tick_size)
         matplotlib.rcParams.update(style | {"axes.titlepad": self.pad})
 
-    def figure(self, height: float) -> PaperFigure:
+    def figure(self, height: float, alt: str) -> PaperFigure:
         """A figure with so much between title and caption."""
         tall, size = self.top + height + self.under, self.paper.font_size
         figure = PaperFigure((self.width / 72, tall / 72), dpi=150)
-        figure.title = self.paper.title
+        figure.title, figure.alt = self.paper.title, alt
         foot = tall - MARGIN - LINE * size * len(self.caption)
         for lines, top, each in (self.title, MARGIN, LINE * size), (self.caption, foot, size):
             for k, line in enumerate(lines):
