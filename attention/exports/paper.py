@@ -7,7 +7,6 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from attention.figures.paper import of_views
-from attention.figures.paper_panels import Tell
 from attention.limits import BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
@@ -22,15 +21,13 @@ MAX_DPI = 600
 MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
-def figure_of(
-    settings: Settings, trace: AttentionTrace, tell: Tell = lambda share: None
-) -> PaperFigure:
-    """The stages and heads that the settings choose; ``tell`` hears how much of it is drawn."""
+def figure_of(settings: Settings, trace: AttentionTrace) -> PaperFigure:
+    """The stages and heads that the settings choose."""
     heads = settings.paper_heads or (settings.head,)
     views = [view(replace(settings, head=head), trace) for head in heads]
     stages = [name for name in settings.paper_stages if name in views[0].stages] or None
     words = settings.tokens, settings.key_tokens
-    figure = of_views(views, words, stages, settings.digits, settings.paper, tell)
+    figure = of_views(views, words, stages, settings.digits, settings.paper)
     figure.about = "; ".join(about(settings).lines()[1:])
     return figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -13,15 +13,10 @@ import numpy as np
 
 from attention.colours import around_zero
 from attention.figures.heatmap import unpack
-from attention.figures.panes import panes
-from attention.figures.whole import chosen_stages
-from attention.limits import MAX_PRINTED, BadInput
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
-from attention.view import WITHOUT_HEADS, View, distinct
+from attention.view import View, distinct
 
-Tell = Callable[[float], object]  # hears which share of a figure is drawn
-SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
@@ -66,34 +61,6 @@ def plain(view: View, *words: Sequence[str] | None) -> View:
         given |= zip(distinct(some), some, strict=True)
     labels = {axis: tuple(given.get(w, w) for w in found) for axis, found in view.labels.items()}
     return replace(view, labels=labels)
-
-
-def stages_of(
-    views: Sequence[View], stages: Collection[str] | None, digits: int, paper: Paper
-) -> list[Panel]:
-    """A panel for each stage of each head, head by head; what all heads share comes once."""
-    if not views:
-        raise BadInput("heads names none; at least one is wanted.")
-    there = {name: matrix.size for name, matrix in views[0].stages.items()}
-    chosen = chosen_stages(stages, there, "trace")
-    cells = sum(there[name] * (1 if name in SHARED else len(views)) for name in chosen)
-    if cells > MAX_PRINTED:
-        raise BadInput(
-            f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
-            " Choose fewer stages or heads, or trace fewer tokens."
-        )
-    found, headings = [], []
-    for view in views:
-        for pane in panes(view, digits=digits, only=chosen):
-            is_shared = pane["name"] in SHARED
-            if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
-                continue
-            words = [pane["symbol"]] * (len(chosen) > 1)
-            if view.heads > 1 and not is_shared and (len(chosen) == 1 or len(views) > 1):
-                words.append(f"head {view.head + 1}")
-            headings.append(", ".join(words))
-            found.append(pane | {"group": f"{view.head} {pane['group']}"})
-    return panels_of(found, headings, paper)
 
 
 def panels_of(
@@ -144,13 +111,6 @@ def _scale(panels: list[Panel], paper: Paper) -> Scale:
         low, high = (high / 10, high) if is_log else (low - 0.5, low + 0.5)
     extend = ("neither", "min", "max", "both")[(least < low) + 2 * (most > high)]
     return Scale(float(low), float(high), colours, bool(is_log), extend)
-
-
-def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
-    """What a pane shows, in words that hold without the panes around it."""
-    others = (other["symbol"] for other in panes if other["group"] == pane["group"])
-    whose = next(filter(None, others), "")
-    return str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
 
 
 def clean(text: str) -> str:

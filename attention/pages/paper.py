@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
-from attention.figures.paper import of_panes
-from attention.figures.paper_panels import Tell, title_of
+from attention.figures.paper import of_panes, title_of
 from attention.limits import BadInput
 from attention.pages import parts, state
 from attention.pages.controls import field
@@ -44,7 +42,6 @@ NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue":
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 LOADING = "Matplotlib is loaded and lists the fonts, once …"
 WAITING = "The figure is drawn, after those that others asked for …"
-PATIENCE = 0.5  # seconds before a bar says how far it is
 RESOLUTIONS = (150, 300, 600)
 FILES = {
     "pdf": ("Save as PDF", "A page of exactly this size, its fonts in it."),
@@ -184,7 +181,7 @@ def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: 
 # ---- the figure ----------------------------------------------------------------------------------
 
 
-def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure]) -> None:
+def _show(name: str, seen: Any, draw: Callable[[], PaperFigure]) -> None:
     """The preview, what could not be shown, and the files; or why there is no figure."""
     try:
         figure, preview = _drawn((name, seen), draw)
@@ -234,25 +231,15 @@ def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     return to_bytes(kept[0], form, **kept[1])
 
 
-def _drawn(seen: Any, draw: Callable[[Tell], PaperFigure]) -> tuple[PaperFigure, bytes]:
+def _drawn(seen: Any, draw: Callable[[], PaperFigure]) -> tuple[PaperFigure, bytes]:
     """The figure and its preview; that of the last run where nothing changed."""
     kept = state.page_value("paper_drawn", None)
     if kept and kept[0] == seen:
         return kept[1]
-    place, begun = st.empty(), time.monotonic()
     is_loaded = "matplotlib.figure" in sys.modules
-
-    def tell(share: float) -> None:
-        if time.monotonic() - begun > PATIENCE:
-            place.progress(share, "Drawing …")
-
-    try:
-        with st.spinner(WAITING if is_loaded else LOADING):
-            figure, file = draw(tell), BytesIO()
-            tell(1.0)
-            dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
-            figure.savefig(file, format="png", dpi=dpi)
-    finally:  # a figure may be refused
-        place.empty()
+    with st.spinner(WAITING if is_loaded else LOADING, show_time=True):
+        figure, file = draw(), BytesIO()
+        dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
+        figure.savefig(file, format="png", dpi=dpi)
     state.set_page_value("paper_drawn", (seen, (figure, file.getvalue())))
     return figure, file.getvalue()
