@@ -93,11 +93,6 @@ class Paper:
         if self.limits == "own" and self.lowest >= self.highest:
             raise BadInput(f"lowest is {self.lowest:g}; less than {self.highest:g} is wanted.")
 
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and greatest height in points."""
-        return 72 / 2.54 * float(self.width), 72 / 2.54 * self.height
-
     def differing(self) -> dict[str, Any]:
         """What is not as :class:`Paper` has it, for a link."""
         usual = vars(Paper())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from attention.figures.paper import of_views
@@ -51,9 +50,7 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
         raise BadInput(f"dpi is {dpi!r}; 50 to {MAX_DPI} are wanted.")
     if form == "png" and (problem := too_many_dots(figure, dpi)):
         raise BadInput(problem)
-    file = BytesIO()
-    figure.savefig(file, format=form, dpi=dpi, outlines=outlines)
-    return file.getvalue()
+    return figure.content(form, dpi=dpi, outlines=outlines)
 
 
 def too_many_dots(figure: PaperFigure, dpi: int) -> str:

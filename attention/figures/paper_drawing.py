@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from attention.figures.paper_layout import BAR, Block, Layout, ticks_of
 from attention.figures.paper_panels import Panel, lettered, subscripted
@@ -23,22 +22,18 @@ GRID, LINE, DOT = "#e3e5ea", 1.2, 3.0  # the lines' width and the markers' size 
 HIDDEN, STROKE = "#dedede", "#8c8c8c"
 SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
 DARK = 0.01  # shares below it look alike
-OURS = "0123456789−∞≈.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
 SHORTER = np.vectorize(lambda text: "≈0" if "e−" in text else text, otypes=[object])
 
 
 def draw(panels: list[Panel], paper: Paper) -> PaperFigure:
     """The panels in reading order as one figure."""
-    words = {OURS, paper.query, paper.key}
-    for panel in panels:
-        words |= {panel.heading, *panel.labels[0], *panel.labels[1]}
     with settings():
-        layout = Layout(panels, Sheet(paper, "".join(words)))
+        layout = Layout(panels, paper)
         blocks, height = layout.blocks()
-        size, small = _number_size(blocks, layout.sheet)
+        size, small = _number_size(blocks, layout)
         names = ", ".join(dict.fromkeys(panel.name for panel in panels))
         alt = f"{names}; rows: {', '.join(panels[-1].labels[0])}"
-        figure = layout.sheet.figure(height, alt)
+        figure = layout.figure(height, alt)
         for block in blocks:
             cells = _panel(figure, block, 0 if block.panel.name in small else size)
             if block.bar:
@@ -168,11 +163,10 @@ def _bar(figure: PaperFigure, cells: QuadMesh, block: Block, layout: Layout) -> 
     )
     assert bar.solids is not None  # the cells are filled
     bar.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
-    bar.outline.set_linewidth(THIN)
     places, labels = ticks_of(block.panel.scale)
     bar.set_ticks(places, labels=labels)
     bar.minorticks_off()
-    paper, letters, title = layout.paper, layout.sheet.letters, layout.bar_title
+    paper, letters, title = layout.paper, layout.letters, layout.bar_title
     size = max(min(paper.font_size, block.bar / letters.widest([title, "x"], 1.0)), paper.tick_size)
     if letters.width(title, size) > block.bar:
         title = letters.cut(paper.bar_title, size, block.bar)
@@ -196,7 +190,7 @@ def draw_charts(panes: Sequence[Mapping[str, Any]], paper: Paper) -> PaperFigure
         figure = sheet.figure(lines * tall, "; ".join(pane["alt"] for pane in panes))
         height, edge = 72 * figure.get_size_inches()[1], MARGIN / sheet.width
         inside = edge, sheet.under / height, 1 - 2 * edge, lines * tall / height
-        figure.set_layout_engine(ConstrainedLayoutEngine(rect=inside))
+        figure.set_layout_engine("constrained", rect=inside)
         for k, (pane, heading) in enumerate(zip(panes, headings, strict=True)):
             axes = figure.add_subplot(lines, across, k + 1, label=pane["name"])
             _chart(axes, **pane["figure"])
@@ -211,10 +205,10 @@ def _words(axes: Axes, heading: str, layout: Mapping, sheet: Sheet, room: float)
     """The heading, below it the names in two columns where there is room, and the axes' titles."""
     paper, names = sheet.paper, axes.get_legend_handles_labels()[1]
     half = sheet.letters.widest(names, paper.tick_size) + 4 * paper.tick_size
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    style = place | {"title_fontsize": paper.font_size, "fontsize": paper.tick_size}
     columns = 1 + (2 * half < room - 5 * paper.font_size)
-    axes.legend(title=heading, ncols=columns, alignment="left", frameon=False, **style)
+    style: dict[str, Any] = {"title_fontsize": paper.font_size, "fontsize": paper.tick_size}
+    style |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "frameon": False}
+    axes.legend(title=heading, ncols=columns, alignment="left", **style)
     axes.tick_params(labelsize=paper.tick_size)  # of ticks that are made later too
     for name in "xy" if paper.axis_titles else "":
         axes.set(**{f"{name}label": subscripted(layout[f"{name}axis"]["title"]["text"])})
@@ -230,9 +224,9 @@ def _chart(axes: Axes, data: Sequence[Mapping], layout: Mapping[str, Any]) -> No
     for one in data:
         if one["type"] == "bar":
             x = np.asarray(one["x"]) + side * (bars.index(one) - 0.5)
-            colour, wide = one["marker"]["color"], one.get("width", side)
-            bar = axes.bar(x, one["y"], wide, color=colour, alpha=one.get("opacity"))
-            bar.set_label(subscripted(one["name"]))
+            style = {"color": one["marker"]["color"], "alpha": one.get("opacity")}
+            label = subscripted(one["name"])
+            axes.bar(x, one["y"], one.get("width", side), label=label, **style)
         else:
             _line(axes, one, layout["yaxis"].get("categoryarray"))
     for shape in layout.get("shapes", ()):

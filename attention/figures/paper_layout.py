@@ -1,18 +1,19 @@
 """Where everything stands in a paper figure, in points.
 
 1. All cells of a figure are squares of one side, unless a panel would become too long.
-2. For each side, from the largest, the panels are broken into lines that fit into the width, once
-   with a new line for each group of stages; what fits into the greatest height too is kept. A panel
-   with the rows of the one before needs no labels, nor do the columns of a head with another below
-   it; neighbours whose colours mean the same have one bar, and so has a grid of heads.
-3. The lines are taken that have room for all words and for numbers; among these, the lowest for a
-   grid of heads, otherwise those with the largest cells for their height, rather those that begin
-   each group of stages anew.
+2. The panels are broken into lines in many ways, with and without a new line for each group of
+   stages; for each the largest side is looked for that fits into the width and greatest height. A
+   panel with the rows of the one before needs no labels, nor do the columns of a head with another
+   below it; neighbours whose colours mean the same have one bar, and so has a grid of heads.
+3. The way is taken that has room for all words and for numbers; among these, the lowest for a grid
+   of heads, otherwise the one with the largest cells for its height, rather one that begins each
+   group of stages on a new line.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -24,6 +25,7 @@ from matplotlib.ticker import MaxNLocator
 from attention.figures.paper_panels import Panel, Scale, clean, subscripted
 from attention.figures.paper_sheet import LINE, MARGIN, PAD, TICK, Sheet
 from attention.numbers import number, numbers
+from attention.paper import Paper
 from attention.stages import STAGES
 
 BAR = 6.0  # the width of a colour bar, and of the gap before it
@@ -33,6 +35,8 @@ NUMBER = 2.4  # times the size of labels: a cell whose number can be read
 LABEL = 1.05  # times their size: the least height for a label
 SEEN = 0.7  # and of a cell that is seen, where labels count
 LABELS = 0.25  # of the width: the longest label
+MOST = 16  # panels in a line
+OURS = "0123456789−∞≈.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
 
 
@@ -52,10 +56,10 @@ class Block:
         self, layout: Layout, panel: Panel, side: float, outer: bool, under: bool, barred: bool
     ) -> None:
         size, tick = layout.paper.font_size, layout.paper.tick_size
-        widest = layout.sheet.letters.widest
+        widest = layout.letters.widest
         self.panel, self.x, self.y = panel, 0.0, 0.0  # of the upper left corner of the cells
         (high, across), (row_title, column_title) = panel.values.shape, panel.titles
-        most = layout.sheet.width if layout.is_grid else LONGEST * size
+        most = layout.width if layout.is_grid else LONGEST * size
         self.wide, self.tall = min(across * side, most), min(high * side, most)  # the cells
         self.rows = layout.ticks(panel.labels[0], self.tall / high, False) if outer else Ticks()
         self.columns = layout.ticks(panel.labels[1], self.wide / across, True) if under else Ticks()
@@ -64,10 +68,11 @@ class Block:
         over = max(widest([row_title], size) * outer - self.tall, 0) / 2
         beyond = widest([column_title], size) - self.wide, label * (not turned) - self.wide / across
         beside = max(*beyond, 0) / 2
-        rows = widest(self.rows.labels, tick) + TICK + PAD + layout.title * bool(row_title)
-        below = TICK + PAD + (label if turned else LINE * tick) + layout.title * bool(column_title)
+        title, away = layout.axis_title, TICK + PAD
+        rows = away + widest(self.rows.labels, tick) + title * bool(row_title)
+        below = away + (label if turned else LINE * tick) + title * bool(column_title)
         self.left, self.under = max(rows * outer, beside), max(below * under, over)
-        self.above = max(over, LINE * size * bool(panel.heading) + layout.sheet.pad)
+        self.above = max(over, LINE * size * bool(panel.heading) + layout.pad)
         self.right = max(beside, widest([panel.heading], size) - self.wide)
         self.bar = barred * max(self.tall, layout.bar_least)  # how long it is
         self.gap = BAR + beside * (self.bar > self.tall)  # before it, beside the columns' words
@@ -80,61 +85,64 @@ Way = list[list[Panel]]  # the panels of each line
 Lines = list[list[Block]]
 
 
-class Layout:
-    """Sets panels into lines."""
+class Layout(Sheet):
+    """A sheet with panels in lines."""
 
-    def __init__(self, panels: list[Panel], sheet: Sheet) -> None:
-        self.panels, self.sheet, self.paper = panels, sheet, sheet.paper
+    def __init__(self, panels: list[Panel], paper: Paper) -> None:
+        labels = {labels for panel in panels for labels in panel.labels}
+        words = {word for some in labels for word in some} | {panel.heading for panel in panels}
+        super().__init__(paper, "".join(words | {OURS, paper.query, paper.key}))
+        self.panels = panels
         self.is_grid = len({panel.name for panel in panels}) == 1  # heads of one stage
         stage = STAGES.get(panels[0].name) if self.is_grid else None
-        self.bar_title = clean(self.paper.bar_title) or subscripted(stage.heading if stage else "")
-        self.bar_least = 6 * self.paper.tick_size  # how long it is, so that its labels have room
-        self.title = LINE * self.paper.font_size + 2 * PAD  # the room for one of an axis
-        words = {labels for panel in panels for labels in panel.labels}
-        cut = partial(sheet.letters.cut, size=self.paper.tick_size, room=LABELS * sheet.width)
-        self.words = {labels: tuple(map(cut, labels)) for labels in words}
-        self.least = SEEN if all(map(_counts, words)) else LABEL
+        self.bar_title = clean(paper.bar_title) or subscripted(stage.heading if stage else "")
+        self.bar_least = 6 * paper.tick_size  # how long it is, so that its labels have room
+        self.axis_title = LINE * paper.font_size + 2 * PAD  # the room for one of an axis
+        cut = partial(self.letters.cut, size=paper.tick_size, room=LABELS * self.width)
+        self.words = {words: tuple(map(cut, words)) for words in labels}
+        self.least = SEEN if all(map(_counts, labels)) else LABEL
         self.block, self.bar_room = cache(partial(Block, self)), cache(self._bar_room)
 
     def blocks(self) -> tuple[list[Block], float]:
         """All panels in their places, and the height they take; or one sentence."""
         lines, gap = self._best(), self.paper.font_size
         wide, tall = self._size(lines)
-        y = self.sheet.top
+        y = self.top
         for line in lines:
-            x, y = MARGIN + (self.sheet.room - wide) / 2, y + max(block.above for block in line)
+            x, y = MARGIN + (self.room - wide) / 2, y + max(block.above for block in line)
             for block in line:
                 block.x, block.y = x + block.left, y
                 x = block.x + block.wide + block.right + gap
             y += max(block.tall + block.under for block in line) + gap
-        *_, last = placed = [block for line in lines for block in line]
-        for block in placed if self.is_grid else ():
-            if block.bar:
-                block.bar = max(block.bar, last.y + last.tall - block.y)
-        return placed, tall
+        first, last = lines[0][-1], lines[-1][-1]
+        if self.is_grid and first.bar:
+            first.bar = max(first.bar, last.y + last.tall - first.y)
+        return [block for line in lines for block in line], tall
 
     def _best(self) -> Lines:
         """The lines that show most, with the largest cells for their height; or one sentence."""
         apart = [list(panels) for _, panels in groupby(self.panels, lambda panel: panel.group)]
-        found: dict[tuple[int, ...], tuple[tuple[int, float], Lines]] = {}
-        for side in SIDES:
-            for groups in [self.panels], apart:
-                way = self._broken(groups, side)
-                lines, breaks = self._lines(way, side), tuple(map(len, way))
-                if breaks not in found and self._fits(lines):
-                    found[breaks] = self._worth(lines, side), lines
+        limits = [(most, SIDES[-1]) for most in range(1, MOST)]
+        limits += [(MOST, side) for side in SIDES[::4]]
+        ways = (self._broken(groups, *one) for groups in ([self.panels], apart) for one in limits)
+        found = []
+        for way in {tuple(map(len, way)): way for way in ways}.values():
+            k = bisect_left(SIDES, True, key=lambda side: self._fits(self._lines(way, side)))
+            if k < len(SIDES):
+                lines = self._lines(way, SIDES[k])
+                found.append((self._worth(lines, SIDES[k]), lines))
         if not found:
-            raise self.sheet.too_many(len(self.panels))
-        return max(found.values(), key=itemgetter(0))[1]
+            raise self.too_many(len(self.panels))
+        return max(found, key=itemgetter(0))[1]
 
-    def _broken(self, groups: Way, side: float) -> Way:
-        """The panels in lines that fit into the width, each group from a new one."""
+    def _broken(self, groups: Way, most: int, side: float) -> Way:
+        """Each group from a new line, in lines of so many panels that fit with cells of a side."""
         way: Way = []
         for group in groups:
             way.append([])
             for panel in group:
                 wide, _ = self._size(self._lines([[*way[-1], panel]], side))
-                if way[-1] and wide > self.sheet.room:
+                if way[-1] and (len(way[-1]) == most or wide > self.room):
                     way.append([])
                 way[-1].append(panel)
         return way
@@ -146,13 +154,12 @@ class Layout:
             neighbours = zip([None, *line], line, [*line[1:], None], strict=False)
             found.append([])
             for k, (before, panel, after) in enumerate(neighbours):
-                outer = not (before and before.same_rows(panel))
+                outer = before is None or before.rows != panel.rows
                 under = not (self.is_grid and k < len(below))
                 barred = self.paper.bar and not (after and after.scale == panel.scale)
                 if panel.name == "mask":  # 0 and −∞ need none, but others may share theirs
                     barred = barred and before is not None and before.scale == panel.scale
-                if self.is_grid:
-                    barred = barred and line is way[0]
+                barred = barred and (line is way[0] or not self.is_grid)
                 found[-1].append(self.block(panel, side, outer, under, barred))
         return found
 
@@ -167,7 +174,7 @@ class Layout:
         """A single panel leaves the room of titles it lacks free, or it would only grow."""
         is_bare = len(self.panels) == 1 and not self.paper.axis_titles
         wide, tall = self._size(lines)
-        return tall <= self.sheet.height and wide <= self.sheet.room - self.title * is_bare
+        return tall <= self.height and wide <= self.room - self.axis_title * is_bare
 
     def _worth(self, lines: Lines, side: float) -> tuple[int, float]:
         """What they show, and how large for their height; of a grid, how low they are."""
@@ -176,13 +183,13 @@ class Layout:
         if self.is_grid and shown:  # what can be read need not be larger
             return shown, -height
         apart = all(len({block.panel.group for block in line}) == 1 for line in lines)
-        return shown, cell / (height + self.sheet.room / 2) * (1 + apart / 4)
+        return shown, cell / (height + self.room / 2) * (1 + apart / 4)
 
     def ticks(self, texts: tuple[str, ...], cell: float, across: bool) -> Ticks:
         """Labels for cells of that side: words too wide for it are turned, what touches thinned."""
         labels, tick = self.words[texts], self.paper.tick_size
         counts = _counts(texts)
-        needed = self.sheet.letters.widest(labels, tick) + tick / 2
+        needed = self.letters.widest(labels, tick) + tick / 2
         turned = across and needed > cell and not counts
         step = math.ceil((needed if across and not turned else LABEL * tick) / cell)
         step = next((nice for nice in STEPS if nice >= step), step)
@@ -192,8 +199,8 @@ class Layout:
 
     def _bar_room(self, scale: Scale) -> float:
         """The width of what stands beside a colour bar."""
-        labels = self.sheet.letters.widest(ticks_of(scale)[1], self.paper.tick_size)
-        return TICK + PAD + labels + self.title * bool(self.bar_title)
+        labels = self.letters.widest(ticks_of(scale)[1], self.paper.tick_size)
+        return TICK + PAD + labels + self.axis_title * bool(self.bar_title)
 
 
 def _counts(texts: tuple[str, ...]) -> bool:

@@ -48,18 +48,14 @@ class Panel:
         self.texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
         self.labels: tuple[tuple[str, ...], tuple[str, ...]] = pane["rows"], pane["columns"]
         self.titles = _titles(self.name, paper)  # of both axes
+        self.rows = self.titles[0], self.labels[0]  # which neighbours may share
         self.scale = Scale(main["zmin"], main["zmax"], main["meta"])  # its own, on the screen
-
-    def same_rows(self, other: Panel) -> bool:
-        return (self.titles[0], self.labels[0]) == (other.titles[0], other.labels[0])
 
 
 def plain(view: View, *words: Sequence[str] | None) -> View:
     """The view with these words as they are, those that repeat too."""
-    given: dict[str, str] = {}
-    for some in map(tuple, filter(None, words)):
-        given |= zip(distinct(some), some, strict=True)
-    labels = {axis: tuple(given.get(w, w) for w in found) for axis, found in view.labels.items()}
+    typed = {distinct(some): some for some in map(tuple, filter(None, words))}
+    labels = {axis: typed.get(found, found) for axis, found in view.labels.items()}
     return replace(view, labels=labels)
 
 

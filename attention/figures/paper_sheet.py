@@ -34,7 +34,7 @@ MARGIN, TICK, PAD = 3.0, 1.5, 2.0  # around all; a tick's length; between ticks 
 SANS = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")  # Matplotlib brings the last
 REGULAR = (400, 500, "normal", "regular", "medium")  # weights of fonts
 INVISIBLE = ("Cf", "Cc", "Zs", "Zl", "Zp")  # kinds of letters that need no font
-VARIANTS = ("\ufe00", "\ufe0f")  # ask for a variant of the letter before
+VARIANTS = tuple(map(chr, range(0xFE00, 0xFE10)))  # ask for a variant of the letter before
 SETTINGS: dict[str, Any] = {
     "pdf.fonttype": 42,  # TrueType, which journals ask for
     "svg.fonttype": "none",  # text that names its fonts
@@ -98,11 +98,15 @@ class PaperFigure(Figure):
             kept = image.convert("RGB") if opaque else image
             kept.save(fname, format=form, pnginfo=texts, dpi=image.info["dpi"])
 
+    def content(self, form: str, **options: Any) -> bytes:
+        """The bytes of a file."""
+        file = BytesIO()
+        self.savefig(file, format=form, **options)
+        return file.getvalue()
+
     def _repr_png_(self) -> bytes:
         """What a notebook shows."""
-        file = BytesIO()
-        self.savefig(file, format="png")
-        return file.getvalue()
+        return self.content("png")
 
 
 @lru_cache(1024)
@@ -123,8 +127,7 @@ class Letters:
         upright = {font.name for font in fonts if font.weight in REGULAR}
         self.families = [name for name in SANS if name in upright]
         wanted = {c for c in set(text) if unicodedata.category(c) not in INVISIBLE}
-        wanted -= {c for c in wanted if VARIANTS[0] <= c <= VARIANTS[1]}
-        wanted = wanted.difference(*map(_letters, self.families))
+        wanted = wanted.difference(VARIANTS, *map(_letters, self.families))
         # the others, Noto's of one script each first
         for name in sorted(upright, key=lambda name: (not name.startswith("Noto Sans"), name)):
             if wanted and wanted & _letters(name) and "Last Resort" not in name:
@@ -177,14 +180,15 @@ class Sheet:
     """
 
     def __init__(self, paper: Paper, words: str) -> None:
-        self.paper, (self.width, self.most) = paper, paper.size
+        self.paper = paper
+        self.width, most = (72 / 2.54 * float(side) for side in (paper.width, paper.height))
         self.letters = Letters(words + paper.title + paper.caption + paper.bar_title)
         size, self.room = paper.font_size, self.width - 2 * MARGIN
         self.title = self.letters.wrapped(paper.title, LINE * size, self.room)
         self.caption = self.letters.wrapped(paper.caption, size, self.room)
         self.top = MARGIN + (LINE * LINE * len(self.title) + 0.4 * bool(self.title)) * size
         self.under = MARGIN + (LINE * len(self.caption) + 0.6 * bool(self.caption)) * size
-        self.height = self.most - self.top - self.under  # at most, of what is between them
+        self.height = most - self.top - self.under  # at most, of what is between them
         self.pad = max(2 * PAD, 0.8 * paper.tick_size)  # over cells: half a label of their bar
         style: dict[Any, Any] = {"font.family": [*self.letters.families, "sans-serif"]}
         style |= dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), size)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -111,16 +110,10 @@ def offer(
 def _settings(paper: Paper, fit: set[str]) -> None:
     """The controls of those settings that fit what is drawn, row by row."""
     sizes = (name for name, size in SIZES.items() if size.items() <= vars(paper).items())
-    state.setting_control(
-        st.segmented_control,
-        "Made for a",
-        "paper_size",
-        next(sizes, None),
-        lambda s, name: _with(s, SIZES[name] | {"tick_size": None}) if name else s,
-        options=list(SIZES),
-        format_func=_named,
-        help="Sets the width, the greatest height and the letters, which you may then change.",
-    )
+    help = "Sets the width, the greatest height and the letters, which you may then change."
+    options: dict[str, Any] = {"options": list(SIZES), "format_func": _named, "help": help}
+    value, name = next(sizes, None), "paper_size"
+    state.setting_control(st.segmented_control, "Made for a", name, value, _sized, **options)
     if paper.limits != "own":
         fit = fit - {"lowest", "highest"}
     for row in ROWS:
@@ -128,6 +121,10 @@ def _settings(paper: Paper, fit: set[str]) -> None:
             with st.container(horizontal=True):
                 for name in there:
                     _control(paper, name)
+
+
+def _sized(settings: Settings, size: str | None) -> Settings:
+    return _with(settings, SIZES[size] | {"tick_size": None}) if size else settings
 
 
 def _control(paper: Paper, name: str) -> None:
@@ -194,20 +191,13 @@ def _show(name: str, seen: Any, draw: Callable[[], PaperFigure]) -> None:
     st.image(preview, f"{wide:.2f} × {tall:.2f} cm", alt=f"Preview of {figure.alt}")
     kept = _resolution()
     state.set_page_value("paper_saved", (figure, kept))
-    too_many = too_many_dots(figure, kept["dpi"])
-    with buttons:
-        for form, (label, help) in FILES.items():
-            st.download_button(
-                label,
-                partial(_file, state.page_values_at_rest(), form),
-                f"{name}.{form}",
-                FORMS[form],
-                on_click="ignore",
-                key=f"take_{form}",
-                help=help,
-                disabled=form == "png" and bool(too_many),
-            )
-    for note in (*figure.notes, *filter(None, [state.capital(too_many)])):
+    too_many = state.capital(too_many_dots(figure, kept["dpi"]))
+    for form, (label, help) in FILES.items():
+        write = partial(_file, state.page_values_at_rest(), form)
+        options: dict[str, Any] = {"key": f"take_{form}", "help": help, "on_click": "ignore"}
+        options["disabled"] = form == "png" and bool(too_many)
+        buttons.download_button(label, write, f"{name}.{form}", FORMS[form], **options)
+    for note in filter(None, (*figure.notes, too_many)):
         parts.message_box("flag", note)
 
 
@@ -238,8 +228,8 @@ def _drawn(seen: Any, draw: Callable[[], PaperFigure]) -> tuple[PaperFigure, byt
         return kept[1]
     is_loaded = "matplotlib.figure" in sys.modules
     with st.spinner(WAITING if is_loaded else LOADING, show_time=True):
-        figure, file = draw(), BytesIO()
+        figure = draw()
         dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
-        figure.savefig(file, format="png", dpi=dpi)
-    state.set_page_value("paper_drawn", (seen, (figure, file.getvalue())))
-    return figure, file.getvalue()
+        drawn = figure, figure.content("png", dpi=dpi)
+    state.set_page_value("paper_drawn", (seen, drawn))
+    return drawn
