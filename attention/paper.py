@@ -101,9 +101,8 @@ class Paper:
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Paper:
         """The inverse of :meth:`differing`, from a file a stranger may have written."""
-        for name in found:
-            if name not in cls.__dataclass_fields__:
-                raise BadInput(f"a figure has no setting {shown(name)}.")
+        if unknown := [name for name in found if name not in cls.__dataclass_fields__]:
+            raise BadInput(f"a figure has no setting {shown(unknown[0])}.")
         return cls(**found)
 
 

@@ -92,13 +92,11 @@ def _notes(blocks: list[Block], paper: Paper, small: dict[str, float]) -> Iterat
     if dark := names(lambda panel: panel.name in small and _is_dark(panel)):
         yield f"Most shares of {dark} are below {DARK:g}: a logarithmic range shows them."
     for block in blocks:
-        (rows, columns), name = block.panel.labels, block.panel.name
-        for where, ticks, words in (
-            (f"beside the rows of {name}", block.rows, rows),
-            (f"under the columns of {name}", block.columns, columns),
-        ):
-            named = f"{len(ticks.labels)} of {len(words)} words are named {where}"
-            yield from [f"{named}: there is no room for all."] * ticks.omits
+        for ticks, where in (block.rows, "beside the rows"), (block.columns, "under the columns"):
+            named = len(ticks.labels)
+            words = f"{named} of {named + ticks.left_out} words are named {where}"
+            if ticks.left_out:
+                yield f"{words} of {block.panel.name}: there is no room for all."
 
 
 def _is_dark(panel: Panel) -> bool:

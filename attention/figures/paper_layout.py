@@ -46,7 +46,7 @@ class Ticks(NamedTuple):
     places: range = range(0)
     labels: tuple[str, ...] = ()
     turned: bool = False  # whether those of columns stand upright
-    omits: bool = False  # whether there is no room for some words
+    left_out: int = 0  # how many words there is no room for
 
 
 class Block:
@@ -194,8 +194,9 @@ class Layout(Sheet):
         step = math.ceil((needed if across and not turned else LABEL * tick) / cell)
         step = next((nice for nice in STEPS if nice >= step), step)
         first = min(step, len(labels)) - 1 if counts else 0
-        omits = step > 1 and not counts
-        return Ticks(range(first, len(labels), step), labels[first::step], turned, omits)
+        named = labels[first::step]
+        left_out = 0 if counts else len(labels) - len(named)
+        return Ticks(range(first, len(labels), step), named, turned, left_out)
 
     def _bar_room(self, scale: Scale) -> float:
         """The width of what stands beside a colour bar."""

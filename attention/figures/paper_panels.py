@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import ascii_lowercase
@@ -111,9 +110,8 @@ def _scale(panels: list[Panel], paper: Paper) -> Scale:
 
 def clean(text: str) -> str:
     """Text as Matplotlib prints it, with nothing in it read as a formula or unfit for a file."""
-    kinds = [(letter, unicodedata.category(letter)) for letter in text]
-    kept = [" " if k in ("Cc", "Zl", "Zp") else "\ufffd" if k == "Cs" else c for c, k in kinds]
-    return "".join(kept).replace("$", r"\$")
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text)  # halves of letters
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text).replace("$", r"\$")
 
 
 def subscripted(name: str) -> str:
