@@ -135,17 +135,20 @@ def worksheet(
 
     known = [*map(grid, given), *_powers(made, asked, digits)]
     tasks = (Task(*_SAYS[name](view, _standing(view)), grid(name)) for name in asked)
-    notes = tuple(_notes(digits, is_rounded)) + _head(view)
+    has_powers = any("e" in text for name in asked for row in texts[name] for text in row)
+    notes = (*_notes(digits, is_rounded, has_powers), *_head(view))
     return Sheet(title, sentence, notes, tuple(known), tuple(tasks), about, number)
 
 
-def _notes(digits: int, is_rounded: bool) -> list[str]:
+def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
     to = f"{digits} decimal{'s' * (digits != 1)}" if digits else "whole numbers"
     notes = [
         f"Round to {to}. The key goes on with unrounded numbers, so your last digit may differ."
     ]
     if is_rounded:
         notes.append("What is given was rounded first, and the key is computed from it as it is.")
+    if has_powers:
+        notes.append("Where the key has a power of ten, such as 1.2e−4, that is 0.00012.")
     return notes
 
 

@@ -25,11 +25,11 @@ footer { font-size: 7pt; margin-top: 3mm; overflow-wrap: anywhere; }
 .task > p { display: flex; gap: 6mm; align-items: center; margin-bottom: 1mm; }
 .task b { font-size: 11pt; flex: none; } .task .said { font-size: 9pt; }
 .task math { white-space: nowrap; } math { font-size: 13pt; } caption { display: none; }
-table { border-collapse: collapse; }
+table { border-collapse: collapse; break-inside: avoid; }
 th { font-weight: 400; font-size: 9pt; color: #444; padding: 0 1.5mm; max-width: 27mm;
   overflow-wrap: anywhere; }
 th[scope=row] { text-align: right; } td { border: .25mm solid #000; text-align: center; }
-td { min-width: 11mm; height: 6mm; padding: 0 1.5mm; white-space: nowrap; }
+td { min-width: 7mm; height: 6mm; padding: 0 1mm; white-space: nowrap; }
 td.blank { min-width: 15mm; width: 15mm; height: 10mm; padding: 0; }
 .corner { text-align: left; color: #000; } .corner math { font-size: 11pt; }
 .work { display: flex; flex-wrap: wrap; gap: 4mm 8mm; } .work table { align-self: flex-start; }
@@ -42,6 +42,7 @@ SQUARES = (  # paper to work on; drawn, for browsers leave backgrounds out of wh
     ' patternUnits="userSpaceOnUse"><path d="M0 0H19M0 0V19" fill="none" stroke="#999"'
     ' stroke-width=".8"/></pattern></svg>'
 )
+BESIDE, BELOW = 6, 20  # columns of an empty grid with room beside it; mm of that below others
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
 
 
@@ -85,10 +86,11 @@ def _key(sheet: Sheet) -> str:
 
 def _task(k: int, task: Task) -> str:
     squares = ""
-    if task.work:
+    work = task.work if len(task.grid.columns) <= BESIDE else min(task.work, BELOW)
+    if work:
         filled = '<rect width="100%" height="100%" fill="url(#squares)"/>'
         squares = (
-            f'<div class="squares" style="min-height: {task.work}mm">'
+            f'<div class="squares" style="min-height: {work}mm">'
             f'<svg aria-hidden="true">{filled}</svg></div>'
         )
     return (
