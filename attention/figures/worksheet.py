@@ -79,7 +79,7 @@ class _Ink(Artist):
 
     def __init__(self, families: Sequence[str]) -> None:
         super().__init__()
-        self.families = [*families, "sans-serif"]
+        self.families = list(families)
         self.words: list[tuple[float, float, str, float, str, str]] = []
 
     def draw(self, renderer: RendererBase) -> None:

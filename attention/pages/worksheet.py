@@ -24,7 +24,8 @@ FILES = {
 }
 SET = (
     "Each sheet of a class set has small whole numbers of its own, made by seed: the first sheet by"
-    " the first seed, the others by the next ones. The keys stand at the end."
+    " the first seed, the others by the next ones. The keys stand at the end. A PDF of many sheets"
+    " takes some seconds."
 )
 
 

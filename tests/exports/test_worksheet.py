@@ -22,7 +22,13 @@ from attention.exports.worksheet import Wanted, sheets_of, to_bytes
 from attention.html.mathml import mathml
 from attention.limits import BadInput
 from attention.readers.select import SelectedArray
-from attention.session.changes import set_dimension, set_mask, set_memory, set_sentence
+from attention.session.changes import (
+    set_dimension,
+    set_mask,
+    set_memory,
+    set_output_weights,
+    set_sentence,
+)
 from attention.session.examples import EXAMPLES
 from attention.session.finished import with_weights
 from attention.session.matrix import Matrix
@@ -224,8 +230,10 @@ WITHIN = {
     "the sum": normal(context=True),
     "a row that sees no key": normal(padding=(0,), mask="causal"),
     "two sequences": CROSSED,
-    "finished at 0 digits": normal(digits=0),
-}
+    "whole numbers": normal(digits=0),
+    "output weights": set_output_weights(normal(context=True), True),
+    "one head of two": EXAMPLES["sentence"].build(),
+} | {name: EXAMPLES[name].build() for name in ("softmax", "minus-1e9", "lookup", "customers")}
 
 
 @pytest.mark.parametrize("case", WITHIN)
