@@ -67,8 +67,7 @@ def levels(shown: View) -> tuple[tuple[str, ...], ...]:
     """The stages that each level of fading leaves out beside those before it, from the output
     backwards; what is given, or copied because nothing is masked, is no level.
     """
-    alike = np.array_equal(shown.stages["masked"], shown.stages["scaled"])
-    absent = {"masked"} if alike else set()
+    absent = set() if "mask" in shown.stages else {"masked"}
     kept = (
         tuple(name for name in level if name not in absent and shown.sources(name))
         for level in LEVELS
