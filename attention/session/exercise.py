@@ -9,7 +9,7 @@ row of a query, ``scaled.2.0`` for a cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -30,6 +30,7 @@ KINDS = {"made": "By hand", "state": "Your numbers", "mistake": "Find the mistak
 LEVELS = (("output",), ("weights",), ("masked",), ("scaled",), ("scores",), ("Q", "K", "V"))
 MOST_WORDS = 12  # of an exercise on a state
 MOST_BLANKS = 100
+NOWHERE = ("nowhere",)  # asks for nothing
 ENOUGH = 2  # wrong tries, after which the arithmetic of a cell is shown
 MOST_TRIES = 9  # that are counted
 CLOSE = 3  # units of the last digit: nearly right
@@ -66,8 +67,7 @@ def levels(shown: View) -> tuple[tuple[str, ...], ...]:
     """The stages that each level of fading leaves out beside those before it, from the output
     backwards; what is given, or copied because nothing is masked, is no level.
     """
-    alike = np.array_equal(shown.stages["masked"], shown.stages["scaled"])
-    absent = {"masked"} if alike else set()
+    absent = set() if "mask" in shown.stages else {"masked"}
     kept = (
         tuple(name for name in level if name not in absent and shown.sources(name))
         for level in LEVELS
@@ -153,6 +153,7 @@ class Exercise:
 
     settings: Settings  # whose numbers
     shown: View  # all of them
+    places: tuple[str, ...]  # that are asked for
     blanks: tuple[Cell, ...]  # in reading order
     answers: tuple[str, ...]  # as typed, "" where nothing was; one for each blank
     tries: tuple[int, ...]  # that were wrong
@@ -171,7 +172,21 @@ class Exercise:
         readable = tuple(text if _is_readable(text) else "" for text in s.answers)
         answers = (readable + ("",) * len(blanks))[: len(blanks)]
         tries = (s.tries + (0,) * len(blanks))[: len(blanks)]
-        return cls(settings, shown, blanks, answers, tries)
+        return cls(settings, shown, places, blanks, answers, tries)
+
+    @property
+    def level(self) -> int | None:
+        """Which level of fading it is, of one query or of all; None where blanks were chosen."""
+        query = self.settings.query
+        for level in range(1, len(levels(self.shown)) + 1):
+            if self.places in (faded(self.shown, level), faded(self.shown, level, query)):
+                return level
+        return None
+
+    @property
+    def asks_every_row(self) -> bool:
+        """Whether it is no exercise on one query alone."""
+        return not self.level or self.places == faded(self.shown, self.level)
 
     @property
     def digits(self) -> int:
@@ -261,6 +276,10 @@ class Exercise:
         row, column = self.shown.rows(cell.stage)[cell.row], self.shown.columns(cell.stage)
         return f"{STAGES[cell.stage].heading}, row {row}, column {column[cell.column]}"
 
+    def typed(self, cell: Cell) -> str:
+        """What was typed into a blank; "" where nothing was."""
+        return self.answers[self.blanks.index(cell)]
+
     def wrong_tries(self, cell: Cell) -> int:
         return self.tries[self.blanks.index(cell)]
 
@@ -279,7 +298,7 @@ class Exercise:
         if source := self.waits_for(cell):
             name = STAGES[source].heading
             return f"Look at {name} first: this number is made of it."
-        text = self.answers[self.blanks.index(cell)] if cell in self.blanks else ""
+        text = self.typed(cell) if cell in self.blanks else ""
         step = _STEPS.get(cell.stage, _no_step)(self.shown, cell.row, cell.column)
         look = f"Look at {STAGES[cell.stage].heading}: {step}."
         return f"{slip} {look}" if text and (slip := self._slip(cell, read_answer(text))) else look
@@ -438,6 +457,39 @@ def asked_how(s: Settings, cell: Cell) -> Settings:
         return s
     k = exercise.blanks.index(cell)
     return _with(s, exercise, k, exercise.answers[k], max(exercise.tries[k], ENOUGH))
+
+
+def at_level(s: Settings, level: int, every_row: bool) -> Settings:
+    """The settings with another level of fading, of one query or of all; nothing is answered."""
+    exercise = Exercise.of(s)
+    row = None if every_row else exercise.settings.query
+    return begun_anew(s, asked=faded(exercise.shown, level, row))
+
+
+def turned(s: Settings, cell: Cell) -> Settings:
+    """The settings with one cell more that is blank, or one less; nothing is answered."""
+    exercise = Exercise.of(s)
+    if not blanks_of(exercise.shown, [".".join(map(str, cell))]):
+        raise BadInput(f"{STAGES[cell.stage].heading} is given; there is nothing to work out.")
+    blanks = set(exercise.blanks) ^ {cell}
+    if len(blanks) > MOST_BLANKS:
+        raise BadInput(f"an exercise has at most {MOST_BLANKS} blanks.")
+    return begun_anew(s, asked=_places(exercise.shown, blanks) or NOWHERE)
+
+
+def _places(shown: View, blanks: Collection[Cell]) -> tuple[str, ...]:
+    """The places that ask for these cells: stages and rows where all of one is blank."""
+    places: list[str] = []
+    for name in shown.stages:
+        rows, columns = shown.stages[name].shape
+        at = {i: [j for j in range(columns) if (name, i, j) in blanks] for i in range(rows)}
+        if all(len(found) == columns for found in at.values()):
+            places.append(name)
+            continue
+        for i, found in at.items():
+            whole = len(found) == columns
+            places += [f"{name}.{i}"] if whole else [f"{name}.{i}.{j}" for j in found]
+    return tuple(places)
 
 
 def _with(s: Settings, exercise: Exercise, k: int, text: str, wrong: int) -> Settings:
