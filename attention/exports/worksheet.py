@@ -47,7 +47,7 @@ def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
         return [_sheet(wanted, settings, about)]
     seed, found = wanted.seed, []
     for number in range(1, wanted.sheets + 1):
-        about = program.made_by(), f"numbers made by seed {seed}"
+        about = program.made_by(), f"numbers made by seed {seed}, as exercise {seed} on the page"
         found.append(_sheet(wanted, made(seed), about, number))
         seed = next_seed(seed)
     return found
@@ -82,7 +82,7 @@ def _metadata(sheets: Sequence[Sheet]) -> dict[str, object]:
     """What the PDF says of itself, beside the foot of each sheet."""
     day, about = program.today(), list(sheets[0].about[1:])
     if sheets[0].number:
-        about = [f"{len(sheets)} sheets, {', '.join(sheet.about[-1] for sheet in sheets)}"]
+        about = [f"{len(sheets)} sheets", *(f"{sheet.name}: {sheet.about[-1]}" for sheet in sheets)]
     return {
         "Title": TITLE,
         "Creator": program.made_by(),

@@ -97,7 +97,10 @@ def _set() -> tuple[int, int]:
     count = state.page_control(
         st.number_input, "Sheets", "worksheet_count", 30, max_value=MOST_SHEETS, **number
     )
-    number["help"] = f"1 to {MAX_NUMBER}; the same seeds make the same sheets."
+    number["help"] = (
+        f"1 to {MAX_NUMBER:,}, as the numbers of exercises on the page Exercises. The same seeds"
+        " make the same sheets."
+    )
     seed = state.page_control(
         st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_NUMBER, **number
     )

@@ -423,7 +423,9 @@ def test_files_say_what_they_are_and_two_of_them_are_alike(monkeypatch):
     assert program.made_by() in " ".join(lines_of(one)[0][-5:])
     assert f"<footer>{program.made_by()} · X" in to_bytes(Wanted(), CAT, "html").decode()
     said = pypdf.PdfReader(io.BytesIO(class_set(3, 9998))).metadata.subject
-    assert said.startswith("3 sheets, numbers made by seed 9998, numbers made by seed 9999")
+    assert said.startswith(
+        "3 sheets; Sheet 1: numbers made by seed 9998, as exercise 9998 on the page; Sheet 2: "
+    )
 
 
 # ---- what is refused -----------------------------------------------------------------------------
