@@ -47,7 +47,10 @@ def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
         return [_sheet(wanted, settings, about)]
     seed, found = wanted.seed, []
     for number in range(1, wanted.sheets + 1):
-        about = program.made_by(), f"numbers made by seed {seed}, as exercise {seed} on the page"
+        about = (
+            program.made_by(),
+            f"numbers made by seed {seed}, as exercise {seed} of the page Exercises",
+        )
         found.append(_sheet(wanted, made(seed), about, number))
         seed = next_seed(seed)
     return found

@@ -12,6 +12,7 @@ from attention.figures import panes as figures
 from attention.frameworks.mistakes import BY_NAME
 from attention.html import exercise as tables
 from attention.limits import BadInput
+from attention.numbers import number
 from attention.pages import board, cells, parts, share, state
 from attention.session import exercise, links, planted
 from attention.session.about import what_it_is
@@ -55,7 +56,7 @@ def rail(done: Exercise | None) -> None:
             " you got is in the link."
         )
         if s.exercise != "state" and s.exercise_seed:
-            number("Exercise number", s.exercise_seed)
+            number_box("Exercise number", s.exercise_seed)
         if done:
             state.setting_control(
                 st.toggle,
@@ -85,7 +86,7 @@ def rail(done: Exercise | None) -> None:
             )
 
 
-def number(label: str, value: int, **options: Any) -> None:
+def number_box(label: str, value: int, **options: Any) -> None:
     state.setting_control(
         st.number_input,
         label,
@@ -170,15 +171,24 @@ def answered(done: Exercise, cell: Cell | None) -> str:
     """What is said of the last answer, or of the first that is wrong."""
     if done.blanks and not done.open:
         count = len(done.blanks)
-        return tables.verdict(True, f"All {count} of them." if count > 1 else "That was all.")
+        last = f"All {count} of them." if count > 1 else "That was all."
+        return tables.verdict(True, _with_all_digits(done, cell) + last)
     wrong = [cell for cell in done.open if done.typed(cell)]
     if wrong:
         cell = cell if cell in wrong else wrong[0]
         below = " Its arithmetic is below." if _has_lines(done, cell) else ""
         return tables.verdict(False, done.hint(cell) + below, done.place(cell))
     if cell in done.blanks and cell not in done.open:
-        return tables.verdict(True, f"{len(done.open)} to go.")
+        return tables.verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
     return tables.quiet("Point at a blank, and what it is made of is marked.")
+
+
+def _with_all_digits(done: Exercise, cell: Cell | None) -> str:
+    """A sentence where the answer follows from the board, whose numbers are rounded."""
+    if cell not in done.blanks or not done.is_rounded(cell):
+        return ""
+    value = number(float(done.shown.stages[cell.stage][cell[1:]]), done.digits)
+    return f"With all digits of what the board rounds, it is {value}. "
 
 
 def _has_lines(done: Exercise, cell: Cell) -> bool:
@@ -359,7 +369,7 @@ def for_a_class() -> None:
     with st.container(key="lesson"):
         ask = "Type your number: it gives you words and numbers of your own."
         st.html(tables.head("", KINDS[s.exercise], ask))
-        number("Your number", 0, width=160)
+        number_box("Your number", 0, width=160)
     parts.sentences(*state.sentences())
 
 

@@ -368,6 +368,8 @@ def sentences() -> tuple[list[str], list[str]]:
 def example(settings: Settings, name: str) -> Settings:
     """An example as it was made; what other pages show beside it stays, and how a figure is set."""
     kept: dict[str, Any] = {field: getattr(settings, field) for field in KEPT}
+    if settings.exercise == "state":  # its blanks are of other numbers
+        kept |= {"asked": (), "answers": (), "tries": ()}
     return replace(EXAMPLES[name].build(), **kept)
 
 

@@ -256,6 +256,11 @@ class Exercise:
         finite = by_hand is not None and math.isfinite(by_hand) and math.isfinite(value)
         return finite and is_right(given, by_hand or 0.0, self.digits)
 
+    def is_rounded(self, cell: Cell) -> bool:
+        """Whether an answer is right by the rounded numbers of the board alone."""
+        value = float(self.shown.stages[cell.stage][cell[1:]])
+        return not is_right(read_answer(self.typed(cell)), value, self.digits)
+
     def _by_hand(self, cell: Cell) -> float | None:
         """The number that follows from its sources as they are printed; None where none does."""
         if cell.stage not in _BY_HAND:

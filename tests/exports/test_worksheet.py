@@ -424,7 +424,7 @@ def test_files_say_what_they_are_and_two_of_them_are_alike(monkeypatch):
     assert f"<footer>{program.made_by()} · X" in to_bytes(Wanted(), CAT, "html").decode()
     said = pypdf.PdfReader(io.BytesIO(class_set(3, 9998))).metadata.subject
     assert said.startswith(
-        "3 sheets; Sheet 1: numbers made by seed 9998, as exercise 9998 on the page; Sheet 2: "
+        "3 sheets; Sheet 1: numbers made by seed 9998, as exercise 9998 of the page Exercises;"
     )
 
 

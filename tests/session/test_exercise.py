@@ -24,6 +24,7 @@ from attention.session.exercise import (
     Cell,
     Exercise,
     asked_how,
+    at_level,
     begun_anew,
     blanks_of,
     faded,
@@ -31,6 +32,7 @@ from attention.session.exercise import (
     numbers_of,
     shut_of,
     suits,
+    turned,
     typed,
 )
 from attention.session.run import run, view
@@ -150,6 +152,8 @@ def test_what_follows_from_the_rounded_numbers_on_the_board_is_right_too():
         assert exercise.accepts(cell, f"{float(by_hand):.2f}")
         assert exercise.accepts(cell, f"{exact:.2f}")
         assert not exercise.accepts(cell, f"{exact + 0.1:.2f}")
+        now = Exercise.of(typed(STATE, cell, f"{float(by_hand):.2f}"))
+        assert now.is_rounded(cell) == (abs(round(float(by_hand), 2) - exact) > 0.005 + 1e-9)
     assert apart > 0.005  # so the two differ as they are printed
 
 
@@ -456,6 +460,40 @@ def test_the_answers_of_another_exercise_and_broken_ones_do_no_harm():
         check(replace(CAT, answers=("1",) * (MOST_BLANKS + 1)))
     with pytest.raises(BadInput, match="at most 100 places to fill in, of 40"):
         check(replace(CAT, asked=("weights." + "9" * 5000,)))
+
+
+def test_single_cells_are_emptied_and_filled_again():
+    s = on(5)
+    assert Exercise.of(s).places == ("output",)
+    s = solve(s)
+    s = turned(s, Cell("weights", 2, 0))
+    assert s.asked == ("weights.2.0", "output") and s.answers == ()
+    assert Exercise.of(s).level is None and Exercise.of(s).asks_every_row
+    for j in (1, 2):
+        s = turned(s, Cell("weights", 2, j))
+    assert s.asked == ("weights.2", "output")
+    s = turned(s, Cell("output", 0, 1))
+    assert s.asked == ("weights.2", "output.0.0", "output.1", "output.2")
+    for cell in Exercise.of(s).blanks:
+        s = turned(s, cell)
+    assert s.asked == ("nowhere",) and Exercise.of(s).blanks == () and check(s) == s
+    with pytest.raises(BadInput, match="^X is given; there is nothing to work out."):
+        turned(s, Cell("X", 0, 0))
+    full = replace(STATE, asked=("scores", "scaled"))  # 72 blanks; 36 more are too many
+    full = replace(full, asked=(*full.asked, "K"))
+    assert len(Exercise.of(full).blanks) == 96
+    with pytest.raises(BadInput, match="at most 100 blanks"):
+        for j in range(6):
+            full = turned(full, Cell("weights", 0, j))
+
+
+@pytest.mark.parametrize("every_row", [True, False])
+def test_a_level_is_known_again(every_row):
+    for level in range(1, 7):
+        s = at_level(on(5), level, every_row)
+        exercise = Exercise.of(s)
+        assert (exercise.level, exercise.asks_every_row) == (level, every_row)
+    assert Exercise.of(CAT).level == 1 and not Exercise.of(CAT).asks_every_row
 
 
 def test_an_exercise_is_beside_the_state_and_changes_none_of_it():

@@ -23,7 +23,8 @@ class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    frame.onfocus = () => (this.at ? this.place() : this.choose(0, 0))
+    const first = () => pane.spec.blanks?.[0] ?? [0, 0]
+    frame.onfocus = () => (this.at ? this.place() : this.choose(...first()))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
     frame.addEventListener('copy', event => this.copy(event))
