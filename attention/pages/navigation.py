@@ -9,6 +9,7 @@ SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
 PAGES = {  # by their paths; the first is the one without
     "": ("explore.py", "Explore"),
     "learn": ("learn.py", "Learn"),
+    "exercises": ("exercises.py", "Exercises"),
     "why": ("variance.py", "Why √d_k"),
     "compare": ("compare.py", "Compare"),
     "conventions": ("conventions.py", "Conventions"),

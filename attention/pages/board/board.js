@@ -424,6 +424,7 @@ class Board {
     const keys = ['Arrow keys move from cell to cell']
     if (large && picks) keys.push('Enter gives the number of one')
     if (edit === 'cells') keys.push('type to change a number, Enter keeps it, Esc gives it back')
+    if (edit === 'blanks') keys.push('type a number into a blank, Enter goes on to the next')
     if (edit === 'mask') keys.push('Space hides or shows one')
     if (picks && edit !== 'cells') keys.push('Enter shows where its number comes from')
     return keys.join('; ') + '.'
@@ -846,6 +847,27 @@ class Board {
     }
   }
 
+  // The next blank, or the one before, of all panes, of those without an answer on its way.
+  nextBlank(pane, [i, j], back) {
+    const names = this.head.panes.map(({ name }) => name)
+    const rank = ([name, row, column]) => (names.indexOf(name) * 1e3 + row) * 1e3 + column
+    const here = rank([pane.spec.name, i, j])
+    const answered = ([name, row, column]) =>
+      this.edits.of(name).some(op => op.row === row && op.column === column)
+    const free = this.head.panes
+      .flatMap(({ name, blanks }) => (blanks ?? []).map(cell => [name, ...cell]))
+      .filter(one => rank(one) !== here && !answered(one))
+      .sort((one, other) => (rank(one) - rank(other)) * (back ? -1 : 1))
+    const next = free.find(one => (back ? rank(one) < here : rank(one) > here)) ?? free[0]
+    if (!next) return
+    const [name, row, column] = next
+    const to = this.panes.get(name)
+    to.frame.focus({ preventScroll: true })
+    to.grid.between = true
+    to.grid.choose(row, column, false)
+    to.element.scrollIntoView({ block: 'nearest' })
+  }
+
   // ---- a pane alone, tables and downloads -------------------------------------------------------
 
   // Fill the window with a pane, or put it back.
@@ -891,6 +913,7 @@ class Board {
     const value = pane.z[i][j]
     if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
     const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
+    if (['blank', 'waits'].includes(trace?.meta)) return '' // there is none yet
     const text = trace?.text?.[i][j] ?? ''
     if (!/^[\u2212-]?∞$|^NaN$/.test(text)) return String(trace?.z[i][j] ?? 'nan')
     return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()
