@@ -19,9 +19,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Affine2D
 
-from attention.figures.paper_fonts import Letters
 from attention.figures.paper_panels import clean
-from attention.figures.paper_sheet import settings
+from attention.figures.paper_sheet import Letters, settings
 from attention.worksheet import Grid, Sheet, Task
 
 WIDE, TALL, MARGIN = 210.0, 297.0, 15.0  # of A4
