@@ -340,7 +340,7 @@ GOES_BACK = """if (performance.getEntriesByType('navigation')[0].type === 'reloa
 
 
 def test_back_while_a_reloaded_page_is_on_its_way_shows_what_the_address_stands_for(visit):
-    dashboard = visit(motion="no-preference")
+    dashboard = visit()
     dashboard.page.add_init_script(GOES_BACK)
     first = dashboard.open().tag()
     dashboard.after(lambda: slider(dashboard))
