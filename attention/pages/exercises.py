@@ -201,6 +201,8 @@ def card(done: Exercise, cell: Cell | None) -> None:
     count = f"{done.done} of {len(done.blanks)}" if stages else ""
     title = f"Fill in {_listed(stages)}" if stages else "Nothing is blank"
     ask = f"Click a blank, type its number {done.precision}, and press Enter for the next."
+    if stages and not done.open:
+        ask = "Click any number, and how it is made stands below the board."
     if not stages:
         ask = "Switch on “Choose the blanks” in the sidebar, and click what is to be filled in."
     with st.container(key="lesson"):
@@ -254,7 +256,8 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         pane["picks"] = True
         pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
         pane["edit"] = "blanks"
-    first = done.open[0].stage if done.open else ""
+    chooses = state.page_value("choose_blanks", False)
+    first = done.open[0].stage if done.open and not chooses else ""
     made_of = [source for source, _ in done.shown.sources(first)] if first else []
 
     def clicked(place: object) -> None:
@@ -262,7 +265,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         if found is None:
             return
         state.set_page_value(CELL, Cell(*found))
-        if state.page_value("choose_blanks", False):
+        if chooses:
             state.change(partial(exercise.turned, cell=Cell(*found)))
 
     board.show(

@@ -23,8 +23,8 @@ Floats = list[list[float]]
 
 DIGITS = 2  # behind the point, in what is asked and given
 ROOT = 2  # √d_k
-LARGEST = {"Q": 3, "K": 3, "V": 4, "scores": 6}  # whatever their sign
-WIDEST = 3  # between two scaled scores of a row
+LARGEST = {"Q": 3, "K": 3, "V": 4, "scores": 8}  # whatever their sign
+WIDEST = 4  # between two scaled scores of a row
 SENTENCES = (
     "cats chase mice",
     "birds eat seeds",
@@ -128,10 +128,11 @@ def _weights(scores: Rows) -> Floats | None:
         if max(scaled) - min(scaled) > WIDEST:
             return None
         exact = [math.exp(x) for x in scaled]
-        given = [float(text) for x in scaled for text in powers([x]).values()]
         shares = [e / sum(exact) for e in exact]
-        if not all(map(_near, shares, [g / sum(given) for g in given])):
-            return None
+        for less in (0.0, max(scaled)):  # taken from all of them, as the arithmetic does
+            given = [float(text) for x in scaled for text in powers([x - less]).values()]
+            if not all(map(_near, shares, [g / sum(given) for g in given])):
+                return None
         if sum(round(10**DIGITS * share) for share in shares) != 10**DIGITS:
             return None
         weights.append(shares)
