@@ -39,6 +39,8 @@ ALONE = (
     " many words as they have rows to name these; an example, or other data, takes their place."
 )
 BESIDE = 36  # letters of a sentence that has room beside the other controls
+BESIDE_ON_LAPTOPS = 68
+ONE_LINE = "@media (min-width: 1400px) { .st-key-words.st-key-words { flex-wrap: nowrap; } }"
 GIVEN = "given"  # rows of X that were typed or brought
 
 
@@ -62,13 +64,15 @@ def row(s: Settings) -> None:
 
 def _room(s: Settings) -> str:
     """A style by which a sentence is seen whole: one that is too long for a place beside the other
-    controls has a line of its own. Two share the line that one had, so that nothing moves.
+    controls has a line of its own. Two share the line that one had, so that nothing moves; nor
+    does it where controls come one by one, as they are in one line from the first.
     """
     letters = len(changes.sentence_of(s))
     if s.memory_tokens or letters <= BESIDE:
-        return ""
+        return ONE_LINE
     width = f"min(100%, {2.5 + 0.4 * letters:g}rem)"
-    return f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }}"
+    own = f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }}"
+    return own + ONE_LINE * (letters <= BESIDE_ON_LAPTOPS)
 
 
 def _sentence(s: Settings, memory: bool) -> None:

@@ -467,6 +467,8 @@ class Board {
   // Paint what has other numbers, another size or another theme, and nothing else; an answer of
   // Python's comes with the places where all `stood` before.
   draw(all, stood) {
+    this.width = this.root.clientWidth
+    if (!this.width) return // it leaves the page, or is hidden; shown again, it has another width
     for (const glide of this.gliding) glide.cancel() // places are taken from where all stand
     this.gliding = []
     const mode = this.mode()
@@ -475,7 +477,6 @@ class Board {
       this.drawn = mode
       this.root.dataset.mode = mode
     }
-    this.width = this.root.clientWidth
     this.font = getComputedStyle(this.root).fontFamily
     const before = new Map()
     for (const [name, pane] of this.panes) {

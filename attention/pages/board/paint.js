@@ -106,8 +106,9 @@ const paintCells = (context, pane, palette, { x, y, across, down, columns, rows 
 // small, only so many that the lines stay apart. Each is [row, column], of those from the first to
 // the last row and column.
 const struck = (pane, cell, rows = [0, pane.n - 1], columns = [0, pane.m - 1]) => {
-  const step = Math.ceil(APART / cell)
   const found = []
+  if (cell <= 0) return found // a pane without room
+  const step = Math.ceil(APART / cell)
   for (let i = rows[0]; i <= rows[1]; i++) {
     const before = (i + columns[0]) % step // the same lines, wherever the part begins
     for (let j = columns[0] + ((step - before) % step); j <= columns[1]; j += step) {
