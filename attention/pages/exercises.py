@@ -252,11 +252,12 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
     query = None if done.asks_every_row else done.settings.query
     texts = {name: done.texts(name) for name in done.seen.stages}
     panes = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
+    chooses = state.page_value("choose_blanks", False)  # then nothing is typed
     for pane in panes:
         pane["picks"] = True
-        pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
-        pane["edit"] = "blanks"
-    chooses = state.page_value("choose_blanks", False)
+        if not chooses:
+            pane["edit"] = "blanks"
+            pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
     first = done.open[0].stage if done.open and not chooses else ""
     made_of = [source for source, _ in done.shown.sources(first)] if first else []
 
@@ -285,6 +286,8 @@ def the_cell(done: Exercise, cell: Cell) -> None:
     sentence = f"It waits for {done.waits_for(cell)}, of which it is made."
     if cell in done.open and not done.waits_for(cell):
         sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
+    if cell in done.open and done.typed(cell):
+        sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
     st.html(tables.cell(done.place(cell), sentence, lines, cell))
 
 

@@ -334,11 +334,15 @@ class Exercise:
         return cell not in self.open or self.wrong_tries(cell) >= ENOUGH
 
     def given_powers(self) -> dict[float, str]:
-        """The powers of e that the blank weights need, to two decimals; none where they wait."""
+        """The powers of e that the blank weights need, to two decimals; none where they wait, or
+        are not of wholes and halves.
+        """
         rows = {cell.row for cell in self.open if cell.stage == "weights"}
         shares = self.shown.softmax and not any(self.shut["masked"][i].any() for i in rows)
         masked = self.shown.stages["masked"]
-        return powers([x for i in rows for x in masked[i].tolist()]) if shares else {}
+        wanted = [x for i in rows for x in masked[i].tolist() if math.isfinite(x)]
+        easy = all((2 * x).is_integer() for x in wanted)
+        return powers(wanted) if shares and easy else {}
 
 
 Work = Callable[[View, int, int], str]

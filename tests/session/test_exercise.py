@@ -431,6 +431,8 @@ def test_the_powers_of_e_are_given_for_weights_once_the_masked_scores_are_there(
     assert Exercise.of(on(4, 3, 2)).given_powers() == {}
     assert Exercise.of(on(4, 1, 2)).given_powers() == {}
     assert Exercise.of(solve(s)).given_powers() == {}
+    odd = replace(EXAMPLES["sentence"].build(), exercise="state", asked=("weights",))
+    assert Exercise.of(odd).given_powers() == {}  # of 4.24: a rounded power would mislead
 
 
 # ---- what is refused, and what links hold --------------------------------------------------------

@@ -865,6 +865,7 @@ class Board {
     to.frame.focus({ preventScroll: true })
     to.grid.between = true
     to.grid.choose(row, column, false)
+    if (this.byTouch) to.grid.openCell(row, column) // no key would open it
     to.element.scrollIntoView({ block: 'nearest' })
   }
 
