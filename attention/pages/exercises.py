@@ -283,8 +283,9 @@ def the_cell(done: Exercise, cell: Cell) -> None:
     """How a cell is made, or why that is not said yet."""
     is_shut = bool(done.shut[cell.stage][cell[1:]])
     lines = done.how(cell) if done.shows_how(cell) and (cell in done.open or not is_shut) else []
-    sentence = f"It waits for {done.waits_for(cell)}, of which it is made."
-    if cell in done.open and not done.waits_for(cell):
+    waits = done.waits_for(cell)
+    sentence = f"It waits for {STAGES[waits].heading}, of which it is made." if waits else ""
+    if cell in done.open and not waits:
         sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
     if cell in done.open and done.typed(cell):
         sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"

@@ -32,6 +32,7 @@ MOST_WORDS = 12  # of an exercise on a state
 MOST_BLANKS = 100
 NOWHERE = ("nowhere",)  # asks for nothing
 ENOUGH = 2  # wrong tries, after which the arithmetic of a cell is shown
+LETTERS = 7  # of a wrong answer that a cell has room for
 MOST_TRIES = 9  # that are counted
 CLOSE = 3  # units of the last digit: nearly right
 Printed = dict[str, np.ndarray]  # the stages, rounded
@@ -240,7 +241,8 @@ class Exercise:
         texts = {(int(i), int(j)): "…" for i, j in zip(rows, columns, strict=True)}
         for cell, text in zip(self.blanks, self.answers, strict=True):
             if cell.stage == stage and cell in self.open:
-                texts[cell.row, cell.column] = f"{text} ✗" if text else "?"
+                brief = text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
+                texts[cell.row, cell.column] = f"{brief} ✗" if text else "?"
         return texts
 
     def accepts(self, cell: Cell, text: str) -> bool:

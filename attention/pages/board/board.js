@@ -862,6 +862,7 @@ class Board {
     if (!next) return
     const [name, row, column] = next
     const to = this.panes.get(name)
+    if (this.enlarged && this.enlarged !== to) this.enlarge(this.enlarged)
     to.frame.focus({ preventScroll: true })
     to.grid.between = true
     to.grid.choose(row, column, false)
