@@ -80,14 +80,14 @@ def next_seed(seed: int) -> int:
     return seed % MAX_NUMBER + 1
 
 
-def powers(scores: Sequence[float]) -> dict[float, str]:
-    """e to the power of each of these, to two decimals, from the smallest.
+def powers(scores: Sequence[float], decimals: int = DIGITS) -> dict[float, str]:
+    """e to the power of each of these, rounded, from the smallest.
 
     >>> powers([1.0, 0.5, -math.inf, 1.0])
     {0.5: '1.65', 1.0: '2.72'}
     """
     wanted = sorted({score for score in scores if math.isfinite(score)})
-    return {score: f"{math.exp(score):.{DIGITS}f}" for score in wanted}
+    return {score: f"{math.exp(score):.{decimals}f}" for score in wanted}
 
 
 def _drawn(random: Random, rows: int, columns: int, least: int, most: int) -> Rows:

@@ -432,6 +432,13 @@ def test_the_powers_of_e_are_given_for_weights_once_the_masked_scores_are_there(
     assert Exercise.of(on(4, 3, 2)).given_powers() == {}
     assert Exercise.of(on(4, 1, 2)).given_powers() == {}
     assert Exercise.of(solve(s)).given_powers() == {}
+    for digits in (2, 3, 4):  # as few decimals as do not lead astray: as many as digits here
+        cat = Exercise.of(replace(STATE, asked=("weights",), digits=digits))
+        given = {x: Fraction(text) for x, text in cat.given_powers().items()}
+        assert {len(text.split(".")[1]) for text in cat.given_powers().values()} == {digits}
+        for cell in cat.blanks:
+            row = [given[x] for x in cat.shown.stages["masked"][cell.row]]
+            assert cat.accepts(cell, f"{float(row[cell.column] / sum(row)):.6f}")
     odd = replace(EXAMPLES["sentence"].build(), exercise="state", asked=("weights",))
     assert Exercise.of(odd).given_powers() == {}  # of 4.24: a rounded power would mislead
 
