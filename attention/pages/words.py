@@ -39,8 +39,11 @@ ALONE = (
     " many words as they have rows to name these; an example, or other data, takes their place."
 )
 BESIDE = 36  # letters of a sentence that has room beside the other controls
-BESIDE_ON_LAPTOPS = 68
 ONE_LINE = "@media (min-width: 1400px) { .st-key-words.st-key-words { flex-wrap: nowrap; } }"
+TWO_LINES = (  # as tall as they become once all controls have come
+    "@media (min-width: 1000px) and (max-width: 1600px) { .st-key-words { min-height: 7.86rem; }"
+    " .st-key-words > :has(> .st-key-sentence_box) { min-width: 100%; } }"
+)
 GIVEN = "given"  # rows of X that were typed or brought
 
 
@@ -71,8 +74,7 @@ def _room(s: Settings) -> str:
     if s.memory_tokens or letters <= BESIDE:
         return ONE_LINE
     width = f"min(100%, {2.5 + 0.4 * letters:g}rem)"
-    own = f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }}"
-    return own + ONE_LINE * (letters <= BESIDE_ON_LAPTOPS)
+    return f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }} {TWO_LINES}"
 
 
 def _sentence(s: Settings, memory: bool) -> None:
