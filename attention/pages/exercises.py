@@ -201,6 +201,8 @@ def card(done: Exercise, cell: Cell | None) -> None:
     count = f"{done.done} of {len(done.blanks)}" if stages else ""
     title = f"Fill in {_listed(stages)}" if stages else "Nothing is blank"
     ask = f"Click a blank, type its number {done.precision}, and press Enter for the next."
+    if stages and not done.open:
+        ask = "Click any number, and how it is made stands below the board."
     if not stages:
         ask = "Switch on “Choose the blanks” in the sidebar, and click what is to be filled in."
     with st.container(key="lesson"):
@@ -250,11 +252,13 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
     query = None if done.asks_every_row else done.settings.query
     texts = {name: done.texts(name) for name in done.seen.stages}
     panes = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
+    chooses = state.page_value("choose_blanks", False)  # then nothing is typed
     for pane in panes:
         pane["picks"] = True
-        pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
-        pane["edit"] = "blanks"
-    first = done.open[0].stage if done.open else ""
+        if not chooses:
+            pane["edit"] = "blanks"
+            pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
+    first = done.open[0].stage if done.open and not chooses else ""
     made_of = [source for source, _ in done.shown.sources(first)] if first else []
 
     def clicked(place: object) -> None:
@@ -262,7 +266,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         if found is None:
             return
         state.set_page_value(CELL, Cell(*found))
-        if state.page_value("choose_blanks", False):
+        if chooses:
             state.change(partial(exercise.turned, cell=Cell(*found)))
 
     board.show(
@@ -279,9 +283,12 @@ def the_cell(done: Exercise, cell: Cell) -> None:
     """How a cell is made, or why that is not said yet."""
     is_shut = bool(done.shut[cell.stage][cell[1:]])
     lines = done.how(cell) if done.shows_how(cell) and (cell in done.open or not is_shut) else []
-    sentence = f"It waits for {done.waits_for(cell)}, of which it is made."
-    if cell in done.open and not done.waits_for(cell):
+    waits = done.waits_for(cell)
+    sentence = f"It waits for {STAGES[waits].heading}, of which it is made." if waits else ""
+    if cell in done.open and not waits:
         sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
+    if cell in done.open and done.typed(cell):
+        sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
     st.html(tables.cell(done.place(cell), sentence, lines, cell))
 
 

@@ -23,8 +23,8 @@ Floats = list[list[float]]
 
 DIGITS = 2  # behind the point, in what is asked and given
 ROOT = 2  # √d_k
-LARGEST = {"Q": 3, "K": 3, "V": 4, "scores": 6}  # whatever their sign
-WIDEST = 3  # between two scaled scores of a row
+LARGEST = {"Q": 3, "K": 3, "V": 4, "scores": 8}  # whatever their sign
+WIDEST = 4  # between two scaled scores of a row
 SENTENCES = (
     "cats chase mice",
     "birds eat seeds",
@@ -80,14 +80,14 @@ def next_seed(seed: int) -> int:
     return seed % MAX_NUMBER + 1
 
 
-def powers(scores: Sequence[float]) -> dict[float, str]:
-    """e to the power of each of these, to two decimals, from the smallest.
+def powers(scores: Sequence[float], decimals: int = DIGITS) -> dict[float, str]:
+    """e to the power of each of these, rounded, from the smallest.
 
     >>> powers([1.0, 0.5, -math.inf, 1.0])
     {0.5: '1.65', 1.0: '2.72'}
     """
     wanted = sorted({score for score in scores if math.isfinite(score)})
-    return {score: f"{math.exp(score):.{DIGITS}f}" for score in wanted}
+    return {score: f"{math.exp(score):.{decimals}f}" for score in wanted}
 
 
 def _drawn(random: Random, rows: int, columns: int, least: int, most: int) -> Rows:
@@ -128,10 +128,11 @@ def _weights(scores: Rows) -> Floats | None:
         if max(scaled) - min(scaled) > WIDEST:
             return None
         exact = [math.exp(x) for x in scaled]
-        given = [float(text) for x in scaled for text in powers([x]).values()]
         shares = [e / sum(exact) for e in exact]
-        if not all(map(_near, shares, [g / sum(given) for g in given])):
-            return None
+        for less in (0.0, max(scaled)):  # taken from all of them, as the arithmetic does
+            given = [float(text) for x in scaled for text in powers([x - less]).values()]
+            if not all(map(_near, shares, [g / sum(given) for g in given])):
+                return None
         if sum(round(10**DIGITS * share) for share in shares) != 10**DIGITS:
             return None
         weights.append(shares)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,6 +33,9 @@ MOST_WORDS = 12  # of an exercise on a state
 MOST_BLANKS = 100
 NOWHERE = ("nowhere",)  # asks for nothing
 ENOUGH = 2  # wrong tries, after which the arithmetic of a cell is shown
+LETTERS = 7  # of a wrong answer that a cell has room for
+LARGEST_POWER = 10  # of e that is given
+MOST_DECIMALS = 6  # of one
 MOST_TRIES = 9  # that are counted
 CLOSE = 3  # units of the last digit: nearly right
 Printed = dict[str, np.ndarray]  # the stages, rounded
@@ -240,7 +244,8 @@ class Exercise:
         texts = {(int(i), int(j)): "…" for i, j in zip(rows, columns, strict=True)}
         for cell, text in zip(self.blanks, self.answers, strict=True):
             if cell.stage == stage and cell in self.open:
-                texts[cell.row, cell.column] = f"{text} ✗" if text else "?"
+                brief = text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
+                texts[cell.row, cell.column] = f"{brief} ✗" if text else "?"
         return texts
 
     def accepts(self, cell: Cell, text: str) -> bool:
@@ -334,11 +339,31 @@ class Exercise:
         return cell not in self.open or self.wrong_tries(cell) >= ENOUGH
 
     def given_powers(self) -> dict[float, str]:
-        """The powers of e that the blank weights need, to two decimals; none where they wait."""
+        """The powers of e that the blank weights need, to as few decimals as lead to them, from 2;
+        none where they wait, or are not of wholes and halves.
+        """
         rows = {cell.row for cell in self.open if cell.stage == "weights"}
-        shares = self.shown.softmax and not any(self.shut["masked"][i].any() for i in rows)
-        masked = self.shown.stages["masked"]
-        return powers([x for i in rows for x in masked[i].tolist()]) if shares else {}
+        if not self.shown.softmax or any(self.shut["masked"][i].any() for i in rows):
+            return {}
+        masked = [[x for x in self.shown.stages["masked"][i].tolist() if math.isfinite(x)]
+                  for i in rows]  # fmt: skip
+        wanted = [x for row in masked for x in row]
+        if not all((2 * x).is_integer() and abs(x) <= LARGEST_POWER for x in wanted):
+            return {}
+        for decimals in range(2, MOST_DECIMALS + 1):
+            given = powers(wanted, decimals)
+            if all(self._leads_to_weights(row, given) for row in masked):
+                return given
+        return {}
+
+    def _leads_to_weights(self, row: list[float], given: dict[float, str]) -> bool:
+        """Whether these powers give the weights of a row of masked scores."""
+        exact, rounded = [math.exp(x) for x in row], [Fraction(given[x]) for x in row]
+        total = sum(rounded)
+        return total > 0 and all(
+            is_right(r / total, e / sum(exact), self.digits)
+            for r, e in zip(rounded, exact, strict=True)
+        )
 
 
 Work = Callable[[View, int, int], str]

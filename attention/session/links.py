@@ -228,7 +228,8 @@ def _beside(
         return {}
     link = {"example": pinned.example}
     for name, codec in CODECS.items():
-        if name not in COMPARED and getattr(pinned, name) != getattr(settings, name):
+        alike = name in COMPARED + EXERCISE or getattr(pinned, name) == getattr(settings, name)
+        if not alike:
             link[name] = codec.write(getattr(pinned, name))
     for name in MATRICES:
         mine = pinned.matrices.get(name)

@@ -55,7 +55,7 @@ class Planted:
         return self.cell.stage
 
 
-@lru_cache(64)
+@lru_cache(128)
 def planted(seed: int) -> Planted:
     """The attention of this seed with one mistake.
 

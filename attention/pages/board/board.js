@@ -862,9 +862,11 @@ class Board {
     if (!next) return
     const [name, row, column] = next
     const to = this.panes.get(name)
+    if (this.enlarged && this.enlarged !== to) this.enlarge(this.enlarged)
     to.frame.focus({ preventScroll: true })
     to.grid.between = true
     to.grid.choose(row, column, false)
+    if (this.byTouch) to.grid.openCell(row, column) // no key would open it
     to.element.scrollIntoView({ block: 'nearest' })
   }
 

@@ -345,8 +345,9 @@ class Grid {
     this.choose(...cell)
     this.pane.frame.focus({ preventScroll: true })
     this.last = { cell, at: event.timeStamp }
-    const touched = event.pointerType === 'touch' && this.isBlank(...cell)
-    if (touched || (again && (this.takes(...cell) || cell[1] < 0))) this.openCell(...cell)
+    this.board.byTouch = event.pointerType === 'touch'
+    const opens = again && (this.takes(...cell) || cell[1] < 0)
+    if (opens || (this.board.byTouch && this.isBlank(...cell))) this.openCell(...cell)
     else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
   }
 
