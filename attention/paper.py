@@ -93,11 +93,6 @@ class Paper:
         if self.limits == "own" and self.lowest >= self.highest:
             raise BadInput(f"lowest is {self.lowest:g}; less than {self.highest:g} is wanted.")
 
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and greatest height in points."""
-        return 72 / 2.54 * float(self.width), 72 / 2.54 * self.height
-
     def differing(self) -> dict[str, Any]:
         """What is not as :class:`Paper` has it, for a link."""
         usual = vars(Paper())
@@ -106,9 +101,8 @@ class Paper:
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Paper:
         """The inverse of :meth:`differing`, from a file a stranger may have written."""
-        for name in found:
-            if name not in cls.__dataclass_fields__:
-                raise BadInput(f"a figure has no setting {shown(name)}.")
+        if unknown := [name for name in found if name not in cls.__dataclass_fields__]:
+            raise BadInput(f"a figure has no setting {shown(unknown[0])}.")
         return cls(**found)
 
 

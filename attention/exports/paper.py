@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from attention import program
 from attention.figures.paper import of_views
-from attention.figures.paper_panels import Tell
 from attention.limits import BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
@@ -24,16 +20,14 @@ MAX_DPI = 600
 MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
-def figure_of(
-    settings: Settings, trace: AttentionTrace, tell: Tell = lambda share: None
-) -> PaperFigure:
-    """The stages and heads that the settings choose; ``tell`` hears how much of it is drawn."""
+def figure_of(settings: Settings, trace: AttentionTrace) -> PaperFigure:
+    """The stages and heads that the settings choose."""
     heads = settings.paper_heads or (settings.head,)
     views = [view(replace(settings, head=head), trace) for head in heads]
     stages = [name for name in settings.paper_stages if name in views[0].stages] or None
     words = settings.tokens, settings.key_tokens
-    figure = of_views(views, words, stages, settings.digits, settings.paper, tell)
-    figure.about = about(settings)
+    figure = of_views(views, words, stages, settings.digits, settings.paper)
+    figure.about = "; ".join(about(settings).lines()[1:])
     return figure
 
 
@@ -56,19 +50,7 @@ def to_bytes(figure: PaperFigure, form: str, *, dpi: int = 300, outlines: bool =
         raise BadInput(f"dpi is {dpi!r}; 50 to {MAX_DPI} are wanted.")
     if form == "png" and (problem := too_many_dots(figure, dpi)):
         raise BadInput(problem)
-    file = BytesIO()
-    said = _metadata(figure.about or About(), form)
-    figure.savefig(file, format=form, dpi=dpi, outlines=outlines, metadata=said)
-    return file.getvalue()
-
-
-def _metadata(about: About, form: str) -> dict[str, Any]:
-    """What each kind of file has its own words for, beside what made it, which the figure says."""
-    text, day = "; ".join(about.lines()[1:]), program.today()
-    if form == "pdf":
-        moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
-        return {"Subject": text, "CreationDate": moment}
-    return {"Description": text, "Date" if form == "svg" else "Creation Time": day.isoformat()}
+    return figure.content(form, dpi=dpi, outlines=outlines)
 
 
 def too_many_dots(figure: PaperFigure, dpi: int) -> str:

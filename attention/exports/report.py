@@ -17,6 +17,7 @@ import numpy as np
 
 from attention import program
 from attention.colours import LIGHT, PALETTES, shade
+from attention.figures.heatmap import unpack
 from attention.figures.panes import Pane
 from attention.html.tables import line, table
 from attention.session.about import About
@@ -120,7 +121,7 @@ def _cells(pane: Pane) -> tuple[list[list[str]] | None, np.ndarray]:
     texts = [[""] * shape[1] for _ in range(shape[0])]
     classes, printed = np.full(shape, "", "<U3"), True
     for layer in pane["figure"]["data"]:
-        values = np.frombuffer(base64.b64decode(layer["z"]["bdata"]), "<f8").reshape(shape)
+        values = unpack(layer["z"])
         here = ~np.isnan(values)
         if layer["meta"] in ROLES:
             low, high = layer["zmin"] / 2, layer["zmax"] / 2  # halves: no float64 overflows

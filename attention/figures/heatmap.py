@@ -143,6 +143,16 @@ def pack(values: np.ndarray) -> dict:
     return {"dtype": "f8", "bdata": base64.b64encode(values.tobytes()).decode(), "shape": shape}
 
 
+def unpack(packed: dict[str, str]) -> np.ndarray:
+    """The inverse of :func:`pack`.
+
+    >>> unpack(pack(np.array([[0.5, 2.0]])))
+    array([[0.5, 2. ]])
+    """
+    shape = [int(side) for side in packed["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(packed["bdata"]), "<f8").reshape(shape)
+
+
 def label(text: str) -> str:
     """A tick label: shortened, and escaped so that nothing typed comes alive."""
     return escape(text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…")

@@ -7,14 +7,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attention.conversion import shown
-from attention.figures.paper_panels import Tell, panels_of, plain, stages_of, title_of
-from attention.figures.whole import checked_digits, need
+from attention.figures.panes import panes
+from attention.figures.paper_panels import panels_of, plain
+from attention.figures.whole import checked_digits, chosen_stages, need
+from attention.limits import MAX_PRINTED, BadInput
 from attention.paper import Paper
 from attention.trace import AttentionTrace
-from attention.view import View, axes_of
+from attention.view import WITHOUT_HEADS, View, axes_of
 
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
+
+SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 
 
 def paper_figure(
@@ -96,21 +100,51 @@ def of_views(
     stages: Collection[str] | None,
     digits: int,
     paper: Paper,
-    tell: Tell = lambda share: None,
 ) -> PaperFigure:
-    """These stages of each head; ``words``: of queries and keys, as they were typed."""
-    from attention.figures.paper_drawing import draw
+    """These stages of each head, head by head; what all heads share comes once.
 
-    if not paper.count_repeats:
-        views = [plain(view, *words) for view in views]
-    return draw(stages_of(views, stages, digits, paper), paper, tell)
+    ``words``: of queries and keys, as they were typed.
+    """
+    if not views:
+        raise BadInput("heads names none; at least one is wanted.")
+    there = {name: matrix.size for name, matrix in views[0].stages.items()}
+    chosen = chosen_stages(stages, there, "trace")
+    cells = sum(there[name] * (1 if name in SHARED else len(views)) for name in chosen)
+    if cells > MAX_PRINTED:
+        raise BadInput(
+            f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
+            " Choose fewer stages or heads, or trace fewer tokens."
+        )
+    found: list[dict[str, Any]] = []
+    for view in views:
+        shown = view if paper.count_repeats else plain(view, *words)
+        for pane in panes(shown, digits=digits, only=chosen):
+            is_shared = pane["name"] in SHARED
+            if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
+                continue
+            title = [pane["symbol"]] * (len(chosen) > 1)
+            if view.heads > 1 and not is_shared and (len(chosen) == 1 or len(views) > 1):
+                title.append(f"head {view.head + 1}")
+            group = f"{view.head} {pane['group']}"
+            found.append(pane | {"title": ", ".join(title), "group": group})
+    return of_panes(found, paper)
 
 
-def of_panes(panes: Sequence[Mapping[str, Any]], paper: Paper, tell: Tell) -> PaperFigure:
-    """What a page shows: its charts, or its heatmaps."""
-    from attention.figures.paper_charts import draw_charts
-    from attention.figures.paper_drawing import draw
+def of_panes(panes: Sequence[Mapping[str, Any]], paper: Paper, about: str = "") -> PaperFigure:
+    """Charts, or heatmaps; ``about``: what the figure's files say of it."""
+    from attention.figures.paper_drawing import draw, draw_charts
 
     if panes[0]["group"] == "charts":
-        return draw_charts(panes, paper, tell)
-    return draw(panels_of(panes, [title_of(pane, panes) for pane in panes], paper), paper, tell)
+        figure = draw_charts(panes, paper)
+    else:
+        figure = draw(panels_of(panes, [title_of(pane, panes) for pane in panes], paper), paper)
+    figure.about = about
+    return figure
+
+
+def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
+    """What a pane shows, in words that hold without the panes around it."""
+    others = (other["symbol"] for other in panes if other["group"] == pane["group"])
+    whose = next(filter(None, others), "")
+    words = str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
+    return pane.get("title", words)

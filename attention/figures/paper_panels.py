@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attention.colours import around_zero
-from attention.figures.panes import panes
-from attention.figures.whole import chosen_stages
-from attention.limits import MAX_PRINTED, BadInput
+from attention.figures.heatmap import unpack
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
-from attention.view import WITHOUT_HEADS, View, distinct
+from attention.view import View, distinct
 
-Tell = Callable[[float], object]  # hears which share of a figure is drawn
-SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
@@ -34,59 +29,33 @@ class Scale(NamedTuple):
     extend: str = "neither"  # which of its ends numbers go beyond: min, max, both
 
 
-@dataclass(eq=False)
 class Panel:
     """One matrix with its words: a stage of one head, or what is compared with it."""
 
-    name: str
-    heading: str
-    group: str  # panels of one stand in a line where there is room
-    values: np.ma.MaskedArray  # (rows, columns), masked where the colour does not say the number
-    hidden: np.ndarray  # (rows, columns), True where the mask hides
-    texts: np.ndarray  # (rows, columns), the numbers as the screen prints them; empty for very many
-    labels: tuple[tuple[str, ...], tuple[str, ...]]  # of rows and columns
-    titles: tuple[str, str]  # of both axes
-    scale: Scale  # at first its own on the screen
-
-    def same_rows(self, other: Panel) -> bool:
-        return (self.titles[0], self.labels[0]) == (other.titles[0], other.labels[0])
+    def __init__(self, pane: Mapping[str, Any], heading: str, paper: Paper) -> None:
+        main, *others = pane["figure"]["data"]  # the cells of one kind each: shown, hidden, broken
+        self.name, self.heading = pane["name"], heading
+        self.group = pane["group"]  # panels of one stand in a line where there is room
+        # (rows, columns), masked where the colour does not say the number
+        self.values = np.ma.masked_invalid(unpack(main["z"]))
+        self.hidden = np.zeros(self.values.shape, bool)  # where the mask hides
+        for one in others:
+            if one["meta"] == "hidden":
+                self.hidden = ~np.isnan(unpack(one["z"]))
+        # (rows, columns), the numbers as the screen prints them; empty for very many
+        printed = [one["text"] for one in (main, *others) if "text" in one]
+        self.texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
+        self.labels: tuple[tuple[str, ...], tuple[str, ...]] = pane["rows"], pane["columns"]
+        self.titles = _titles(self.name, paper)  # of both axes
+        self.rows = self.titles[0], self.labels[0]  # which neighbours may share
+        self.scale = Scale(main["zmin"], main["zmax"], main["meta"])  # its own, on the screen
 
 
 def plain(view: View, *words: Sequence[str] | None) -> View:
     """The view with these words as they are, those that repeat too."""
-    given: dict[str, str] = {}
-    for some in map(tuple, filter(None, words)):
-        given |= zip(distinct(some), some, strict=True)
-    labels = {axis: tuple(given.get(w, w) for w in found) for axis, found in view.labels.items()}
+    typed = {distinct(some): some for some in map(tuple, filter(None, words))}
+    labels = {axis: typed.get(found, found) for axis, found in view.labels.items()}
     return replace(view, labels=labels)
-
-
-def stages_of(
-    views: Sequence[View], stages: Collection[str] | None, digits: int, paper: Paper
-) -> list[Panel]:
-    """A panel for each stage of each head, head by head; what all heads share comes once."""
-    if not views:
-        raise BadInput("heads names none; at least one is wanted.")
-    there = {name: matrix.size for name, matrix in views[0].stages.items()}
-    chosen = chosen_stages(stages, there, "trace")
-    cells = sum(there[name] * (1 if name in SHARED else len(views)) for name in chosen)
-    if cells > MAX_PRINTED:
-        raise BadInput(
-            f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
-            " Choose fewer stages or heads, or trace fewer tokens."
-        )
-    found, headings = [], []
-    for view in views:
-        for pane in panes(view, digits=digits, only=chosen):
-            name = pane["name"]
-            holder = views[0 if pane["group"] == "inputs" else -1]  # of what all heads share
-            if name not in SHARED or view is holder:
-                head = f"head {view.head + 1}" if view.heads > 1 and name not in SHARED else ""
-                words = [pane["symbol"]] * (len(chosen) > 1)
-                words += [head] * bool(head and (len(chosen) == 1 or len(views) > 1))
-                headings.append(", ".join(words))
-                found.append(pane | {"group": f"{view.head} {pane['group']}"})
-    return panels_of(found, headings, paper)
 
 
 def panels_of(
@@ -94,7 +63,7 @@ def panels_of(
 ) -> list[Panel]:
     """The panes of a page as panels; what can be compared has one range of colours."""
     headings = lettered(headings, paper)
-    found = [_panel(*both, paper) for both in zip(panes, headings, strict=True)]
+    found = [Panel(*both, paper) for both in zip(panes, headings, strict=True)]
     compared: dict[object, list[Panel]] = {}
     for panel in found:  # a stage of all heads, or what a page shows beside it
         compared.setdefault(panel.name if panel.name in STAGES else panel.scale, []).append(panel)
@@ -105,37 +74,15 @@ def panels_of(
     return found
 
 
-def _panel(pane: Mapping[str, Any], heading: str, paper: Paper) -> Panel:
-    """A pane, whose heatmaps have the cells of one kind each: shown, hidden, not finite."""
-    main, *others = pane["figure"]["data"]
-    shown = np.ma.masked_invalid(_unpacked(main["z"]))
-    hidden = np.zeros(shown.shape, bool)
-    for one in others:
-        if one["meta"] == "hidden":
-            hidden = ~np.isnan(_unpacked(one["z"]))
-    printed = [one["text"] for one in (main, *others) if "text" in one]
-    texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
-    labels, titles = (pane["rows"], pane["columns"]), _titles(pane["name"], paper)
-    scale = Scale(main["zmin"], main["zmax"], main["meta"])
-    group = pane["group"]
-    return Panel(pane["name"], heading, group, shown, hidden, texts, labels, titles, scale)
-
-
-def _unpacked(packed: dict[str, Any]) -> np.ndarray:
-    """The inverse of :func:`attention.figures.heatmap.pack`."""
-    shape = [int(side) for side in packed["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(packed["bdata"]), "<f8").reshape(shape)
-
-
 def _titles(name: str, paper: Paper) -> tuple[str, str]:
     """What the rows and the columns of a stage are."""
     if name not in STAGES or not paper.axis_titles:
         return "", ""
-    words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
-    if STAGES[name].group == "inputs":
-        words = {"queries": "token", "keys": "token"}
-    rows, columns = STAGES[name].rows, STAGES[name].columns
-    return words.get(rows, subscripted(rows)), words.get(columns, subscripted(columns))
+    stage, words = STAGES[name], {"queries": "token", "keys": "token"}  # of the inputs
+    if stage.group != "inputs":
+        words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
+    rows, columns = (words.get(axis, subscripted(axis)) for axis in (stage.rows, stage.columns))
+    return rows, columns
 
 
 def _scale(panels: list[Panel], paper: Paper) -> Scale:
@@ -161,18 +108,10 @@ def _scale(panels: list[Panel], paper: Paper) -> Scale:
     return Scale(float(low), float(high), colours, bool(is_log), extend)
 
 
-def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str:
-    """What a pane shows, in words that hold without the panes around it."""
-    others = (other["symbol"] for other in panes if other["group"] == pane["group"])
-    whose = next(filter(None, others), "")
-    return str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
-
-
 def clean(text: str) -> str:
     """Text as Matplotlib prints it, with nothing in it read as a formula or unfit for a file."""
-    kinds = [(letter, unicodedata.category(letter)) for letter in text]
-    kept = [" " if k in ("Cc", "Zl", "Zp") else "\ufffd" if k == "Cs" else c for c, k in kinds]
-    return "".join(kept).replace("$", r"\$")
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text)  # halves of letters
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text).replace("$", r"\$")
 
 
 def subscripted(name: str) -> str:
@@ -185,6 +124,5 @@ def lettered(headings: Sequence[str], paper: Paper) -> list[str]:
     headings = [subscripted(heading) for heading in headings]
     if not paper.letters or len(headings) < 2:
         return headings
-    ones = [chr(ord("a") + k) for k in range(26)]
-    letters = (f"({a}{b})" for a in ("", *ones) for b in ones)
+    letters = (f"({a}{b})" for a in ("", *ascii_lowercase) for b in ascii_lowercase)
     return [f"{next(letters)} {heading}".strip() for heading in headings]

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attention.arithmetic import cell as cell_arithmetic
+from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.figures.comparison import apart
 from attention.figures.panes import Cell
@@ -188,6 +189,7 @@ def the_files() -> None:
         "npz": ("NPZ for NumPy", "application/zip", partial(files.to_npz, pair, a, b, stages)),
         "json": ("The state as a file", "application/json", partial(links.to_file, s)),
     }
+    too_large = {"csv": bounds.too_large("csv", a) or bounds.too_large("csv", b)}
     with st.container(horizontal=True, key="pair_formats"):
         for ending, (label, mime, write) in formats.items():
             st.download_button(
@@ -198,7 +200,10 @@ def the_files() -> None:
                 on_click="ignore",
                 key=f"take_{ending}",
                 help="A, B and B − A of every stage, exact to the bit.",
+                disabled=bool(too_large.get(ending)),
             )
+    if too_large["csv"]:
+        parts.note(f"No CSV: {too_large['csv']}")
     parts.note("The address of this page holds both A and B.")
     paper.offer(s, panes, NAME)
 

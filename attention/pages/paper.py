@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
-from attention.figures.paper import of_panes
-from attention.figures.paper_panels import Tell, title_of
+from attention.figures.paper import of_panes, title_of
 from attention.limits import BadInput
 from attention.pages import parts, state
+from attention.pages.controls import field
 from attention.paper import MOST_LETTERS, SIZES, Paper
 from attention.session.about import About, what_it_is
 from attention.session.settings import Settings
@@ -43,7 +41,6 @@ NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue":
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
 LOADING = "Matplotlib is loaded and lists the fonts, once …"
 WAITING = "The figure is drawn, after those that others asked for …"
-PATIENCE = 0.5  # seconds before a bar says how far it is
 RESOLUTIONS = (150, 300, 600)
 FILES = {
     "pdf": ("Save as PDF", "A page of exactly this size, its fonts in it."),
@@ -63,19 +60,18 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 none = "Which heads. None chosen: the one shown on the board."
                 _pills(s, "Heads on it", "paper_heads", heads, none)
-                state.button(
-                    "All heads",
-                    "paper_all_heads",
-                    state.change,
-                    (lambda settings: replace(settings, paper_heads=tuple(range(settings.heads))),),
-                    help="Every head: one stage of them is a grid with one colour bar.",
-                )
+                help = "Every head: one stage of them is a grid with one colour bar."
+                state.button("All heads", "paper_all_heads", state.change, (_all_heads,), help=help)
         _settings(s.paper, ALL)
         for words in WORDS:
             _control(s.paper, words)
     with right, st.container(key="paper_preview"):
         seen = replace(s, query=0, cell=None), dict(s.names)
         _show(name, seen, partial(figure_of, s, trace))
+
+
+def _all_heads(settings: Settings) -> Settings:
+    return replace(settings, paper_heads=tuple(range(settings.heads)))
 
 
 def offer(
@@ -94,25 +90,18 @@ def offer(
     with left:
         titled = {pane["name"]: parts.plain(title_of(pane, panes)) for pane in panes}
         labels = {name: f"{k}. {title}" for k, (name, title) in enumerate(titled.items(), 1)}
-        chosen = state.page_control(
-            st.pills,
-            "On it",
-            f"paper_panes_{filename}",
-            [panes[0]["name"]] if is_charts else [],
-            **_of(labels, "What stands on the figure. None chosen: all of it."),
-        )
+        options = _several(labels, "What stands on the figure. None chosen: all of it.")
+        first = [panes[0]["name"]] if is_charts else []
+        chosen = state.page_control(st.pills, "On it", f"paper_panes_{filename}", first, **options)
         _settings(s.paper, OF_CHARTS if is_charts else OF_HEATMAPS)
-        words: dict[str, Any] = {name: _of_page(name, filename) for name in WORDS}
-    paper, said = replace(s.paper, **words), about or what_it_is(s)
+        words = {
+            name: state.page_control(name=f"paper_{name}_{filename}", default="", **_widget(name))
+            for name in WORDS
+        }
+    paper, said = replace(s.paper, **words), (about or what_it_is(s)).lines()[1:]
     kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
-
-    def draw(tell: Tell) -> PaperFigure:
-        figure = of_panes(kept, paper, tell)
-        figure.about = said
-        return figure
-
     with right, st.container(key="paper_preview"):
-        _show(filename, (paper, kept, said), draw)
+        _show(filename, (paper, kept, said), partial(of_panes, kept, paper, "; ".join(said)))
 
 
 # ---- settings ------------------------------------------------------------------------------------
@@ -121,16 +110,10 @@ def offer(
 def _settings(paper: Paper, fit: set[str]) -> None:
     """The controls of those settings that fit what is drawn, row by row."""
     sizes = (name for name, size in SIZES.items() if size.items() <= vars(paper).items())
-    state.setting_control(
-        st.segmented_control,
-        "Made for a",
-        "paper_size",
-        next(sizes, None),
-        lambda s, name: _with(s, SIZES[name] | {"tick_size": None}) if name else s,
-        options=list(SIZES),
-        format_func=_named,
-        help="Sets the width, the greatest height and the letters, which you may then change.",
-    )
+    help = "Sets the width, the greatest height and the letters, which you may then change."
+    options: dict[str, Any] = {"options": list(SIZES), "format_func": _named, "help": help}
+    value, name = next(sizes, None), "paper_size"
+    state.setting_control(st.segmented_control, "Made for a", name, value, _sized, **options)
     if paper.limits != "own":
         fit = fit - {"lowest", "highest"}
     for row in ROWS:
@@ -140,76 +123,62 @@ def _settings(paper: Paper, fit: set[str]) -> None:
                     _control(paper, name)
 
 
+def _sized(settings: Settings, size: str | None) -> Settings:
+    return _with(settings, SIZES[size] | {"tick_size": None}) if size else settings
+
+
 def _control(paper: Paper, name: str) -> None:
     """The control of one setting."""
-    widget, label, options = _widget(name)
     value = getattr(paper, name)
+    value = value if isinstance(value, (bool, str)) else float(value)
     follows = {"tick_size": None} if name == "font_size" else {}
-    state.setting_control(
-        widget,
-        label,
-        f"paper_{name}",
-        value if isinstance(value, (bool, str)) else float(value),
-        lambda s, moved_to: _with(s, {name: moved_to} | follows),
-        **options,
-    )
 
+    def moved(settings: Settings, moved_to: Any) -> Settings:
+        return _with(settings, {name: moved_to} | follows)
 
-def _of_page(name: str, page: str) -> str:
-    """The same for words of this page alone."""
-    widget, label, options = _widget(name)
-    return state.page_control(widget, label, f"paper_{name}_{page}", "", **options)
+    state.setting_control(name=f"paper_{name}", value=value, apply=moved, **_widget(name))
 
 
 def _with(settings: Settings, changed: dict[str, Any]) -> Settings:
     return replace(settings, paper=replace(settings.paper, **changed))
 
 
-def _widget(name: str) -> tuple[Callable[..., Any], str, dict[str, Any]]:
-    """The control of a setting, its label and options, from what ``Paper`` says of it."""
-    said = Paper.__dataclass_fields__[name].metadata
-    label, allowed, options = said["label"], said["allowed"], {"help": said["help"]}
+def _widget(name: str) -> dict[str, Any]:
+    """The control of a setting with its options, from what ``Paper`` says of it."""
+    said = dict(Paper.__dataclass_fields__[name].metadata)
+    allowed = said.pop("allowed")
     if allowed is bool:
-        return st.toggle, label, options
+        return said | {"widget": st.toggle}
     if allowed is str:
-        wide = {} if name in WORDS else {"width": 170}
-        widget = st.text_area if name == "caption" else st.text_input
-        return widget, label, options | wide | {"max_chars": MOST_LETTERS}
+        said |= {"max_chars": MOST_LETTERS} | ({} if name in WORDS else {"width": 170})
+        return said | {"widget": st.text_area if name == "caption" else st.text_input}
     if isinstance(allowed[0], str):
-        return (
-            st.selectbox,
-            label,
-            options | {"options": allowed, "format_func": _named, "width": 190},
-        )
-    bounds = {"min_value": allowed[0], "max_value": allowed[1], "step": 0.5, "format": "%g"}
-    return st.number_input, label, options | bounds | {"width": 145}
+        said |= {"options": allowed, "format_func": _named, "width": 190}
+        return said | {"widget": st.selectbox}
+    said |= {"min_value": allowed[0], "max_value": allowed[1], "step": 0.5, "format": "%g"}
+    return said | {"widget": st.number_input, "width": 145}
 
 
 def _named(choice: str) -> str:
     return NAMES.get(choice, choice)
 
 
-def _of(labels: Mapping[Any, str], help: str) -> dict[str, Any]:
-    """What pills are told, of which several may be chosen."""
+def _several(labels: Mapping[Any, str], help: str) -> dict[str, Any]:
+    """The options of pills, of which several may be chosen."""
     options: dict[str, Any] = {"options": list(labels), "format_func": labels.__getitem__}
     return options | {"help": help, "selection_mode": "multi"}
 
 
 def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: str) -> None:
     """Several of what is there, kept under that name."""
-
-    def changed(settings: Settings, chosen: Sequence) -> Settings:
-        kept: dict[str, Any] = {name: tuple(chosen)}
-        return replace(settings, **kept)
-
-    shown = [one for one in getattr(s, name) if one in labels]
-    state.setting_control(st.pills, label, name, shown, changed, **_of(labels, help))
+    shown, options = [one for one in getattr(s, name) if one in labels], _several(labels, help)
+    state.setting_control(st.pills, label, name, shown, field(name), **options)
 
 
 # ---- the figure ----------------------------------------------------------------------------------
 
 
-def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure]) -> None:
+def _show(name: str, seen: Any, draw: Callable[[], PaperFigure]) -> None:
     """The preview, what could not be shown, and the files; or why there is no figure."""
     try:
         figure, preview = _drawn((name, seen), draw)
@@ -222,20 +191,13 @@ def _show(name: str, seen: Any, draw: Callable[[Tell], PaperFigure]) -> None:
     st.image(preview, f"{wide:.2f} × {tall:.2f} cm", alt=f"Preview of {figure.alt}")
     kept = _resolution()
     state.set_page_value("paper_saved", (figure, kept))
-    too_many = too_many_dots(figure, kept["dpi"])
-    with buttons:
-        for form, (label, help) in FILES.items():
-            st.download_button(
-                label,
-                partial(_file, state.page_values_at_rest(), form),
-                f"{name}.{form}",
-                FORMS[form],
-                on_click="ignore",
-                key=f"take_{form}",
-                help=help,
-                disabled=form == "png" and bool(too_many),
-            )
-    for note in (*figure.notes, *filter(None, [state.capital(too_many)])):
+    too_many = state.capital(too_many_dots(figure, kept["dpi"]))
+    for form, (label, help) in FILES.items():
+        write = partial(_file, state.page_values_at_rest(), form)
+        options: dict[str, Any] = {"key": f"take_{form}", "help": help, "on_click": "ignore"}
+        options["disabled"] = form == "png" and bool(too_many)
+        buttons.download_button(label, write, f"{name}.{form}", FORMS[form], **options)
+    for note in filter(None, (*figure.notes, too_many)):
         parts.message_box("flag", note)
 
 
@@ -259,25 +221,15 @@ def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     return to_bytes(kept[0], form, **kept[1])
 
 
-def _drawn(seen: Any, draw: Callable[[Tell], PaperFigure]) -> tuple[PaperFigure, bytes]:
+def _drawn(seen: Any, draw: Callable[[], PaperFigure]) -> tuple[PaperFigure, bytes]:
     """The figure and its preview; that of the last run where nothing changed."""
     kept = state.page_value("paper_drawn", None)
     if kept and kept[0] == seen:
         return kept[1]
-    place, begun = st.empty(), time.monotonic()
     is_loaded = "matplotlib.figure" in sys.modules
-
-    def tell(share: float) -> None:
-        if time.monotonic() - begun > PATIENCE:
-            place.progress(share, "Drawing …")
-
-    try:
-        with st.spinner(WAITING if is_loaded else LOADING):
-            figure, file = draw(tell), BytesIO()
-            tell(1.0)
-            dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
-            figure.savefig(file, format="png", dpi=dpi)
-    finally:  # a figure may be refused
-        place.empty()
-    state.set_page_value("paper_drawn", (seen, (figure, file.getvalue())))
-    return figure, file.getvalue()
+    with st.spinner(WAITING if is_loaded else LOADING, show_time=True):
+        figure = draw()
+        dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
+        drawn = figure, figure.content("png", dpi=dpi)
+    state.set_page_value("paper_drawn", (seen, drawn))
+    return drawn

@@ -39,6 +39,11 @@ ALONE = (
     " many words as they have rows to name these; an example, or other data, takes their place."
 )
 BESIDE = 36  # letters of a sentence that has room beside the other controls
+ONE_LINE = "@media (min-width: 1400px) { .st-key-words.st-key-words { flex-wrap: nowrap; } }"
+TWO_LINES = (  # as tall as they become once all controls have come
+    "@media (min-width: 1000px) and (max-width: 1600px) { .st-key-words { min-height: 7.86rem; }"
+    " .st-key-words > :has(> .st-key-sentence_box) { min-width: 100%; } }"
+)
 GIVEN = "given"  # rows of X that were typed or brought
 
 
@@ -62,13 +67,14 @@ def row(s: Settings) -> None:
 
 def _room(s: Settings) -> str:
     """A style by which a sentence is seen whole: one that is too long for a place beside the other
-    controls has a line of its own. Two share the line that one had, so that nothing moves.
+    controls has a line of its own. Two share the line that one had, so that nothing moves; nor
+    does it where controls come one by one, as they are in one line from the first.
     """
     letters = len(changes.sentence_of(s))
     if s.memory_tokens or letters <= BESIDE:
-        return ""
+        return ONE_LINE
     width = f"min(100%, {2.5 + 0.4 * letters:g}rem)"
-    return f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }}"
+    return f".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {width}; }} {TWO_LINES}"
 
 
 def _sentence(s: Settings, memory: bool) -> None:

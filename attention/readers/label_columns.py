@@ -24,6 +24,7 @@ CORNERS = {  # heads of a column of labels
     "unnamed: 0",
 }
 LABELLING = CORNERS - {""}  # the same, where columns have names
+COUNTING = {"", "index", "id", "unnamed: 0"}  # of these, what just counts goes without saying
 # a share, a price or a fraction: no word, and no number that is read
 AMOUNT = re.compile(r"[$€£]?[-+−]?\d[\d.,]*\s?[%€$£]|[$€£][-+−]?\d[\d.,]*|\d+/\d+")
 WORDS, COUNTS, WHOLE, NUMBERS = "words", "counts", "whole numbers", "numbers"
@@ -56,6 +57,8 @@ def columns_of(
     Columns(label=1, numbers=(2,), over=())
     >>> columns_of(["token_id", "word", "x"], [WHOLE, WORDS, NUMBERS]).remark
     'Passed over: token_id.'
+    >>> columns_of(["key", "query", "x"], [COUNTS, WHOLE, WHOLE]).remark
+    'Passed over: key.'
     >>> columns_of(["", "key", "x"], [WORDS, WHOLE, WHOLE], tokens=("key", "x"))
     Columns(label=0, numbers=(1, 2), over=())
     """
@@ -74,7 +77,8 @@ def columns_of(
     beside = words + sorted(ids, key=lambda k: kinds[k] == COUNTS)
     label = None if rows or not beside else beside[0]
     numbers = tuple(k for k in range(len(names)) if k not in beside)
-    over = [k for k in beside if k != label and not (kinds[k] == COUNTS and k == 0)]
+    untold = {0} if kinds[:1] == [COUNTS] and known[0] in COUNTING else set()
+    over = [k for k in beside if k != label and k not in untold]
     return Columns(label, numbers, tuple(names[k] for k in sorted(over)))
 
 

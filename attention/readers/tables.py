@@ -15,6 +15,7 @@ import numpy as np
 from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.label_columns import (
+    AMOUNT,
     CORNERS,
     COUNTS,
     WORDS,
@@ -497,9 +498,11 @@ def _is_head(lines: Lines) -> bool:
     if _numbers_columns(lines):
         return True
     cells = [cell for row in below for cell in row[1:] or row]
-    return not any(map(lines.is_number, names)) and 2 * sum(map(lines.is_number, cells)) > len(
-        cells
-    )
+
+    def counts(cell: str) -> bool:  # what is to be refused as no number is no name either
+        return lines.is_number(cell) or bool(AMOUNT.fullmatch(cell))
+
+    return not any(map(counts, names)) and 2 * sum(map(counts, cells)) > len(cells)
 
 
 def _numbers_columns(lines: Lines) -> bool:

@@ -58,6 +58,8 @@ def suits(s: Settings) -> str:
         return "The way ends with two heads, which cannot share an odd d_k or d_v."
     if not s.softmax or s.fill != "-inf":
         return "The way is for softmax and a mask of −∞."
+    if STEPS[s.step - 1].guess and not allowed(s)[s.query].any():
+        return "This step asks about a query that sees a key; the one that is followed sees none."
     return ""
 
 
@@ -211,8 +213,8 @@ def _chose_the_score(before: Settings, now: Settings) -> bool:
 
 
 def _plain(s: Settings) -> Settings:
-    """With the usual scale, and nothing hidden."""
-    return replace(set_mask(s, "none"), scale=None, padding=())
+    """With one head and the usual scale, and nothing hidden."""
+    return replace(set_mask(s, "none"), scale=None, padding=(), heads=1, head=0)
 
 
 STEPS = (
@@ -225,7 +227,7 @@ STEPS = (
             " changes, and that of no other word."
         ),
         _changed_a_number,
-        lambda s: replace(_plain(s), heads=1, head=0),
+        _plain,
     ),
     Step(
         "What keys answer",
@@ -287,7 +289,7 @@ STEPS = (
         _heads,
         lambda s, shown: "Set Heads in the sidebar to 2, and then look at Head 2.",
         lambda before, now: now.heads == 2 and now.head == 1,
-        lambda s: replace(_plain(s), heads=1, head=0),
+        _plain,
     ),
 )
 

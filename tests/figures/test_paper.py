@@ -418,7 +418,7 @@ def test_letters_that_no_font_has_are_named():
 
 def test_arabic_letters_are_joined_and_run_from_right_to_left():
     """Seen, meem, lam, alef: joined they are narrower than apart, as lam and alef make one."""
-    from attention.figures.paper_fonts import Letters
+    from attention.figures.paper_sheet import Letters
 
     letters = Letters("سلام")
     assert letters.width("سلام", 8) < 0.9 * sum(letters.width(one, 8) for one in "سلام")

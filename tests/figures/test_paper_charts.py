@@ -9,7 +9,7 @@ from matplotlib.container import BarContainer
 from attention import variance as maths
 from attention.exports.paper import to_bytes
 from attention.figures import variance as screen
-from attention.figures.paper_charts import draw_charts
+from attention.figures.paper_drawing import draw_charts
 from attention.figures.paper_sheet import settings
 from attention.limits import BadInput
 from attention.paper import Paper

@@ -12,6 +12,7 @@ from pages.test_check_page import numbers, panes
 from pages.test_check_page import opened as opened_at
 
 from attention.arithmetic import cell
+from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.frameworks import beside
 from attention.session import changes, links, pair
@@ -203,3 +204,12 @@ def test_a_file_has_each_word_beside_itself_where_b_has_another_order():
         i = b.labels["queries"].index(line["b_row_label"])
         j = b.labels["keys"].index(line["b_column_label"])
         assert float(line["b"]) == b.stages["weights"][i, j]
+
+
+def test_a_csv_that_too_many_numbers_do_not_fit_into_is_not_offered(monkeypatch):
+    monkeypatch.setitem(bounds.MOST, "csv", 10)
+    at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
+    at.button_group(key="set_below_compare").set_value("Take it away").run()
+    offered = {found.proto.id.rsplit("-", 1)[-1]: found for found in at.get("download_button")}
+    assert offered["take_csv"].proto.disabled and not offered["take_npz"].proto.disabled
+    assert "No CSV: these stages hold" in words(at)

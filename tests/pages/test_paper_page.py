@@ -137,7 +137,7 @@ def test_a_sentence_says_what_is_awaited_until_the_figure_is_there(monkeypatch):
     said_so = []
 
     @contextmanager
-    def spinner(text):
+    def spinner(text, show_time):
         said_so.append(text)
         yield
         said_so.append("")
@@ -145,13 +145,12 @@ def test_a_sentence_says_what_is_awaited_until_the_figure_is_there(monkeypatch):
     monkeypatch.setattr(paper_page.st, "spinner", spinner)
     monkeypatch.setattr(paper_page.state, "page_value", lambda *asked: None)
     monkeypatch.setattr(paper_page.state, "set_page_value", lambda *kept: None)
-    monkeypatch.setattr(paper_page, "PATIENCE", 600)
     figure = paper_figure(self_attention(*[[[1.0]]] * 4))
     for sentence in (
         "The figure is drawn, after those that others asked for …",
         "Matplotlib is loaded and lists the fonts, once …",
     ):
-        assert paper_page._drawn("seen", lambda tell: figure)[0] is figure
+        assert paper_page._drawn("seen", lambda: figure)[0] is figure
         assert said_so == [sentence, ""]
         said_so.clear()
         monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)

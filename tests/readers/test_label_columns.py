@@ -142,3 +142,10 @@ def test_a_cell_that_is_no_number_is_named_by_its_place_in_the_file(text, messag
 def test_rows_that_pandas_indexed_by_words_in_json_are_rows_where_words_or_ids_tell():
     written = frame({"token_id": IDS}, index=WORDS)
     assert the_one("json index", written).remark == "Each name is a row. Passed over: token_id."
+
+
+@pytest.mark.parametrize("table", ["a,b\n0.5,50%\n1,2\n", "word,a,b\nthe,0.5,50%\ncat,1,2\n"])
+def test_a_share_below_names_is_refused_at_its_own_place(table):
+    column = table.splitlines()[1].split(",").index("50%") + 1
+    with pytest.raises(BadInput, match=f"line 2, column {column} holds “50%”"):
+        opened("table.csv", table.encode())["numbers"].read()

@@ -13,7 +13,7 @@ from attention.session.changes import set_mask, set_memory, set_tokens
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
-from attention.session.settings import LAST_STEP, allowed, as_drawn
+from attention.session.settings import DRAWN, LAST_STEP, allowed, as_drawn
 
 CAT = EXAMPLES["cat-sat"].build()
 TITLES = [step.title for step in lesson.STEPS]
@@ -147,6 +147,20 @@ def test_each_step_asks_for_something_and_begins_where_it_can_be_done():
         assert (s.step, s.cell, s.scale, s.mask) == (k, None, None, "none")
         assert not step.is_done(s, s)
         assert not set(step.stages) - set(view(s, run(s)).stages)
+
+
+@pytest.mark.parametrize("k", range(1, len(lesson.STEPS) + 1))
+def test_each_step_begins_with_one_head(k):
+    begun = lesson.go(replace(CAT, heads=2, head=1), k)
+    assert (begun.heads, begun.head) == (1, 0)
+
+
+def test_a_guess_about_a_query_that_sees_no_key_is_not_asked():
+    seen = np.ones((len(CAT.tokens), len(CAT.tokens)), bool)
+    seen[CAT.query] = False
+    blind = replace(at("Shares that add up to 1"), mask=DRAWN, drawn=as_drawn(seen))
+    assert "one that is followed sees none" in lesson.suits(blind)
+    assert lesson.suits(replace(blind, query=CAT.query + 1)) == ""
 
 
 def test_a_way_that_cannot_be_gone_says_why():
