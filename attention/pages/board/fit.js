@@ -140,7 +140,8 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const { n, m, spec } = pane
   const labelSize = label || (tallest ? 18 : row >= 30 ? 13 : 11)
   const words = label ? 6 * label : WORDY
-  const most = label ? 3 * label : tallest ? 40 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
+  const usually = download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
+  const most = label ? 3 * label : tallest ? 40 : usually
   const left = Math.min(longest(spec.rows, labelSize) + 10, words + 10, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
