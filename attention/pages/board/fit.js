@@ -142,7 +142,8 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const words = label ? 6 * label : WORDY
   const usually = download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
   const most = label ? 3 * label : tallest ? 40 : usually
-  const left = Math.min(longest(spec.rows, labelSize) + 10, words + 10, LABELS * width)
+  const aside = label ? 10 * label : WORDY // there is more room beside the cells than above
+  const left = Math.min(longest(spec.rows, labelSize) + 10, aside + 10, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
   const pad = label ? 0.6 * label : PAD

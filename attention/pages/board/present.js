@@ -46,10 +46,14 @@ class Presenter {
     return !this.stage || stageOf(spec) === this.stage
   }
 
-  // The stages to go through, in the order of the board: with a query those that have its row.
+  // The stages to go through, in the order of the board, but what a setting added, at its end,
+  // before what is made of it; with a query those that have its row.
   get stages() {
-    const panes = this.board.head.panes.filter(spec => this.query < 0 || spec.queries)
-    return [...new Set(panes.map(stageOf))]
+    const { panes } = this.board.head
+    const made = name => panes.findIndex(({ sources }) => sources?.some(([from]) => from === name))
+    const place = spec => (spec.added ? made(spec.name) - 0.5 : panes.indexOf(spec))
+    const wanted = panes.filter(spec => this.query < 0 || spec.queries)
+    return [...new Set(wanted.sort((a, b) => place(a) - place(b)).map(stageOf))]
   }
 
   get panes() {
