@@ -44,6 +44,7 @@ class Pane(Words):
     tokens: NotRequired[tuple[str, ...]]  # of its rows, where they can be renamed
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
+    queries: NotRequired[bool]  # whether its rows are those of queries
     filename: NotRequired[str]  # of its image
 
 
@@ -135,6 +136,7 @@ def _stage(
         blank=blank,
     )
     made["sources"] = view.sources(name)
+    made["queries"] = stage.rows == "queries"
     return made
 
 

@@ -7,11 +7,10 @@ const make = (tag, className, parent, text) => {
   return node
 }
 
-// Hand a call of Streamlit's to what stands at an element, made with the first; gives what ends it.
-// While a script is fetched, a call that another has overtaken may come after that one, and ends
+// Hand a call of Streamlit's to what stands at an element, made with the first; gives what ends
+// it. While a script is fetched, a call that another has overtaken may come after that one, and end
 // at once: so the latest counts that has not ended. Where one goes Back in the first moments of a
-// page, Streamlit may end the last call of what stays: so a thing ends only once its element has
-// left.
+// page, Streamlit may end the last call of what stays: a thing ends once its element has left.
 const standing = new WeakMap()
 const callOn = (root, Kind, call) => {
   const here = standing.get(root) ?? { thing: new Kind(root), calls: [] }

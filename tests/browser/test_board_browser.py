@@ -208,10 +208,9 @@ def test_a_number_typed_and_not_entered_is_kept_when_another_page_is_chosen(visi
         dashboard.page.keyboard.type(typed)
         dashboard.page.keyboard.press("Tab")
     dashboard.page.keyboard.type("7.5")
-    page = dashboard.page.get_by_role("link", name="Conventions").first
-    page.click()
+    dashboard.choose_page("Conventions")
     dashboard.page.wait_for_url("**/conventions*")
-    dashboard.idle().page.get_by_role("link", name="Explore").first.click()
+    dashboard.idle().choose_page("Explore")
     until(dashboard.page.locator(".board[data-tag] [data-stage=X]"))
     X = EXAMPLES["four-words"].build().matrices["X"].values.copy()
     X[0], X[1, :3] = [1, 2, 3, 4], [5, 6, 7.5]

@@ -7,6 +7,7 @@ const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
+const PRESENTS = 'One stage at a time, for a room: P'
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -32,6 +33,7 @@ class Board {
       stage => this.touched(stage),
       sentence => this.say(sentence)
     )
+    this.presenter = new Presenter(this)
     this.width = 0
     this.gliding = []
     this.watch()
@@ -64,6 +66,9 @@ class Board {
     document.fonts?.addEventListener('loadingdone', loaded, { signal })
     window.addEventListener('beforeunload', event => this.leaving(event), { signal })
     window.addEventListener('click', event => this.following(event), { signal, capture: true })
+    const key = event => this.presenter.key(event)
+    window.addEventListener('keydown', key, { signal, capture: true }) // before all others
+    window.addEventListener('resize', () => this.presenter.stage && this.soon(true), { signal })
     for (const place of [this.root, window]) { // keys on the board end there
       place.addEventListener('keydown', event => this.escaping(event), { signal })
     }
@@ -201,6 +206,9 @@ class Board {
     this.formula.replaceChildren()
     this.formula.hidden = !this.head.formula?.length
     const remark = make('span', 'board-remark', this.formula, this.head.remark ?? '')
+    const present = make('button', 'board-tool board-present', this.formula, 'Present')
+    Object.assign(present, { type: 'button', title: PRESENTS })
+    present.onclick = () => this.presenter.enter()
     for (const [words, stage] of this.head.formula ?? []) {
       const part = make(stage ? 'button' : 'span', 'board-part')
       remark.before(part)
@@ -382,6 +390,11 @@ class Board {
       })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
     pane.bigButton = item('Enlarge', () => this.enlarge(pane))
+    button(menu, 'Present', () => {
+      toggle(false)
+      open.focus({ preventScroll: true })
+      this.presenter.enter(pane)
+    }).title = PRESENTS
     if (pane.spec.rows) item('Copy numbers', () => this.copyNumbers(pane))
     item('Copy picture', () =>
       this.copyPicture(panePicture(this, pane), `The picture of ${pane.spec.symbol}`, pane)
@@ -488,10 +501,12 @@ class Board {
       if (shape !== `${pane.n} × ${pane.m}`) this.see(pane, null)
       if (pane.table) fillTable(this, pane)
     }
+    this.presenter.dress()
     this.settle()
     this.place()
     const charts = []
     for (const [name, pane] of this.panes) {
+      if (!this.presenter.shows(pane)) continue
       if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
       else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
@@ -514,15 +529,16 @@ class Board {
 
   // Where each heatmap stands: all of one line begin their cells at one level.
   place() {
-    const heatmaps = [...this.panes.values()].filter(pane => pane.spec.rows && !pane.table)
+    const heatmaps = this.presenter.panes.filter(pane => pane.spec.rows && !pane.table)
     const [widths, tops] = [new Map(), new Map()]
     for (const pane of heatmaps) {
       widths.set(pane, pane.frame.clientWidth)
       const top = pane === this.enlarged ? -1 : Math.round(pane.element.getBoundingClientRect().top)
       tops.set(top, [...(tops.get(top) ?? []), pane])
     }
-    const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
-    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
+    const room = this.presenter.room(tops.size, heatmaps)
+    const alone = pane => (pane === this.enlarged ? { tallest: window.innerHeight - 60 } : room)
+    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, ...alone(pane) })
     for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
     const lines = [...tops.values()].filter(line => line[0] !== this.enlarged)
     const shares = this.shares(lines)
@@ -620,7 +636,8 @@ class Board {
     layout.font = { ...layout.font, color: this.palette.ink }
     delete layout.title
     Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
-    const tallest = pane === this.enlarged ? window.innerHeight - 120 : 0
+    const alone = pane === this.enlarged ? window.innerHeight - 120 : 0
+    const { tallest = alone } = this.presenter.room(1, [pane])
     const figure = chart(pane, layout, this.palette, tallest)
     return this.react(pane, figure)
   }
