@@ -56,6 +56,15 @@ def numbers_of(s: Settings) -> Settings:
     return s if s.exercise == "state" else made(max(s.exercise_seed, 1))
 
 
+def name_of(s: Settings) -> str:
+    """What the exercise is called by those who answer it; no other is called so.
+
+    >>> name_of(Settings("own", ("w",), {}, exercise_seed=7, asked=("output.2",)))
+    'made 7 output.2'
+    """
+    return " ".join((s.exercise, str(s.exercise_seed), *s.asked))
+
+
 def suits(s: Settings) -> str:
     """Why there is no exercise on these settings, in a sentence; "" where there is one."""
     if s.weights_alone:

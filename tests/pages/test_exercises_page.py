@@ -156,11 +156,22 @@ def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypat
     assert refused[0][1].startswith("“abc” is no number; type one such as −0.5")
 
 
-def type_on(at, monkeypatch, operations) -> None:
+def test_what_was_typed_before_another_exercise_came_is_no_answer_to_that(monkeypatch):
+    before = asking(5, 1)
+    for now in (asking(6, 1), asking(5, 2), replace(before, exercise="state")):
+        at = opened(now)
+        typed = [Operation(1, "cell", "output", 2, 0, "77")]
+        type_on(at, monkeypatch, typed, exercise.name_of(before))
+        assert settings_of(at).answers == () == settings_of(at).tries
+
+
+def type_on(at, monkeypatch, operations, of="") -> None:
     """As the board sends it: AppTest cannot fire a component's trigger."""
     from attention.pages import board
 
-    message = {"client": "a", "operations": [list(op) for op in operations], "more": False}
+    of = of or exercise.name_of(settings_of(at))
+    sent = [list(op._replace(of=of)) for op in operations]
+    message = {"client": "a", "operations": sent, "more": False}
     shown = board._COMPONENT
 
     def fires(**given):
@@ -255,3 +266,13 @@ def test_before_it_is_found_the_page_is_sent_nothing_of_what_would_be_right(monk
     other = replace(found, right=replace(found.right, stages=right), options=("scale: none",) * 4)
     monkeypatch.setattr(planted, "planted", lambda seed: other)
     assert everything(opened(s)) == as_it_is
+
+
+@pytest.mark.parametrize("seed", [4, 7, 16, 28])
+def test_no_words_around_a_matrix_name_the_mistake(seed):
+    shown = panes(opened(replace(CAT, exercise="mistake", exercise_seed=seed)))
+    right = _panes_of(planted.planted(seed).right)
+    for name, pane in shown.items():
+        assert [pane[word] for word in ("formula", "sentence", "symbol", "group")] == [
+            right[name][word] for word in ("formula", "sentence", "symbol", "group")
+        ]
