@@ -14,7 +14,7 @@ from attention.frameworks.mistakes import BY_NAME
 from attention.html import exercise as tables
 from attention.limits import BadInput
 from attention.numbers import number
-from attention.pages import board, cells, parts, share, state
+from attention.pages import board, cells, parts, share, state, worksheet
 from attention.session import exercise, links, planted
 from attention.session.about import what_it_is
 from attention.session.board_edits import Operation, Refusal
@@ -85,6 +85,8 @@ def rail(done: Exercise | None) -> None:
                 (partial(begin, exercise_seed=0),),
                 help="Each pupil types a number, and has words and numbers of their own.",
             )
+        if done and done.blanks:
+            worksheet.of_exercise(s, done.shown, done.blanks[0].stage)
 
 
 def number_box(label: str, value: int, **options: Any) -> None:

@@ -10,6 +10,7 @@ from pages.test_check_page import opened as opened_at
 from pages.test_check_page import panes, ran
 from pages.test_learn_page import settings_of, words
 
+from attention.exports.worksheet import Wanted, sheets_of
 from attention.numbers import number
 from attention.session import exercise, links, pair, planted
 from attention.session.board_edits import Operation
@@ -44,6 +45,8 @@ def everything(at) -> list[bytes]:
 
     def walk(node):
         proto = getattr(node, "proto", None)
+        if hasattr(proto, "deferred_file_id"):  # made when it is pressed; its name is random
+            proto.deferred_file_id = ""
         if proto is not None and getattr(node, "label", "") != "heard":
             yield proto.SerializeToString(deterministic=True)
         for child in getattr(node, "children", {}).values():
@@ -221,6 +224,26 @@ def test_a_state_without_an_exercise_says_why():
     long = set_tokens(CAT, tuple(f"w{k}" for k in range(13)), [None] * 13)
     at = opened(replace(long, exercise="state"))
     assert "An exercise has at most 12 words." in words(at) and not panes(at)
+
+
+@pytest.mark.parametrize(
+    ("s", "first", "seed"),
+    [
+        (asking(5, 1), "output", 5),
+        (asking(5, 6, None), "Q", 5),
+        (replace(asking(5, 1), asked=("V.0",)), "Q", 5),
+        (replace(CAT, exercise="state", asked=("scaled.1",), scale=1.0), "weights", 0),
+    ],
+)
+def test_it_is_there_on_paper_from_what_is_asked_first_and_without_its_key(s, first, seed):
+    at = opened(s)
+    wanted, settings = at.session_state["visit"].page_values["worksheet"]
+    assert wanted == Wanted(first, with_key=False, sheets=min(seed, 1), seed=seed or 1)
+    (sheet,) = sheets_of(wanted, settings)
+    assert sheet.tasks[0].grid.name == first
+    assert sheet.tasks[-1].grid.rows == Exercise.of(s).shown.rows("output")
+    assert [b.proto.label for b in at.get("download_button")] == ["On paper"]
+    assert not at.get("download_button")[0].proto.disabled
 
 
 # ---- find the mistake ----------------------------------------------------------------------------
