@@ -53,16 +53,17 @@ from browser.conftest import choose_page  # noqa: E402
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
 from attention.session.run import run, view  # noqa: E402
-from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
+from attention.session.settings import EXERCISE, PRINTED, SAMPLING, Settings  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
 LATE = 1.5  # seconds by which a busy machine may begin a run late
 PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants the page
-PAGES = "Explore", "Why √d_k", "Conventions", "Check yours"
+PAGES = "Explore", "Why √d_k", "Exercises", "Conventions", "Check yours"
 INTROS = {
     "/": "Attention, stage by stage.",
     "/why": "Why divide by √dk?",
+    "/exercises": "Your turn.",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
 }
@@ -89,6 +90,10 @@ PARTS |= {"paper_heads", "finished"}
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
+EXERCISES = "set_exercise", "set_exercise_level", "set_exercise_number", "set_every_row"
+EXERCISES += "exercise_class", "exercise_next", "exercise_more", "exercise_how"
+EXERCISES += "set_planted_stage", "set_planted_mistake"
+ANSWERED = {"answers", "tries"}  # which go with the numbers they were of
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
@@ -117,8 +122,9 @@ CHANGES: dict[str, set[str]] = {
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell", "paper_heads"},
-    "board": {"cell", "query"},
+    "board": {"cell", "query", *EXERCISE},
     **{f"set_{name}": {name} for name in SAMPLING},
+    **{name: set(EXERCISE) for name in EXERCISES},
     **{f"set_{name}": set(PRINTED) for name in PAPER},
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
@@ -291,6 +297,9 @@ MAY_BE_EMPTY = (  # the beginnings of their names: what is asked, and own sizes 
     "set_load_layout",
     "set_head",
     "set_paper_size",
+    "set_exercise_level",  # where blanks were chosen
+    "set_exercise_number",
+    "set_planted",
 )
 
 
@@ -760,12 +769,13 @@ class Visitor:
         allowed = set().union(*(may_change(key) for _, key, _ in moves))
         if now.settings and before.settings and not verbs & {"back", "forward"}:
             changed = differing(before.settings, now.settings) - allowed
+            changed -= ANSWERED if allowed and before.settings.exercise == "state" else set()
             if changed:
                 raise Fault(f"{moves} changed {sorted(changed)}: from {before.url} to {now.url}")
         if not now.exploring:
             return
         if (
-            not allowed - {"digits", "query", "cell"}
+            not allowed - {"digits", "query", "cell", *EXERCISE}
             and before.exploring
             and not verbs & {"back", "forward"}
         ):
