@@ -24,7 +24,6 @@ import argparse
 import json
 import random
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -48,22 +47,33 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import samples  # noqa: E402
-from browser.conftest import choose_page  # noqa: E402
+from browser.conftest import CHROMIUM, choose_page  # noqa: E402
 
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
 from attention.session.run import run, view  # noqa: E402
-from attention.session.settings import EXERCISE, PRINTED, SAMPLING, Settings  # noqa: E402
+from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
 LATE = 1.5  # seconds by which a busy machine may begin a run late
 PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants the page
-PAGES = "Explore", "Why √d_k", "Exercises", "Conventions", "Check yours"
+PAGES = (
+    "Explore",
+    "Guided way",
+    "Why √d_k",
+    "Exercises",
+    "Compare",
+    "Conventions",
+    "Check yours",
+)
+TAUGHT = {"/learn", "/exercises", "/compare"}  # where any control may change anything
 INTROS = {
     "/": "Attention, stage by stage.",
-    "/why": "Why divide by √dk?",
+    "/learn": "Attention in 8 steps.",
     "/exercises": "Your turn.",
+    "/compare": "Two states beside each other.",
+    "/why": "Why divide by √dk?",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
 }
@@ -90,10 +100,6 @@ PARTS |= {"paper_heads", "finished"}
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
-EXERCISES = "set_exercise", "set_exercise_level", "set_exercise_number", "set_every_row"
-EXERCISES += "exercise_class", "exercise_next", "exercise_more", "exercise_how"
-EXERCISES += "set_planted_stage", "set_planted_mistake"
-ANSWERED = {"answers", "tries"}  # which go with the numbers they were of
 ANYTHING = ROWS | PARTS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
@@ -122,9 +128,8 @@ CHANGES: dict[str, set[str]] = {
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell", "paper_heads"},
-    "board": {"cell", "query", *EXERCISE},
+    "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
-    **{name: set(EXERCISE) for name in EXERCISES},
     **{f"set_{name}": set(PRINTED) for name in PAPER},
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
@@ -297,9 +302,9 @@ MAY_BE_EMPTY = (  # the beginnings of their names: what is asked, and own sizes 
     "set_load_layout",
     "set_head",
     "set_paper_size",
-    "set_exercise_level",  # where blanks were chosen
-    "set_exercise_number",
-    "set_planted",
+    "set_lesson_guess",
+    "set_preset",
+    "set_exercise",
 )
 
 
@@ -576,11 +581,16 @@ class Hands:
         self.page.set_viewport_size({"width": width, "height": height})
 
     def keys(self, _: str, chance: float) -> None:
-        """Keys on no control in particular; R asks for a run."""
+        """Keys on no control in particular; R asks for a run, P presents."""
         self.page.evaluate("() => document.activeElement?.blur()")
-        for press in (["Tab", "Tab", "Escape"], ["r"], ["PageDown"], ["Home", "Escape"])[
-            int(chance * 4)
-        ]:
+        presses = (
+            ["Tab", "Tab", "Escape"],
+            ["r"],
+            ["PageDown"],
+            ["Home", "Escape"],
+            ["p", "ArrowRight", "ArrowDown", "ArrowRight", "Escape"],
+        )
+        for press in presses[int(chance * len(presses))]:
             self.page.keyboard.press(press)
 
     def expander(self, _: str, chance: float) -> None:
@@ -767,15 +777,18 @@ class Visitor:
         self.seen = now
         verbs = {verb for verb, _, _ in moves}
         allowed = set().union(*(may_change(key) for _, key, _ in moves))
-        if now.settings and before.settings and not verbs & {"back", "forward"}:
+        here = {urlsplit(seen.url).path for seen in (before, now)}
+        may_teach = here & TAUGHT and not verbs <= {"go", "pause"}
+        if now.settings and before.settings and not (verbs & {"back", "forward"} or may_teach):
             changed = differing(before.settings, now.settings) - allowed
-            changed -= ANSWERED if allowed and before.settings.exercise == "state" else set()
+            if allowed and before.settings.exercise == "state":
+                changed -= {"answers", "tries"}  # which go with the numbers they were of
             if changed:
                 raise Fault(f"{moves} changed {sorted(changed)}: from {before.url} to {now.url}")
         if not now.exploring:
             return
         if (
-            not allowed - {"digits", "query", "cell", *EXERCISE}
+            not allowed - {"digits", "query", "cell"}
             and before.exploring
             and not verbs & {"back", "forward"}
         ):
@@ -883,11 +896,9 @@ def visiting(browser) -> Iterator:
 def chromium(path: str | None = None) -> Iterator:
     from playwright.sync_api import sync_playwright
 
-    names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
-    path = path or next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=path or CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
         yield browser
         browser.close()
