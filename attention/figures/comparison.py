@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention.captions import describe
 from attention.colours import around_zero, hidden_cells
 from attention.figures.panes import Cell, Pane, Words, marks_of, pane
 from attention.frameworks.beside import Both
@@ -117,7 +118,8 @@ def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = 
     there = [M for M in (both.a, both.b) if M is not None]
     less = both.drawn
     mine, *_, own = limits_of(both.name, [*(2 * there)[:2], *([] if less is None else [less])])
-    heading, formula = STAGES[both.name].heading, STAGES[both.name].formula
+    heading = STAGES[both.name].heading
+    formula = describe(b, both.name)["formula"] if both.b is not None else ""
     of_a, of_b = hidden_cells(a, both.name), hidden_cells(b, both.name)
     of_less = None if of_a is None or of_b is None or less is None else of_a & of_b
     is_in_order = both.in_order is None

@@ -41,13 +41,21 @@ OPEN = "Alone on Explore, in another tab."
 TOO_LARGE = "Too large for a link; Explore in the menu shows B, and after Swap A."
 SIDES = ("_difference", "_a")  # end the names of panes beside that of B
 NAME = "attention_compare"
+MADE_OF = "compare_made_of"  # a value of the page: the last of these comparisons, and of what
 
 
 def preset(settings: Settings, name: str | None) -> Settings:
-    """One of the comparisons that everyone wants, made of B."""
+    """One of the comparisons that everyone wants, made of B; of what the last one was made of,
+    where nothing was changed since.
+    """
     if name is None:  # pressed again
         return settings
-    return pairs.compared(pairs.PRESETS[name].make(pairs.pair_of(settings).b))
+    before = pairs.pair_of(settings)
+    made, begun = state.page_value(MADE_OF, (None, None))
+    begun = begun if begun and made == before else pairs.begun_with(before)
+    pair = pairs.PRESETS[name].make(begun)
+    state.set_page_value(MADE_OF, (pair, begun))
+    return pairs.compared(pair)
 
 
 def pin(settings: Settings) -> Settings:
@@ -124,6 +132,8 @@ panes = [
 for pane in panes:
     pane["filename"] = f"{NAME}_{pane['name']}"
     pane["picks"] = True
+    if pane["name"] in STAGES and pairs.is_wrong(pair, b, pane["name"]):
+        pane["sentence"] = "B does this wrong."
     cells.let_edit(pane, s)
 
 

@@ -36,7 +36,7 @@ def begin(settings: Settings) -> Settings:
 def began() -> Settings:
     """The settings this step began with, as far as this visit knows."""
     k, before = state.page_value(BEGAN, (None, s))
-    before = before if k == s.step else s
+    before = before if k == s.step and before.tokens == s.tokens else s
     state.set_page_value(BEGAN, (s.step, before))
     return before
 
@@ -61,7 +61,7 @@ def card(shown: View, choice: str | None) -> None:
     done = s.step in state.page_value(DONE, frozenset())
     with st.container(key="lesson"):
         with st.container(horizontal=True, gap="small", key="lesson_says"):
-            idea, ask = step.idea(s, shown), step.ask(s, shown)
+            idea, ask = step.idea(s, shown), step.did if done else step.ask(s, shown)
             st.html(tables.step(s.step, count, step.title, idea, ask, done), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
                 way("Previous step", s.step - 1, "back", "Left")

@@ -39,6 +39,7 @@ class Step:
     stages: tuple[str, ...]  # that it speaks of
     idea: Words
     ask: Words = lambda settings, shown: ""
+    did: str = ""  # said once that was done
     # from the settings the step began with, to those of now
     is_done: Callable[[Settings, Settings], bool] = lambda before, now: False
     begin: Callable[[Settings], Settings] = lambda settings: settings
@@ -129,9 +130,9 @@ def _scale(s: Settings, shown: View) -> str:
         for scale in (None, 1.0)  # whatever it is now: the step asks to change it
     )
     return (
-        f"Every score is divided by √d_k = {number(s.d_k**0.5, s.digits)}, so that longer vectors"
-        f" do not make larger scores. The largest weight of {word} is {mine} then; undivided scores"
-        f" make it {undivided}."
+        f"Every score is divided by √d_k = {number(s.d_k**0.5, s.digits)}, so that more numbers in"
+        f" a vector do not make larger scores. The largest weight of {word} is {mine} then;"
+        f" undivided scores make it {undivided}."
     )
 
 
@@ -226,14 +227,16 @@ STEPS = (
             f"Click a number in the row {_names(s, shown)[0]} of X and type another: its query"
             " changes, and that of no other word."
         ),
+        "The query of that word followed, and that of no other word.",
         _changed_a_number,
         _plain,
     ),
     Step(
         "What keys answer",
-        ("X", "W_K", "K"),
+        ("X", "W_K", "Q", "K"),
         _key,
         lambda s, shown: "Let another word ask: click any number in its row of Q.",
+        "Another word asks now; the keys stay as they are.",
         lambda before, now: before.query != now.query,
         _plain,
     ),
@@ -245,6 +248,7 @@ STEPS = (
             f"Click the score in the row {_names(s, shown)[0]} and the column"
             f" {_names(s, shown)[1]}, and read below the board how it is made."
         ),
+        "Below the board stands how it is made.",
         _chose_the_score,
         _plain,
     ),
@@ -253,6 +257,7 @@ STEPS = (
         ("scores", "scaled", "weights"),
         _scale,
         lambda s, shown: "Set Scale in the sidebar to “none (× 1)”, and look at the weights.",
+        "Undivided scores lie further apart, and so do the weights. The next step divides again.",
         lambda before, now: now.scale == 1,
         _plain,
     ),
@@ -261,6 +266,7 @@ STEPS = (
         ("masked", "weights"),
         _future,
         lambda s, shown: "Set Mask in the sidebar to “look-ahead (causal)”.",
+        "What comes later has no weight. The next step takes the mask away again.",
         lambda before, now: now.mask == "causal",
         _plain,
     ),
@@ -274,12 +280,14 @@ STEPS = (
     ),
     Step(
         "Values are mixed",
-        ("weights", "V", "output"),
+        ("masked", "weights", "V", "output"),
         _mixed,
         lambda s, shown: (
             f"Hide {_names(s, shown)[1]} from {_names(s, shown)[0]}: click that cell of masked and"
-            " press Space. Its share goes to the others, and the output follows."
+            " press Space (without keys: Draw mask, below it). Its share goes to the others, and"
+            " the output follows."
         ),
+        "The share of the key that you hid went to the others, and the output followed.",
         _hid_the_strongest,
         _plain,
     ),
@@ -287,7 +295,9 @@ STEPS = (
         "Two heads",
         ("Q", "K", "V", "weights"),
         _heads,
-        lambda s, shown: "Set Heads in the sidebar to 2, and then look at Head 2.",
+        lambda s, shown: "Set Heads in the sidebar to 2, and then Head, under View there, to 2.",
+        "These are Q, K, V and weights of head 2 alone. That was the last step: your turn, in"
+        " Exercises.",
         lambda before, now: now.heads == 2 and now.head == 1,
         _plain,
     ),

@@ -250,6 +250,10 @@ def _mask_after(s: Settings) -> Pair:
 def _by_d_model(s: Settings) -> Pair:
     if s.d_model is None:
         raise BadInput("Q, K and V are given themselves here, so there is no d_model.")
+    if s.d_model == s.d_k and 2 in s.possible_heads:
+        s = replace(s, heads=2, head=0)  # whose keys are half as wide
+    if s.d_model == s.d_k:
+        raise BadInput(f"d_model and d_k are both {s.d_k} here, so nothing would differ.")
     return Pair(replace(s, scale=None), replace(s, scale=s.d_model**-0.5))
 
 
@@ -317,6 +321,15 @@ PRESETS: dict[str, Preset] = {
 
 def preset_of(pair: Pair) -> str | None:
     """Which of these comparisons it is; None where it is another."""
+    return _preset(pair)[0]
+
+
+def begun_with(pair: Pair) -> Settings:
+    """What one of these comparisons may have been made of; B where it is another."""
+    return _preset(pair)[1]
+
+
+def _preset(pair: Pair) -> tuple[str | None, Settings]:
     for name, preset in PRESETS.items():
         for begin in (pair.a, pair.b):
             try:
@@ -325,5 +338,5 @@ def preset_of(pair: Pair) -> str | None:
                 continue
             alike = _seen_alike(made.a, pair.a) and _seen_alike(made.b, pair.b)
             if alike and made.mistake == pair.mistake:
-                return name
-    return None
+                return name, begin
+    return None, pair.b

@@ -305,6 +305,8 @@ MAY_BE_EMPTY = (  # the beginnings of their names: what is asked, and own sizes 
     "set_lesson_guess",
     "set_preset",
     "set_exercise",
+    "set_planted",
+    "set_why_guess",
 )
 
 

@@ -206,6 +206,14 @@ def test_a_file_has_each_word_beside_itself_where_b_has_another_order():
         assert float(line["b"]) == b.stages["weights"][i, j]
 
 
+def test_one_comparison_after_another_begins_with_what_one_came_with():
+    at = opened(set_mask(CAT, "causal"))
+    for name in ("mask", "scale", "fill"):
+        at.button_group(key="set_preset").set_value(name).run()
+    made = pair.PRESETS["fill"].make(set_mask(CAT, "causal"))
+    assert pair.pair_of(settings_of(at)) == made
+
+
 def test_a_csv_that_too_many_numbers_do_not_fit_into_is_not_offered(monkeypatch):
     monkeypatch.setitem(bounds.MOST, "csv", 10)
     at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))

@@ -83,3 +83,11 @@ def test_why_asks_before_it_shows_where_one_guesses_first():
     ran(at.button_group(key="set_why_guess_1").set_value(second.right[0]))
     assert escape(second.answer) in words(at)
     assert set(panes(at)) == everything
+
+
+def test_the_first_step_notices_a_change_in_ones_own_sentence_too():
+    at = opened(lesson.go(CAT, 1))
+    ran(at.text_input(key="set_sentence").set_value("my dog sat"))
+    assert lesson.STEPS[0].did not in words(at)
+    ran(at.selectbox(key="set_vectors").set_value("one-hot"))
+    assert lesson.STEPS[0].did in words(at)

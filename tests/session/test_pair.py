@@ -13,7 +13,7 @@ from attention.limits import BadInput
 from attention.session.changes import set_dimension, set_mask, set_tokens
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
-from attention.session.pair import BY_NAME, PRESETS, Pair, differing, views
+from attention.session.pair import BY_NAME, PRESETS, Pair, begun_with, differing, views
 
 FIRST = EXAMPLES["cat-sat"].build()
 FOUR = EXAMPLES["four-words"].build()
@@ -55,7 +55,6 @@ WANTED = {
     "scale": ((ROOT, everything, False), (1.0, everything, False)),
     "mask": ((ROOT, everything, False), (ROOT, earlier, False)),
     "after": ((ROOT, earlier, False), (ROOT, earlier, True)),
-    "d_model": ((ROOT, everything, False), (FIRST.d_model**-0.5, everything, False)),
     "fill": ((ROOT, earlier, False), (ROOT, earlier, False)),
 }
 
@@ -67,6 +66,33 @@ def test_each_ready_made_comparison_is_what_plain_loops_say(name):
     np.testing.assert_allclose(both.a, mine, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(both.b, other, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(both.less, other - mine, rtol=1e-9, atol=1e-14)
+
+
+def test_d_model_for_d_k_is_what_plain_loops_say():
+    narrow = {name: Matrix(FIRST.matrices[name].values[:, :2]) for name in ("W_Q", "W_K")}
+    s = replace(FIRST, matrices={**FIRST.matrices, **narrow})
+    both = stage(PRESETS["d_model"].make(s), "weights")
+    for found, width in ((both.a, 2), (both.b, 4)):
+        wanted = weights_by_loops(s, width**-0.5, everything, False)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_where_d_model_is_d_k_two_heads_are_compared_whose_keys_are_narrower():
+    pair = PRESETS["d_model"].make(FIRST)
+    assert (pair.a.heads, pair.b.heads, pair.a.d_k, pair.b.scale) == (2, 2, 2, 0.5)
+    assert not stage(pair, "weights").is_alike
+    odd = {name: Matrix(FIRST.matrices[name].values[:, :3]) for name in ("W_Q", "W_K")}
+    odd["X"] = Matrix(FIRST.matrices["X"].values[:, :3])
+    odd = {name: Matrix(m.values[:3]) if name != "X" else m for name, m in odd.items()}
+    odd["W_V"] = Matrix(FIRST.matrices["W_V"].values[:3])
+    with pytest.raises(BadInput, match="d_model and d_k are both 3 here"):
+        PRESETS["d_model"].make(replace(FIRST, matrices=odd))
+
+
+def test_a_comparison_made_is_known_with_what_it_was_made_of():
+    assert begun_with(PRESETS["scale"].make(FIRST)) == FIRST
+    other = Pair(FIRST, replace(FIRST, digits=4, scale=0.3))
+    assert begun_with(other) == other.b
 
 
 def test_a_mask_after_the_softmax_leaves_rows_that_do_not_add_up_to_1():
