@@ -24,6 +24,7 @@ from attention.session.settings import MAX_NUMBER, Settings
 from attention.stages import STAGES
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
+CHOOSES = "choose_blanks"  # a value of the page
 NUMBER = (
     f"From 1 to {MAX_NUMBER:,}. The same number is the same exercise for everyone; each other"
     " number has words and numbers of its own."
@@ -63,14 +64,14 @@ def rail(done: Exercise | None) -> None:
                 st.toggle,
                 "Every row",
                 "every_row",
-                done.asks_every_row,
+                done.asks_every_row and done.level is not None,
                 lambda settings, on: to_level(settings, done.level or 1, on),
                 help="All queries, or one alone.",
             )
             state.page_control(
                 st.toggle,
                 "Choose the blanks",
-                "choose_blanks",
+                CHOOSES,
                 False,
                 help="While this is on, a click on the board empties a cell, or fills it again.",
             )
@@ -208,6 +209,8 @@ def card(done: Exercise, cell: Cell | None) -> None:
         ask = "Click any number, and how it is made stands below the board."
     if not stages:
         ask = "Switch on “Choose the blanks” in the sidebar, and click what is to be filled in."
+    if state.page_value(CHOOSES, False):
+        ask = "A click on a number blanks it, or gives it back. Switch that off, and fill in."
     with st.container(key="lesson"):
         with st.container(horizontal=True, gap="small", key="lesson_says"):
             st.html(tables.head(count, title, ask), width="stretch")
@@ -257,7 +260,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
     query = None if done.asks_every_row else done.settings.query
     texts = {name: done.texts(name) for name in done.seen.stages}
     panes = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
-    chooses = state.page_value("choose_blanks", False)  # then nothing is typed
+    chooses = state.page_value(CHOOSES, False)  # then nothing is typed
     for pane in panes:
         pane["picks"] = True
         if not chooses:
@@ -295,6 +298,8 @@ def the_cell(done: Exercise, cell: Cell) -> None:
         sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
     if cell in done.open and done.typed(cell):
         sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
+    if lines and (remark := done.remark(cell)):
+        sentence = f"{sentence} {remark}".strip()
     st.html(tables.cell(done.place(cell), sentence, lines, cell))
 
 

@@ -336,6 +336,9 @@ class Exercise:
             score = float(self.shown.stages["scores"][cell[1:]])
             if is_right(given, score, self.digits):
                 return "That is the score itself."
+        for digits in range(self.digits):
+            if is_right(given, exact, digits) and (given * 10**digits).denominator == 1:
+                return f"That is rounded too far: give it {self.precision}."
         if abs(given - Fraction(exact)) <= CLOSE * unit(exact, self.digits):
             return "Nearly: round only at the end."
         return ""
@@ -345,6 +348,15 @@ class Exercise:
         if self.waits_for(cell):
             return []
         return cell_arithmetic(self.shown, *cell, self.digits)
+
+    def remark(self, cell: Cell) -> str:
+        """What is to be known of these lines; "" where they are as by hand."""
+        of = (cell.stage, *(source for source, _ in _sources(self.shown, cell.stage)))
+        exact = all(np.array_equal(self._printed[name], self.shown.stages[name]) for name in of)
+        remarks = [] if exact else ["These lines are computed with all digits, and shown rounded."]
+        if cell.stage == "weights" and self.shown.softmax:
+            remarks.append("Taking the largest away first changes no share.")
+        return " ".join(remarks)
 
     def shows_how(self, cell: Cell) -> bool:
         """Whether the lines are shown: of a blank after enough wrong tries, or when asked."""
