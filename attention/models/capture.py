@@ -82,7 +82,7 @@ def capture(
         _chosen("calls", calls),
     )
     with ExitStack() as stack:
-        opened(stack, recorder)
+        opened(stack, recorder, model)
         yield taken
     taken.missed = recorder.missed(model)
     if not taken.calls:
@@ -271,6 +271,12 @@ def _check_model(model: Any) -> None:
         ) from None
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model is a {type(model).__name__}; a torch.nn.Module is wanted.")
+    for module in model.modules():
+        if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None):
+            raise ValueError(
+                "A compiled model hides its attention; give capture the model from before"
+                " torch.compile, such as model._orig_mod."
+            )
 
 
 def _name(model: Any) -> str:
@@ -315,15 +321,16 @@ def _empty(recorder: Recorder, model: Any, missed: list[str]) -> str:
     if recorder.times:
         there = ", ".join(f"{k} ({name})" for k, name in enumerate(list(recorder.times)[:8]))
         return f"Nothing that was chosen was called: the layers are {there}."
-    if hasattr(model, "_orig_mod"):
-        return "A compiled model hides its attention: give capture the model before torch.compile."
     listed = missed or [
         f"{name} ({type(child).__name__})" for name, child in model.named_children()
     ]
     names = ", ".join(listed[:8]) or type(model).__name__
     more = ", …" if len(listed) > 8 else ""
+    way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
+    hint = " Load it with attn_implementation='sdpa': that one passes through."
+    hint = hint if way != "sdpa" and getattr(model, "_supports_sdpa", False) else ""
     return (
         "No attention passed through a known door (transformers' AttentionInterface,"
         " nn.MultiheadAttention, scaled_dot_product_attention) while the block ran;"
-        f" not captured: {names}{more}."
+        f" not captured: {names}{more}.{hint}"
     )

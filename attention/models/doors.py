@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,13 +21,14 @@ KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
 
 
-def opened(stack: ExitStack, recorder: Recorder) -> None:
+def opened(stack: ExitStack, recorder: Recorder, model: Any) -> None:
     """Listen at all doors until the stack is closed."""
     mode = stack.enter_context(_functions(recorder))
+    doors = [*_torch_layers(recorder, mode)]
     if "transformers" in sys.modules:
-        stack.enter_context(_interface(recorder, mode))
-    for entered in _torch_layers(recorder, mode):
-        stack.enter_context(entered)
+        doors += _transformers(recorder, mode, model)
+    for door in doors:
+        stack.enter_context(door)
 
 
 @contextmanager
@@ -172,34 +174,53 @@ def _causal(Q: Any, K: Any) -> Any:
 # ---- transformers --------------------------------------------------------------------------------
 
 
-def _interface(recorder: Recorder, mode: Any) -> AbstractContextManager[None]:
-    """What models ask for their implementation: its answer is that function, which listens."""
+def _transformers(
+    recorder: Recorder, mode: Any, model: Any
+) -> Iterator[AbstractContextManager[None]]:
+    """Where models ask for their implementation: they get that function, and it listens.
+
+    Before transformers 5 the eager ones are names in the file of each family, and sdpa is seen at
+    torch's own function.
+    """
     from transformers.modeling_utils import AttentionInterface
 
-    def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
+    def listening(attend: Callable[..., Any], implementation: str) -> Callable[..., Any]:
+        hidden = "flex" in implementation  # it is compiled, without any mode
+
+        @wraps(attend)
+        def listened(
+            module: Any, query: Any, key: Any, value: Any, mask: Any = None, *args: Any, **more: Any
+        ) -> Any:
+            mask = more.pop("attention_mask", mask)
+            name = recorder.names.get(id(module))
+            at = None if name is None else recorder.wanted(name)
+            given = Given(module, query, key, value, mask, more) if at else None
+            with mode.paused() if hidden else mode.inside():
+                answer = attend(module, query, key, value, mask, *args, **more)
+            if name is not None and at is not None and given is not None:
+                given.keep(recorder, name, at, answer, implementation, mode.seen)
+            return answer
+
+        return listened
+
+    def interface(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
         def get_interface(self: Any, attn_implementation: Any, default: Any) -> Any:
-            attend = original(self, attn_implementation, default)
-
-            def listened(
-                module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **more: Any
-            ) -> Any:
-                name = recorder.names.get(id(module))
-                at = None if name is None else recorder.wanted(name)
-                given = Given(module, query, key, value, attention_mask, more) if at else None
-                hidden = "flex" in str(attn_implementation)  # it is compiled, without any mode
-                with mode.paused() if hidden else mode.inside():
-                    answer = attend(module, query, key, value, attention_mask, **more)
-                if name is not None and at is not None and given is not None:
-                    given.keep(recorder, name, at, answer, str(attn_implementation), mode.seen)
-                return answer
-
-            return listened
+            return listening(original(self, attn_implementation, default), str(attn_implementation))
 
         return get_interface
 
-    if "get_interface" not in vars(AttentionInterface):  # before transformers 5
-        return nullcontext()
-    return _replaced(AttentionInterface, "get_interface", wrapped)
+    if "get_interface" in vars(AttentionInterface):
+        yield _replaced(AttentionInterface, "get_interface", interface)
+        return
+    files = {each.__module__ for module in model.modules() for each in type(module).__mro__}
+    for file in files:
+        if "eager_attention_forward" in vars(sys.modules[file]):
+            yield _replaced(
+                sys.modules[file],
+                "eager_attention_forward",
+                partial(listening, implementation="eager"),
+            )
 
 
 class Given:
@@ -226,7 +247,7 @@ class Given:
     ) -> None:
         """Hand all that decided about the answer to the recorder."""
         more, notes = self.more, []
-        sinks = more.get("s_aux")
+        sinks = more.get("s_aux", getattr(self.module, "sinks", None))
         if sinks is not None and implementation == "sdpa":
             notes.append("sinks were handed over, and sdpa knows none")
             sinks = None
@@ -287,6 +308,7 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
     from torch import nn
 
     def attention(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             name = recorder.names.get(id(self))
             with mode.paused():
@@ -301,6 +323,7 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
         return forward
 
     def layer(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             name = recorder.names.get(id(self.self_attn))
             before = recorder.times.get(name, 0) if name else 0
@@ -314,6 +337,7 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
         return forward
 
     def encoder(original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             if not isinstance(self.layers[0], nn.TransformerEncoderLayer):
                 return original(self, *args, **more)
@@ -365,7 +389,12 @@ def _keep_attention(
         output = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
         joined = output.transpose(1, 2).flatten(2)
         out = module.out_proj
-        apart = (F.linear(joined, out.weight, out.bias) - answered).abs()
+        apart = _apart(F.linear(joined, out.weight, out.bias), answered)
+        notes: tuple[str, ...] = ()
+        if mask is not None and (blind := mask.isneginf().all(-1).any(1)).any():
+            apart = torch.where(blind[..., None] & answered.isnan(), 0.0, apart)
+            if answered.isnan().any():
+                notes = ("where every key of a query is hidden, the module answers NaN, not 0",)
         if given["query"].is_nested:  # what was padded has no answer
             apart = torch.where(_padded(given["query"], apart), 0.0, apart)
         rounding = F.linear(
@@ -381,6 +410,7 @@ def _keep_attention(
             masks=[] if mask is None else [mask],
             dropout=module.dropout if module.training else 0.0,
             implementation="nn.MultiheadAttention",
+            notes=notes,
             replayed=float(apart.max()),
             replay_allowed=float(rounding.max()) * torch.finfo(Q.dtype).eps * ROUNDINGS,
         )
@@ -418,12 +448,20 @@ def _masks_of(module: Any, given: dict[str, Any], Q: Any) -> list[Any]:
     return masks
 
 
+def _apart(one: Any, other: Any) -> Any:
+    """How far, number by number; ∞ where only one is NaN."""
+    import torch
+
+    apart = torch.where(one.isnan() & other.isnan(), 0.0, (one - other).abs())
+    return apart.nan_to_num(nan=float("inf"), posinf=float("inf"))
+
+
 def _padded(nested: Any, M: Any) -> Any:
     """(b, n, 1): True where an item of nested tensors has no row."""
     import torch
 
-    lengths = torch.tensor([len(each) for each in nested.unbind()])
-    return (torch.arange(M.shape[1]) >= lengths[:, None])[..., None]
+    lengths = torch.tensor([len(each) for each in nested.unbind()], device=M.device)
+    return (torch.arange(M.shape[1], device=M.device) >= lengths[:, None])[..., None]
 
 
 def _ask_again(recorder: Recorder, original: Any, bound: Any, answer: Any) -> None:
@@ -443,7 +481,7 @@ def _ask_again(recorder: Recorder, original: Any, bound: Any, answer: Any) -> No
             again = original(*bound.args, **bound.kwargs)
     finally:
         torch.backends.mha.set_fastpath_enabled(before)
-    apart = (again - (answer.to_padded_tensor(0.0) if nested else answer)).abs()
+    apart = _apart(again, answer.to_padded_tensor(0.0) if nested else answer)
     if nested:
         apart = torch.where(_padded(src, apart), 0.0, apart)
     rounding = float(again.abs().max()) * torch.finfo(again.dtype).eps * ROUNDINGS

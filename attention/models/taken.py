@@ -69,15 +69,17 @@ class Call:
 
         ``head`` counts the heads that were recorded.
         """
-        heads = self.Q.shape[1]
-        whole = {name: np.asarray(array, np.float64) for name, array in self.arrays.items()}
-        Q, K, V = (repeat_heads(whole[name], heads) for name in "QKV")
-        masks = {name: _wide(getattr(self, name)) for name in ("allowed", "bias")}
-        sinks = whole.get("sinks")
-        if item is not None and head is not None:
-            Q, K, V = (M[item, head] for M in (Q, K, V))
+        shared = self.Q.shape[1] // self.K.shape[1]
+        masks: dict[str, Any] = {"allowed": self.allowed, "bias": self.bias}
+        if item is None or head is None:
+            Q, K, V = self.Q, *(repeat_heads(M, self.Q.shape[1]) for M in (self.K, self.V))
+            sinks = self.sinks
+        else:
+            Q, K, V = self.Q[item, head], self.K[item, head // shared], self.V[item, head // shared]
             masks = {name: _one(M, item, head) for name, M in masks.items()}
-            sinks = None if sinks is None else sinks[head : head + 1]
+            sinks = None if self.sinks is None else self.sinks[head : head + 1]
+        sinks = None if sinks is None else sinks.astype(np.float64)
+        masks["bias"] = None if masks["bias"] is None else masks["bias"].astype(np.float64)
         bias = masks["bias"]
         if bias is not None and ((bias == 0) | (bias == 1)).all():
             # added by the model like any other; here it would be taken for a mask of 0 and 1, so
@@ -85,18 +87,12 @@ class Call:
             masks["bias"] = bias - 1
             sinks = None if sinks is None else sinks - 1
         return scaled_dot_product_attention(
-            Q,
-            K,
-            V,
+            *(M.astype(np.float64) for M in (Q, K, V)),
             scale=self.scale,
             softcap=self.softcap,
             softmax=True if sinks is None else softmax_with_sinks(sinks),
             **masks,
         )
-
-
-def _wide(mask: np.ndarray | None) -> np.ndarray | None:
-    return mask if mask is None or mask.dtype == bool else mask.astype(np.float64)
 
 
 def _one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:

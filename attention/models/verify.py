@@ -38,14 +38,18 @@ class Verified:
             f"{call.name} ({call.module}): {heads} head{'s' * (heads > 1)},"
             f" {self.difference:.1e} at most"
         )
+        notes = [f"Note: {note}." for note in call.notes]
         if self.agrees:
-            return f"{said}, {self.share:.0%} of what {call.dtype} explains."
+            share = f"{self.share:.0%}" if self.share >= 0.01 else "under 1%"
+            return " ".join([f"{said}, {share} of what {call.dtype} explains.", *notes])
         item, head = self.worst
         number = call.heads[head] if call.heads else head
-        parts = [
-            f"{said}, {self.share:.2g} times what {call.dtype} explains; most of all item {item},"
-            f" head {number}."
-        ]
+        parts = [f"{said}."]
+        if self.share > 1:
+            parts = [
+                f"{said}, {self.share:.2g} times what {call.dtype} explains; most of all item"
+                f" {item}, head {number}."
+            ]
         if call.replayed is not None and call.replayed > (call.replay_allowed or 0.0):
             parts.append(
                 f"Asked again, the module answers otherwise by {call.replayed:.1e}"
@@ -53,8 +57,9 @@ class Verified:
             )
         if call.dropout:
             parts.append(f"Dropout of {call.dropout:g} was on: model.eval() turns it off.")
-        parts += [f"Note: {note}." for note in call.notes]
-        return " ".join([*parts, *([] if self.diagnosis is None else [str(self.diagnosis)])])
+        return " ".join(
+            [*parts, *notes, *([] if self.diagnosis is None else [str(self.diagnosis)])]
+        )
 
     __repr__ = __str__
 
@@ -117,7 +122,9 @@ def _verified(call: Call) -> Verified:
         trace = call.trace(item, head)
         apart = distance(call.output[item, head].astype(np.float64), trace.output)
         room = rounding(trace, call.dtype)
-        shares = apart / np.maximum(room, np.finfo(np.float64).tiny)
+        with np.errstate(all="ignore"):
+            shares = np.where(apart == 0, 0, apart / room)
+        shares = np.where(np.isnan(shares), np.inf, shares)
         at = np.unravel_index(int(shares.argmax()), shares.shape)
         difference = max(difference, float(apart.max()))
         if shares[at] > share:

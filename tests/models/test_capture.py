@@ -108,6 +108,62 @@ def test_a_model_without_a_known_door_is_an_error_that_names_its_modules(name):
         attention.capture(model),
     ):
         model(input_ids=IDS)
+    if model._supports_sdpa:
+        with (
+            pytest.raises(ValueError, match="Load it with attn_implementation='sdpa'"),
+            attention.capture(model),
+        ):
+            model(input_ids=IDS)
+
+
+def test_a_compiled_model_is_refused_before_it_runs():
+    compiled = torch.compile(Wrapped(Plain()), backend="eager")
+    for model in (compiled, Wrapped(compiled)):
+        with pytest.raises(ValueError, match="the model from before torch.compile"):
+            attention.capture(model).__enter__()
+    with attention.capture(compiled._orig_mod) as taken:
+        compiled._orig_mod(x())
+    assert attention.verify(taken).agrees
+
+
+@torch.no_grad()
+def test_one_capture_within_another():
+    for model, asked in (
+        (made("llama", SHARED, "sdpa"), IDS),
+        (Wrapped(encoder()), x()),
+        (Plain(), x()),
+    ):
+        before = first(model(asked))
+        with attention.capture(model) as outer, attention.capture(model) as inner:
+            assert torch.equal(first(model(asked)), before)
+        assert len(outer) == len(inner) > 0
+        assert attention.verify(outer).agrees and attention.verify(inner).agrees
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("gradients", [False, True])
+def test_queries_whose_every_key_is_hidden(weights, gradients):
+    model = Wrapped(multi_head())
+    hidden = torch.tensor([[False] * 6, [True] * 6])
+    with torch.set_grad_enabled(gradients), attention.capture(model) as taken:
+        answer = model(x(), x(), x(), key_padding_mask=hidden, need_weights=weights)[0]
+    done = attention.verify(taken)
+    assert done.agrees, done
+    assert bool(answer.isnan().any()) == ("the module answers NaN, not 0" in str(done))
+
+
+def test_gradients_are_what_they_are():
+    model = made("llama", SHARED, "sdpa")
+
+    def gradients():
+        model.zero_grad()
+        model(IDS)[0].square().sum().backward()
+        return [each.grad.clone() for each in model.parameters() if each.grad is not None]
+
+    before = gradients()
+    with attention.capture(model):
+        within = gradients()
+    assert before and all(map(torch.equal, before, within))
 
 
 def test_what_takes_a_softmax_by_itself_is_listed_beside_what_was_captured():
