@@ -255,7 +255,16 @@ def _joined(masks: list[Any], dtype: str) -> tuple[np.ndarray | None, np.ndarray
     allowed, bias = visible_and_added(allowed, bias, dtype).values()
     if bias is not None and (bias == bias.astype(np.float32)).all():
         bias = bias.astype(np.float32)
-    return allowed, bias
+    return _once(allowed), _once(bias)
+
+
+def _once(mask: np.ndarray | None) -> np.ndarray | None:
+    """One for all items, and for all heads, where these do not differ."""
+    for axis in (0, 1):
+        if mask is not None and mask.shape[axis] > 1:
+            one = mask.take([0], axis=axis)
+            mask = one if (mask == one).all() else mask
+    return mask
 
 
 # ---- what was asked for -------------------------------------------------------------------------

@@ -198,7 +198,9 @@ def _transformers(
             with mode.paused() if hidden else mode.inside():
                 answer = attend(module, query, key, value, mask, *args, **more)
             if name is not None and at is not None and given is not None:
-                given.keep(recorder, name, at, answer, implementation, mode.seen)
+                given.keep(
+                    recorder, name, at, answer, implementation, None if hidden else mode.seen
+                )
             return answer
 
         return listened

@@ -18,23 +18,18 @@ def listening(self, name, default):
     def listened(module, query, key, value, attention_mask, **more):
         answer = attend(module, query, key, value, attention_mask, **more)
         n_q, n_k, mask = query.shape[2], key.shape[2], attention_mask
-        causal = more.get("is_causal")
-        causal = getattr(module, "is_causal", True) if causal is None else causal
-        if name == "sdpa" and mask is None and causal and n_q > 1:  # its switch
+        causal = more.get("is_causal", getattr(module, "is_causal", True))
+        if mask is None and name == "sdpa" and causal and n_q > 1:  # its switch
             mask = torch.ones(1, 1, n_q, n_k, dtype=torch.bool).tril()
-        looks = mask is not None and mask.dtype == torch.bool
-        added = [M for M in (more.get("position_bias"), None if looks else mask) if M is not None]
         there = {"Q": query, "K": key, "V": value, "output": answer[0].transpose(1, 2)}
-        there |= {"allowed": mask if looks else None, "bias": sum(added) if added else None}
-        there |= {"sinks": more.get("s_aux")}
-        at = f"layers.{len(layers)}"
-        for what, M in there.items():
-            if M is not None:  # bfloat16 fits into float32 exactly
-                M = M.detach().cpu() if M.dtype == torch.bool else M.detach().cpu().float()
-                kept[f"{at}.{what}"] = M.contiguous().clone()
-        scale = more.get("scaling") or query.shape[-1] ** -0.5
+        there |= {"mask": mask, "bias": more.get("position_bias"), "sinks": more.get("s_aux")}
+        at, scale = f"layers.{len(layers)}", more.get("scaling") or query.shape[-1] ** -0.5
         layers[at] = {"module": type(module).__name__, "scale": scale, "implementation": name}
         layers[at] |= {"softcap": more.get("softcap"), "dtype": str(query.dtype)[6:]}
+        for what, M in there.items():
+            if M is not None:  # bfloat16 fits into float32
+                M = M.detach().cpu().clone(memory_format=torch.contiguous_format)
+                kept[f"{at}.{what}"] = M if M.dtype == torch.bool else M.float()
         return answer
 
     return listened

@@ -247,7 +247,11 @@ class Taken:
             said |= {key: tuple(said[key]) for key in ("heads", "notes") if key in said}
             found: dict[str, Any]
             found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}
-            kind = str(said.get("dtype"))
+            mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet
+            if mask is not None and mask.dtype == bool:
+                found["allowed"] = mask
+            elif mask is not None:
+                found["bias"] = found.get("bias", 0.0) + mask.astype(np.float64)
             found |= visible_and_added(found.get("allowed"), found.get("bias"), kind)
             _, layer, *later = name.split(".")
             calls.append(_checked(Call(int(layer), int(later[1]) if later else 0, **found, **said)))
@@ -302,8 +306,9 @@ def visible_and_added(
         seen = added > (-3e4 if dtype == "float16" else -1e37)
         whole = ~seen.any(axis=-1, keepdims=True) & np.isfinite(added).all(axis=-1, keepdims=True)
         seen = seen | whole
-        allowed = seen if allowed is None else allowed & seen
-        added = np.where(seen, added, 0)
+        if not seen.all():
+            allowed = seen if allowed is None else allowed & seen
+            added = np.where(seen, added, 0)
         if not added.any():
             added = None
     if allowed is not None and allowed.all():

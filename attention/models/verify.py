@@ -5,7 +5,7 @@ What remains is compared, number by number, with what rounding in the model's fl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from attention.frameworks.diagnosis import Diagnosis, diagnose
 from attention.frameworks.distance import distance
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
+from attention.masks import causal
 from attention.models.taken import Call, Taken
 from attention.trace import AttentionTrace
 
@@ -29,6 +30,7 @@ class Verified:
     share: float  # of what the float type explains, where this is largest: beyond 1 it does not
     worst: tuple[int, int]  # item and head, as recorded, where that is
     agrees: bool  # every number within what its float type explains
+    look_ahead_lost: bool = False  # with a look-ahead mask, which is not in the capture, it does
     diagnosis: Diagnosis | None = None  # what turns right attention into this, where it does not
 
     def __str__(self) -> str:
@@ -50,6 +52,11 @@ class Verified:
                 f"{said}, {self.share:.2g} times what {call.dtype} explains; most of all item"
                 f" {item}, head {number}."
             ]
+        if self.look_ahead_lost:
+            parts.append(
+                "With a look-ahead (causal) mask it agrees: that mask was in effect, and is not in"
+                " the capture."
+            )
         if call.replayed is not None and call.replayed > (call.replay_allowed or 0.0):
             parts.append(
                 f"Asked again, the module answers otherwise by {call.replayed:.1e}"
@@ -119,20 +126,29 @@ def _verified(call: Call) -> Verified:
     difference, share = 0.0, -1.0
     worst = (0, 0)
     for item, head in np.ndindex(call.Q.shape[:2]):
-        trace = call.trace(item, head)
-        apart = distance(call.output[item, head].astype(np.float64), trace.output)
-        room = rounding(trace, call.dtype)
-        with np.errstate(all="ignore"):
-            shares = np.where(apart == 0, 0, apart / room)
-        shares = np.where(np.isnan(shares), np.inf, shares)
-        at = np.unravel_index(int(shares.argmax()), shares.shape)
-        difference = max(difference, float(apart.max()))
-        if shares[at] > share:
-            share, worst = float(shares[at]), (item, head)
+        apart, least = _apart(call, item, head)
+        difference = max(difference, apart)
+        if least > share:
+            share, worst = least, (item, head)
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
     difference = max(difference, call.replayed or 0.0)
-    found = None if share <= 1 else _diagnosed(call, *worst)
-    return Verified(call, difference, share, worst, share <= 1 and replayed, found)
+    if share <= 1:
+        return Verified(call, difference, share, worst, replayed)
+    n_q, n_k = call.Q.shape[2], call.K.shape[2]
+    ahead = causal(n_q, n_k, past=n_k - n_q)[None, None]
+    lost = call.allowed is None and _apart(replace(call, allowed=ahead), *worst)[1] <= 1
+    found = None if lost else _diagnosed(call, *worst)
+    return Verified(call, difference, share, worst, False, lost, found)
+
+
+def _apart(call: Call, item: int, head: int) -> tuple[float, float]:
+    """The largest difference of one head, and the largest share of what rounding explains."""
+    trace = call.trace(item, head)
+    apart = distance(call.output[item, head].astype(np.float64), trace.output)
+    with np.errstate(all="ignore"):
+        shares = np.where(apart == 0, 0, apart / rounding(trace, call.dtype))
+    shares = np.where(np.isnan(shares), np.inf, shares)
+    return float(apart.max(initial=0)), float(shares.max(initial=0))
 
 
 def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
