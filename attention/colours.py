@@ -28,6 +28,8 @@ LIGHT: dict[str, Any] = {
     "share": [[0, "#fcfbf8"], [0.5, "#a9d0f0"], [1, "#4a9be0"]],
     "hidden": [[0, "#c9cbd1"], [1, "#c9cbd1"]],
     "broken": [[0, "#e7c6e8"], [1, "#e7c6e8"]],
+    "blank": [[0, "#ffe58f"], [1, "#ffe58f"]],  # to be filled in
+    "waits": [[0, "#f1f2f4"], [1, "#f1f2f4"]],  # for what is to be filled in
     "query": "#d4006a",
     "cell": "#111827",
     "ink": "#1f2430",
@@ -46,6 +48,8 @@ DARK: dict[str, Any] = {
     "share": [[0, "#1b1f29"], [0.5, "#234c73"], [1, "#276ba9"]],
     "hidden": [[0, "#565b66"], [1, "#565b66"]],
     "broken": [[0, "#7c4d80"], [1, "#7c4d80"]],
+    "blank": [[0, "#665200"], [1, "#665200"]],
+    "waits": [[0, "#262b36"], [1, "#262b36"]],
     "query": "#ff5fae",
     "cell": "#ffffff",
     "ink": "#e8eaf0",

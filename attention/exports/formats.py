@@ -95,6 +95,9 @@ def _report(page: PageContents) -> bytes:
         about=page.about,
         facts=facts,
         code=code.to_python(settings, page.trace, page.title).decode(),
+        lines=""
+        if looks.refusal(page.view)
+        else looks.svg(page.view, settings.query, settings.digits),
     )
 
 

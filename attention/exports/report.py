@@ -55,6 +55,7 @@ def to_report(
     about: About,
     facts: Mapping[str, str],
     code: str = "",
+    lines: str = "",
 ) -> bytes:
     """The page as one file.
 
@@ -63,10 +64,11 @@ def to_report(
     panes : the board's, each with its figure, symbol, formula and sentence
     facts : what is set, by name
     code : the script that recomputes the stages; "" where there is none
+    lines : an SVG of who looks at whom; "" where there is none
     """
     told = {"made by": program.made_by(), "holds": about.part, **about.sources(), **facts}
     told["stayed behind"] = " ".join(about.behind)
-    lines = [line([name, value]) for name, value in told.items() if value]
+    rows = [line([name, value]) for name, value in told.items() if value]
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -75,8 +77,9 @@ def to_report(
         f'<meta name="generator" content="{program.NAME} {program.version()}">',
         f"<title>{html.escape(title)}</title><style>{STYLE}\n{_colours()}</style></head><body>",
         f"<h1>{html.escape(title)}</h1>",
-        table("facts", ["", ""], lines),
+        table("facts", ["", ""], rows),
         f'<div class="stages">{"".join(map(_stage, panes))}</div>',
+        f"<h2>Who looks at whom</h2>{lines}" if lines else "",
         f"<h2>The same in NumPy</h2><pre>{html.escape(code)}</pre>" if code else "",
         "</body></html>",
     ]

@@ -156,6 +156,7 @@ def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = 
             in_colours=True,
         )
         made["sources"] = [(other, "same") for other in names if other != name]
+        made["queries"] = STAGES[both.name].rows == "queries"
         panes.append(made)
     return panes
 

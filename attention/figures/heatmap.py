@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,8 @@ from attention.numbers import rounded
 MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
 LABEL_LENGTH = 14
+WAITS = "…"  # stands in a cell that waits for another
+Blank = Mapping[tuple[int, int], str]  # (row, column) → what stands there
 Mark = tuple[str, int, int | None]  # what the frame is for, a row and, for one cell, a column
 
 
@@ -36,6 +39,7 @@ def heatmap(
     hidden: np.ndarray | None = None,
     marks: tuple[Mark, ...] = (),
     bar: bool = True,
+    blank: Blank | None = None,
 ) -> dict:
     """A Plotly figure, as a dict, of a (rows, columns) matrix.
 
@@ -48,20 +52,29 @@ def heatmap(
     hidden : (r, c), True where the cell stands behind a mask: grey, with its number
     marks : ("query", row, None) frames a row, ("cell", row, column) frames a cell
     bar : whether it has a colour bar
+    blank : what stands in cells whose number is to be filled in, or waits for one that is; there
+        the matrix is NaN
 
     >>> figure = heatmap(np.eye(2), ("a", "b"), ("c", "d"), limits=(0, 1))
     >>> figure["data"][0]["text"]
     [['1', '0'], ['0', '1']]
     """
     text = cells(matrix if printed is None else printed, digits)
-    covered = np.zeros(matrix.shape, bool) if hidden is None else hidden
-    broken = ~np.isfinite(matrix) & ~covered
-    main = scale(limits, bar) | {"z": pack(np.where(covered | broken, np.nan, matrix))}
+    asked, waits = _blank(blank or {}, matrix.shape)
+    shut = asked | waits
+    covered = np.zeros(matrix.shape, bool) if hidden is None else hidden & ~shut
+    broken = ~np.isfinite(matrix) & ~covered & ~shut
+    if text:
+        for (i, j), written in (blank or {}).items():
+            text[i][j] = written
+    there = np.isfinite(matrix) & ~shut
+    others = ("hidden", covered), ("broken", broken), ("blank", asked), ("waits", waits)
+    main = scale(limits, bar) | {"z": pack(np.where(covered | broken | shut, np.nan, matrix))}
     data = [main] + [
         {
             "type": "heatmap",
             "meta": name,
-            "z": pack(np.where(where, np.where(np.isfinite(matrix), matrix, 0.0), np.nan)),
+            "z": pack(np.where(where, np.where(there, matrix, 0.0), np.nan)),
             "colorscale": LIGHT[name],
             "showscale": False,
             "xgap": 1,
@@ -69,16 +82,23 @@ def heatmap(
             "hoverongaps": False,
             "hovertemplate": "%{y} · %{x}<br><b>" + name + "</b><extra></extra>",
         }
-        for name, where in (("hidden", covered), ("broken", broken))
+        for name, where in others
         if where.any()
     ]
     if text is not None:
-        for trace, where in zip(
-            data, [~(covered | broken), *(w for w in (covered, broken) if w.any())], strict=True
-        ):
+        wheres = [~(covered | broken | shut), *(where for _, where in others if where.any())]
+        for trace, where in zip(data, wheres, strict=True):
             shown = text if where.all() else _only(text, where)
             trace |= {"text": shown, "texttemplate": "%{text}", "textfont": {"color": LIGHT["ink"]}}
     return {"data": data, "layout": around(rows, columns, title, marks)}
+
+
+def _blank(blank: Blank, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Where a number is to be filled in, and where one waits for that."""
+    asked, waits = np.zeros(shape, bool), np.zeros(shape, bool)
+    for cell, text in blank.items():
+        (waits if text == WAITS else asked)[cell] = True
+    return asked, waits
 
 
 def scale(limits: tuple[float, float], bar: bool) -> dict[str, Any]:

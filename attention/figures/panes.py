@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 import numpy as np
 
 from attention.captions import describe
 from attention.colours import colour_limits, hidden_cells
-from attention.figures.heatmap import Mark, around, heatmap, scale
+from attention.figures.heatmap import Blank, Mark, around, heatmap, scale
 from attention.figures.shades import BY_ROOT, MOST_NUMBERED, ROOTS, SHARE, shades
 from attention.numbers import exact, number
 from attention.stages import STAGES
@@ -39,10 +39,12 @@ class Pane(Words):
     figure: dict  # Plotly's JSON
     codes: NotRequired[bytes]  # of a large one its shades, which its figure then lacks
     chosen: NotRequired[tuple[int, int, str, str]]  # its chosen cell: row, column, number, exact
-    edit: NotRequired[str]  # what a page lets one change in it: "cells", "mask" or nothing
+    edit: NotRequired[str]  # what one can change in it: "cells", "mask", "blanks" or nothing
+    blanks: NotRequired[list[tuple[int, int]]]  # that are to be filled in
     tokens: NotRequired[tuple[str, ...]]  # of its rows, where they can be renamed
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
+    queries: NotRequired[bool]  # whether its rows are those of queries
     filename: NotRequired[str]  # of its image
 
 
@@ -55,15 +57,27 @@ def panes(
     title: str = "",
     only: Collection[str] | None = None,
     in_colours: bool = False,
+    blanks: Mapping[str, Blank] | None = None,
 ) -> list[Pane]:
     """A pane for each stage, in reading order; ``query`` frames its row, ``cell`` one cell.
 
     Stages without a cell are left out, and so are those that ``only`` does not name. Large ones
-    have no numbers but shades where they may be ``in_colours``.
+    have no numbers but shades where they may be ``in_colours``. The ``blanks`` of a stage say what
+    stands in cells that are to be filled in, whose numbers the view does not have.
     """
     limits = colour_limits(view)
+    blanks = blanks or {}
     return [
-        _stage(view, name, limits[name], digits, marks_of(name, query, cell), title, in_colours)
+        _stage(
+            view,
+            name,
+            limits[name],
+            digits,
+            marks_of(name, query, cell),
+            title,
+            in_colours,
+            blanks.get(name),
+        )
         for name, matrix in view.stages.items()
         if matrix.size and (only is None or name in only)
     ]
@@ -96,6 +110,7 @@ def _stage(
     marks: tuple[Mark, ...],
     title: str,
     in_colours: bool,
+    blank: Blank | None,
 ) -> Pane:
     stage = STAGES[name]
     described = describe(view, name)
@@ -118,8 +133,10 @@ def _stage(
         title=title,
         words=words,
         in_colours=in_colours,
+        blank=blank,
     )
     made["sources"] = view.sources(name)
+    made["queries"] = stage.rows == "queries"
     return made
 
 
@@ -137,6 +154,7 @@ def pane(
     marks: tuple[Mark, ...] = (),
     title: str = "",
     in_colours: bool = False,
+    blank: Blank | None = None,
 ) -> Pane:
     """One (rows, columns) matrix as a heatmap, with the words around it.
 
@@ -161,13 +179,14 @@ def pane(
             marks=marks,
             title=heading,
             bar=bar,
+            blank=blank,
         )
     )
     made: Pane = {
         "name": name,
         **words,
         "shape": f"{matrix.shape[0]} × {matrix.shape[1]}",
-        "alt": alternative(printed, rows, columns, hidden, words["symbol"], digits),
+        "alt": alternative(printed, rows, columns, hidden, words["symbol"], digits, blank),
         "rows": tuple(rows),
         "columns": tuple(columns),
         "sources": [],
@@ -191,6 +210,7 @@ def alternative(
     hidden: np.ndarray | None,
     symbol: str,
     digits: int,
+    blank: Blank | None = None,
 ) -> str:
     """What is in the heatmap in one sentence, for those who do not see it."""
     shown = np.isfinite(matrix) if hidden is None else np.isfinite(matrix) & ~hidden
@@ -203,8 +223,10 @@ def alternative(
             i, j = divmod(int(place), matrix.shape[1])
             at = f"at row {rows[i]}, column {columns[j]}"
             parts.append(f"{word} {number(matrix[i, j], digits)} {at}")
-    covered = 0 if hidden is None else int(hidden.sum())
+    places = [] if hidden is None else [tuple(place) for place in np.argwhere(hidden).tolist()]
+    covered = sum(place not in (blank or {}) for place in places)
     parts += [f"{_count(covered, 'cell')} hidden"] * bool(covered)
+    parts += [f"{_count(len(blank), 'cell')} to be filled in"] if blank else []
     sides = f"{_count(matrix.shape[0], 'row')}, {_count(matrix.shape[1], 'column')}"
     return f"{symbol}, {sides}{': ' * bool(parts)}{'; '.join(parts)}."
 

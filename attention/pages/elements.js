@@ -7,18 +7,18 @@ const make = (tag, className, parent, text) => {
   return node
 }
 
-// Hand a call of Streamlit's to what stands at an element, made with the first; gives what ends it.
-// While a script is fetched, Streamlit may end a call when a later one has come: that one goes on.
-// Where one goes Back in the first moments of a page, it may end the last call of what stays on the
-// page: so a thing ends once its element has left.
+// Hand a call of Streamlit's to what stands at an element, made with the first; gives what ends
+// it. While a script is fetched, a call that another has overtaken may come after that one, and end
+// at once: so the latest counts that has not ended. Where one goes Back in the first moments of a
+// page, Streamlit may end the last call of what stays: a thing ends once its element has left.
 const standing = new WeakMap()
 const callOn = (root, Kind, call) => {
-  const here = standing.get(root) ?? { thing: new Kind(root) }
+  const here = standing.get(root) ?? { thing: new Kind(root), calls: [] }
   standing.set(root, here)
-  const turn = (here.turn = {})
+  here.calls.push(call)
   call(here.thing)
   const leave = () => {
-    if (here.turn !== turn) return
+    if (here.calls.length || standing.get(root) !== here) return
     if (root.isConnected) {
       setTimeout(leave, 500)
       return
@@ -26,7 +26,12 @@ const callOn = (root, Kind, call) => {
     standing.delete(root)
     here.thing.end()
   }
-  return () => setTimeout(leave)
+  return () => {
+    const wasLatest = here.calls.at(-1) === call
+    here.calls = here.calls.filter(other => other !== call)
+    if (wasLatest && here.calls.length) here.calls.at(-1)(here.thing)
+    setTimeout(leave)
+  }
 }
 
 // Streamlit drops what a component sends while the connection is down.

@@ -27,6 +27,7 @@ from attention.pages import (
     picture,
     state,
     words,
+    worksheet,
     your_data,
 )
 from attention.session.about import behind, what_it_is
@@ -235,6 +236,8 @@ def the_exports() -> None:
     state.button("Forget what this browser keeps", "forget", state.forget, help=FORGET)
     st.subheader("A figure", anchor=False)
     paper.stages_and_heads(s, trace, list(shown.stages), name + about(s).suffix)
+    st.subheader("A worksheet", anchor=False)
+    worksheet.offer(s, shown, name + page.about.suffix)
     st.subheader("All of it", anchor=False)
     if st.button(
         "Build a zip of everything",

@@ -6,13 +6,17 @@ import streamlit as st
 
 _HERE = Path(__file__).parent
 SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
-PAGES = {  # by their paths; the first is the one without
-    "": ("explore.py", "Explore"),
-    "learn": ("learn.py", "Learn"),
-    "why": ("variance.py", "Why √d_k"),
-    "compare": ("compare.py", "Compare"),
-    "conventions": ("conventions.py", "Conventions"),
-    "check": ("check.py", "Check yours"),
+# By their paths: file, name, and the section it stands in; the first is the one without a path.
+# Streamlit puts pages without a section first; style.css has Learn stand before Compare. A section
+# “Models”, for a real model and for long contexts, goes between the pages of Learn and of Check.
+PAGES = {
+    "": ("explore.py", "Explore", ""),
+    "compare": ("compare.py", "Compare", ""),
+    "learn": ("learn.py", "Guided way", "Learn"),
+    "why": ("variance.py", "Why √d_k", "Learn"),
+    "exercises": ("exercises.py", "Exercises", "Learn"),
+    "check": ("check.py", "Check yours", "Check"),
+    "conventions": ("conventions.py", "Conventions", "Check"),
 }
 
 
@@ -21,8 +25,13 @@ def show() -> None:
     st.set_page_config(
         page_title="Attention, stage by stage", layout="wide", initial_sidebar_state=SIDEBAR
     )
-    pages = [
-        st.Page(_HERE / file, title=title, url_path=path or None, default=not path)
-        for path, (file, title) in PAGES.items()
-    ]
-    st.navigation(pages, position="top").run()
+    sections: dict[str, list] = {}
+    for path, (file, name, section) in PAGES.items():
+        page = st.Page(_HERE / file, title=name, url_path=path or None, default=not path)
+        sections.setdefault(section, []).append(page)
+    page = st.navigation(sections, position="top")
+    here = list(sections).index(PAGES[page.url_path][2])
+    if here:  # Streamlit marks the chosen page, but not the section that it stands in
+        item = f".rc-overflow-item:nth-child({len(sections['']) + here})"
+        st.html(f"<style>{item} > button {{ background: #8883; font-weight: 600; }}</style>")
+    page.run()

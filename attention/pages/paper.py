@@ -196,7 +196,8 @@ def _show(name: str, seen: Any, draw: Callable[[], PaperFigure]) -> None:
         write = partial(_file, state.page_values_at_rest(), form)
         options: dict[str, Any] = {"key": f"take_{form}", "help": help, "on_click": "ignore"}
         options["disabled"] = form == "png" and bool(too_many)
-        buttons.download_button(label, write, f"{name}.{form}", FORMS[form], **options)
+        with buttons:
+            st.download_button(label, write, f"{name}.{form}", FORMS[form], **options)
     for note in filter(None, (*figure.notes, too_many)):
         parts.message_box("flag", note)
 

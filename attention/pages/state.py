@@ -18,7 +18,7 @@ from attention.pages import start, store
 from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
-from attention.session.settings import COMPARED, GUIDED, PRINTED, SAMPLING, Settings
+from attention.session.settings import COMPARED, EXERCISE, GUIDED, PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -28,7 +28,7 @@ LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
-KEPT = SAMPLING + PRINTED + COMPARED + GUIDED  # of the settings, beside another example
+KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE  # of the settings, beside another example
 Change = Callable[[Settings], Settings]
 Finish = Callable[[Settings, Settings], Settings]  # of settings before and after a change
 Widget = Callable[..., Any]  # a control of Streamlit
@@ -368,6 +368,8 @@ def sentences() -> tuple[list[str], list[str]]:
 def example(settings: Settings, name: str) -> Settings:
     """An example as it was made; what other pages show beside it stays, and how a figure is set."""
     kept: dict[str, Any] = {field: getattr(settings, field) for field in KEPT}
+    if settings.exercise == "state":  # its blanks are of other numbers
+        kept |= {"asked": (), "answers": (), "tries": ()}
     return replace(EXAMPLES[name].build(), **kept)
 
 

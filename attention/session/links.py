@@ -44,12 +44,12 @@ from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
-from attention.session.settings import COMPARED, DRAWN, GUIDED, MATRICES, Settings, bounds
+from attention.session.settings import COMPARED, DRAWN, EXERCISE, GUIDED, MATRICES, Settings, bounds
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
-LATER: dict[str, Any] = {name: getattr(Settings, name) for name in COMPARED + GUIDED}
+LATER: dict[str, Any] = {name: getattr(Settings, name) for name in COMPARED + GUIDED + EXERCISE}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
@@ -181,6 +181,11 @@ CODECS: dict[str, Codec] = {
     "sample_seed": _INTEGER,
     "mistake": _WORD,
     "step": _INTEGER,
+    "exercise": _WORD,
+    "exercise_seed": _INTEGER,
+    "asked": Codec(" ".join, lambda t: tuple(t.split())),
+    "answers": Codec("~".join, lambda t: tuple(t.split("~")) if t else ()),
+    "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_whole, t))),
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(
@@ -223,7 +228,8 @@ def _beside(
         return {}
     link = {"example": pinned.example}
     for name, codec in CODECS.items():
-        if name not in COMPARED and getattr(pinned, name) != getattr(settings, name):
+        alike = name in COMPARED + EXERCISE or getattr(pinned, name) == getattr(settings, name)
+        if not alike:
             link[name] = codec.write(getattr(pinned, name))
     for name in MATRICES:
         mine = pinned.matrices.get(name)

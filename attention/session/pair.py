@@ -18,6 +18,7 @@ from attention.session.matrix import Matrix
 from attention.session.run import one, run, view
 from attention.session.settings import (
     DRAWN,
+    EXERCISE,
     GUIDED,
     MATRICES,
     PRINTED,
@@ -31,7 +32,15 @@ from attention.view import View
 TO_OUTPUT = tuple(STAGES)[: list(STAGES).index("output") + 1]
 AFTER_SOFTMAX = "hiding: after softmax"
 FILLS = {"-inf": "−∞", "-1e9": "−1e9, added"}
-LOOKS = ("query", "cell", "digits", *PRINTED, *SAMPLING, *GUIDED)  # of settings, no number
+LOOKS = (
+    "query",
+    "cell",
+    "digits",
+    *PRINTED,
+    *SAMPLING,
+    *GUIDED,
+    *EXERCISE,
+)  # of settings, no number
 LONGEST = 12  # words of a sentence that are listed
 
 

@@ -23,6 +23,8 @@ PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper 
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
 LAST_STEP = 8  # of the guided way, counted from 1
 GUIDED = ("step",)  # where one is on the guided way
+EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
+MAX_NUMBER = 9999  # of an exercise that is made by its number
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -67,6 +69,12 @@ class Settings:
     paper_heads: tuple[int, ...] = ()  # on it; () for the one that is shown
 
     step: int = 1  # of the guided way on the page Learn
+
+    exercise: str = "made"  # on the page Exercises: a name in KINDS of exercise.py
+    exercise_seed: int = 1  # 0: each pupil types a number
+    asked: tuple[str, ...] = ()  # places that are blank; () for the output of one query
+    answers: tuple[str, ...] = ()  # as typed, one for each blank, "" where nothing was
+    tries: tuple[int, ...] = ()  # that were wrong
 
     pinned: Settings | None = None  # A of the page Compare, where these settings are B
     mistake: str = ""  # what B does wrong there: a name in the table of known mistakes
@@ -182,6 +190,7 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "query": (0, len(s.tokens) - 1),
         "digits": (0, MAX_DIGITS),
         "step": (1, LAST_STEP),
+        "exercise_seed": (0, MAX_NUMBER),
         "sample_d_k": (1, MAX_SAMPLE_D_K),
         "samples": (10, MAX_SAMPLES),
     }

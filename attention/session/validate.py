@@ -24,6 +24,8 @@ from attention.limits import (
 )
 from attention.masks import MASKS
 from attention.readers.printouts import brief
+from attention.session.answers import LONGEST
+from attention.session.exercise import KINDS, MOST_BLANKS
 from attention.session.settings import DRAWN, Settings, bounds
 from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
@@ -106,6 +108,19 @@ def _check_choices(settings: Settings) -> None:
         )
     if settings.mistake and settings.mistake not in BY_NAME:
         raise BadInput(f"there is no mistake called “{settings.mistake[:40]}”.")
+    if settings.exercise not in KINDS:
+        raise BadInput(
+            f"there is no exercise “{settings.exercise[:40]}”; choose one of {', '.join(KINDS)}."
+        )
+    for held, called in (
+        (settings.asked, "places to fill in"),
+        (settings.answers, "answers"),
+        (settings.tries, "counts of tries"),
+    ):
+        if len(held) > MOST_BLANKS or any(len(str(each)) > LONGEST for each in held):
+            raise BadInput(
+                f"an exercise has at most {MOST_BLANKS} {called}, of {LONGEST} characters each."
+            )
     if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"

@@ -18,6 +18,7 @@ import pytest
 
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.shades import shades
+from attention.pages.navigation import PAGES
 from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import Settings
@@ -162,6 +163,15 @@ def until(locator, state: str = "visible", act=lambda: None) -> None:
     raise AssertionError(f"{locator} is never {state}")
 
 
+def choose_page(page, name: str) -> None:
+    """Press the entry of the menu at the top that is called so, also in a section of it."""
+    section = next(section for _, called, section in PAGES.values() if called == name)
+    kind = "Dropdown" if section else ""
+    if section:
+        page.get_by_test_id("stTopNavSection").get_by_text(section, exact=True).click()
+    page.get_by_test_id(f"stTopNav{kind}Link").get_by_text(name, exact=True).click()
+
+
 class Dashboard:
     """One visitor's page, and the few things a person does on it."""
 
@@ -183,6 +193,10 @@ class Dashboard:
         """Another link on the page that is open, as Back and Forward bring one."""
         self.page.evaluate("link => history.pushState(null, '', link)", "?" + urlencode(link))
         self.page.evaluate("dispatchEvent(new Event('popstate'))")
+
+    def choose_page(self, name: str) -> None:
+        """Another page, by the menu at the top."""
+        choose_page(self.page, name)
 
     def tag(self) -> str:
         """A digest of all that is drawn."""

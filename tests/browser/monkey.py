@@ -48,6 +48,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import samples  # noqa: E402
+from browser.conftest import choose_page  # noqa: E402
 
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
@@ -516,7 +517,7 @@ class Hands:
     # the page itself --------------------------------------------------------------------
 
     def go(self, page: str, chance: float) -> None:
-        self.page.get_by_test_id("stTopNavLink").filter(has_text=page).click()
+        choose_page(self.page, page)
 
     def back(self, _: str, chance: float) -> None:
         self.page.evaluate(

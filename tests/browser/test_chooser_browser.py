@@ -53,10 +53,9 @@ def test_a_file_is_gone_once_its_place_was_left(visit, away):
         until(dashboard.page.locator(".st-key-dock_spread"))
         dashboard.tab("Your data")
     else:
-        links = dashboard.page.get_by_test_id("stTopNavLink")
-        links.filter(has_text="Conventions").click()
+        dashboard.choose_page("Conventions")
         until(dashboard.page.locator("p.intro", has_text="as each framework would answer"))
-        links.filter(has_text="Explore").click()
+        dashboard.choose_page("Explore")
     until(dashboard.page.get_by_text(NOTHING))
     assert names(dashboard) == []
 

@@ -33,7 +33,7 @@ def apart(dashboard, compared, stage):
 def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     dashboard = visit().open(example="cat-sat")
     page = dashboard.page
-    page.get_by_role("link", name="Compare").click()
+    dashboard.choose_page("Compare")
     until(page.get_by_text("A and B are the same"))
     dashboard.idle()
     # one number of X is typed: A is what was there before

@@ -202,3 +202,23 @@ def test_inputs_all_stages_and_the_arithmetic_are_seen_without_scrolling(
           && lowest <= dock.getBoundingClientRect().top + 1 }"""
     )
     assert min(dashboard.sizes("weights")) >= 11
+
+
+def test_the_menu_has_one_order_for_eyes_and_keys_and_esc_leaves_a_section(look):
+    page = look().page
+    items = page.locator("[data-testid=stTopNav] :is(a, button):visible").all()
+    seen = sorted(items, key=lambda item: item.bounding_box()["x"])
+    names = [item.inner_text() for item in seen]
+    assert names == ["Explore", "Learn", "Compare", "Check"]
+    page.get_by_role("link", name="Explore").focus()
+    for name in names[1:]:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText") == name
+    page.keyboard.press("Enter")
+    check = page.get_by_role("menu", name="Check")
+    until(check.get_by_role("menuitem", name="Check yours").and_(page.locator(":focus")))
+    page.keyboard.press("ArrowDown")
+    until(check.get_by_role("menuitem", name="Conventions").and_(page.locator(":focus")))
+    page.keyboard.press("Escape")
+    until(check, "detached")
+    assert page.evaluate("document.activeElement.innerText") == "Check"

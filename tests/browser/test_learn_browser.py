@@ -68,8 +68,8 @@ def test_the_whole_way_by_clicks_and_keys(visit):
     page.locator(".st-key-set_head").get_by_text("2", exact=True).click()
     until(done)
     # leave, and come back where one was
-    page.get_by_role("link", name="Explore").click()
+    dashboard.choose_page("Explore")
     until(page.locator(".st-key-set_below"))
-    page.get_by_role("link", name="Learn").click()
+    dashboard.choose_page("Guided way")
     until(page.get_by_role("heading", name="8 of 8 Two heads"))
     assert "step=8" in page.url

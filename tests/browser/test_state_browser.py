@@ -316,7 +316,7 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     address = page.evaluate("location.search")
     before = page.evaluate("history.length")
     for name, board in (("Why √d_k", "[data-stage*=ariance]"), ("Explore", "[data-stage=W_Q]")):
-        page.get_by_test_id("stTopNavLink").get_by_text(name).click()
+        dashboard.choose_page(name)
         until(page.locator(f".board-pane{board}").first)
         dashboard.idle()
         assert page.evaluate("location.search") == address
@@ -340,7 +340,7 @@ GOES_BACK = """if (performance.getEntriesByType('navigation')[0].type === 'reloa
 
 
 def test_back_while_a_reloaded_page_is_on_its_way_shows_what_the_address_stands_for(visit):
-    dashboard = visit(motion="no-preference")
+    dashboard = visit()
     dashboard.page.add_init_script(GOES_BACK)
     first = dashboard.open().tag()
     dashboard.after(lambda: slider(dashboard))

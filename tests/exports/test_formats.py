@@ -23,6 +23,7 @@ from attention.exports import code, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.exports.report import to_report
 from attention.figures import panes
+from attention.html import looks
 from attention.paper import Paper
 from attention.readers import opening
 from attention.session import changes, links
@@ -398,6 +399,15 @@ def test_a_matrix_with_too_many_numbers_to_print_is_an_image_with_a_dot_for_each
         colours = np.array(picture.convert("RGB")).astype(int)
     assert colours[0, 0].tolist() == [0xE8, 0x83, 0x3A]  # the lowest, and the highest number
     assert colours[-1, -1].tolist() == [0x4A, 0x9B, 0xE0]
+
+
+def test_the_report_draws_who_looks_at_whom_where_shares_are_few_enough():
+    drawn = Tags(FORMATS["report"].write(shown(SENTENCE)))
+    shares = shown(SENTENCE).view.stages["weights"]
+    assert drawn.tags.count("svg") == 1
+    assert drawn.tags.count("line") == np.count_nonzero(shares * looks.WIDEST >= looks.THINNEST)
+    scores = shown(replace(SENTENCE, softmax=False))
+    assert "svg" not in Tags(FORMATS["report"].write(scores)).tags
 
 
 def test_hidden_cells_of_the_report_are_struck_through_and_a_line_says_why():

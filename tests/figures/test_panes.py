@@ -178,7 +178,7 @@ SIDES = ("row", "column")
 
 
 def test_a_stage_says_in_one_sentence_what_is_in_it():
-    s = EXAMPLES["cat-sat"].build()
+    s = CASES["cat-sat"]
     alts = {pane["name"]: pane["alt"] for pane in panes(view(s, run(s)))}
     assert alts["weights"] == (
         "weights, 6 rows, 6 columns: largest 0.65 at row mat, column on;"
@@ -268,3 +268,18 @@ def test_hostile_tokens_do_not_come_alive_on_any_pane():
             HOSTILE,
             tuple(map(str, range(1, 5))),
         )  # as typed; whoever shows them escapes them
+
+
+def test_blanks_have_no_number_even_where_the_view_has_them():
+    s = CASES["cat-sat"]
+    texts = {"weights": {(0, 1): "?", (2, 2): "…", (3, 0): "0,4 ✗"}}
+    found = next(p for p in panes(view(s, run(s)), blanks=texts) if p["name"] == "weights")
+    main, blank, waits = found["figure"]["data"]
+    assert (blank["meta"], waits["meta"]) == ("blank", "waits")
+    z = {trace["meta"]: unpack(trace["z"]) for trace in found["figure"]["data"]}
+    for i, j in texts["weights"]:
+        assert np.isnan(z["share"][i, j]) and main["text"][i][j] == ""
+    assert np.argwhere(z["blank"] == 0).tolist() == [[0, 1], [3, 0]]
+    assert np.argwhere(z["waits"] == 0).tolist() == [[2, 2]]
+    assert [blank["text"][0][1], waits["text"][2][2], blank["text"][3][0]] == ["?", "…", "0,4 ✗"]
+    assert found["alt"].endswith("; 3 cells to be filled in.")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -46,6 +47,8 @@ def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
         "Save as PDF": "attention_sentence_head2.pdf",
         "Save as SVG": "attention_sentence_head2.svg",
         "Save as PNG": "attention_sentence_head2.png",
+        "Worksheet PDF": "attention_sentence_head2_worksheet.pdf",
+        "Worksheet HTML": "attention_sentence_head2_worksheet.html",
     }
 
 
@@ -107,3 +110,38 @@ def test_how_to_cite_stands_there_to_copy():
     texts = [code.value for code in at.code]
     assert texts == [citation.sentence(), citation.bibtex()]
     assert [expander.label for expander in at.expander] == ["How to cite"]
+
+
+def test_a_worksheet_is_of_the_numbers_on_the_board_or_a_set_for_a_class(offered):
+    at = taking(example="four-words", mask="causal")
+    options = at.selectbox(key="set_worksheet_first").options
+    assert options == ["Q, K, V", "scores", "scaled", "masked", "weights", "output"]
+    ran(at.selectbox(key="set_worksheet_first").set_value("output"))
+    ran(at.toggle(key="set_worksheet_key").set_value(False))
+    page = offered["Worksheet HTML"][1]().decode()
+    assert page.count('<section class="task">') == 1 and "Key" not in page
+    ran(at.button_group(key="set_worksheet_numbers").set_value("a class set"))
+    ran(at.number_input(key="set_worksheet_count").set_value(2))
+    ran(at.number_input(key="set_worksheet_seed").set_value(9))
+    name, write = offered["Worksheet HTML"]
+    assert name == "attention_class_set_worksheet.html"
+    assert re.findall(r"<span>Sheet \d+|made by seed \d+", write().decode()) == [
+        "<span>Sheet 1",
+        "made by seed 9",
+        "<span>Sheet 2",
+        "made by seed 10",
+    ]
+    assert offered["Worksheet PDF"][1]().startswith(b"%PDF")
+
+
+def test_why_there_is_no_worksheet_is_said_and_a_class_set_is_there_anyway():
+    at = taking(example="three-widths")
+    off = {b.key for b in at.get("download_button") if b.proto.disabled}
+    assert off == {"take_worksheet_pdf", "take_worksheet_html"}
+    assert "A worksheet has room for 8 words and matrices 8 wide; X is 5 × 10 here." in said_by(at)
+    ran(at.button_group(key="set_worksheet_numbers").set_value("a class set"))
+    assert not any(b.proto.disabled for b in at.get("download_button"))
+
+
+def said_by(at) -> str:
+    return " ".join(one.proto.body for one in at.get("html"))

@@ -9,7 +9,7 @@ import pytest
 from oracle import COMPUTED
 from pages.test_explore import link_of, opened, pasted, ran, said, settings
 
-from attention.pages import share
+from attention.pages import share, words
 from attention.session import links
 from attention.session.examples import FIRST
 from attention.session.matrix import Matrix
@@ -171,13 +171,20 @@ LONG = " ".join(["hours"] * 20)
 
 
 @pytest.mark.parametrize(
-    ("words", "room"),
-    [("a b", ""), (LONG, ".st-key-words > :has(> .st-key-sentence_box) {{ min-width: {} }}")],
+    ("sentence", "room"),
+    [
+        ("a b", words.ONE_LINE),
+        (
+            LONG,
+            ".st-key-words > :has(> .st-key-sentence_box) { min-width: min(100%, 50.1rem); } "
+            + words.TWO_LINES,
+        ),
+    ],
 )
-def test_a_long_sentence_gets_the_room_that_it_takes(words, room):
-    at = typed(opened(example="four-words"), words)
+def test_a_long_sentence_gets_the_room_that_it_takes(sentence, room):
+    at = typed(opened(example="four-words"), sentence)
     [style] = [e.proto.body for e in at.get("html") if "Sentence and" in e.proto.body]
-    assert style.endswith(f"<style>{room.format('min(100%, 50.1rem);')}</style>")
+    assert style.endswith(f"<style>{room}</style>")
 
 
 def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page():

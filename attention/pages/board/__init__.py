@@ -34,6 +34,7 @@ SCRIPTS = (
     "grid",
     "tables",
     "picture",
+    "present",
     "board",
 )  # as one
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package

@@ -7,6 +7,7 @@ const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
+const PRESENTS = 'One stage at a time, for a room: P'
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -32,6 +33,7 @@ class Board {
       stage => this.touched(stage),
       sentence => this.say(sentence)
     )
+    this.presenter = new Presenter(this)
     this.width = 0
     this.gliding = []
     this.watch()
@@ -64,6 +66,9 @@ class Board {
     document.fonts?.addEventListener('loadingdone', loaded, { signal })
     window.addEventListener('beforeunload', event => this.leaving(event), { signal })
     window.addEventListener('click', event => this.following(event), { signal, capture: true })
+    const key = event => this.presenter.key(event)
+    window.addEventListener('keydown', key, { signal, capture: true }) // before all others
+    window.addEventListener('resize', () => this.presenter.stage && this.soon(true), { signal })
     for (const place of [this.root, window]) { // keys on the board end there
       place.addEventListener('keydown', event => this.escaping(event), { signal })
     }
@@ -201,6 +206,9 @@ class Board {
     this.formula.replaceChildren()
     this.formula.hidden = !this.head.formula?.length
     const remark = make('span', 'board-remark', this.formula, this.head.remark ?? '')
+    const present = make('button', 'board-tool board-present', this.formula, 'Present')
+    Object.assign(present, { type: 'button', title: PRESENTS })
+    present.onclick = () => this.presenter.enter()
     for (const [words, stage] of this.head.formula ?? []) {
       const part = make(stage ? 'button' : 'span', 'board-part')
       remark.before(part)
@@ -382,6 +390,11 @@ class Board {
       })
     if (pane.spec.rows) pane.tableButton = item('Show as table', () => this.toggleTable(pane))
     pane.bigButton = item('Enlarge', () => this.enlarge(pane))
+    button(menu, 'Present', () => {
+      toggle(false)
+      open.focus({ preventScroll: true })
+      this.presenter.enter(pane)
+    }).title = PRESENTS
     if (pane.spec.rows) item('Copy numbers', () => this.copyNumbers(pane))
     item('Copy picture', () =>
       this.copyPicture(panePicture(this, pane), `The picture of ${pane.spec.symbol}`, pane)
@@ -424,6 +437,7 @@ class Board {
     const keys = ['Arrow keys move from cell to cell']
     if (large && picks) keys.push('Enter gives the number of one')
     if (edit === 'cells') keys.push('type to change a number, Enter keeps it, Esc gives it back')
+    if (edit === 'blanks') keys.push('type a number into a blank, Enter goes on to the next')
     if (edit === 'mask') keys.push('Space hides or shows one')
     if (picks && edit !== 'cells') keys.push('Enter shows where its number comes from')
     return keys.join('; ') + '.'
@@ -487,10 +501,12 @@ class Board {
       if (shape !== `${pane.n} × ${pane.m}`) this.see(pane, null)
       if (pane.table) fillTable(this, pane)
     }
+    this.presenter.dress()
     this.settle()
     this.place()
     const charts = []
     for (const [name, pane] of this.panes) {
+      if (!this.presenter.shows(pane)) continue
       if (!pane.spec.rows) charts.push(this.drawChart(pane, all || before.has(name)))
       else if (!pane.table) this.drawHeatmap(pane, all, before.has(name), before.get(name))
     }
@@ -513,15 +529,16 @@ class Board {
 
   // Where each heatmap stands: all of one line begin their cells at one level.
   place() {
-    const heatmaps = [...this.panes.values()].filter(pane => pane.spec.rows && !pane.table)
+    const heatmaps = this.presenter.panes.filter(pane => pane.spec.rows && !pane.table)
     const [widths, tops] = [new Map(), new Map()]
     for (const pane of heatmaps) {
       widths.set(pane, pane.frame.clientWidth)
       const top = pane === this.enlarged ? -1 : Math.round(pane.element.getBoundingClientRect().top)
       tops.set(top, [...(tops.get(top) ?? []), pane])
     }
-    const tallest = pane => (pane === this.enlarged ? window.innerHeight - 60 : 0)
-    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, tallest: tallest(pane) })
+    const room = this.presenter.room(tops.size, heatmaps)
+    const alone = pane => (pane === this.enlarged ? { tallest: window.innerHeight - 60 } : room)
+    const fit = (pane, row) => fitted(pane, widths.get(pane), { row, ...alone(pane) })
     for (const pane of heatmaps) pane.next = fit(pane, ROW) // for the room that its labels take
     const lines = [...tops.values()].filter(line => line[0] !== this.enlarged)
     const shares = this.shares(lines)
@@ -619,7 +636,8 @@ class Board {
     layout.font = { ...layout.font, color: this.palette.ink }
     delete layout.title
     Object.assign(layout, { width, uirevision: `${pane.spec.shape}` })
-    const tallest = pane === this.enlarged ? window.innerHeight - 120 : 0
+    const alone = pane === this.enlarged ? window.innerHeight - 120 : 0
+    const { tallest = alone } = this.presenter.room(1, [pane])
     const figure = chart(pane, layout, this.palette, tallest)
     return this.react(pane, figure)
   }
@@ -846,6 +864,29 @@ class Board {
     }
   }
 
+  // The next blank, or the one before, of all panes, of those without an answer on its way.
+  nextBlank(pane, [i, j], back) {
+    const names = this.head.panes.map(({ name }) => name)
+    const rank = ([name, row, column]) => (names.indexOf(name) * 1e3 + row) * 1e3 + column
+    const here = rank([pane.spec.name, i, j])
+    const answered = ([name, row, column]) =>
+      this.edits.of(name).some(op => op.row === row && op.column === column)
+    const free = this.head.panes
+      .flatMap(({ name, blanks }) => (blanks ?? []).map(cell => [name, ...cell]))
+      .filter(one => rank(one) !== here && !answered(one))
+      .sort((one, other) => (rank(one) - rank(other)) * (back ? -1 : 1))
+    const next = free.find(one => (back ? rank(one) < here : rank(one) > here)) ?? free[0]
+    if (!next) return
+    const [name, row, column] = next
+    const to = this.panes.get(name)
+    if (this.enlarged && this.enlarged !== to) this.enlarge(this.enlarged)
+    to.frame.focus({ preventScroll: true })
+    to.grid.between = true
+    to.grid.choose(row, column, false)
+    if (this.byTouch) to.grid.openCell(row, column) // no key would open it
+    to.element.scrollIntoView({ block: 'nearest' })
+  }
+
   // ---- a pane alone, tables and downloads -------------------------------------------------------
 
   // Fill the window with a pane, or put it back.
@@ -891,6 +932,7 @@ class Board {
     const value = pane.z[i][j]
     if (!Number.isNaN(value)) return Object.is(value, -0) ? '-0' : String(value)
     const trace = pane.traces.find(t => t.z && !Number.isNaN(t.z[i][j]))
+    if (['blank', 'waits'].includes(trace?.meta)) return '' // there is none yet
     const text = trace?.text?.[i][j] ?? ''
     if (!/^[\u2212-]?∞$|^NaN$/.test(text)) return String(trace?.z[i][j] ?? 'nan')
     return text.replace('\u2212', '-').replace('∞', 'inf').toLowerCase()

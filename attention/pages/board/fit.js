@@ -20,6 +20,7 @@ const SHORT = 12 // as many rows grow with the window
 const TALL = 250 // px: the cells of a line with more
 const GAP = 8 // px between two lines
 const LABELS = 0.35 // of a pane: row labels take no more
+const WORDY = 110 // px: a label takes no more
 const BAR = 38 // px: a colour bar with its numbers
 const BELOW = 20 // px: below the cells, for a button
 
@@ -133,32 +134,42 @@ const halfEven = (exact, text) => {
 }
 
 // The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
-// of an enlarged pane. The room above the cells, `top`, is what its own labels need.
-const fitted = (pane, width, { row = ROW, tallest = 0, download = false } = {}) => {
+// of an enlarged pane, and `label` the size of the words of one that is presented. The room above
+// the cells, `top`, is what its own labels need.
+const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label = 0 } = {}) => {
   const { n, m, spec } = pane
-  const labelSize = tallest ? 18 : row >= 30 ? 13 : 11
-  const most = tallest ? 40 : download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
-  const left = Math.min(longest(spec.rows, labelSize) + 10, 120, LABELS * width)
+  const labelSize = label || (tallest ? 18 : row >= 30 ? 13 : 11)
+  const words = label ? 6 * label : WORDY
+  const usually = download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
+  const most = label ? 3 * label : tallest ? 40 : usually
+  const aside = label ? 10 * label : WORDY // there is more room beside the cells than above
+  const left = Math.min(longest(spec.rows, labelSize) + 10, aside + 10, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
-  const fitting = ems => Math.min(most, (cell() - PAD) / ems)
+  const pad = label ? 0.6 * label : PAD
+  const fitting = ems => Math.min(most, (cell() - pad) / ems)
   const printed = fitting(usualWidth(spec)) >= NARROW
   const short = n <= SHORT ? n * row : 0
   const usual = printed ? Math.max(250, Math.min(n, ROWS) * LINE, short) : Math.max(250, short)
-  const room = tallest ? tallest - 120 : download ? 620 : usual
+  const wide = longest(spec.columns, labelSize)
+  const above = () => {
+    const step = Math.ceil((labelSize + 2) / cell())
+    const slanted = wide + 5 > cell() * step && !spec.columns.every(t => /^\d+$/.test(t))
+    return { slanted, top: slanted ? Math.min(wide, words) + 10 : labelSize + 9 }
+  }
+  const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
+  const beside = label ? above().top + bottom : 120
+  const room = tallest ? tallest - beside : download ? 620 : usual
   const whole = Math.max(room, Math.min(n * 5, 340))
-  const height = Math.max(Math.min(n * (tallest ? 150 : download ? 64 : row), whole), 26)
+  const each = label ? 8 * label : tallest ? 150 : download ? 64 : row
+  const height = Math.max(Math.min(n * each, whole), 26)
   const legible = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n)).size > 0
   // a lower one has no room for the numbers of its bar
   const bar = pane.traces[0].showscale && (download || (!legible && height > 60))
-  if (bar) right = BAR
-  const wide = longest(spec.columns, labelSize)
-  const step = Math.ceil((labelSize + 2) / cell())
-  const slanted = wide + 5 > cell() * step && !spec.columns.every(t => /^\d+$/.test(t))
-  const top = slanted ? Math.min(wide, 110) + 10 : labelSize + 9
-  const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
-  const places = { width, left, right, top, bottom, height, cell: cell(), slanted, bar }
-  return { ...places, labelSize, most }
+  const small = label ? 0.6 * label : 9
+  if (bar) right = (BAR / 9) * small
+  const places = { width, left, right, bottom, height, cell: cell(), bar, ...above() }
+  return { ...places, labelSize, most, small, pad }
 }
 
 // The room above the cells that words of usual length take, which may stand upright.

@@ -23,7 +23,8 @@ class Grid {
     this.cell = make('div', 'board-active', this.line)
     this.cell.id = `board-cell-${++grids}`
     frame.onkeydown = event => this.key(event)
-    frame.onfocus = () => (this.at ? this.place() : this.choose(0, 0))
+    const first = () => pane.spec.blanks?.[0] ?? [0, 0]
+    frame.onfocus = () => (this.at ? this.place() : this.choose(...first()))
     frame.onblur = () => this.left()
     frame.addEventListener('paste', event => this.paste(event))
     frame.addEventListener('copy', event => this.copy(event))
@@ -40,6 +41,15 @@ class Grid {
 
   get editable() {
     return this.pane.spec.edit === 'cells'
+  }
+
+  // Whether a number can be typed into this cell.
+  takes(i, j) {
+    return this.editable || this.isBlank(i, j)
+  }
+
+  isBlank(i, j) {
+    return !!this.pane.spec.blanks?.some(cell => same(cell, [i, j]))
   }
 
   get maskable() {
@@ -139,7 +149,7 @@ class Grid {
   act(key) {
     const [i, j] = this.at
     const { spec } = this.pane
-    const types = j < 0 || this.editable
+    const types = j < 0 || this.takes(i, j)
     if (types && key.length === 1 && key !== ' ') {
       this.write(false) // the key itself goes into the box: it has the focus by then
       return false
@@ -148,7 +158,7 @@ class Grid {
     else if (types && (key === 'Enter' || key === 'F2')) this.openCell(i, j)
     else if (types && (key === 'Delete' || key === 'Backspace')) {
       if (j < 0) this.edits.add('delete', spec.name, i, this.pane.n)
-      else this.edits.add('cell', spec.name, i, j, '0')
+      else if (this.editable) this.edits.add('cell', spec.name, i, j, '0')
     } else if (this.maskable && key === ' ') this.turn(i, j, this.hidden(i, j))
     else if (key === 'Enter') this.board.pick(this.pane, i, j)
     else return key === ' ' // which would scroll the page
@@ -201,6 +211,9 @@ class Grid {
   // From a number that was typed to the next: Tab along the row; Enter down, and after Tabs to the
   // column where they began. No bubble of the next cell hides what was typed.
   goOn(key, [di, dj]) {
+    if (this.pane.spec.edit === 'blanks' && !MOVES[key]) {
+      return this.board.nextBlank(this.pane, this.at, di + dj < 0)
+    }
     const [i, j] = this.at
     const wrap = key === 'Tab'
     if (wrap) this.began ??= j
@@ -317,7 +330,7 @@ class Grid {
       take()
       this.scrub(event, cell, again)
     } else {
-      if (again && (this.editable || cell[1] < 0)) take()
+      if (again && (this.takes(...cell) || cell[1] < 0)) take()
       const over = up => {
         const moved = Math.hypot(up.clientX - event.clientX, up.clientY - event.clientY)
         if (up.type === 'pointerup' && moved < CLICK) this.click(up, cell, again)
@@ -332,7 +345,9 @@ class Grid {
     this.choose(...cell)
     this.pane.frame.focus({ preventScroll: true })
     this.last = { cell, at: event.timeStamp }
-    if (again && (this.editable || cell[1] < 0)) this.openCell(...cell)
+    this.board.byTouch = event.pointerType === 'touch'
+    const opens = again && (this.takes(...cell) || cell[1] < 0)
+    if (opens || (this.board.byTouch && this.isBlank(...cell))) this.openCell(...cell)
     else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
   }
 

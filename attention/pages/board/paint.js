@@ -78,6 +78,7 @@ const paint = (pane, palette, font, waiting) => {
   Object.assign(context, { textBaseline: 'middle' })
   const labels = paintLabels(context, pane, palette, font, axes, waiting)
   if (places.bar) paintBar(context, pane, palette, font)
+  if (pane.row >= 0) fade(context, pane, palette, font, axes)
   const { z, codes } = pane
   pane.canvas.painted = { z, codes, ...numbers, ...labels, bar: !!places.bar, axes }
 }
@@ -136,7 +137,8 @@ const within = (left, top, wide, high) => {
 
 const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   const { x, y, across, down, columns, rows } = axes
-  const fitting = ems => Math.min(pane.places.most, LEADING * down, (across - PAD) / ems)
+  const { most, pad } = pane.places
+  const fitting = ems => Math.min(most, LEADING * down, (across - pad) / ems)
   const { texts, size } = readable(pane, fitting)
   context.font = `${size}px ${font}`
   context.fillStyle = palette.ink
@@ -165,10 +167,27 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   return { texts: size ? texts : null, size }
 }
 
+// Take most of what is painted away from all rows but one, whose label is then seen, if no other.
+const fade = (context, { places, row, spec }, palette, font, { y }) => {
+  const { left, width, right, top, height, labelSize } = places
+  const [above, below, cells] = [y(row - 0.5), y(row + 0.5), width - left - right + 1]
+  context.save()
+  Object.assign(context, { globalCompositeOperation: 'destination-out', fillStyle: '#000000c4' })
+  context.fillRect(left, top - 1, cells, above - top + 1)
+  context.fillRect(left, below, cells, top + height + 1 - below)
+  context.fillRect(0, top - labelSize, left - 1, height + 2 * labelSize)
+  context.restore()
+  context.font = `${labelSize}px ${font}`
+  context.clearRect(0, y(row) - 0.65 * labelSize, left - 1, 1.3 * labelSize)
+  Object.assign(context, { fillStyle: palette.ink, textAlign: 'right', textBaseline: 'middle' })
+  context.fillText(shortened(spec.rows[row], left - 10, labelSize), left - 5, y(row))
+}
+
 // The row of the query and the chosen cell, as the figure has them; around small ones wider, so
 // that they are still seen.
 const paintFrames = (context, pane, palette, { x, y, across, down }) => {
   for (const { name, x0, x1, y0, y1, line } of pane.spec.figure.layout.shapes ?? []) {
+    if (pane.row !== undefined && name === 'query') continue // another one may be lit
     context.strokeStyle = palette[name]
     context.lineWidth = line.width
     const [wide, high] = [(x1 - x0) * across, (y1 - y0) * down]
@@ -197,7 +216,7 @@ const paintLabels = (context, pane, palette, font, axes, waiting) => {
   context.textAlign = slanted ? 'left' : 'center'
   for (let j = columns[0]; j <= columns[1]; j++) {
     if (j % across1) continue
-    const text = shortened(pane.spec.columns[j], slanted ? 110 : 1e3, labelSize)
+    const text = shortened(pane.spec.columns[j], slanted ? top - 10 : 1e3, labelSize)
     context.save()
     context.translate(x(j), slanted ? top - 5 : top - 4 - labelSize / 2)
     if (slanted) context.rotate(-Math.PI / 2)
@@ -209,23 +228,24 @@ const paintLabels = (context, pane, palette, font, axes, waiting) => {
 }
 
 const paintBar = (context, pane, palette, font) => {
-  const { width, top, height, right } = pane.places
+  const { width, top, height, right, small } = pane.places
   const [{ zmin, zmax, meta, colorbar }] = pane.traces
   const x = width - right + 5
   const table = colours(palette[meta])
   for (let k = 0; k < height; k++) {
     const share = 1 - k / Math.max(height - 1, 1)
     context.fillStyle = `rgb(${table[Math.round(share * STEPS)].map(Math.round).join()})`
-    context.fillRect(x, top + k, 5, 1.5)
+    context.fillRect(x, top + k, small / 2, 1.5)
   }
-  context.font = `9px ${font}`
+  context.font = `${small}px ${font}`
   context.fillStyle = palette.ink
   context.textAlign = 'left'
   for (const [k, share] of [0, 0.5, 1].entries()) {
     const value =
       colorbar.ticktext?.[k] ?? Number((zmin + share * (zmax - zmin)).toPrecision(2))
-    const y = Math.min(Math.max(top + (1 - share) * height, top + 5), top + height - 5)
-    context.fillText(String(value).replace('-', '\u2212'), x + 8, y)
+    const [first, last] = [top + small / 2, top + height - small / 2]
+    const y = Math.min(Math.max(top + (1 - share) * height, first), last)
+    context.fillText(String(value).replace('-', '\u2212'), x + small - 1, y)
   }
 }
 

@@ -4,11 +4,13 @@
 const LAST = 252 // the shade of the upper limit; 0 is that of the lower one
 const HIDDEN = 254
 const BROKEN = 255
+const BLANK = 253 // to be filled in; what waits for that has the colour of 0
 
 const coded = ({ traces, n, m }) => {
   const codes = new Uint8Array(n * m)
   for (const { z, zmin, zmax, meta } of traces) {
-    const other = { hidden: HIDDEN, broken: BROKEN }[meta]
+    const waits = traces[0].meta === 'share' ? 0 : LAST / 2
+    const other = { hidden: HIDDEN, broken: BROKEN, blank: BLANK, waits }[meta]
     const span = zmax - zmin || 1
     z.forEach((row, i) => {
       for (let j = 0; j < m; j++) {
@@ -51,6 +53,7 @@ const inks = (meta, palette) => {
   const shown = Array.from({ length: LAST + 1 }, (_, k) => table[Math.round((k / LAST) * STEPS)])
   shown[HIDDEN] = colours(palette.hidden)[0]
   shown[BROKEN] = colours(palette.broken)[0]
+  shown[BLANK] = colours(palette.blank)[0]
   const bytes = new Uint8ClampedArray(4 * 256)
   shown.forEach((colour, code) => bytes.set([...colour, 255], 4 * code))
   return new Uint32Array(bytes.buffer)

@@ -1,0 +1,94 @@
+"""Worksheets of a state, or of a class: sheets with numbers of their own, made by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from attention import program
+from attention.html.worksheet import to_html
+from attention.limits import BadInput
+from attention.session.about import what_it_is
+from attention.session.by_hand import made, next_seed
+from attention.session.changes import sentence_of
+from attention.session.run import run, view
+from attention.session.settings import MAX_NUMBER, Settings
+from attention.worksheet import MOST_SHEETS, Sheet, worksheet
+
+FORMS = {"pdf": "application/pdf", "html": "text/html"}
+TITLE = "Attention by hand"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for: the sheet of a state, or a set for a class."""
+
+    first: str = "Q"  # the stage from which on all is left empty
+    with_key: bool = True
+    sheets: int = 0  # of a class; 0 for that of the state
+    seed: int = 1  # of its first sheet; each of the others has the next one
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sheets <= MOST_SHEETS:
+            raise BadInput(f"{self.sheets} sheets are too many; a set has 1 to {MOST_SHEETS}.")
+        if not 1 <= self.seed <= MAX_NUMBER:
+            raise BadInput(f"the first seed is {self.seed}; 1 to {MAX_NUMBER} are allowed.")
+
+
+def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
+    """The sheet of the settings, or those of a class.
+
+    >>> [sheet.name for sheet in sheets_of(Wanted(sheets=3, seed=9999), made(1))]
+    ['Sheet 1', 'Sheet 2', 'Sheet 3']
+    """
+    if not wanted.sheets:
+        about = tuple(what_it_is(settings).lines())
+        return [_sheet(wanted, settings, about)]
+    seed, found = wanted.seed, []
+    for number in range(1, wanted.sheets + 1):
+        about = (
+            program.made_by(),
+            f"numbers made by seed {seed}, as exercise {seed} of the page Exercises",
+        )
+        found.append(_sheet(wanted, made(seed), about, number))
+        seed = next_seed(seed)
+    return found
+
+
+def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0) -> Sheet:
+    sentences = [sentence_of(s)] + [sentence_of(s, memory=True)] * bool(s.memory_tokens)
+    return worksheet(
+        view(s, run(s)),
+        wanted.first,
+        title=TITLE,
+        sentence=" / ".join(sentences),
+        digits=s.digits,
+        about=about,
+        number=number,
+    )
+
+
+def to_bytes(wanted: Wanted, settings: Settings, form: str) -> bytes:
+    """The sheets and their keys as one file, ``"pdf"`` or ``"html"``; the same bytes each time."""
+    if form not in FORMS:
+        raise BadInput(f"form is {form!r}; choose one of {', '.join(FORMS)}.")
+    sheets = sheets_of(wanted, settings)
+    if form == "html":
+        return to_html(sheets, wanted.with_key)
+    from attention.figures.worksheet import to_pdf  # loads Matplotlib
+
+    return to_pdf(sheets, wanted.with_key, _metadata(sheets))
+
+
+def _metadata(sheets: Sequence[Sheet]) -> dict[str, object]:
+    """What the PDF says of itself, beside the foot of each sheet."""
+    day, about = program.today(), list(sheets[0].about[1:])
+    if sheets[0].number:
+        about = [f"{len(sheets)} sheets", *(f"{sheet.name}: {sheet.about[-1]}" for sheet in sheets)]
+    return {
+        "Title": TITLE,
+        "Creator": program.made_by(),
+        "Subject": "; ".join(about),
+        "CreationDate": datetime(day.year, day.month, day.day, tzinfo=UTC),
+    }

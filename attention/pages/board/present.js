@@ -1,0 +1,185 @@
+// Present: one stage at a time over the whole window, for a room; keys go through stages and
+// queries. What is seen are the board's own panes, so hovers, edits and answers go on in them.
+
+const BESIDE = /_(a|ours|theirs|difference|inf)$/ // ends the names of the same stage elsewhere
+const STAGES = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 } // clickers page
+const QUERIES = { ArrowDown: 1, ArrowUp: -1 }
+const SWIPE = 50 // px: a finger that moves less taps
+const TYPED = 'input, textarea, select, [contenteditable=true]'
+const KEYS = '→ ← stages · ↓ ↑ queries · Esc leaves'
+const LISTED = 8 // numbers of a row that are written once more
+
+const ROLE = { role: 'dialog', ariaModal: 'true', ariaLabel: 'Presentation', tabIndex: -1 }
+
+const stageOf = spec => spec.name.replace(BESIDE, '')
+
+class Presenter {
+  constructor(board) {
+    Object.assign(this, { board, stage: null, query: -1 }) // of no query all rows are lit
+    const { root } = board
+    this.foot = make('div', 'board-foot', root)
+    this.line = make('p', 'board-line', this.foot)
+    const bar = make('div', 'board-steps', this.foot)
+    const button = (text, label, act) => {
+      const node = make('button', 'board-tool', bar, text)
+      Object.assign(node, { type: 'button', title: label, ariaLabel: label, onclick: act })
+    }
+    button('←', 'Previous stage', () => this.turn(-1))
+    button('→', 'Next stage', () => this.turn(1))
+    button('↑', 'Previous query', () => this.choose(-1))
+    button('↓', 'Next query', () => this.choose(1))
+    this.where = make('span', 'board-where', bar)
+    make('span', 'board-keys', bar, KEYS)
+    button('Leave', 'Leave the presentation', () => this.leave())
+    this.foot.hidden = true
+    root.addEventListener('focusout', ({ relatedTarget }) => {
+      if (this.stage && !root.contains(relatedTarget)) root.focus() // what is behind is not seen
+    })
+    root.addEventListener('pointerdown', event => this.swiped(event), true)
+    root.addEventListener('fullscreenchange', () => {
+      if (this.stage && !document.fullscreenElement) this.leave()
+      board.draw(true)
+    })
+  }
+
+  shows({ spec }) {
+    return !this.stage || stageOf(spec) === this.stage
+  }
+
+  // The stages to go through, in the order of the board, but what a setting added, at its end,
+  // before what is made of it; with a query those that have its row.
+  get stages() {
+    const { panes } = this.board.head
+    const made = name => panes.findIndex(({ sources }) => sources?.some(([from]) => from === name))
+    const place = spec => (spec.added ? made(spec.name) - 0.5 : panes.indexOf(spec))
+    const wanted = panes.filter(spec => this.query < 0 || spec.queries)
+    return [...new Set(wanted.sort((a, b) => place(a) - place(b)).map(stageOf))]
+  }
+
+  get panes() {
+    return [...this.board.panes.values()].filter(pane => this.shows(pane))
+  }
+
+  enter(pane) {
+    const { board } = this
+    const { root, head } = board
+    if (this.stage || document.querySelector('.board.presenting')) return
+    pane ??= board.enlarged
+    if (board.enlarged) board.enlarge(board.enlarged)
+    this.from = document.activeElement
+    const focused = [...board.panes.values()].find(({ element }) => element.contains(this.from))
+    const name = (pane ?? focused)?.spec.name ?? (head.lit || head.spokenOf[0])
+    const spec = head.panes.find(found => found.name === name) ?? head.panes[0]
+    if (!spec) return
+    this.stage = stageOf(spec)
+    root.parentElement.style.minHeight = `${root.offsetHeight}px` // so that nothing scrolls
+    root.classList.add('presenting')
+    Object.assign(root, ROLE)
+    this.foot.hidden = false
+    root.focus({ preventScroll: true })
+    board.draw(true)
+    const above = () => {
+      root.popover = 'manual'
+      root.showPopover()
+      root.focus({ preventScroll: true })
+    }
+    const whole = root.requestFullscreen?.() ?? Promise.reject()
+    whole.catch(() => this.stage && above())
+  }
+
+  leave() {
+    const { root } = this.board
+    Object.assign(this, { stage: null, query: -1 })
+    this.foot.hidden = true
+    root.classList.remove('presenting')
+    root.parentElement.style.minHeight = ''
+    if (document.fullscreenElement === root) document.exitFullscreen()
+    if (root.popover) root.hidePopover()
+    for (const name of ['popover', 'role', 'aria-modal', 'aria-label', 'tabindex'])
+      root.removeAttribute(name)
+    this.board.live.textContent = ''
+    this.board.draw(true)
+    this.from?.focus({ preventScroll: true })
+  }
+
+  turn(step) {
+    const { stages } = this
+    const next = stages.indexOf(this.stage) + step
+    this.stage = stages[Math.min(Math.max(next, 0), stages.length - 1)]
+    this.board.draw(true)
+  }
+
+  // From a stage without rows of queries the way of a query begins.
+  choose(step) {
+    const spec = this.board.head.panes.find(({ queries }) => queries)
+    if (!spec) return
+    this.query = Math.min(Math.max(this.query + step, -1), spec.rows.length - 1)
+    this.board.draw(true)
+  }
+
+  key(event) {
+    const { key, target } = event
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest?.(TYPED)) return
+    if (!this.stage) {
+      const naming = [...this.board.panes.values()].some(
+        ({ frame, grid }) => frame === target && grid?.at?.[1] < 0
+      )
+      if (key.toLowerCase() !== 'p' || naming) return
+      this.enter()
+    } else if (STAGES[key]) this.turn(STAGES[key])
+    else if (QUERIES[key]) this.choose(QUERIES[key])
+    else if (key === 'Escape') this.leave()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  swiped(down) {
+    if (!this.stage || down.pointerType !== 'touch') return
+    follow(null, up => {
+      const [x, y] = [up.clientX - down.clientX, up.clientY - down.clientY]
+      if (Math.max(Math.abs(x), Math.abs(y)) < SWIPE) return
+      if (Math.abs(x) > Math.abs(y)) this.turn(x < 0 ? 1 : -1)
+      else this.choose(y < 0 ? 1 : -1)
+    })
+  }
+
+  // Before the panes are drawn: which are seen, which row is lit, and the words below.
+  dress() {
+    const { board, stages } = this
+    if (this.stage && !stages.includes(this.stage)) this.stage = stages[0] ?? null
+    for (const pane of board.panes.values()) {
+      pane.element.classList.toggle('shown', !!this.stage && this.shows(pane))
+      pane.row = this.stage ? (pane.spec.queries ? this.query : -1) : undefined
+    }
+    if (!this.stage) return
+    const [first] = this.panes
+    const token = this.query < 0 ? '' : ` · query ${first.spec.rows[this.query]}`
+    const place = `${stages.indexOf(this.stage) + 1} of ${stages.length}`
+    this.where.textContent = `${first.spec.symbol.split(',')[0]}, ${place}${token}`
+    board.live.textContent = this.where.textContent
+    this.line.textContent = this.sum(first)
+  }
+
+  // What the row of the query is made of, and what it is.
+  sum(pane) {
+    const written = ({ texts, spec }) =>
+      texts?.[0].length <= LISTED && `${spec.symbol} (${texts[this.query].join(', ')})`
+    if (this.query < 0) return ''
+    const made = pane.spec.sources.filter(([, what]) => ['row i', 'cell'].includes(what))
+    const before = made.map(([stage]) => this.board.panes.get(stage)).find(Boolean)
+    if (!before || !written(before) || !written(pane)) return ''
+    return `${pane.spec.rows[this.query]}: ${written(before)} → ${written(pane)}`
+  }
+
+  // The height of heatmaps that fill so many lines, and the size of their words.
+  room(lines, panes) {
+    if (!this.stage || !panes.length) return {}
+    const top = node => node.getBoundingClientRect().top
+    const words = Math.max(...panes.map(({ frame, element }) => top(frame) - top(element)))
+    const whole = top(this.foot) - top(this.board.groups)
+    const wide = panes[0].frame.clientWidth / 24
+    const label = Math.min(Math.max(Math.min(window.innerHeight / 34, wide), 15), 32)
+    return { tallest: whole / lines - words - GAP, label }
+  }
+}

@@ -1,0 +1,403 @@
+"""Exercises: blanks on the board that one fills in, and attentions with a mistake to find."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention.figures import panes as figures
+from attention.frameworks.mistakes import BY_NAME
+from attention.html import exercise as tables
+from attention.limits import BadInput
+from attention.numbers import number
+from attention.pages import board, cells, parts, share, state
+from attention.session import exercise, links, planted
+from attention.session.about import what_it_is
+from attention.session.board_edits import Operation, Refusal
+from attention.session.by_hand import next_seed
+from attention.session.exercise import KINDS, Cell, Exercise
+from attention.session.settings import MAX_NUMBER, Settings
+from attention.stages import STAGES
+
+CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
+NUMBER = (
+    f"From 1 to {MAX_NUMBER:,}. The same number is the same exercise for everyone; each other"
+    " number has words and numbers of its own."
+)
+FIND = (
+    "Somebody’s code made this of X, W_Q, W_K and W_V, with one mistake in it. In which stage do"
+    " the numbers first differ from what they should be?"
+)
+
+s = state.begin()
+
+
+def begin(settings: Settings, **changes: Any) -> Settings:
+    """Another exercise."""
+    state.set_page_value(CELL, None)
+    return exercise.begun_anew(settings, **changes)
+
+
+def to_level(settings: Settings, level: int | None, every_row: bool) -> Settings:
+    state.set_page_value(CELL, None)
+    return exercise.at_level(settings, level, every_row) if level else settings
+
+
+# ---- what can be set -----------------------------------------------------------------------------
+
+
+def rail(done: Exercise | None) -> None:
+    with st.sidebar:
+        parts.opening(
+            "<b>Your turn.</b> Every answer is judged by itself, and says what to look at. How far"
+            " you got is in the link."
+        )
+        if s.exercise != "state" and s.exercise_seed:
+            number_box("Exercise number", s.exercise_seed)
+        if done:
+            state.setting_control(
+                st.toggle,
+                "Every row",
+                "every_row",
+                done.asks_every_row,
+                lambda settings, on: to_level(settings, done.level or 1, on),
+                help="All queries, or one alone.",
+            )
+            state.page_control(
+                st.toggle,
+                "Choose the blanks",
+                "choose_blanks",
+                False,
+                help="While this is on, a click on the board empties a cell, or fills it again.",
+            )
+        share.button()
+        if s.exercise != "state" and not s.exercise_seed:
+            parts.note("Copy this link for a class: each pupil types a number.")
+        elif s.exercise != "state":
+            state.button(
+                "Link for a class",
+                "exercise_class",
+                state.change,
+                (partial(begin, exercise_seed=0),),
+                help="Each pupil types a number, and has words and numbers of their own.",
+            )
+
+
+def number_box(label: str, value: int, **options: Any) -> None:
+    state.setting_control(
+        st.number_input,
+        label,
+        "exercise_number",
+        value or None,
+        lambda settings, seed: begin(settings, exercise_seed=int(seed or settings.exercise_seed)),
+        min_value=1,
+        max_value=MAX_NUMBER,
+        step=1,
+        help=NUMBER,
+        **options,
+    )
+
+
+def choices(done: Exercise | None) -> None:
+    """Which exercise, and what is missing."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="exercise"):
+        state.setting_control(
+            st.segmented_control,
+            "Exercise",
+            "exercise",
+            s.exercise,
+            lambda settings, kind: begin(settings, exercise=kind or settings.exercise, asked=()),
+            options=list(KINDS),
+            format_func=KINDS.__getitem__,
+            required=True,
+            label_visibility="collapsed",
+        )
+        if done:
+            labels = [
+                _listed([STAGES[name].heading for name in level])
+                for level in exercise.levels(done.shown)
+            ]
+            state.setting_control(
+                st.pills,
+                "Missing",
+                "exercise_level",
+                done.level,
+                lambda settings, level: to_level(
+                    settings, level, done.asks_every_row and done.level is not None
+                ),
+                options=range(1, len(labels) + 1),
+                format_func=lambda level: "+ " * (level > 1) + labels[level - 1],
+                label_visibility="collapsed",
+                width="stretch",
+                help="What is missing: the last stage, the last two, and so on from the output"
+                " backwards.",
+            )
+
+
+def another(is_done: bool) -> None:
+    if s.exercise != "state":
+        state.button(
+            "Another one like it",
+            "exercise_next",
+            state.change,
+            (partial(begin, exercise_seed=next_seed(s.exercise_seed)),),
+            type="primary" if is_done else "secondary",
+        )
+
+
+def _listed(words: list[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+# ---- filling in ----------------------------------------------------------------------------------
+
+
+def focus(done: Exercise) -> Cell | None:
+    """The cell that is spoken of: the last typed or clicked, else the first that is wrong or
+    blank.
+    """
+    cell = state.page_value(CELL, None)
+    if cell and cells.existing({"stage": cell.stage, "i": cell.row, "j": cell.column}, done.shown):
+        return cell
+    wrong = [cell for cell in done.open if done.wrong_tries(cell)]
+    return next(iter([*wrong, *done.open, *done.blanks]), None)
+
+
+def answered(done: Exercise, cell: Cell | None) -> str:
+    """What is said of the last answer, or of the first that is wrong."""
+    if done.blanks and not done.open:
+        count = len(done.blanks)
+        last = f"All {count} of them." if count > 1 else "That was all."
+        return tables.verdict(True, _with_all_digits(done, cell) + last)
+    wrong = [cell for cell in done.open if done.typed(cell)]
+    if wrong:
+        cell = cell if cell in wrong else wrong[0]
+        below = " Its arithmetic is below." if _has_lines(done, cell) else ""
+        return tables.verdict(False, done.hint(cell) + below, done.place(cell))
+    if cell in done.blanks and cell not in done.open:
+        return tables.verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
+    return tables.quiet("Point at a blank, and what it is made of is marked.")
+
+
+def _with_all_digits(done: Exercise, cell: Cell | None) -> str:
+    """A sentence where the answer follows from the board, whose numbers are rounded."""
+    if cell not in done.blanks or not done.is_rounded(cell):
+        return ""
+    value = number(float(done.shown.stages[cell.stage][cell[1:]]), done.digits)
+    return f"With all digits of what the board rounds, it is {value}. "
+
+
+def _has_lines(done: Exercise, cell: Cell) -> bool:
+    return done.shows_how(cell) and bool(done.how(cell))
+
+
+def card(done: Exercise, cell: Cell | None) -> None:
+    """What is to be done, how far one got, and what was answered."""
+    stages = list(dict.fromkeys(STAGES[cell.stage].heading for cell in done.blanks))
+    count = f"{done.done} of {len(done.blanks)}" if stages else ""
+    title = f"Fill in {_listed(stages)}" if stages else "Nothing is blank"
+    ask = f"Click a blank, type its number {done.precision}, and press Enter for the next."
+    if stages and not done.open:
+        ask = "Click any number, and how it is made stands below the board."
+    if not stages:
+        ask = "Switch on “Choose the blanks” in the sidebar, and click what is to be filled in."
+    with st.container(key="lesson"):
+        with st.container(horizontal=True, gap="small", key="lesson_says"):
+            st.html(tables.head(count, title, ask), width="stretch")
+            with st.container(horizontal=True, gap="small", width="content"):
+                ways_on(done, cell)
+        st.html(tables.powers(done.given_powers()) + answered(done, cell))
+
+
+def ways_on(done: Exercise, cell: Cell | None) -> None:
+    is_done = bool(done.blanks) and not done.open
+    if is_done and done.level and done.level < len(exercise.levels(done.shown)):
+        more = partial(to_level, level=done.level + 1, every_row=done.asks_every_row)
+        state.button("One stage more", "exercise_more", state.change, (more,))
+    elif cell in done.open:
+        state.button(
+            "Show how",
+            "exercise_how",
+            state.change,
+            (partial(exercise.asked_how, cell=cell),),
+            help="The arithmetic of this blank, below the board.",
+            disabled=_has_lines(done, cell),
+        )
+    another(is_done)
+
+
+def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
+    """What was typed into blanks; returns what was refused."""
+    refused: list[Refusal] = []
+
+    def act(settings: Settings) -> Settings:
+        for operation in operations:
+            cell = Cell(operation.stage, operation.row, operation.column)
+            try:
+                settings = exercise.typed(settings, cell, operation.text)
+                state.set_page_value(CELL, cell)
+            except BadInput as problem:
+                refused.append((operation.number, state.capital(str(problem))))
+        return settings
+
+    state.change(act, goes_on)
+    return refused
+
+
+def the_board(done: Exercise, cell: Cell | None) -> None:
+    query = None if done.asks_every_row else done.settings.query
+    texts = {name: done.texts(name) for name in done.seen.stages}
+    panes = figures.panes(done.seen, digits=done.digits, query=query, cell=cell, blanks=texts)
+    chooses = state.page_value("choose_blanks", False)  # then nothing is typed
+    for pane in panes:
+        pane["picks"] = True
+        if not chooses:
+            pane["edit"] = "blanks"
+            pane["blanks"] = [(i, j) for stage, i, j in done.open if stage == pane["name"]]
+    first = done.open[0].stage if done.open and not chooses else ""
+    made_of = [source for source, _ in done.shown.sources(first)] if first else []
+
+    def clicked(place: object) -> None:
+        found = cells.existing(place, done.shown)
+        if found is None:
+            return
+        state.set_page_value(CELL, Cell(*found))
+        if chooses:
+            state.change(partial(exercise.turned, cell=Cell(*found)))
+
+    board.show(
+        "board",
+        panes,
+        spoken_of=[first, *made_of] if first else (),
+        about=what_it_is(done.settings),
+        on_picked=clicked,
+        on_edited=filled,
+    )
+
+
+def the_cell(done: Exercise, cell: Cell) -> None:
+    """How a cell is made, or why that is not said yet."""
+    is_shut = bool(done.shut[cell.stage][cell[1:]])
+    lines = done.how(cell) if done.shows_how(cell) and (cell in done.open or not is_shut) else []
+    waits = done.waits_for(cell)
+    sentence = f"It waits for {STAGES[waits].heading}, of which it is made." if waits else ""
+    if cell in done.open and not waits:
+        sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
+    if cell in done.open and done.typed(cell):
+        sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
+    st.html(tables.cell(done.place(cell), sentence, lines, cell))
+
+
+def fill_in(done: Exercise) -> None:
+    cell = focus(done)
+    card(done, cell)
+    parts.sentences(*state.sentences())
+    the_board(done, cell)
+    if cell:
+        parts.dock("below_exercise", {"This cell": partial(the_cell, done, cell)})
+
+
+# ---- finding the mistake -------------------------------------------------------------------------
+
+
+def find() -> None:
+    found, said = planted.planted(s.exercise_seed), planted.Said.of(s)
+    is_found = said.stage == found.first
+    with st.container(key="lesson"):
+        with st.container(horizontal=True, gap="small", key="lesson_says"):
+            st.html(tables.head("", "Find the mistake", FIND), width="stretch")
+            with st.container(horizontal=True, gap="small", width="content"):
+                ways_to_find(found, said)
+        asked("Stage", "planted_stage", said.stage, list(planted.ORDER), _heading, "stage")
+        if said.stage:
+            st.html(tables.verdict(is_found, planted.of_stage(found, said.stage)))
+        if said.stage_tries >= exercise.ENOUGH and not is_found:
+            lines = " ".join(planted.how(found))
+            st.html(tables.quiet(f"{_heading(found.first)}: {planted.seen_at(found)} {lines}"))
+        if is_found:
+            options = list(found.options)
+            asked("Mistake", "planted_mistake", said.mistake, options, _title, "mistake")
+        if said.mistake:
+            is_right = said.mistake == found.mistake.name
+            st.html(tables.verdict(is_right, planted.of_mistake(found, said.mistake)))
+    parts.sentences(*state.sentences())
+    cell = found.cell if is_found else None
+    panes = figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
+    board.show("board", panes, about=what_it_is(found.settings))
+
+
+def ways_to_find(found: planted.Planted, said: planted.Said) -> None:
+    is_done = said.mistake == found.mistake.name
+    if is_done:
+        link, _ = links.address(planted.beside(found))
+        st.link_button("See both on Compare", f"./compare?{urlencode(link)}")
+    elif said.stage != found.first:
+        state.button(
+            "Show where",
+            "exercise_how",
+            state.change,
+            (planted.shown_how,),
+            help="The first number that is another.",
+            disabled=said.stage_tries >= exercise.ENOUGH,
+        )
+    another(is_done)
+
+
+def asked(label: str, name: str, value: str, options: list[str], words: Any, what: str) -> None:
+    state.setting_control(
+        st.pills,
+        label,
+        name,
+        value or None,
+        lambda settings, choice: planted.said(settings, **{what: choice}),
+        options=options,
+        format_func=words,
+        label_visibility="collapsed",
+    )
+
+
+def _heading(stage: str) -> str:
+    return STAGES[stage].heading
+
+
+def _title(name: str) -> str:
+    return BY_NAME[name].title
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def for_a_class() -> None:
+    """Nothing yet: each pupil types a number."""
+    with st.container(key="lesson"):
+        ask = "Type your number: it gives you words and numbers of your own."
+        st.html(tables.head("", KINDS[s.exercise], ask))
+        number_box("Your number", 0, width=160)
+    parts.sentences(*state.sentences())
+
+
+def page() -> None:
+    if s.exercise != "state" and not s.exercise_seed:
+        rail(None)
+        return for_a_class()
+    if s.exercise == "mistake":
+        rail(None)
+        choices(None)
+        return find()
+    if why_not := exercise.suits(exercise.numbers_of(s)):
+        rail(None)
+        choices(None)
+        return parts.message_box("flag", why_not)
+    done = Exercise.of(s)
+    rail(done)
+    choices(done)
+    return fill_in(done)
+
+
+page()
+parts.address()
+state.end()

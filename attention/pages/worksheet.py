@@ -1,0 +1,113 @@
+"""A worksheet to print: of the numbers on the board, or a set for a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attention.exports.worksheet import FORMS, Wanted, to_bytes
+from attention.pages import parts, state
+from attention.session.by_hand import made
+from attention.session.run import run, view
+from attention.session.settings import MAX_NUMBER, Settings
+from attention.stages import STAGES
+from attention.view import View
+from attention.worksheet import MOST_SHEETS, choices, refusal
+
+OWN, CLASS = "these numbers", "a class set"
+FILES = {
+    "pdf": ("Worksheet PDF", "A4: empty grids with room for the work, and the key."),
+    "html": ("Worksheet HTML", "The same as a page that prints on A4, in any script."),
+}
+SET = (
+    "Each sheet of a class set has small whole numbers of its own, made by seed: the first sheet by"
+    " the first seed, the others by the next ones. The keys stand at the end. A PDF of many sheets"
+    " takes some seconds."
+)
+
+
+def offer(s: Settings, shown: View, name: str) -> None:
+    """What stands on the sheets, and their files."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = state.page_control(
+            st.segmented_control,
+            "Numbers on it",
+            "worksheet_numbers",
+            OWN,
+            options=[OWN, CLASS],
+            required=True,
+            help="Those on the board, or others on each sheet of up to 40 for a class.",
+        )
+        is_class = kind == CLASS
+        numbers = _example() if is_class else shown
+        first = _first(numbers)
+        key_help = "All answers, behind the sheets."
+        with_key = state.page_control(st.toggle, "with key", "worksheet_key", True, help=key_help)
+        count, seed = _set() if is_class else (0, 1)
+    why = refusal(numbers, first)
+    wanted = Wanted(first, with_key, count, seed)
+    state.set_page_value("worksheet", (wanted, s))
+    with st.container(horizontal=True):
+        for form, (label, help) in FILES.items():
+            st.download_button(
+                label,
+                partial(_file, state.page_values_at_rest(), form),
+                f"{'attention_class_set' if is_class else name}_worksheet.{form}",
+                FORMS[form],
+                on_click="ignore",
+                key=f"take_worksheet_{form}",
+                help=help,
+                disabled=bool(why),
+            )
+    if why:
+        parts.note(state.capital(why))
+    elif is_class:
+        parts.note(SET)
+
+
+def _example() -> View:
+    """What every sheet of a class has, but for its numbers."""
+    return view(made(1), run(made(1)))
+
+
+def _first(numbers: View) -> str:
+    """The stage from which on all is empty."""
+    options = choices(numbers)
+    if not options:
+        return ""
+    return state.page_control(
+        st.selectbox,
+        "Empty from",
+        "worksheet_first",
+        options[0],
+        options=options,
+        format_func=lambda stage: "Q, K, V" if stage == "Q" else STAGES[stage].heading,
+        width=150,
+        help="This stage and all after it are left to work out; what they need is given.",
+    )
+
+
+def _set() -> tuple[int, int]:
+    """How many sheets, and the seed of the first."""
+    number: dict[str, Any] = {"min_value": 1, "step": 1, "width": 130}
+    number["help"] = f"1 to {MOST_SHEETS}, numbered."
+    count = state.page_control(
+        st.number_input, "Sheets", "worksheet_count", 30, max_value=MOST_SHEETS, **number
+    )
+    number["help"] = (
+        f"1 to {MAX_NUMBER:,}, as the numbers of exercises on the page Exercises. The same seeds"
+        " make the same sheets."
+    )
+    seed = state.page_control(
+        st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_NUMBER, **number
+    )
+    return count, seed
+
+
+def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
+    """What is chosen in the end, where the press follows a change at once."""
+    wanted, settings = values_at_rest()["worksheet"]
+    return to_bytes(wanted, settings, form)

@@ -1,0 +1,343 @@
+"""A worksheet: numbers that are given, stages to work out by hand, and their key.
+
+One record, which is drawn as PDF and written as HTML. The key is computed from the numbers as they
+stand on the sheet: what is given is rounded first, so that who works from the paper gets the key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attention.heads import multi_head_attention, self_attention
+from attention.limits import BadInput
+from attention.numbers import MINUS, exact, number, rounded
+from attention.stages import COMPUTED, STAGES
+from attention.trace import AttentionTrace
+from attention.view import View
+
+MOST = 8  # rows and columns of a grid on A4 whose cells have room for a number by hand
+MOST_POWER = 4  # of e, in a table of its powers
+MOST_SHEETS = 40  # of a class
+OF_ALL_HEADS = ("joined", "W_O", "projected")
+SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
+WORK = {"scaled": 20, "masked": 0, "context": 15}  # mm of room; 35 for others
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A stage on paper."""
+
+    name: str
+    symbol: str  # LaTeX
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]  # (rows, columns), the numbers as they are printed
+
+
+@dataclass(frozen=True)
+class Task:
+    """A stage to work out: its grid is empty on the sheet and full in the key."""
+
+    formula: str  # LaTeX
+    sentence: str  # what to do for each cell
+    grid: Grid
+
+    @property
+    def work(self) -> int:
+        """Millimetres of paper for the work."""
+        return WORK.get(self.grid.name, 35)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What stands on one person's sheet."""
+
+    title: str
+    sentence: str  # the words in a line
+    notes: tuple[str, ...]  # how numbers are rounded
+    given: tuple[Grid, ...]
+    tasks: tuple[Task, ...]
+    about: tuple[str, ...] = ()  # what the sheet says of itself
+    number: int = 0  # of a class; 0 for one alone
+
+    @property
+    def name(self) -> str:
+        return f"Sheet {self.number}" if self.number else ""
+
+    @property
+    def key_name(self) -> str:
+        return f"Key to sheet {self.number}" if self.number else "Key"
+
+
+def choices(view: View) -> list[str]:
+    """The stages from which on a sheet may be empty; Q, K and V are asked together.
+
+    >>> from attention import self_attention
+    >>> eye = np.eye(2)
+    >>> choices(View.of(self_attention(eye, eye, eye, eye)))
+    ['Q', 'scores', 'scaled', 'weights', 'output']
+    """
+    return [name for name in _computed(view) if name not in ("K", "V")]
+
+
+def refusal(view: View, first: str) -> str:
+    """One sentence where there is nothing to work out, or it does not fit on A4; else ""."""
+    if first not in choices(view):
+        return "finished weights leave nothing to work out on a worksheet."
+    given, asked = _divided(view, first)
+    for name in (*given, *asked):
+        rows, columns = view.stages[name].shape
+        if max(rows, columns) > MOST:
+            return (
+                f"a worksheet has room for {MOST} words and matrices {MOST} wide;"
+                f" {STAGES[name].heading} is {rows} × {columns} here."
+            )
+    return ""
+
+
+def worksheet(
+    view: View,
+    first: str,
+    *,
+    title: str,
+    sentence: str,
+    digits: int = 2,
+    about: tuple[str, ...] = (),
+    number: int = 0,
+) -> Sheet:
+    """The sheet of a view, to be worked out from the stage ``first`` on.
+
+    >>> from attention import self_attention
+    >>> view = View.of(self_attention([[1, 0], [0, 2]], np.eye(2), np.eye(2), [[0.123], [4]]))
+    >>> sheet = worksheet(view, "output", title="By hand", sentence="a b")
+    >>> [(grid.name, grid.texts) for grid in sheet.given][1]
+    ('weights', (('0.67', '0.33'), ('0.06', '0.94')))
+    >>> sheet.tasks[0].formula, sheet.tasks[0].grid.texts  # of V as it is printed: 0.12 and 8
+    ('Z = A\\\\,V', (('2.72',), ('7.53',)))
+    """
+    if why := refusal(view, first):
+        raise BadInput(why)
+    given, asked = _divided(view, first)
+    texts = {name: rounded(view.printed(name), digits) for name in given}
+    stages = {name: _read(cells) for name, cells in texts.items()}
+    is_rounded = any(not _same(stages[name], view.stages[name]) for name in given)
+    made = _worked(view, first, stages)
+    texts |= {name: rounded(made.printed(name), digits) for name in asked}
+
+    def grid(name: str) -> Grid:
+        cells = tuple(map(tuple, texts[name]))
+        return Grid(name, _symbol(name), view.rows(name), view.columns(name), cells)
+
+    known = [*map(grid, given), *_powers(made, asked, digits)]
+    tasks = (Task(*_SAYS[name](view, _standing(view)), grid(name)) for name in asked)
+    has_powers = any("e" in text for name in asked for row in texts[name] for text in row)
+    notes = (*_notes(digits, is_rounded, has_powers), *_head(view))
+    return Sheet(title, sentence, notes, tuple(known), tuple(tasks), about, number)
+
+
+def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
+    to = f"{digits} decimal{'s' * (digits != 1)}" if digits else "whole numbers"
+    notes = [
+        f"Round to {to}. The key goes on with unrounded numbers, so your last digit may differ."
+    ]
+    if is_rounded:
+        notes.append("What is given was rounded first, and the key is computed from it as it is.")
+    if has_powers:
+        notes.append("Where the key has a power of ten, such as 1.2e−4, that is 0.00012.")
+    return notes
+
+
+def _head(view: View) -> tuple[str, ...]:
+    return (f"Head {view.head + 1} of {view.heads}.",) if view.heads > 1 else ()
+
+
+# ---- which stages --------------------------------------------------------------------------------
+
+
+def _standing(view: View) -> dict[str, str]:
+    """Stages that are another one, number for number, by the name of that one."""
+    same = {"joined": "output"}
+    if view.scale == 1:
+        same["scaled"] = "scores"
+    if "mask" not in view.stages:
+        same["masked"] = same.get("scaled", "scaled")
+    if not view.softmax and view.allowed.all():
+        same["weights"] = same.get("masked", "masked")
+    return same
+
+
+def _computed(view: View) -> list[str]:
+    """The stages that one works out, in order."""
+    if "masked" not in view.stages:  # finished weights
+        return []
+    same = _standing(view)
+    left_out = {*same, *(OF_ALL_HEADS if view.heads > 1 else ())}
+    left_out |= {name for name in "QKV" if f"W_{name}" not in view.stages}
+    return [name for name in view.stages if name in COMPUTED and name not in left_out]
+
+
+def _divided(view: View, first: str) -> tuple[list[str], list[str]]:
+    """The stages that are given, and those that are asked."""
+    computed, same = _computed(view), _standing(view)
+    asked = computed[computed.index(first) :]
+    sources = {same.get(source, source) for name in asked for source, _ in view.sources(name)}
+    return [name for name in view.stages if name in sources - {*asked}], asked
+
+
+def _symbol(name: str) -> str:
+    if name in SYMBOLS:
+        return SYMBOLS[name]
+    upright = rf"\mathrm{{{name}}}"
+    return STAGES[name].symbol if name in ("X", "Q", "K", "V") or "W_" in name else upright
+
+
+# ---- the numbers ---------------------------------------------------------------------------------
+
+
+def _powers(made: View, asked: list[str], digits: int) -> list[Grid]:
+    """e to the powers that softmax needs, where these are few: halves near 0. Which of them are
+    needed it does not say.
+    """
+    masked = made.stages["masked"]
+    halves = 2 * masked[np.isfinite(masked)]
+    near = halves.size and np.abs(halves).max() <= 2 * MOST_POWER
+    if "weights" not in asked or not made.softmax or not near or (halves % 1).any():
+        return []
+    most = max(math.ceil(np.abs(halves).max() / 2), 1)
+    powers = np.arange(-2 * most, 2 * most + 1) / 2
+    texts = tuple(number(math.exp(x), digits) for x in powers)
+    columns = tuple(number(x, 1) for x in powers)
+    return [Grid("powers", "x", ("eˣ",), columns, (texts,))]
+
+
+def _read(texts: list[list[str]]) -> np.ndarray:
+    """The numbers as they stand on paper."""
+    return np.array([[float(t.replace(MINUS, "-").replace("∞", "inf")) for t in r] for r in texts])
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def _worked(view: View, first: str, given: dict[str, np.ndarray]) -> View:
+    """What comes of the given numbers: the attention of this head alone."""
+    hides: dict[str, Any] = {"allowed": view.allowed, "bias": view.bias}
+    rule: dict[str, Any] = {"scale": view.scale, "softmax": view.softmax}
+    W_O = given.get("W_O")
+    if first == "Q":
+        W_Q, W_K, W_V = (given[f"W_{name}"] for name in "QKV")
+        more: dict[str, Any] = hides | rule | {"memory": given.get("memory"), "W_O": W_O}
+        made = self_attention(given["X"], W_Q, W_K, W_V, **more)
+        return View.of(made, context="context" in view.stages)
+    if first == "scores":
+        made = _attention(given["Q"], given["K"], given["V"], W_O, hides | rule)
+    else:
+        made = _attention(*_from_within(view, first, given), W_O, _rest(view, first))
+    return View.of(made, context="context" in view.stages)
+
+
+def _attention(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_O: np.ndarray | None, rule: dict[str, Any]
+) -> AttentionTrace:
+    return multi_head_attention(Q, K, V, heads=1, W_O=W_O, **rule)
+
+
+def _from_within(
+    view: View, first: str, given: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, K and V whose attention begins with a stage that is given: the scores of Q and 1 are Q."""
+    if first in ("projected", "context"):
+        Z = given["output"]
+        return np.eye(len(Z)), np.eye(len(Z)), Z
+    (source, _), *_ = view.sources(first)
+    began = given[_standing(view).get(source, source)]
+    return np.where(np.isneginf(began), 0, began), np.eye(began.shape[1]), given["V"]
+
+
+def _rest(view: View, first: str) -> dict[str, Any]:
+    """What is left to do from that stage on."""
+    softmax = view.softmax and first in ("scaled", "masked", "weights")
+    rule: dict[str, Any] = {"scale": view.scale if first == "scaled" else 1.0, "softmax": softmax}
+    rule |= {"allowed": view.allowed} if first in ("scaled", "masked", "weights") else {}
+    return rule | ({"bias": view.bias} if first in ("scaled", "masked") else {})
+
+
+# ---- the words -----------------------------------------------------------------------------------
+
+Same = dict[str, str]
+Said = tuple[str, str]  # formula in LaTeX, sentence
+
+
+def _source(view: View, same: Same, name: str, place: int = 0) -> str:
+    """The symbol of what a stage is made of."""
+    source = view.sources(name)[place][0]
+    return _symbol(same.get(source, source))
+
+
+_PRODUCT = "Each cell: a row of the left times a column of the right, number by number, added up."
+
+
+def _projection(name: str) -> Callable[[View, Same], Said]:
+    return lambda view, same: (rf"{name} = {_source(view, same, name)}\,W_{name}", _PRODUCT)
+
+
+def _scores(view: View, same: Same) -> Said:
+    said = "Each cell: the query’s row of Q times the key’s row of K, number by number, added up."
+    return r"\mathrm{scores} = Q\,K^{\top}", said
+
+
+def _scaled(view: View, same: Same) -> Said:
+    if not view.divides_by_root:
+        factor = exact(view.scale).replace("-", MINUS)
+        return rf"\mathrm{{scaled}} = \mathrm{{scores}} \cdot {factor}", f"Each score × {factor}."
+    d_k = view.stages["Q"].shape[1]
+    formula = r"\mathrm{scaled} = \dfrac{\mathrm{scores}}{\sqrt{d_k}}"
+    root = f"√{d_k} {'=' if math.isqrt(d_k) ** 2 == d_k else '≈'} {number(math.sqrt(d_k), 4)}"
+    return formula, f"Each score is divided by {root}."
+
+
+def _masked(view: View, same: Same) -> Said:
+    source = _source(view, same, "masked")
+    hidden = "" if view.allowed.all() else " A number and −∞ are −∞: this key is hidden."
+    return rf"\mathrm{{masked}} = {source} + M", f"Cell by cell.{hidden}"
+
+
+def _weights(view: View, same: Same) -> Said:
+    source = _source(view, same, "weights")
+    if not view.softmax:
+        return rf"A = {source}", "Softmax is off: as it is, and 0 where a key is hidden."
+    formula = rf"A = \mathrm{{softmax}}({source}), \quad \dfrac{{e^x}}{{\sum e^x}}"
+    zero = "" if view.allowed.all() else f", 0 for {MINUS}∞"
+    said = f"In each row: e to the power of each number{zero}, divided by the sum of these powers."
+    if view.allowed.any(axis=1).all():
+        return formula, f"{said} Each row adds up to 1."
+    return formula, f"{said} A row that is hidden whole stays 0."
+
+
+def _output(view: View, same: Same) -> Said:
+    return rf"Z = {_source(view, same, 'output')}\,V", _PRODUCT
+
+
+def _projected(view: View, same: Same) -> Said:
+    return r"\mathrm{projected} = Z\,W_O", _PRODUCT
+
+
+def _context(view: View, same: Same) -> Said:
+    return r"\mathrm{context} = \sum Z", "Each column of Z, added up."
+
+
+_SAYS: dict[str, Callable[[View, Same], Said]] = {
+    **{name: _projection(name) for name in "QKV"},
+    "scores": _scores,
+    "scaled": _scaled,
+    "masked": _masked,
+    "weights": _weights,
+    "output": _output,
+    "projected": _projected,
+    "context": _context,
+}

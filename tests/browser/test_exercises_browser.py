@@ -1,0 +1,117 @@
+"""Exercises in a real browser: filled in by keys, and a mistake that is found."""
+
+import base64
+import re
+import struct
+
+from browser.conftest import until
+
+from attention.numbers import number
+from attention.session import planted
+from attention.session.by_hand import made
+from attention.session.exercise import Exercise, faded
+from attention.session.links import read
+from attention.session.run import run, view
+
+LINK = {"exercise_seed": "3", "asked": "weights.2 output.2"}
+SAID = ".st-key-lesson .ask"
+
+
+def holds(frames: list[bytes], value: float) -> bool:
+    """Whether a number was received: as it is printed, or as the eight bytes of a heatmap."""
+    text = number(value).encode()
+    for frame in frames:
+        packed = re.findall(rb'"bdata":"([^"]+)"', frame)
+        raw = struct.pack("<d", value)
+        printed = re.search(rb"(?<![\d.])" + re.escape(text) + rb"(?!\d)", frame)
+        if printed or any(raw in base64.b64decode(each) for each in packed):
+            return True
+    return False
+
+
+def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
+    done = Exercise.of(read(LINK)[0])
+    right = [number(done.shown.stages[cell.stage][cell[1:]]) for cell in done.blanks]
+    assert [cell.stage for cell in done.blanks] == ["weights"] * 3 + ["output"] * 2
+    dashboard, frames = visit(), []
+    page = dashboard.page
+
+    def listen(socket):
+        socket.on("framereceived", lambda got: frames.append(got.encode() if isinstance(got, str)
+                                                             else got))  # fmt: skip
+
+    page.on("websocket", listen)
+    dashboard.open("exercises", **LINK)
+    said = page.locator(SAID)
+    shown = done.shown.stages["output"]
+    assert holds(frames, float(shown[1, 0]))  # what is not blank
+    assert not any(holds(frames, float(shown[cell[1:]])) for cell in done.blanks[3:])
+    assert dashboard.printed("weights")[2] == ["?", "?", "?"]
+    # one wrong, and no pause between any two keys
+    dashboard.hover("weights", 2, 0)
+    page.mouse.click(*dashboard.place("weights", 2, 0))
+    for text in [right[0], "0,9", right[2], "half", right[4]]:
+        page.keyboard.type(text.replace("−", "-"))
+        page.keyboard.press("Enter")
+    until(page.get_by_text("✗ Not yet."))
+    until(page.get_by_text("“half” is no number"))
+    dashboard.wait_for("() => document.querySelector('.st-key-lesson h2').innerText[0] === '3'")
+    dashboard.idle()
+    assert "weights, row bones, column like" in said.inner_text()
+    assert "e to the power of each masked score of the row" in said.inner_text()
+    assert dashboard.printed("weights")[2] == [right[0], "0,9 ✗", right[2]]
+    assert dashboard.printed("output")[2] == ["?", right[4]]
+    assert not holds(frames, float(shown[2, 0]))
+    # a reload keeps it, and Back takes the last answer away
+    page.reload()
+    until(page.get_by_text("✗ Not yet."))
+    dashboard.idle()
+    assert dashboard.printed("weights")[2] == [right[0], "0,9 ✗", right[2]]
+    # the arithmetic, when asked for; and then the rest, from one to the next by Enter
+    page.get_by_role("button", name="Show how").click()
+    until(page.locator("pre.cell", has_text=f"= {right[1]}"))
+    dashboard.idle()
+    page.mouse.click(*dashboard.place("weights", 2, 1))
+    page.keyboard.type(right[1])
+    page.keyboard.press("Enter")
+    page.keyboard.type(right[3].replace("−", "-"))
+    page.keyboard.press("Enter")
+    until(page.get_by_text("All 5 of them."))
+    dashboard.idle()
+    assert dashboard.printed("output")[2] == right[3:]
+    dashboard.after(page.go_back)
+    until(page.get_by_text("4 of 5"))
+    assert dashboard.printed("output")[2] == ["?", right[4]]
+    dashboard.after(lambda: page.get_by_role("button", name="Another one like it").click())
+    assert dashboard.labels("X") == list(made(4).tokens)
+    assert dashboard.printed("weights")[2] == ["?", "?", "?"]
+    assert page.url.count("answers") == 0 and "exercise_seed=4" in page.url
+
+
+def test_a_mistake_is_found_and_a_pupil_types_a_number(visit):
+    found = planted.planted(4)
+    dashboard = visit().open(
+        "exercises", ready=".st-key-lesson", exercise="mistake", exercise_seed="0"
+    )
+    page = dashboard.page
+    page.locator(".st-key-set_exercise_number input").fill("4")
+    page.keyboard.press("Enter")
+    until(page.locator(".board[data-tag]"))
+    dashboard.idle()
+    assert dashboard.labels("X") == list(made(4).tokens)
+    stages = page.locator(".st-key-set_planted_stage")
+    stages.get_by_text("output", exact=True).click()
+    until(page.get_by_text("Numbers before output are wrong already."))
+    stages.get_by_text("scaled", exact=True).click()
+    until(page.get_by_text("The numbers differ first in scaled."))
+    options = page.locator(".st-key-set_planted_mistake")
+    options.get_by_text(found.mistake.title, exact=True).click()
+    until(page.get_by_text(found.mistake.fix))
+    link = page.get_by_role("link", name="See both on Compare").get_attribute("href")
+    assert "mistake=scale" in link
+    right = view(made(4), run(made(4)))
+    assert faded(right, 1) == ("output",)
+    printed = [[number(x) for x in row] for row in found.wrong.stages["scaled"].tolist()]
+    assert [[float(t.replace("−", "-")) for t in row] for row in dashboard.printed("scaled")] == [
+        [float(t.replace("−", "-")) for t in row] for row in printed
+    ]

@@ -1,0 +1,161 @@
+"""Present in a real browser: a stage over the whole window, by keys, fingers and clickers."""
+
+import numpy as np
+import pytest
+from browser.conftest import Dashboard, until
+
+from attention.session import links, pair
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+from attention.stages import STAGES
+
+READABLE = 28  # px at 1920 × 1080, of four tokens
+SEEN = """() => [...document.querySelectorAll('.board-pane')]
+  .filter(pane => pane.checkVisibility()).map(pane => pane.dataset.stage)"""
+FILLS = """() => { const { left, top, right, bottom } =
+    document.querySelector('.board.presenting').getBoundingClientRect()
+  const seen = document.elementFromPoint(innerWidth - 3, 3).closest('.board')
+  return !!seen && left <= 0 && top <= 0 && right >= innerWidth && bottom >= innerHeight }"""
+STRENGTH = """stage => { // of the painted cells of each row, in their middle
+  const canvas = document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)
+  const { width } = canvas, { x, y } = canvas.painted.axes, ratio = width / canvas.clientWidth
+  const at = i => [(x(0) - 0.4 * (x(1) - x(0))) * ratio, y(i) * ratio].map(Math.round)
+  const context = canvas.getContext('2d')
+  return canvas.painted.z.map((_, i) => context.getImageData(...at(i), 1, 1).data[3]) }"""
+SAID = ".board-live"
+
+
+def seen(dashboard):
+    return dashboard.page.evaluate(SEEN)
+
+
+def test_keys_go_through_all_stages_in_numbers_that_a_room_can_read_and_esc_leads_back(visit):
+    link = {"example": "four-words", "mask": "causal"}
+    dashboard = visit(width=1920, height=1080).open(**link)
+    page, keys = dashboard.page, dashboard.page.keyboard
+    s = links.read(link)[0]
+    shown = view(s, run(s))
+    dashboard.click("Q", 2, 1).idle()
+    before, board, sizes = dashboard.tag(), dashboard.stages(), dashboard.sizes("Q")
+    stages = sorted(board, key=list(STAGES).index)  # the mask before what it masks
+    assert stages != board
+    keys.press("p")
+    until(page.get_by_role("dialog", name="Presentation"))
+    dashboard.wait_for(FILLS)
+    assert seen(dashboard) == ["Q"]  # where one was
+    for _ in stages:
+        keys.press("PageUp")
+    found = []
+    for name in stages:
+        assert seen(dashboard) == [name]
+        assert page.locator(SAID).inner_text().endswith(f"{len(found) + 1} of {len(stages)}")
+        painted = dashboard.numbers(name)
+        there = ~np.isnan(painted)
+        np.testing.assert_array_equal(painted[there], shown.stages[name][there])
+        found.append(min(dashboard.sizes(name)))
+        keys.press("ArrowRight")
+    assert min(found) >= READABLE
+    assert seen(dashboard) == [stages[-1]]
+    # a query: its row is lit, the others dim, and → walks its rows alone
+    keys.press("ArrowDown")
+    keys.press("ArrowDown")
+    query = shown.labels["queries"][1]
+    strength = page.evaluate(STRENGTH, "output")
+    assert strength[1] == 255 and max(strength[:1] + strength[2:]) < 80
+    walked = [name for name in stages if STAGES[name].rows == "queries"]
+    for name in reversed(walked):
+        assert seen(dashboard) == [name]
+        assert page.locator(SAID).inner_text().endswith(f"query {query}")
+        assert page.evaluate(STRENGTH, name)[1] == 255
+        row = ", ".join(dashboard.printed(name)[1])
+        line = page.locator(".board-line").inner_text()
+        assert line.endswith(f"→ {STAGES[name].heading} ({row})") or name in ("X", "mask")
+        keys.press("ArrowLeft")
+    keys.press("ArrowUp")
+    keys.press("ArrowUp")
+    assert "query" not in page.locator(SAID).inner_text()
+    keys.press("Escape")
+    until(page.get_by_role("dialog", name="Presentation"), "detached")
+    assert seen(dashboard) == board and dashboard.tag() == before
+    dashboard.wait_for("() => innerWidth === 1920 && !document.fullscreenElement")
+    dashboard.wait_for(
+        "size => document.querySelector('[data-stage=Q] .board-canvas').painted.size === size",
+        sizes[0],
+    )
+    assert page.evaluate("document.activeElement.closest('.board-pane').dataset.stage") == "Q"
+
+
+def test_without_a_full_screen_it_lies_over_the_page_and_compares_in_one_line(visit):
+    compared = pair.PRESETS["mask"].make(EXAMPLES["four-words"].build())
+    link, _ = links.address(pair.compared(compared))
+    dashboard = visit(width=1920, height=1080, scheme="dark")
+    refuses = "Element.prototype.requestFullscreen = () => Promise.reject(new Error('refused'))"
+    dashboard.page.add_init_script(refuses)
+    dashboard.open("compare", **link)
+    page, keys = dashboard.page, dashboard.page.keyboard
+    keys.press("p")
+    dashboard.wait_for(FILLS)
+    sides = ["masked_a", "masked", "masked_difference"]
+    while seen(dashboard) != sides:
+        keys.press("PageDown")
+    tops = {page.locator(f"[data-stage={name}] canvas").first.bounding_box()["y"] for name in sides}
+    assert len(tops) == 1
+    keys.press("PageDown")
+    assert seen(dashboard) == [name.replace("masked", "weights") for name in sides]
+    keys.press("ArrowDown")
+    for name in seen(dashboard):
+        assert min(dashboard.sizes(name)) >= READABLE
+        assert page.evaluate(STRENGTH, name)[0] == 255 > page.evaluate(STRENGTH, name)[1]
+    # what is typed in an input is no key of its own, and Tab does not leave
+    for _ in range(7):
+        keys.press("Tab")
+        assert page.evaluate("!!document.activeElement.closest('.board')")
+    keys.press("Escape")
+    until(page.get_by_role("dialog", name="Presentation"), "detached")
+    page.locator(".st-key-set_sentence input").focus()
+    keys.type("p")
+    assert page.locator(".board.presenting").count() == 0
+
+
+@pytest.fixture
+def phone(browser, address):
+    """A page that is touched."""
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    dashboard = Dashboard(context.new_page(), address)
+    yield dashboard
+    context.close()
+    assert dashboard.errors == []
+
+
+def swipe(dashboard, across, down):
+    finger = dashboard.page.context.new_cdp_session(dashboard.page)
+    for kind, share in (("touchStart", 0), ("touchMove", 0.5), ("touchMove", 1)):
+        point = {"x": 195 + share * across, "y": 300 + share * down}
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    finger.detach()
+
+
+def test_on_a_phone_buttons_lead_through_a_lesson_and_show_nothing_that_a_guess_hides(phone):
+    page = phone.open("learn", example="cat-sat", step="6").page
+    hidden = {"weights", "output"}
+    page.locator(".board-tool", has_text="⋯").first.tap()
+    page.locator(".board-menu:not([hidden])").get_by_role("button", name="Present").tap()
+    phone.wait_for(FILLS)
+    begun = seen(phone)
+    assert begun == phone.stages()[:1]
+    passed = set(begun)
+    for _ in phone.stages():
+        page.get_by_role("button", name="Next stage").tap()
+        passed |= set(seen(phone))
+    assert passed == set(phone.stages()) and not passed & hidden
+    last = seen(phone)
+    swipe(phone, -150, 0)  # to the left: on, where nothing more comes
+    assert seen(phone) == last
+    swipe(phone, 150, 0)
+    assert seen(phone) == phone.stages()[-2:-1]
+    leave = page.get_by_role("button", name="Leave the presentation")
+    # a tap right after a swipe may be taken for one that stops it
+    until(page.get_by_role("dialog", name="Presentation"), "detached", leave.tap)

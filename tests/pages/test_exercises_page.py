@@ -1,0 +1,257 @@
+"""Exercises through Streamlit's AppTest: what is sent, what is said, and where one is led."""
+
+from dataclasses import replace
+from html import escape
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import pytest
+from pages.test_check_page import opened as opened_at
+from pages.test_check_page import panes, ran
+from pages.test_learn_page import settings_of, words
+
+from attention.numbers import number
+from attention.session import exercise, links, pair, planted
+from attention.session.board_edits import Operation
+from attention.session.by_hand import made
+from attention.session.examples import EXAMPLES
+from attention.session.exercise import Cell, Exercise, faded
+from attention.session.run import run, view
+
+PAGE = "attention/pages/exercises.py"
+CAT = EXAMPLES["cat-sat"].build()
+
+
+def opened(settings):
+    return opened_at(PAGE, **links.write(settings))
+
+
+def asking(seed, level, row=2, **changes):
+    shown = view(made(seed), run(made(seed)))
+    return replace(CAT, exercise_seed=seed, asked=faded(shown, level, row), **changes)
+
+
+def solved(s, count=None):
+    done = Exercise.of(s)
+    for cell in done.blanks[:count]:
+        text = number(done.shown.stages[cell.stage][cell[1:]])
+        s = exercise.typed(s, cell, text)
+    return s
+
+
+def everything(at) -> list[bytes]:
+    """All that the browser is sent of the page, but the number of the run."""
+
+    def walk(node):
+        proto = getattr(node, "proto", None)
+        if proto is not None and getattr(node, "label", "") != "heard":
+            yield proto.SerializeToString(deterministic=True)
+        for child in getattr(node, "children", {}).values():
+            yield from walk(child)
+
+    sent = list(walk(at._tree))
+    assert any(b'"panes":[{' in each for each in sent)  # the board with all its figures
+    return sent
+
+
+# ---- nothing of a blank is sent ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "s",
+    [
+        asking(3, 1),
+        asking(3, 2, None),
+        solved(asking(5, 4), 5),
+        replace(solved(asking(7, 3), 2), answers=("99", "", "88"), tries=(1, 0, 1)),
+        asking(2, 6, None),
+        replace(CAT, exercise="state"),
+        replace(CAT, exercise="state", asked=("scores.1.2", "V.0", "weights.3")),
+        replace(EXAMPLES["sentence"].build(), exercise="state", asked=("weights",)),
+        replace(asking(4, 1), asked=("masked", "scaled.2.0")),
+    ],
+)
+def test_the_page_would_be_sent_the_same_whatever_numbers_are_shut(s, monkeypatch):
+    rng = np.random.default_rng(1)
+    shut = Exercise.of(s).shut
+    assert any(where.any() for where in shut.values())
+
+    def with_others(settings, trace):
+        """The view with other numbers wherever they are not to be seen, and other zeros."""
+        true = view(settings, trace)
+        other = {
+            name: np.where(shut[name], rng.normal(0, 50, M.shape), M)
+            for name, M in true.stages.items()
+        }
+        return replace(true, stages=other, zeros={n: ~shut[n] & w for n, w in true.zeros.items()})
+
+    as_it_is = everything(opened(s))
+    monkeypatch.setattr(exercise, "view", with_others)
+    assert everything(opened(s)) == as_it_is
+    # and the test can fail: what is seen is sent
+    monkeypatch.setattr(exercise.Exercise, "seen", property(lambda self: self.shown))
+    assert everything(opened(s)) != as_it_is
+
+
+def test_what_is_right_is_shown_and_what_is_made_of_it_too():
+    s = asking(5, 2)
+    before = panes(opened(s))
+    assert before["weights"]["blanks"] == [[2, 0], [2, 1], [2, 2]]
+    assert before["output"]["blanks"] == [[2, 0], [2, 1]]
+    blank = next(t for t in before["weights"]["figure"]["data"] if t["meta"] == "blank")
+    assert blank["text"][2] == ["?", "?", "?"]
+    assert before["weights"]["alt"].endswith("; 3 cells to be filled in.")
+    after = panes(opened(solved(s)))
+    assert not any(pane["blanks"] for pane in after.values())
+    assert all(t["meta"] != "blank" for t in after["weights"]["figure"]["data"])
+    only_scores = replace(s, asked=("scores.2.1",))
+    waiting = panes(opened(only_scores))
+    waits = next(t for t in waiting["output"]["figure"]["data"] if t["meta"] == "waits")
+    assert waits["text"][2] == ["…", "…"] and waiting["output"]["blanks"] == []
+
+
+# ---- what is said --------------------------------------------------------------------------------
+
+
+def test_the_card_counts_says_what_to_look_at_and_leads_on():
+    s = asking(5, 2)
+    at = opened(s)
+    assert "<span>0 of 5</span> Fill in weights and output" in words(at)
+    given = Exercise.of(s).given_powers()
+    assert given and all(f" = {text}</span>" in words(at) for text in given.values())
+    wrong = exercise.typed(s, Cell("weights", 2, 1), "0.99")
+    at = opened(wrong)
+    hint = Exercise.of(wrong).hint(Cell("weights", 2, 1))
+    assert f"✗ Not yet.</b> <b>weights, row rivers, column feeds</b> · {hint}" in words(at)
+    lines = Exercise.of(wrong).how(Cell("weights", 2, 1))
+    assert len(lines) == 5 and escape("\n".join(lines)) not in words(at)
+    ran(at.button(key="exercise_how").click())
+    assert escape("\n".join(lines)) in words(at) and at.button(key="exercise_how").disabled
+    assert "Its arithmetic is below." in words(at)
+    at = opened(solved(s))
+    assert "✓ Right.</b> All 5 of them." in words(at)
+    ran(at.button(key="exercise_more").click())
+    assert settings_of(at).asked == ("masked.2", "weights.2", "output.2")
+    assert settings_of(at).answers == ()
+    ran(at.button(key="exercise_next").click())
+    assert settings_of(at).exercise_seed == 6
+    assert settings_of(at).asked == ("masked.2", "weights.2", "output.2")
+
+
+def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypatch):
+    s = asking(5, 1)
+    at = opened(s)
+    value = number(Exercise.of(s).shown.stages["output"][2, 0])
+    type_on(at, monkeypatch, [Operation(1, "cell", "output", 2, 0, value)])
+    assert settings_of(at).answers == (value,)
+    assert "✓ Right.</b> 1 to go." in words(at)
+    type_on(at, monkeypatch, [Operation(2, "cell", "output", 2, 1, "abc"),
+                              Operation(3, "cell", "X", 0, 0, "5"),
+                              Operation(4, "cell", "nothing", 9, 9, "5"),
+                              Operation(5, "cell", "output", 2, 1, "77")])  # fmt: skip
+    assert settings_of(at).answers == (value, "77") and settings_of(at).tries == (0, 1)
+    assert settings_of(at).matrices == CAT.matrices
+    refused = at.session_state["visit"].page_values["board_edits"]["refused"]
+    assert [k for k, _ in refused] == [2, 3, 4]
+    assert refused[0][1].startswith("“abc” is no number; type one such as −0.5")
+
+
+def type_on(at, monkeypatch, operations) -> None:
+    """As the board sends it: AppTest cannot fire a component's trigger."""
+    from attention.pages import board
+
+    message = {"client": "a", "operations": [list(op) for op in operations], "more": False}
+    shown = board._COMPONENT
+
+    def fires(**given):
+        if not fires.done:
+            fires.done = True
+            monkeypatch.setattr(board.state, "trigger", lambda key, name: message)
+            given["on_edited_change"]()
+        return shown(**given)
+
+    fires.done = False
+    with monkeypatch.context() as patch:
+        patch.setattr(board, "_COMPONENT", fires)
+        ran(at)
+    ran(at)
+
+
+def test_levels_rows_kinds_and_numbers_begin_anew():
+    at = opened(solved(asking(5, 1)))
+    ran(at.button_group(key="set_exercise_level").set_value(3))
+    assert settings_of(at).asked == ("masked.2", "weights.2", "output.2")
+    assert settings_of(at).answers == ()
+    ran(at.toggle(key="set_every_row").set_value(True))
+    assert settings_of(at).asked == ("masked", "weights", "output")
+    ran(at.number_input(key="set_exercise_number").set_value(40))
+    assert settings_of(at).exercise_seed == 40
+    assert settings_of(at).asked == ("masked", "weights", "output")
+    ran(at.button_group(key="set_exercise").set_value("state"))
+    assert settings_of(at).exercise == "state" and settings_of(at).asked == ()
+    assert panes(at)["X"]["rows"] == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
+    assert panes(at)["output"]["blanks"] == [[2, j] for j in range(4)]
+
+
+def test_a_teachers_link_asks_each_pupil_for_a_number():
+    at = opened(asking(5, 2))
+    ran(at.button(key="exercise_class").click())
+    assert settings_of(at).exercise_seed == 0 and not panes(at)
+    assert at.query_params["exercise_seed"] in ("0", ["0"])
+    assert "each pupil types a number" in words(at)
+    ran(at.number_input(key="set_exercise_number").set_value(17))
+    assert panes(at)["X"]["rows"] == list(made(17).tokens)
+    assert panes(at)["weights"]["blanks"] == [[2, 0], [2, 1], [2, 2]]
+
+
+def test_a_state_without_an_exercise_says_why():
+    from attention.session.changes import set_tokens
+
+    long = set_tokens(CAT, tuple(f"w{k}" for k in range(13)), [None] * 13)
+    at = opened(replace(long, exercise="state"))
+    assert "An exercise has at most 12 words." in words(at) and not panes(at)
+
+
+# ---- find the mistake ----------------------------------------------------------------------------
+
+
+def test_a_mistake_is_found_by_its_stage_and_its_name():
+    found = planted.planted(4)
+    at = opened(replace(CAT, exercise="mistake", exercise_seed=4))
+    shown = panes(at)
+    assert shown["output"]["alt"] == next(
+        pane["alt"] for name, pane in _panes_of(found.wrong).items() if name == "output"
+    )
+    titles = [pair.BY_NAME[name].title for name in found.options]
+    assert not any(escape(title) in words(at) for title in titles)
+    assert len(at.button_group) == 2  # the kinds and the stages: no mistake is offered yet
+    ran(at.button_group(key="set_planted_stage").set_value("output"))
+    assert "✗ Not yet.</b> Numbers before output are wrong already." in words(at)
+    ran(at.button(key="exercise_how").click())
+    assert escape(planted.seen_at(found)) in words(at)
+    ran(at.button_group(key="set_planted_stage").set_value("scaled"))
+    assert "✓ Right.</b> The numbers differ first in scaled." in words(at)
+    ran(at.button_group(key="set_planted_mistake").set_value("scale: none"))
+    assert escape(planted.of_mistake(found, "scale: none")) in words(at)
+    ran(at.button_group(key="set_planted_mistake").set_value("scale: d_k"))
+    assert escape(planted.of_mistake(found, "scale: d_k")) in words(at)
+    link = dict(parse_qsl(urlsplit(at.get("link_button")[0].proto.url).query))
+    assert links.read(link)[0] == planted.beside(found)
+    ran(at.button(key="exercise_next").click())
+    assert settings_of(at).exercise_seed == 5 and settings_of(at).answers == ()
+
+
+def _panes_of(shown):
+    from attention.figures.panes import panes as made_panes
+
+    return {pane["name"]: pane for pane in made_panes(shown)}
+
+
+def test_before_it_is_found_the_page_is_sent_nothing_of_what_would_be_right(monkeypatch):
+    s = replace(CAT, exercise="mistake", exercise_seed=4, answers=("output",), tries=(1,))
+    as_it_is = everything(opened(s))
+    found = planted.planted(4)
+    right = {name: M + 1000 for name, M in found.right.stages.items()}
+    other = replace(found, right=replace(found.right, stages=right), options=("scale: none",) * 4)
+    monkeypatch.setattr(planted, "planted", lambda seed: other)
+    assert everything(opened(s)) == as_it_is
