@@ -76,11 +76,8 @@ def _functions(recorder: Recorder) -> Any:
             given |= dict(zip(("dropout_p", "is_causal"), args[4:], strict=False)) | kwargs
             causal = bool(given.get("is_causal"))
             if self.within:
-                K = given["key"]
-                self.seen = (
-                    _given_masks(given.get("attn_mask"), K, causal, given["query"], K),
-                    len(K[0, 0]),
-                )
+                Q, K = given["query"], given["key"]
+                self.seen = _given_masks(given.get("attn_mask"), Q, causal, Q, K), K.shape[-2]
             module = None if self.within else _caller(recorder.names)
             at = None if module is None else recorder.wanted(module)
             if module is None or at is None:
@@ -250,6 +247,9 @@ class Given:
         """Hand all that decided about the answer to the recorder."""
         more, notes = self.more, []
         sinks = more.get("s_aux", getattr(self.module, "sinks", None))
+        if sinks is not None and sinks.numel() != self.Q.shape[1]:
+            notes.append(f"sinks {tuple(sinks.shape)} are not one for each head")
+            sinks = None
         if sinks is not None and implementation == "sdpa":
             notes.append("sinks were handed over, and sdpa knows none")
             sinks = None
