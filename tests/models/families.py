@@ -29,25 +29,50 @@ BART: dict[str, Any] = {"vocab_size": 11, "d_model": 16, "encoder_layers": 1, "d
 BART |= {"encoder_attention_heads": 4, "decoder_attention_heads": 4}
 BART |= {"encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
 
+DISTIL = {"vocab_size": 11, "dim": 16, "n_heads": 4, "n_layers": 1, "hidden_dim": 8}
+ONE = {"num_experts_per_tok": 1, "moe_intermediate_size": 8, "num_local_experts": 2}
+BOTH = ("eager", "sdpa")
+
 # What it is called, the model's type, its configuration; the implementations that it has here.
 FAMILIES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
-    "BERT": ("bert", SMALL, ("eager", "sdpa")),
-    "RoBERTa": ("roberta", SMALL, ("eager", "sdpa")),
-    "ModernBERT": ("modernbert", SMALL, ("eager", "sdpa")),
-    "GPT-2": ("gpt2", GPT, ("eager", "sdpa")),
-    "GPT-NeoX (Pythia)": ("gpt_neox", SMALL, ("eager", "sdpa")),
-    "OPT": ("opt", SMALL | {"ffn_dim": 8, "word_embed_proj_dim": 16}, ("eager", "sdpa")),
+    "BERT": ("bert", SMALL, BOTH),
+    "RoBERTa": ("roberta", SMALL, BOTH),
+    "ModernBERT": ("modernbert", SMALL, BOTH),
+    "GPT-2": ("gpt2", GPT, BOTH),
+    "GPT-NeoX (Pythia)": ("gpt_neox", SMALL, BOTH),
+    "OPT": ("opt", SMALL | {"ffn_dim": 8, "word_embed_proj_dim": 16}, BOTH),
     "LLaMA, fewer key heads": ("llama", SHARED, ("eager", "sdpa", "flex_attention")),
-    "Qwen3": ("qwen3", SHARED | {"head_dim": 4}, ("eager", "sdpa")),
-    "Mistral, window": ("mistral", SHARED | {"sliding_window": 3}, ("eager", "sdpa")),
+    "Qwen3": ("qwen3", SHARED | {"head_dim": 4}, BOTH),
+    "Mistral, window": ("mistral", SHARED | {"sliding_window": 3}, BOTH),
     "Gemma 2, soft cap": ("gemma2", SHARED | {"head_dim": 4, "sliding_window": 3}, ("eager",)),
-    "Phi-3": ("phi3", SHARED, ("eager", "sdpa")),
-    "DeepSeek-V3": ("deepseek_v3", SMALL | LATENT, ("eager", "sdpa")),
+    "Phi-3": ("phi3", SHARED, BOTH),
+    "DeepSeek-V3": ("deepseek_v3", SMALL | LATENT, BOTH),
     "gpt-oss, sinks": ("gpt_oss", SHARED | EXPERTS, ("eager",)),
     "Falcon": ("falcon", SMALL | {"multi_query": True}, ("sdpa",)),
-    "T5, position bias": ("t5", T5, ("eager", "sdpa")),
-    "BART": ("bart", BART, ("eager", "sdpa")),
-    "ViT": ("vit", VIT, ("eager", "sdpa")),
+    "T5, position bias": ("t5", T5, BOTH),
+    "BART": ("bart", BART, BOTH),
+    "ViT": ("vit", VIT, BOTH),
+    "BEiT, position bias": ("beit", VIT | {"use_relative_position_bias": True}, BOTH),
+    "DINOv2": ("dinov2", VIT, BOTH),
+    "CLIP, text": ("clip_text_model", SMALL, BOTH),
+    "DistilBERT": ("distilbert", DISTIL, BOTH),
+    "ALBERT": ("albert", SMALL | {"embedding_size": 16}, BOTH),
+    "ELECTRA": ("electra", SMALL | {"embedding_size": 16}, BOTH),
+    "XLM-RoBERTa": ("xlm-roberta", SMALL, BOTH),
+    "ESM": ("esm", SMALL, BOTH),
+    "StarCoder": ("gpt_bigcode", GPT, BOTH),
+    "BioGPT": ("biogpt", SMALL, BOTH),
+    "Phi": ("phi", SMALL, BOTH),
+    "StableLM": ("stablelm", SHARED, BOTH),
+    "OLMo 3": ("olmo3", SHARED, BOTH),
+    "Granite": ("granite", SHARED, BOTH),
+    "GLM-4": ("glm4", SHARED | {"head_dim": 4}, BOTH),
+    "Cohere 2": ("cohere2", SHARED | {"head_dim": 4}, BOTH),
+    "Gemma 3": ("gemma3_text", SHARED | {"head_dim": 4, "sliding_window": 3}, BOTH),
+    "Mixtral": ("mixtral", SHARED | {"num_local_experts": 2}, BOTH),
+    "Qwen2": ("qwen2", SHARED, BOTH),
+    "Qwen3, experts": ("qwen3_moe", SHARED | {"head_dim": 4, "num_experts": 2} | ONE, BOTH),
+    "Llama 4": ("llama4_text", SHARED | {"head_dim": 4, "intermediate_size_mlp": 8} | ONE, BOTH),
 }
 # These answer by code of their own, which passes through no door: refused, by name.
 UNKNOWN: dict[str, tuple[str, dict[str, Any]]] = {
@@ -55,6 +80,10 @@ UNKNOWN: dict[str, tuple[str, dict[str, Any]]] = {
     "BLOOM": ("bloom", SMALL | {"n_layer": 1, "n_head": 4}),
     "MPT": ("mpt", {"d_model": 16, "n_heads": 4, "n_layers": 1, "vocab_size": 11}),
     "GPT-J": ("gptj", GPT | {"rotary_dim": 2}),
+    "CodeGen": ("codegen", GPT | {"rotary_dim": 2}),
+    "MPNet": ("mpnet", SMALL),
+    "RoFormer": ("roformer", SMALL),
+    "DeBERTa": ("deberta", SMALL),
     "DeBERTa v3": (
         "deberta-v2",
         SMALL | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
@@ -76,7 +105,7 @@ def made(kind: str, settings: dict[str, Any], implementation: str, auto: Any = A
 def inputs(kind: str) -> dict[str, Any]:
     """What such a model is asked."""
     set_seed(1)
-    if kind == "vit":
+    if kind in ("vit", "beit", "dinov2"):
         return {"pixel_values": torch.randn(1, 3, 8, 8)}
     return {"input_ids": IDS} | ({"decoder_input_ids": IDS[:, :4]} if kind == "t5" else {})
 

@@ -44,11 +44,12 @@ def main() -> None:
     for name, (kind, settings, implementations) in FAMILIES.items():
         for implementation in implementations:
             model, asked = made(kind, settings, implementation), inputs(kind)
-            words = None if kind == "vit" else WORDS
+            words = WORDS if "input_ids" in asked else None
             with torch.no_grad(), attention.capture(model, tokens=words, name=name) as taken:
                 model(**asked)
             rows.append(row(name, implementation, taken))
     for name, (make, args, more) in TORCH.items():
+        transformers.set_seed(0)
         model = Wrapped(make())
         with torch.no_grad(), attention.capture(model, name=name) as taken:
             model(*args, **more)
