@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from attention.captions import describe
 from attention.figures import panes as figures
 from attention.frameworks.mistakes import BY_NAME
 from attention.html import exercise as tables
 from attention.limits import BadInput
 from attention.numbers import number
-from attention.pages import board, cells, parts, share, state
+from attention.pages import board, cells, parts, share, state, worksheet
 from attention.session import exercise, links, planted
 from attention.session.about import what_it_is
 from attention.session.board_edits import Operation, Refusal
@@ -84,6 +85,8 @@ def rail(done: Exercise | None) -> None:
                 (partial(begin, exercise_seed=0),),
                 help="Each pupil types a number, and has words and numbers of their own.",
             )
+        if done and done.blanks:
+            worksheet.of_exercise(s, done.shown, done.blanks[0].stage)
 
 
 def number_box(label: str, value: int, **options: Any) -> None:
@@ -236,6 +239,8 @@ def filled(operations: list[Operation], goes_on: bool) -> list[Refusal]:
 
     def act(settings: Settings) -> Settings:
         for operation in operations:
+            if operation.of != exercise.name_of(settings):
+                continue  # it was typed into the one before, which is gone
             cell = Cell(operation.stage, operation.row, operation.column)
             try:
                 settings = exercise.typed(settings, cell, operation.text)
@@ -274,6 +279,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
         panes,
         spoken_of=[first, *made_of] if first else (),
         about=what_it_is(done.settings),
+        edited=exercise.name_of(s),
         on_picked=clicked,
         on_edited=filled,
     )
@@ -327,6 +333,8 @@ def find() -> None:
     parts.sentences(*state.sentences())
     cell = found.cell if is_found else None
     panes = figures.panes(found.wrong, digits=found.settings.digits, cell=cell)
+    for pane in panes:  # with the words of what it should be: its own could name the mistake
+        pane["sentence"] = describe(found.right, pane["name"])["sentence"]
     board.show("board", panes, about=what_it_is(found.settings))
 
 

@@ -18,6 +18,7 @@ from attention.pages import start, store
 from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
+from attention.session.exercise import answers_kept
 from attention.session.settings import COMPARED, EXERCISE, GUIDED, PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
@@ -323,7 +324,8 @@ def change(act: Change, goes_on: bool = False) -> None:
 def _apply(visit: Visit, act: Change) -> None:
     remarks = list(visit.remarks)
     try:
-        settings = check(visit.finish(visit.settings, act(visit.settings)))
+        settings = visit.finish(visit.settings, act(visit.settings))
+        settings = check(answers_kept(visit.settings, settings))
         if settings.cell:
             settings = replace(settings, cell=links.existing_cell(settings))
         visit.settings = settings
@@ -368,8 +370,6 @@ def sentences() -> tuple[list[str], list[str]]:
 def example(settings: Settings, name: str) -> Settings:
     """An example as it was made; what other pages show beside it stays, and how a figure is set."""
     kept: dict[str, Any] = {field: getattr(settings, field) for field in KEPT}
-    if settings.exercise == "state":  # its blanks are of other numbers
-        kept |= {"asked": (), "answers": (), "tries": ()}
     return replace(EXAMPLES[name].build(), **kept)
 
 

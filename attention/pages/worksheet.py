@@ -68,6 +68,35 @@ def offer(s: Settings, shown: View, name: str) -> None:
         parts.note(SET)
 
 
+def of_exercise(s: Settings, shown: View, stage: str) -> None:
+    """A button for the sheet of an exercise, empty from the stage on that is asked first; without
+    its key, which would be sent before anything is answered.
+    """
+    first = _from(shown, stage)
+    wanted = Wanted(first, with_key=False)
+    if s.exercise != "state":
+        wanted = Wanted(first, with_key=False, sheets=1, seed=s.exercise_seed)
+    state.set_page_value("worksheet", (wanted, s))
+    st.download_button(
+        "On paper",
+        partial(_file, state.page_values_at_rest(), "pdf"),
+        "attention_exercise.pdf",
+        FORMS["pdf"],
+        on_click="ignore",
+        key="take_exercise",
+        help=state.capital(refusal(shown, first))
+        or "As a PDF, A4: whole stages are empty, with room for the work, and no key.",
+        disabled=bool(refusal(shown, first)),
+    )
+
+
+def _from(shown: View, stage: str) -> str:
+    """The first stage of a sheet that begins with this one."""
+    order, offered = list(shown.stages), choices(shown)
+    least = order.index("Q" if stage in ("K", "V") else stage)
+    return next((name for name in offered if order.index(name) >= least), offered[-1])
+
+
 def _example() -> View:
     """What every sheet of a class has, but for its numbers."""
     return view(made(1), run(made(1)))

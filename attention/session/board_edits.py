@@ -39,6 +39,7 @@ class Operation(NamedTuple):
     row: int
     column: int
     text: str
+    of: str = ""  # what stood on the board when it was made, where a page tells that
 
 
 class Message(NamedTuple):
@@ -55,9 +56,9 @@ Refusal = tuple[int, str]  # the number of an operation, and why it was not carr
 def read(value: object) -> Message | None:
     """What a browser sent, where it is a message; None for anything else.
 
-    >>> read({"client": "a", "operations": [[1, "cell", "X", 0, 2, "0.5"]], "more": False})
+    >>> read({"client": "a", "operations": [[1, "cell", "X", 0, 2, "0.5", ""]], "more": False})
     Message(client='a', operations=(Operation(number=1, kind='cell', stage='X', row=0, column=2, \
-text='0.5'),), more=False)
+text='0.5', of=''),), more=False)
     >>> read({"client": "a", "operations": [["1"]], "more": False}) is None
     True
     """
@@ -76,12 +77,12 @@ text='0.5'),), more=False)
 def _operation(value: object) -> Operation | None:
     if not isinstance(value, list) or len(value) != len(Operation._fields):
         return None
-    number, kind, stage, row, column, text = value
+    number, kind, stage, row, column, text, of = value
     if not all(type(whole) is int for whole in (number, row, column)):  # True is no row
         return None
-    if not all(isinstance(word, str) for word in (kind, stage, text)) or kind not in KINDS:
+    if not all(isinstance(word, str) for word in (kind, stage, text, of)) or kind not in KINDS:
         return None
-    return Operation(number, kind, stage, row, column, text[:LONGEST_TEXT])
+    return Operation(number, kind, stage, row, column, text[:LONGEST_TEXT], of)
 
 
 def apply(s: Settings, operations: Iterable[Operation]) -> tuple[Settings, list[Refusal]]:

@@ -22,8 +22,9 @@ from attention.limits import BadInput
 from attention.numbers import number
 from attention.session.answers import Number, as_printed, asked_for, is_right, read_answer, unit
 from attention.session.by_hand import made, powers
+from attention.session.pair import LOOKS
 from attention.session.run import run, view
-from attention.session.settings import Settings
+from attention.session.settings import COMPARED, Settings
 from attention.stages import COMPUTED, STAGES
 from attention.view import View
 
@@ -53,6 +54,15 @@ class Cell(NamedTuple):
 def numbers_of(s: Settings) -> Settings:
     """Whose numbers the exercise of these settings has: those of its seed, or their own."""
     return s if s.exercise == "state" else made(max(s.exercise_seed, 1))
+
+
+def name_of(s: Settings) -> str:
+    """What the exercise is called by those who answer it; no other is called so.
+
+    >>> name_of(Settings("own", ("w",), {}, exercise_seed=7, asked=("output.2",)))
+    'made 7 output.2'
+    """
+    return " ".join((s.exercise, str(s.exercise_seed), *s.asked))
 
 
 def suits(s: Settings) -> str:
@@ -171,7 +181,9 @@ class Exercise:
         """
         settings = numbers_of(s)
         shown = view(settings, run(settings))
-        places = s.asked or faded(shown, 1, settings.query)
+        places = s.asked
+        if places != NOWHERE and not blanks_of(shown, places):  # of other numbers, it may be
+            places = faded(shown, 1, settings.query)
         blanks = blanks_of(shown, places)[:MOST_BLANKS]
         readable = tuple(text if _is_readable(text) else "" for text in s.answers)
         answers = (readable + ("",) * len(blanks))[: len(blanks)]
@@ -324,7 +336,7 @@ class Exercise:
             score = float(self.shown.stages["scores"][cell[1:]])
             if is_right(given, score, self.digits):
                 return "That is the score itself."
-        if abs(float(given) - exact) <= CLOSE * unit(exact, self.digits):
+        if abs(given - Fraction(exact)) <= CLOSE * unit(exact, self.digits):
             return "Nearly: round only at the end."
         return ""
 
@@ -545,3 +557,13 @@ def _trimmed(values: Sequence) -> Sequence:
 def begun_anew(s: Settings, **changes: object) -> Settings:
     """The settings with another exercise, of which nothing is answered."""
     return replace(s, **changes, answers=(), tries=())  # type: ignore[arg-type]
+
+
+def answers_kept(before: Settings, now: Settings) -> Settings:
+    """The settings after any change; what was answered of other numbers goes."""
+    answered = now.answers, now.tries
+    if now.exercise != "state" or answered != (before.answers, before.tries) or not any(answered):
+        return now
+    beside = {name for name in (*LOOKS, *COMPARED) if name != "query" or now.asked}
+    alike = replace(now, **{name: getattr(before, name) for name in beside}) == before
+    return now if alike else begun_anew(now)

@@ -24,7 +24,6 @@ import argparse
 import json
 import random
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -48,7 +47,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import samples  # noqa: E402
-from browser.conftest import choose_page  # noqa: E402
+from browser.conftest import CHROMIUM, choose_page  # noqa: E402
 
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
@@ -59,9 +58,21 @@ EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
 LATE = 1.5  # seconds by which a busy machine may begin a run late
 PERMISSIONS = ("clipboard-read", "clipboard-write")  # which a visitor grants the page
-PAGES = "Explore", "Why √d_k", "Conventions", "Check yours"
+PAGES = (
+    "Explore",
+    "Guided way",
+    "Why √d_k",
+    "Exercises",
+    "Compare",
+    "Conventions",
+    "Check yours",
+)
+TAUGHT = {"/learn", "/exercises", "/compare"}  # where any control may change anything
 INTROS = {
     "/": "Attention, stage by stage.",
+    "/learn": "Attention in 8 steps.",
+    "/exercises": "Your turn.",
+    "/compare": "Two states beside each other.",
     "/why": "Why divide by √dk?",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
@@ -291,6 +302,9 @@ MAY_BE_EMPTY = (  # the beginnings of their names: what is asked, and own sizes 
     "set_load_layout",
     "set_head",
     "set_paper_size",
+    "set_lesson_guess",
+    "set_preset",
+    "set_exercise",
 )
 
 
@@ -567,11 +581,16 @@ class Hands:
         self.page.set_viewport_size({"width": width, "height": height})
 
     def keys(self, _: str, chance: float) -> None:
-        """Keys on no control in particular; R asks for a run."""
+        """Keys on no control in particular; R asks for a run, P presents."""
         self.page.evaluate("() => document.activeElement?.blur()")
-        for press in (["Tab", "Tab", "Escape"], ["r"], ["PageDown"], ["Home", "Escape"])[
-            int(chance * 4)
-        ]:
+        presses = (
+            ["Tab", "Tab", "Escape"],
+            ["r"],
+            ["PageDown"],
+            ["Home", "Escape"],
+            ["p", "ArrowRight", "ArrowDown", "ArrowRight", "Escape"],
+        )
+        for press in presses[int(chance * len(presses))]:
             self.page.keyboard.press(press)
 
     def expander(self, _: str, chance: float) -> None:
@@ -758,8 +777,12 @@ class Visitor:
         self.seen = now
         verbs = {verb for verb, _, _ in moves}
         allowed = set().union(*(may_change(key) for _, key, _ in moves))
-        if now.settings and before.settings and not verbs & {"back", "forward"}:
+        here = {urlsplit(seen.url).path for seen in (before, now)}
+        may_teach = here & TAUGHT and not verbs <= {"go", "pause"}
+        if now.settings and before.settings and not (verbs & {"back", "forward"} or may_teach):
             changed = differing(before.settings, now.settings) - allowed
+            if allowed and before.settings.exercise == "state":
+                changed -= {"answers", "tries"}  # which go with the numbers they were of
             if changed:
                 raise Fault(f"{moves} changed {sorted(changed)}: from {before.url} to {now.url}")
         if not now.exploring:
@@ -873,11 +896,9 @@ def visiting(browser) -> Iterator:
 def chromium(path: str | None = None) -> Iterator:
     from playwright.sync_api import sync_playwright
 
-    names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
-    path = path or next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=path or CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
         yield browser
         browser.close()

@@ -10,6 +10,7 @@ from pages.test_check_page import opened as opened_at
 from pages.test_check_page import panes, ran
 from pages.test_learn_page import settings_of, words
 
+from attention.exports.worksheet import Wanted, sheets_of
 from attention.numbers import number
 from attention.session import exercise, links, pair, planted
 from attention.session.board_edits import Operation
@@ -44,6 +45,8 @@ def everything(at) -> list[bytes]:
 
     def walk(node):
         proto = getattr(node, "proto", None)
+        if hasattr(proto, "deferred_file_id"):  # made when it is pressed; its name is random
+            proto.deferred_file_id = ""
         if proto is not None and getattr(node, "label", "") != "heard":
             yield proto.SerializeToString(deterministic=True)
         for child in getattr(node, "children", {}).values():
@@ -156,11 +159,22 @@ def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypat
     assert refused[0][1].startswith("“abc” is no number; type one such as −0.5")
 
 
-def type_on(at, monkeypatch, operations) -> None:
+def test_what_was_typed_before_another_exercise_came_is_no_answer_to_that(monkeypatch):
+    before = asking(5, 1)
+    for now in (asking(6, 1), asking(5, 2), replace(before, exercise="state")):
+        at = opened(now)
+        typed = [Operation(1, "cell", "output", 2, 0, "77")]
+        type_on(at, monkeypatch, typed, exercise.name_of(before))
+        assert settings_of(at).answers == () == settings_of(at).tries
+
+
+def type_on(at, monkeypatch, operations, of="") -> None:
     """As the board sends it: AppTest cannot fire a component's trigger."""
     from attention.pages import board
 
-    message = {"client": "a", "operations": [list(op) for op in operations], "more": False}
+    of = of or exercise.name_of(settings_of(at))
+    sent = [list(op._replace(of=of)) for op in operations]
+    message = {"client": "a", "operations": sent, "more": False}
     shown = board._COMPONENT
 
     def fires(**given):
@@ -212,6 +226,26 @@ def test_a_state_without_an_exercise_says_why():
     assert "An exercise has at most 12 words." in words(at) and not panes(at)
 
 
+@pytest.mark.parametrize(
+    ("s", "first", "seed"),
+    [
+        (asking(5, 1), "output", 5),
+        (asking(5, 6, None), "Q", 5),
+        (replace(asking(5, 1), asked=("V.0",)), "Q", 5),
+        (replace(CAT, exercise="state", asked=("scaled.1",), scale=1.0), "weights", 0),
+    ],
+)
+def test_it_is_there_on_paper_from_what_is_asked_first_and_without_its_key(s, first, seed):
+    at = opened(s)
+    wanted, settings = at.session_state["visit"].page_values["worksheet"]
+    assert wanted == Wanted(first, with_key=False, sheets=min(seed, 1), seed=seed or 1)
+    (sheet,) = sheets_of(wanted, settings)
+    assert sheet.tasks[0].grid.name == first
+    assert sheet.tasks[-1].grid.rows == Exercise.of(s).shown.rows("output")
+    assert [b.proto.label for b in at.get("download_button")] == ["On paper"]
+    assert not at.get("download_button")[0].proto.disabled
+
+
 # ---- find the mistake ----------------------------------------------------------------------------
 
 
@@ -255,3 +289,13 @@ def test_before_it_is_found_the_page_is_sent_nothing_of_what_would_be_right(monk
     other = replace(found, right=replace(found.right, stages=right), options=("scale: none",) * 4)
     monkeypatch.setattr(planted, "planted", lambda seed: other)
     assert everything(opened(s)) == as_it_is
+
+
+@pytest.mark.parametrize("seed", [4, 7, 16, 28])
+def test_no_words_around_a_matrix_name_the_mistake(seed):
+    shown = panes(opened(replace(CAT, exercise="mistake", exercise_seed=seed)))
+    right = _panes_of(planted.planted(seed).right)
+    for name, pane in shown.items():
+        assert [pane[word] for word in ("formula", "sentence", "symbol", "group")] == [
+            right[name][word] for word in ("formula", "sentence", "symbol", "group")
+        ]

@@ -182,13 +182,13 @@ FOREIGN = [
     {"client": 1, "operations": [], "more": False},
     {"client": "a", "operations": {}, "more": False},
     {"client": "a", "operations": [], "more": 1},
-    {"client": "a", "operations": [[1, "cell", "X", 0, 0]], "more": False},
-    {"client": "a", "operations": [[1, "cell", "X", True, 0, "1"]], "more": False},
-    {"client": "a", "operations": [[1, "cell", "X", 0, 0.5, "1"]], "more": False},
-    {"client": "a", "operations": [[1, "cell", "X", 0, 0, 1]], "more": False},
-    {"client": "a", "operations": [[1, "launch", "X", 0, 0, "1"]], "more": False},
-    {"client": "a", "operations": [[1, ["cell"], "X", 0, 0, "1"]], "more": False},
-    {"client": "a", "operations": [[1, "end", "", 0, 0, ""]] * (MAX_EDITED + 1), "more": False},
+    {"client": "a", "operations": [[1, "cell", "X", 0, 0, ""]], "more": False},
+    {"client": "a", "operations": [[1, "cell", "X", True, 0, "1", ""]], "more": False},
+    {"client": "a", "operations": [[1, "cell", "X", 0, 0.5, "1", ""]], "more": False},
+    {"client": "a", "operations": [[1, "cell", "X", 0, 0, 1, ""]], "more": False},
+    {"client": "a", "operations": [[1, "launch", "X", 0, 0, "1", ""]], "more": False},
+    {"client": "a", "operations": [[1, ["cell"], "X", 0, 0, "1", ""]], "more": False},
+    {"client": "a", "operations": [[1, "end", "", 0, 0, "", ""]] * (MAX_EDITED + 1), "more": False},
 ]
 
 
@@ -198,7 +198,7 @@ def test_what_is_no_message_of_the_board_is_passed_over(value):
 
 
 def test_a_message_is_read_as_it_was_sent():
-    sent = {"client": "a", "operations": [[7, "cell", "X", 0, 2, "0.5"]], "more": True}
+    sent = {"client": "a", "operations": [[7, "cell", "X", 0, 2, "0.5", ""]], "more": True}
     message = read(sent)
     assert message is not None
     assert (message.client, message.more) == ("a", True)

@@ -23,6 +23,7 @@ from attention.session.exercise import (
     MOST_BLANKS,
     Cell,
     Exercise,
+    answers_kept,
     asked_how,
     at_level,
     begun_anew,
@@ -471,6 +472,27 @@ def test_the_answers_of_another_exercise_and_broken_ones_do_no_harm():
         check(replace(CAT, answers=("1",) * (MOST_BLANKS + 1)))
     with pytest.raises(BadInput, match="at most 100 places to fill in, of 40"):
         check(replace(CAT, asked=("weights." + "9" * 5000,)))
+
+
+def test_a_number_beyond_all_floats_is_wrong_and_no_more():
+    for text in ("1e999", "-1e999", "1e-999"):
+        s = typed(STATE, Cell("output", 2, 0), text)
+        assert Exercise.of(s).hint(Cell("output", 2, 0)).startswith("Look at output: ")
+
+
+def test_answers_go_with_the_numbers_they_were_of():
+    s = solve(replace(STATE, asked=("weights.2", "output")), [Cell("weights", 2, 0)])
+    for now in (replace(s, digits=3), replace(s, query=0), replace(s, pinned=CAT, step=2),
+                solve(s)):  # fmt: skip
+        assert answers_kept(s, now) is now
+    for now in (set_mask(s, "causal"), replace(s, scale=2.0), replace(s, softmax=False)):
+        assert answers_kept(s, now) == replace(now, answers=(), tries=())
+    usual = solve(STATE)  # of the query that is chosen
+    assert answers_kept(usual, replace(usual, query=0)) == replace(STATE, query=0)
+    made_by_seed = solve(on(5, 2))
+    assert answers_kept(made_by_seed, set_mask(made_by_seed, "causal")).answers
+    none_there = replace(STATE, asked=("weights.9", "nothing"))
+    assert Exercise.of(none_there).blanks == Exercise.of(STATE).blanks
 
 
 def test_single_cells_are_emptied_and_filled_again():

@@ -61,6 +61,7 @@ def show(
     spoken_of: Collection[str] = (),
     tag: str = "",
     about: About | None = None,
+    edited: str = "",
     on_picked: Callable[[object], None] | None = None,
     on_edited: Callable[[list[Operation], bool], list[Refusal]] | None = None,
 ) -> None:
@@ -70,9 +71,10 @@ def show(
 
     ``on_picked`` gets what the browser sent, unchecked. ``on_edited`` gets the operations that were
     not counted yet, and whether a stroke goes on that will be one step of Back; it returns what it
-    refuses. Each pane carries a digest of its figure, and only those that changed are drawn anew.
-    When all are painted, the board's ``data-tag`` is ``tag``, by default a digest of them all.
-    Pictures of it say what they are by ``about``.
+    refuses; each operation says what was ``edited`` when it was made. Each pane carries a digest of
+    its figure, and only those that changed are drawn anew. When all are painted, the board's
+    ``data-tag`` is ``tag``, by default a digest of them all. Pictures of it say what they are by
+    ``about``.
     """
     moves: dict[str, Any] = {}
     if on_picked:
@@ -92,7 +94,7 @@ def show(
         "lit": lit,
         "spokenOf": list(spoken_of),
         "about": "; ".join(about.lines()) if about else "",
-        "edits": _answer(key) if on_edited else None,
+        "edits": _answer(key) | {"edited": edited} if on_edited else None,
         "tag": tag or _digest("".join(digests).encode()),
     }
     written = [

@@ -12,13 +12,14 @@ class Edits {
     this.queue = [] // not acknowledged yet
     this.flying = 0 // the last number of the message in the air
     this.most = Infinity // operations of one message
+    this.edited = '' // what is edited
     this.stroke = false // a scrub goes on: one step of Back together
     this.held = false // a paste or a stroke of paint goes on: one message together
   }
 
   add(kind, stage, row = 0, column = 0, text = '') {
     const last = this.queue.at(-1)
-    const operation = { number: ++this.number, kind, stage, row, column, text }
+    const operation = { number: ++this.number, kind, stage, row, column, text, of: this.edited }
     const same = last?.kind === kind && last.stage === stage
     const place = last?.row === row && last?.column === column
     // an older value of the same cell that was not sent yet
@@ -65,8 +66,8 @@ class Edits {
     }
     const sent = this.queue.slice(0, this.most)
     this.flying = sent.at(-1).number
-    const operations = sent.map(({ number, kind, stage, row, column, text }) => {
-      return [number, kind, stage, row, column, text]
+    const operations = sent.map(({ number, kind, stage, row, column, text, of }) => {
+      return [number, kind, stage, row, column, text, of]
     })
     const more = this.stroke || sent.length < this.queue.length
     this.send({ client: this.client, operations, more })
@@ -75,6 +76,7 @@ class Edits {
   // Python's answer: what it has counted is on the board now, or was refused.
   heard(answer) {
     this.most = answer?.most ?? this.most
+    this.edited = answer?.edited ?? this.edited
     if (answer?.client !== this.client) return
     const told = answer.refused.filter(([number]) => this.queue.some(op => op.number === number))
     this.queue = this.queue.filter(({ number }) => number > answer.last)
