@@ -26,13 +26,18 @@ if TYPE_CHECKING:
     from attention.figures.paper import paper_figure
     from attention.figures.whole import figure
     from attention.frameworks.diagnosis import diagnose
+    from attention.models.capture import capture
+    from attention.models.taken import Taken
+    from attention.models.verify import verify
 
 __version__ = "0.3.0"
 
 __all__ = [
     "AttentionTrace",
     "Paper",
+    "Taken",
     "View",
+    "capture",
     "causal",
     "causal_lower_right",
     "diagnose",
@@ -55,14 +60,18 @@ __all__ = [
     "soft_cap",
     "softmax_in",
     "split_heads",
+    "verify",
 ]
 
 UPPER = {  # names of upper rooms, loaded when they are first used
+    "Taken": "attention.models.taken",
+    "capture": "attention.models.capture",
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
     "paper_figure": "attention.figures.paper",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
+    "verify": "attention.models.verify",
 }
 
 

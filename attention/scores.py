@@ -50,6 +50,27 @@ def softmax_in(dtype: DTypeLike) -> Softmax:
     return lambda masked, allowed: softmax_rows(masked.astype(dtype), allowed).astype(masked.dtype)
 
 
+def softmax_with_sinks(sinks: ArrayLike) -> Softmax:
+    """A softmax in which each row's sum holds one more score, of no key: exp(sink), (h,) → each
+    head's own.
+
+    gpt-oss; sink 0 is the softmax “off by one”. The weights of a row no longer sum to 1.
+
+    >>> softmax_with_sinks([0.0])(np.array([[0.0]]), np.array([[True]]))
+    array([[0.5]])
+    """
+    column = as_numbers("sinks", sinks)[..., None, None]  # (h, 1, 1)
+
+    def share(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+        sink = column[0] if masked.ndim == 2 else column
+        highest = np.maximum(masked.max(axis=-1, keepdims=True, initial=-np.inf), sink)
+        grown = np.where(allowed, np.exp(masked - highest), 0)
+        shares = grown / (grown.sum(axis=-1, keepdims=True) + np.exp(sink - highest))
+        return np.asarray(shares, masked.dtype)
+
+    return share
+
+
 def raw(masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """No softmax: the masked scores themselves, and 0 for a hidden key."""
     return np.where(allowed, masked, 0)

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # scripts; what they record is tested without torch
-collect_ignore = ["peers/record_kernels.py", "readers/record_models.py"]
+collect_ignore = [
+    "models/families.py",
+    "models/record.py",
+    "peers/record_kernels.py",
+    "readers/record_models.py",
+]
 
 settings.register_profile(
     "steady",

@@ -1,0 +1,345 @@
+"""Record what attention receives and returns while a model runs, in the person's own process.
+
+A model's attention is seen at three doors, each a function that is wrapped while the block runs:
+
+1. transformers asks ``AttentionInterface.get_interface`` for the implementation by its name: what
+   it gets is that very function, listened to. The name stays, and so does the mask made for it.
+2. ``nn.MultiheadAttention`` and torch's Transformer layers: their modules.
+3. ``torch.nn.functional.scaled_dot_product_attention``: by a TorchFunctionMode.
+
+torch and transformers are the person's own and are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from attention.conversion import shown
+from attention.models.taken import Call, Taken, checked_tokens, visible_and_added
+
+Chosen = Collection[int] | int | None
+
+
+@contextmanager
+def capture(
+    model: Any,
+    *,
+    layers: Collection[int | str] | int | str | None = None,
+    heads: Chosen = None,
+    queries: Chosen = None,
+    calls: Chosen = None,
+    tokens: Iterable[Any] | None = None,
+    name: str | None = None,
+) -> Iterator[Taken]:
+    """Record the attention of all that the model does inside of the block.
+
+    ``with attention.capture(model, layers=[0], tokens=words) as taken: model(**inputs)``, then
+    ``taken.save("run.safetensors")``. The model answers as it always does, to the bit, and is left
+    as it was, after an exception too. Everything is copied to the CPU's memory: of a large model
+    choose layers, heads or queries.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Of transformers, of torch's own layers, or any that calls ``scaled_dot_product_attention``.
+    layers : numbers, counted from 0 in the order in which they are first called, or parts of names
+        such as ``"decoder.block.0."``. Default: all.
+    heads : numbers of heads of queries. Default: all.
+    queries : which queries of each call, such as ``range(8)``, one after the other; of the keys
+        only those from the first to the last that these may look at. Default: all.
+    calls : which calls of each layer, from 0: the steps of ``generate``. Default: all.
+    tokens : words of the sequence, or for each item of a batch a list of them
+    name : of the model. Default: what its configuration says, or its class.
+
+    Raises
+    ------
+    ValueError
+        At the end of the block: nothing passed through a known door; the modules are named.
+
+    What passed through none of these doors beside what did is listed in ``taken.missed``.
+    """
+    _check_model(model)
+    taken = Taken(tokens=checked_tokens(tokens))
+    taken.model = name if name is not None else _name(model)
+    taken.versions = {
+        each: str(sys.modules[each].__version__)
+        for each in ("torch", "transformers")
+        if each in sys.modules
+    }
+    from attention.models.doors import opened  # only now: it needs torch
+
+    recorder = Recorder(
+        taken,
+        {id(module): name for name, module in model.named_modules()},
+        _layers(layers),
+        _chosen("heads", heads),
+        _run("queries", queries),
+        _chosen("calls", calls),
+    )
+    with ExitStack() as stack:
+        opened(stack, recorder, model)
+        yield taken
+    taken.missed = recorder.missed(model)
+    if not taken.calls:
+        raise ValueError(_empty(recorder, model, taken.missed))
+
+
+class Recorder:
+    """Takes calls from the doors and keeps those that were chosen."""
+
+    def __init__(
+        self,
+        taken: Taken,
+        names: dict[int, str],
+        layers: list[int | str] | None,
+        heads: list[int] | None,
+        queries: slice | None,
+        steps: list[int] | None,
+    ) -> None:
+        self.taken = taken
+        self.names = names  # of the model's modules, by id
+        self.layers = layers
+        self.heads = heads
+        self.queries = queries
+        self.steps = steps
+        self.times: dict[str, int] = {}  # how often each module was called, in order of the first
+        self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
+
+    def wanted(self, module: str) -> tuple[int, int] | None:
+        """Counts the call; the layer's number and the call's, where both were chosen."""
+        call = self.times.get(module, 0)
+        self.times[module] = call + 1
+        layer = list(self.times).index(module)
+        if self.layers is not None and not any(
+            each == layer if isinstance(each, int) else each in f"{module}." for each in self.layers
+        ):
+            return None
+        return None if self.steps is not None and call not in self.steps else (layer, call)
+
+    def keep(
+        self,
+        module: str,
+        at: tuple[int, int],
+        Q: Any,
+        K: Any,
+        V: Any,
+        output: Any,
+        *,
+        masks: Iterable[Any] = (),
+        scale: float | None = None,
+        sinks: Any = None,
+        **facts: Any,
+    ) -> None:
+        """Keep one call, as NumPy's arrays: (b, h, n, d), and masks that broadcast to the scores.
+
+        A mask of bool says True where a query may look; any other is added.
+        """
+        facts["dtype"] = str(Q.dtype).removeprefix("torch.")
+        facts["scale"] = float(Q.shape[-1] ** -0.5 if scale is None else scale)
+        there = [_cut(mask, K.shape[2]) for mask in masks if mask is not None]
+        allowed, bias = _joined(there, facts["dtype"])
+        arrays: dict[str, Any] = {name: _array(M) for name, M in zip("QKV", (Q, K, V), strict=True)}
+        arrays |= {"output": _array(output)}
+        arrays |= {"sinks": None if sinks is None else _array(sinks.reshape(-1))}
+        arrays |= {"allowed": allowed, "bias": bias}
+        items = arrays["output"].shape[0]
+        for each in "QKV":  # what all items share
+            if arrays[each].shape[0] < items:
+                arrays[each] = np.repeat(arrays[each], items, axis=0)
+        if self.queries is not None and self.queries.start >= Q.shape[2]:
+            return
+        arrays, places = self._chosen_part(arrays)
+        kept: dict[str, Any] = {
+            name: None if M is None else np.ascontiguousarray(M) for name, M in arrays.items()
+        }
+        call = Call(at[0], at[1], module, **kept, **facts, **places)
+        self.taken.calls.append(call)
+
+    def _chosen_part(self, arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The chosen heads and queries, with the keys that these may look at."""
+        heads = arrays["Q"].shape[1]
+        places: dict[str, Any] = {}
+
+        def along(axis: int, name: str, part: Any) -> None:
+            M = arrays[name]
+            if M is not None and M.shape[axis] > 1:
+                arrays[name] = M[(slice(None),) * axis + (part,)]
+
+        if self.heads is not None:
+            if max(self.heads) >= heads:
+                raise ValueError(
+                    f"heads asks for head {max(self.heads)}; this attention has {heads} heads,"
+                    " counted from 0."
+                )
+            shared = heads // arrays["K"].shape[1]
+            for name in ("Q", "output", "allowed", "bias"):
+                along(1, name, self.heads)
+            for name in "KV":
+                arrays[name] = arrays[name][:, [head // shared for head in self.heads]]
+            if arrays["sinks"] is not None:
+                arrays["sinks"] = arrays["sinks"][self.heads]
+            places["heads"] = tuple(self.heads)
+        if self.queries is not None:
+            rows = slice(*self.queries.indices(arrays["Q"].shape[2])[:2])
+            for name in ("Q", "output", "allowed", "bias"):
+                along(2, name, rows)
+            places["first_query"] = rows.start
+            if arrays["allowed"] is not None and arrays["allowed"].shape[3] > 1:
+                seen = np.flatnonzero(arrays["allowed"].any(axis=(0, 1, 2)))
+                keys = slice(int(seen[0]), int(seen[-1]) + 1) if seen.size else slice(0, 1)
+                for name in "KV":
+                    arrays[name] = arrays[name][:, :, keys]
+                for name in ("allowed", "bias"):
+                    along(3, name, keys)
+                places["first_key"] = keys.start
+        return arrays, places
+
+    def missed(self, model: Any) -> list[str]:
+        """Modules that look like attention, or took a softmax, and passed through no door."""
+        called = list(self.times)
+        looks = [
+            name
+            for name, module in model.named_modules()
+            if "attention" in type(module).__name__.lower() and name
+        ]
+        inner = [
+            name
+            for name in looks
+            if not any(_inside(other, name) for other in looks if other != name)
+        ]
+        both = dict.fromkeys([*self.unknown, *inner])
+        return [
+            name
+            for name in both
+            if not any(_inside(one, name) or _inside(name, one) for one in called)
+        ]
+
+
+def _inside(name: str, other: str) -> bool:
+    """Whether a module is another, or a part of it."""
+    return name == other or other == "" or name.startswith(f"{other}.")
+
+
+def _array(tensor: Any) -> np.ndarray:
+    """A copy on the CPU; bfloat16 as float32, which holds its numbers exactly."""
+    plain = tensor.detach()
+    if plain.is_floating_point() and str(plain.dtype)[6:] not in ("float16", "float64"):
+        plain = plain.float()
+    return np.array(plain.cpu().numpy())
+
+
+def _cut(mask: Any, n_k: int) -> Any:
+    """A mask of four axes that broadcasts to the scores, without keys that are not there."""
+    mask = mask.detach()
+    while mask.ndim < 4:
+        mask = mask[None]
+    return mask[..., :n_k] if mask.shape[-1] > n_k else mask
+
+
+def _joined(masks: list[Any], dtype: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """(may look, what is added), of masks that are either; None where there is nothing to say."""
+    allowed: np.ndarray | None = None
+    bias: np.ndarray | None = None
+    for mask in masks:
+        if str(mask.dtype) == "torch.bool":
+            allowed = _array(mask) if allowed is None else allowed & _array(mask)
+        else:
+            with np.errstate(over="ignore"):  # two that hide
+                added = _array(mask).astype(np.float64)
+                bias = added if bias is None else bias + added
+    allowed, bias = visible_and_added(allowed, bias, dtype).values()
+    if bias is not None and (bias == bias.astype(np.float32)).all():
+        bias = bias.astype(np.float32)
+    return _once(allowed), _once(bias)
+
+
+def _once(mask: np.ndarray | None) -> np.ndarray | None:
+    """One for all items, and for all heads, where these do not differ."""
+    for axis in (0, 1):
+        if mask is not None and mask.shape[axis] > 1:
+            one = mask.take([0], axis=axis)
+            mask = one if (mask == one).all() else mask
+    return mask
+
+
+# ---- what was asked for -------------------------------------------------------------------------
+
+
+def _check_model(model: Any) -> None:
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "attention.capture listens to a model of torch, which is not installed here; it is"
+            " run where the model runs."
+        ) from None
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is a {type(model).__name__}; a torch.nn.Module is wanted.")
+    for module in model.modules():
+        if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None):
+            raise ValueError(
+                "A compiled model hides its attention; give capture the model from before"
+                " torch.compile, such as model._orig_mod."
+            )
+
+
+def _name(model: Any) -> str:
+    config = getattr(model, "config", None)
+    return str(getattr(config, "_name_or_path", "") or type(model).__name__)
+
+
+def _chosen(name: str, given: Chosen) -> list[int] | None:
+    """Numbers from 0, in their order."""
+    if given is None:
+        return None
+    numbers = [given] if isinstance(given, int) else list(given)
+    if not numbers or not all(type(each) is int and each >= 0 for each in numbers):
+        raise ValueError(f"{name} is {shown(given)}; numbers from 0 are wanted, such as [0, 3].")
+    return sorted(set(numbers))
+
+
+def _run(name: str, given: Chosen) -> slice | None:
+    numbers = _chosen(name, given)
+    if numbers is None:
+        return None
+    if numbers[-1] - numbers[0] != len(numbers) - 1:
+        raise ValueError(f"{name} is {shown(given)}; a range without gaps is wanted: range(8).")
+    return slice(numbers[0], numbers[-1] + 1)
+
+
+def _layers(given: Any) -> list[int | str] | None:
+    if given is None:
+        return None
+    chosen = [given] if isinstance(given, (int, str)) else list(given)
+    if not chosen or not all(
+        type(each) is int and each >= 0 or isinstance(each, str) and each for each in chosen
+    ):
+        raise ValueError(
+            f"layers is {shown(given)}; numbers from 0 are wanted, or parts of modules' names."
+        )
+    return chosen
+
+
+def _empty(recorder: Recorder, model: Any, missed: list[str]) -> str:
+    """Why nothing was captured."""
+    if recorder.times:
+        there = ", ".join(f"{k} ({name})" for k, name in enumerate(list(recorder.times)[:8]))
+        return f"Nothing that was chosen was called: the layers are {there}."
+    listed = missed or [
+        f"{name} ({type(child).__name__})" for name, child in model.named_children()
+    ]
+    names = ", ".join(listed[:8]) or type(model).__name__
+    more = ", …" if len(listed) > 8 else ""
+    way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
+    hint = " Load it with attn_implementation='sdpa': that one passes through."
+    hint = hint if way != "sdpa" and getattr(model, "_supports_sdpa", False) else ""
+    return (
+        "No attention passed through a known door (transformers' AttentionInterface,"
+        " nn.MultiheadAttention, scaled_dot_product_attention) while the block ran;"
+        f" not captured: {names}{more}.{hint}"
+    )

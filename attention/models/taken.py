@@ -1,0 +1,349 @@
+"""What attention received and returned in a model's run, as arrays; its file, .safetensors.
+
+Needs NumPy alone: what was recorded elsewhere is read, recomputed and shown without torch.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.conversion import shown
+from attention.layouts import repeat_heads
+from attention.limits import MAX_FILE, MAX_HEADER, BadInput
+from attention.scores import softmax_with_sinks
+from attention.trace import AttentionTrace, scaled_dot_product_attention
+
+FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
+ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
+TYPES = {"<f8": "F64", "<f4": "F32", "<f2": "F16", "|b1": "BOOL"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Call:
+    """One call of one layer's attention: what went in, what came out, and how it was meant."""
+
+    layer: int  # counted from 0 in the order of the first calls
+    call: int  # how often this layer was called before: the step of a generation
+    module: str  # its name in the model, as in named_modules()
+    Q: np.ndarray  # (b, h, n_q, d_k), after projection, rotation and norm, as K and V
+    K: np.ndarray  # (b, g, n_k, d_k), g heads of keys and values for h of queries
+    V: np.ndarray  # (b, g, n_k, d_v)
+    output: np.ndarray  # (b, h, n_q, d_v), the model's own, before the last projection
+    scale: float
+    allowed: np.ndarray | None = None  # broadcasts to (b, h, n_q, n_k): may look
+    bias: np.ndarray | None = None  # the same: what is added to the scaled scores
+    sinks: np.ndarray | None = None  # (h,): a score of no key, in every row's sum
+    softcap: float | None = None
+    window: int | None = None  # said by the model; it stands in ``allowed`` already
+    dropout: float = 0.0  # of the weights, where the model was in training
+    dtype: str = "float32"  # in which the model computed
+    implementation: str = ""  # "sdpa", "eager", …
+    heads: tuple[int, ...] = ()  # which of the model's heads of queries these are; (): all
+    first_query: int = 0  # the place of the first row among all queries of the call
+    first_key: int = 0  # and of the first key among all keys
+    replayed: float | None = None  # where the inside was hidden: how far asking again lies apart
+    replay_allowed: float | None = None  # and what rounding explains of that
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As the arrays are called in the file: layers.3, or layers.3.call.2 later on."""
+        return f"layers.{self.layer}" + (f".call.{self.call}" if self.call else "")
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that is there, by name."""
+        there = {name: getattr(self, name) for name in ARRAYS}
+        return {name: array for name, array in there.items() if array is not None}
+
+    def trace(self, item: int | None = None, head: int | None = None) -> AttentionTrace:
+        """Every stage in float64: (b, h, n_q, n_k), or of one item and one head.
+
+        ``head`` counts the heads that were recorded.
+        """
+        shared = self.Q.shape[1] // self.K.shape[1]
+        masks: dict[str, Any] = {"allowed": self.allowed, "bias": self.bias}
+        if item is None or head is None:
+            Q, K, V = self.Q, *(repeat_heads(M, self.Q.shape[1]) for M in (self.K, self.V))
+            sinks = self.sinks
+        else:
+            Q, K, V = self.Q[item, head], self.K[item, head // shared], self.V[item, head // shared]
+            masks = {name: _one(M, item, head) for name, M in masks.items()}
+            sinks = None if self.sinks is None else self.sinks[head : head + 1]
+        sinks = None if sinks is None else sinks.astype(np.float64)
+        masks["bias"] = None if masks["bias"] is None else masks["bias"].astype(np.float64)
+        bias = masks["bias"]
+        if bias is not None and ((bias == 0) | (bias == 1)).all():
+            # added by the model like any other; here it would be taken for a mask of 0 and 1, so
+            # all is moved by 1, which changes no weight
+            masks["bias"] = bias - 1
+            sinks = None if sinks is None else sinks - 1
+        return scaled_dot_product_attention(
+            *(M.astype(np.float64) for M in (Q, K, V)),
+            scale=self.scale,
+            softcap=self.softcap,
+            softmax=True if sinks is None else softmax_with_sinks(sinks),
+            **masks,
+        )
+
+
+def _one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
+    """(b or 1, h or 1, n_q or 1, n_k) → that of one item and one head."""
+    if mask is None:
+        return None
+    return mask[item if mask.shape[0] > 1 else 0, head if mask.shape[1] > 1 else 0]
+
+
+@dataclass(eq=False, repr=False)
+class Taken:
+    """A model's run: the calls of its attention layers, in their order.
+
+    ``print`` says what was recorded, how large it is, and what was not.
+    """
+
+    model: str = ""
+    tokens: list[Any] = field(default_factory=list)  # words of the sequence, or a list an item
+    versions: dict[str, str] = field(default_factory=dict)  # of torch and transformers
+    calls: list[Call] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)  # modules that passed through no known door
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(self.calls)
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def __getitem__(self, layer: int) -> Call:
+        """The first recorded call of a layer."""
+        return self.at(layer)
+
+    def at(self, layer: int, call: int | None = None) -> Call:
+        """A call of a layer; by default the first that was recorded."""
+        for each in self.calls:
+            if each.layer == layer and call in (None, each.call):
+                return each
+        there = ", ".join(dict.fromkeys(str(each.layer) for each in self.calls))
+        step = "" if call is None else f", call {call}"
+        raise ValueError(f"layer {layer}{step} was not captured; the layers {there} were.")
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+        return len(self._header()) + sum(
+            array.nbytes for each in self.calls for array in each.arrays.values()
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"{self.model or 'a model'}: {counted(len(self.calls))}, {megabytes(self.size)}"]
+        for each in self.calls[:40]:
+            b, h, n_q, d_k = each.Q.shape
+            kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
+            lines.append(
+                f"  {each.name} ({each.module or 'the model itself'}, {each.implementation}):"
+                f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
+            )
+        if len(self.calls) > 40:
+            lines.append(f"  … and {len(self.calls) - 40:,} more")
+        if self.missed:
+            lines.append(f"  not captured: {', '.join(self.missed)}")
+        return "\n".join(lines)
+
+    def save(self, path: str | PathLike[str], *, large: bool = False) -> None:
+        """Write one .safetensors: layers.3.Q and so on, and what they mean as JSON beside them.
+
+        What the page would not read is refused with its size, before anything is written;
+        ``large`` writes it all the same, for Python alone.
+
+        Raises
+        ------
+        ValueError
+            One sentence: the ending is another, nothing was captured, or the file is too large.
+        """
+        where = Path(path)
+        if where.suffix.lower() != ".safetensors":
+            raise ValueError(f"{where.name!r} does not end in '.safetensors'.")
+        if not self.calls:
+            raise ValueError("Nothing was captured yet: save after the with block.")
+        if self.size > MAX_FILE and not large:
+            raise ValueError(
+                f"{where.name} would have {megabytes(self.size)}, and the page reads"
+                f" {megabytes(MAX_FILE)}; choose layers=, heads= or queries= of capture, or"
+                " save(…, large=True) for Python alone."
+            )
+        with where.open("wb") as file:
+            file.write(self._header())
+            for each in self.calls:
+                for array in each.arrays.values():
+                    file.write(np.ascontiguousarray(array).tobytes())
+
+    def _header(self) -> bytes:
+        """Eight bytes of length, then the JSON of names, types, shapes, places and metadata."""
+        about: dict[str, Any] = {"model": self.model, "tokens": self.tokens}
+        about |= {"versions": self.versions, "missed": self.missed, "layers": {}}
+        header: dict[str, Any] = {}
+        place = 0
+        for each in self.calls:
+            about["layers"][each.name] = _facts(each)
+            for name, array in each.arrays.items():
+                end = place + array.nbytes
+                header[f"{each.name}.{name}"] = {
+                    "dtype": TYPES[array.dtype.str],
+                    "shape": list(array.shape),
+                    "data_offsets": [place, end],
+                }
+                place = end
+        header["__metadata__"] = {FORMAT: json.dumps(about, ensure_ascii=False)}
+        text = json.dumps(header, ensure_ascii=False).encode()
+        text += b" " * (-len(text) % 8)
+        return len(text).to_bytes(8, "little") + text
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Taken:
+        """Read what :meth:`save`, or the snippet, has written.
+
+        Raises
+        ------
+        BadInput
+            One sentence, where the file is another or damaged.
+        """
+        return cls.of_bytes(Path(path).read_bytes(), Path(path).name)
+
+    @classmethod
+    def of_bytes(cls, content: bytes, where: str = "the file") -> Taken:
+        """The same, of the bytes of the file."""
+        length = int.from_bytes(content[:8], "little")
+        if len(content) < 8 or length > min(len(content) - 8, 64 * MAX_HEADER):
+            raise BadInput(f"{where} is no .safetensors file, or cut off.")
+        try:
+            header = json.loads(content[8 : 8 + length])
+            about = json.loads(header.pop("__metadata__")[FORMAT])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise BadInput(f"{where} holds no capture: attention.capture writes one.") from None
+        types = {name: kind for kind, name in TYPES.items()}
+        try:
+            arrays = {
+                name: _array(content, 8 + length, types[entry["dtype"]], entry)
+                for name, entry in header.items()
+            }
+            return cls.of_arrays(arrays, about)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+            raise BadInput(f"{where} is a damaged capture.") from None
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> Taken:
+        """Arrays by name, as layers.3.Q, and the JSON that stands beside them."""
+        known = {each.name for each in fields(Call)}
+        calls = []
+        for name, facts in about["layers"].items():
+            said = {key: value for key, value in facts.items() if key in known}
+            said |= {key: tuple(said[key]) for key in ("heads", "notes") if key in said}
+            found: dict[str, Any]
+            found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}
+            mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet
+            if mask is not None and mask.dtype == bool:
+                found["allowed"] = mask
+            elif mask is not None:
+                found["bias"] = found.get("bias", 0.0) + mask.astype(np.float64)
+            found |= visible_and_added(found.get("allowed"), found.get("bias"), kind)
+            _, layer, *later = name.split(".")
+            calls.append(_checked(Call(int(layer), int(later[1]) if later else 0, **found, **said)))
+        told = {key: about.get(key) for key in ("model", "tokens", "versions", "missed")}
+        return cls(calls=calls, **{key: value for key, value in told.items() if value is not None})
+
+
+def _facts(call: Call) -> dict[str, Any]:
+    """What the file says of a call beside its arrays: what is not as it mostly is."""
+    skipped = {*ARRAYS, "layer", "call"}
+    told = {each: getattr(call, each.name) for each in fields(Call) if each.name not in skipped}
+    return {each.name: value for each, value in told.items() if value != each.default}
+
+
+def _array(content: bytes, start: int, kind: str, entry: dict[str, Any]) -> np.ndarray:
+    begin, end = entry["data_offsets"]
+    shape = tuple(entry["shape"])
+    count = math.prod(shape)
+    if min(begin, *shape, 0) < 0 or end - begin != count * np.dtype(kind).itemsize:
+        raise ValueError(f"{entry} is damaged")
+    return np.frombuffer(content, kind, count, start + begin).reshape(shape)
+
+
+def _checked(call: Call) -> Call:
+    """Shapes that fit to each other, before anything is computed of them."""
+    (b, h, n_q, d_k), (*_, g, n_k, d) = call.Q.shape, call.K.shape
+    fits = d == d_k and not h % g and call.V.shape[:3] == call.K.shape[:3] == (b, g, n_k)
+    fits &= call.output.shape == (b, h, n_q, call.V.shape[3])
+    for mask in (call.allowed, call.bias):
+        fits &= mask is None or (
+            mask.ndim == 4 and np.broadcast_shapes(mask.shape, (b, h, n_q, n_k)) == (b, h, n_q, n_k)
+        )
+    fits &= call.sinks is None or call.sinks.shape == (h,)
+    if not fits:
+        raise ValueError(f"{call.name} has shapes that do not fit")
+    return call
+
+
+def visible_and_added(
+    allowed: np.ndarray | None, added: np.ndarray | None, dtype: str = "float32"
+) -> dict[str, np.ndarray | None]:
+    """Who may look at whom, and what is added, where numbers such as −3.4e38 hide keys.
+
+    Such a number is taken for what it means. Only where it stands at every key of a query it is
+    left as it is: the weights of such a row are equal, and not 0.
+
+    >>> kept = visible_and_added(None, np.array([[0.5, -3e38], [-3e38, -3e38]]))
+    >>> kept["allowed"].tolist(), kept["bias"].tolist()
+    ([[True, False], [True, True]], [[0.5, 0.0], [-3e+38, -3e+38]])
+    """
+    if added is not None:
+        seen = added > (-3e4 if dtype == "float16" else -1e37)
+        whole = ~seen.any(axis=-1, keepdims=True) & np.isfinite(added).all(axis=-1, keepdims=True)
+        seen = seen | whole
+        if not seen.all():
+            allowed = seen if allowed is None else allowed & seen
+            added = np.where(seen, added, 0)
+        if not added.any():
+            added = None
+    if allowed is not None and allowed.all():
+        allowed = None
+    return {"allowed": allowed, "bias": added}
+
+
+def counted(calls: int) -> str:
+    """
+    >>> counted(1), counted(2)
+    ('1 call', '2 calls')
+    """
+    return f"{calls:,} call{'s' * (calls != 1)}"
+
+
+def megabytes(size: int) -> str:
+    """
+    >>> megabytes(2_500_000), megabytes(1234)
+    ('2.5 MB', '1.2 kB')
+    """
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
+
+
+def checked_tokens(tokens: Any) -> list[Any]:
+    """Words of the sequence, or of each item of the batch; [] where none were given."""
+    if tokens is None:
+        return []
+    if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
+        raise TypeError(f"tokens is {shown(tokens)}; a list of words is wanted, one for each.")
+    words = [each if isinstance(each, str) else list(each) for each in tokens]
+    flat = [word for each in words for word in ([each] if isinstance(each, str) else each)]
+    if not all(isinstance(word, str) for word in flat):
+        odd = next(word for word in flat if not isinstance(word, str))
+        raise TypeError(
+            f"tokens holds {shown(odd)}; words are wanted, as"
+            " tokenizer.convert_ids_to_tokens(…) gives them."
+        )
+    return words

@@ -1,0 +1,195 @@
+"""Whether a capture is right: every layer and head computed again in float64, beside the model's.
+
+What remains is compared, number by number, with what rounding in the model's float type explains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from attention.frameworks.diagnosis import Diagnosis, diagnose
+from attention.frameworks.distance import distance
+from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
+from attention.masks import causal
+from attention.models.taken import Call, Taken
+from attention.trace import AttentionTrace
+
+ROUNDED = 4  # times on the way to a score: its product, scale, cap and mask
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """One call of one layer: how far the model's own output lies from float64."""
+
+    call: Call
+    difference: float  # the largest, over all items, heads and numbers
+    share: float  # of what the float type explains, where this is largest: beyond 1 it does not
+    worst: tuple[int, int]  # item and head, as recorded, where that is
+    agrees: bool  # every number within what its float type explains
+    look_ahead_lost: bool = False  # with a look-ahead mask, which is not in the capture, it does
+    diagnosis: Diagnosis | None = None  # what turns right attention into this, where it does not
+
+    def __str__(self) -> str:
+        call = self.call
+        heads = call.Q.shape[1]
+        said = (
+            f"{call.name} ({call.module}): {heads} head{'s' * (heads > 1)},"
+            f" {self.difference:.1e} at most"
+        )
+        notes = [f"Note: {note}." for note in call.notes]
+        if self.agrees:
+            share = f"{self.share:.0%}" if self.share >= 0.01 else "under 1%"
+            return " ".join([f"{said}, {share} of what {call.dtype} explains.", *notes])
+        item, head = self.worst
+        number = call.heads[head] if call.heads else head
+        parts = [f"{said}."]
+        if self.share > 1:
+            parts = [
+                f"{said}, {self.share:.2g} times what {call.dtype} explains; most of all item"
+                f" {item}, head {number}."
+            ]
+        if self.look_ahead_lost:
+            parts.append(
+                "With a look-ahead (causal) mask it agrees: that mask was in effect, and is not in"
+                " the capture."
+            )
+        if call.replayed is not None and call.replayed > (call.replay_allowed or 0.0):
+            parts.append(
+                f"Asked again, the module answers otherwise by {call.replayed:.1e}"
+                f" (rounding explains {call.replay_allowed or 0.0:.1e})."
+            )
+        if call.dropout:
+            parts.append(f"Dropout of {call.dropout:g} was on: model.eval() turns it off.")
+        return " ".join(
+            [*parts, *notes, *([] if self.diagnosis is None else [str(self.diagnosis)])]
+        )
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """All calls of a capture. ``str`` says each in a sentence."""
+
+    model: str
+    calls: tuple[Verified, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every number of every layer and head does."""
+        return all(each.agrees for each in self.calls)
+
+    @property
+    def difference(self) -> float:
+        """The largest of all."""
+        return max(each.difference for each in self.calls)
+
+    def __str__(self) -> str:
+        wrong = sum(not each.agrees for each in self.calls)
+        count = f"{len(self.calls)} call{'s' * (len(self.calls) > 1)}"
+        verdict = (
+            f"{self.model}: {count}, recomputed in float64; the largest difference from the"
+            f" model's own output is {self.difference:.1e}."
+        )
+        verdict += f" {wrong} of {count} not explained by rounding." if wrong else ""
+        return "\n".join([verdict, *(f"  {each}" for each in self.calls)])
+
+    __repr__ = __str__
+
+
+def verify(taken: Taken | str | PathLike[str]) -> Verification:
+    """Compute every layer and head again in float64 and compare it with the model's own output.
+
+    Parameters
+    ----------
+    taken : Taken, or the file that it was saved to
+
+    A layer that does not agree is handed to :func:`attention.diagnose`, with the item and the head
+    where it agrees least.
+
+    >>> print(verify(recorded))  # doctest: +SKIP
+    gpt2: 1 call, recomputed in float64; the largest difference from the model's own output is \
+3.1e-08.
+      layers.0 (h.0.attn): 4 heads, 3.1e-08 at most, 2% of what float32 explains.
+    """
+    taken = taken if isinstance(taken, Taken) else Taken.load(taken)
+    if not taken.calls:
+        raise ValueError("Nothing was captured: there is nothing to verify.")
+    return Verification(taken.model, tuple(_verified(call) for call in taken.calls))
+
+
+def _verified(call: Call) -> Verified:
+    difference, share = 0.0, -1.0
+    worst = (0, 0)
+    for item, head in np.ndindex(call.Q.shape[:2]):
+        apart, least = _apart(call, item, head)
+        difference = max(difference, apart)
+        if least > share:
+            share, worst = least, (item, head)
+    replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
+    difference = max(difference, call.replayed or 0.0)
+    if share <= 1:
+        return Verified(call, difference, share, worst, replayed)
+    n_q, n_k = call.Q.shape[2], call.K.shape[2]
+    ahead = causal(n_q, n_k, past=n_k - n_q)[None, None]
+    lost = call.allowed is None and _apart(replace(call, allowed=ahead), *worst)[1] <= 1
+    found = None if lost else _diagnosed(call, *worst)
+    return Verified(call, difference, share, worst, False, lost, found)
+
+
+def _apart(call: Call, item: int, head: int) -> tuple[float, float]:
+    """The largest difference of one head, and the largest share of what rounding explains."""
+    trace = call.trace(item, head)
+    apart = distance(call.output[item, head].astype(np.float64), trace.output)
+    with np.errstate(all="ignore"):
+        shares = np.where(apart == 0, 0, apart / rounding(trace, call.dtype))
+    shares = np.where(np.isnan(shares), np.inf, shares)
+    return float(apart.max(initial=0)), float(shares.max(initial=0))
+
+
+def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
+    """(n_q, d_v): what rounding in ``dtype`` may change in each number of the output.
+
+    Each of the few roundings on the way to a score moves it by a share of its size, a sum of
+    products in float32 by a share of its summands; a score that is moved by ε moves weights by ε;
+    and weights, their sum and the output are rounded themselves. Half precision is summed in
+    float32, and float64 too has its softmax in float32 in many models.
+    """
+    unit, sums = UNIT_ROUNDOFF.get(dtype, SINGLE), SINGLE
+    d_k, n_k = trace.K.shape
+    products = np.abs(trace.Q) @ np.abs(trace.K).T * trace.scale
+    sizes = np.abs(trace.scaled)
+    if trace.bias is not None:
+        sizes = sizes + np.abs(np.broadcast_to(trace.bias, sizes.shape))
+    moved = ROUNDED * unit * (1 + sizes) + (d_k + ROUNDED) * sums * products
+    most = np.where(trace.allowed, moved, 0).max(axis=-1, keepdims=True, initial=0)
+    share = np.minimum(2 * most, 2.0) + ROUNDED * unit + (n_k + ROUNDED) * sums
+    return np.asarray(share * (trace.weights @ np.abs(trace.V)) + unit * np.abs(trace.output))
+
+
+def _diagnosed(call: Call, item: int, head: int) -> Diagnosis | None:
+    """What the known mistakes say of one head; a sink is a key of zeros with its own bias."""
+    trace = call.trace(item, head)
+    Q, K, V = trace.Q, trace.K, trace.V
+    inputs: dict[str, Any] = {"allowed": trace.allowed, "scale": trace.scale}
+    inputs |= {"softcap": trace.softcap}
+    bias = trace.bias
+    if call.sinks is not None:
+        K, V = (np.pad(M, ((0, 1), (0, 0))) for M in (K, V))
+        inputs["allowed"] = np.pad(trace.allowed, ((0, 0), (0, 1)), constant_values=True)
+        bias = (
+            np.zeros(trace.scores.shape)
+            if bias is None
+            else np.broadcast_to(bias, trace.scores.shape)
+        )
+        bias = np.pad(bias, ((0, 0), (0, 1)), constant_values=float(call.sinks[head]))
+    if bias is not None:
+        inputs["bias"] = bias
+    try:
+        return diagnose(Q, K, V, output=call.output[item, head], **inputs)
+    except ValueError:  # numbers that no search can compare
+        return None

@@ -1,0 +1,236 @@
+"""What tiny models of many families received and returned (record.py), verified without torch.
+
+By the package, and by plain loops that share nothing with it.
+"""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attention
+from attention.limits import BadInput
+from attention.models.snippet import SNIPPET
+from attention.models.taken import Call, Taken, checked_tokens
+from attention.readers import array_files
+
+FILES = sorted(Path(__file__).with_name("recorded").glob("*.safetensors"))
+DOCS = (Path(__file__).parents[2] / "docs" / "real-models.md").read_text(encoding="utf-8")
+FAMILIES = {
+    "bert",
+    "encoder-layer",
+    "gemma2",
+    "gpt-neox",
+    "gpt-oss",
+    "gpt2",
+    "llama",
+    "mistral",
+    "multihead",
+    "plain",
+    "qwen3",
+    "roberta",
+    "t5",
+    "vit",
+}
+
+
+def recorded(name: str) -> Taken:
+    return Taken.load(Path(__file__).with_name("recorded") / f"{name}.safetensors")
+
+
+def looped(call: Call, item: int, head: int) -> list[list[float]]:
+    """The output of one head, number by number."""
+    key_head = head // (call.Q.shape[1] // call.K.shape[1])
+    Q, K, V = call.Q[item, head], call.K[item, key_head], call.V[item, key_head]
+    rows = []
+
+    def cell(mask, i, j):
+        at = zip((item, head, i, j), mask.shape, strict=True)
+        return mask[tuple(k if n > 1 else 0 for k, n in at)]
+
+    for i in range(len(Q)):
+        grown = []
+        for j in range(len(K)):
+            if call.allowed is not None and not cell(call.allowed, i, j):
+                grown.append(0.0)
+                continue
+            score = math.fsum(float(a) * float(b) for a, b in zip(Q[i], K[j], strict=True))
+            score *= call.scale
+            if call.softcap:
+                score = call.softcap * math.tanh(score / call.softcap)
+            if call.bias is not None:
+                score += float(cell(call.bias, i, j))
+            grown.append(math.exp(score))
+        total = math.fsum(grown) + (0 if call.sinks is None else math.exp(call.sinks[head]))
+        rows.append(
+            [
+                math.fsum(g / total * float(v[c]) for g, v in zip(grown, V, strict=True))
+                for c in range(V.shape[1])
+            ]
+        )
+    return rows
+
+
+def test_all_families_are_there_and_say_with_which_versions_they_were_made():
+    assert {file.stem for file in FILES} == FAMILIES
+    for file in FILES:
+        assert file.stat().st_size < 8_000
+        taken = Taken.load(file)
+        assert {"torch"} <= set(taken.versions), file
+        assert taken.missed == [] and taken.model
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_a_model_answered_is_what_the_package_and_plain_loops_compute(file):
+    taken = Taken.load(file)
+    done = attention.verify(file)
+    assert done.agrees and done.difference <= 1e-6, done
+    for call in taken:
+        for item, head in np.ndindex(call.Q.shape[:2]):
+            wanted = looped(call, item, head)
+            np.testing.assert_allclose(call.output[item, head], wanted, rtol=0, atol=1e-6)
+            trace = call.trace(item, head)
+            np.testing.assert_allclose(trace.output, wanted, rtol=0, atol=1e-12)
+            whole = call.trace().output[item, head]
+            np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-12)
+
+
+def test_what_families_do_besides_was_recorded():
+    assert recorded("gpt-oss")[0].sinks.shape == (4,)
+    assert recorded("gemma2")[0].softcap == 50
+    assert recorded("llama")[0].K.shape[1] == 2
+    assert recorded("t5")[0].bias is not None and recorded("t5")[0].scale == 1
+    assert recorded("t5")[2].K.shape[2] == 6 and recorded("t5")[2].Q.shape[2] == 4
+    mistral = recorded("mistral")[0]
+    assert mistral.window == 3 and not mistral.allowed[0, 0, 5, 2] and mistral.allowed[0, 0, 5, 3]
+    assert recorded("bert").tokens == ["the", "cat", "sat", "on", "the", "mat"]
+    assert recorded("encoder-layer")[0].replayed < 1e-6
+    assert not recorded("multihead")[0].allowed[1, 0, 0, 4:].any()
+    for causal in ("gpt2", "llama", "plain"):
+        assert (recorded(causal)[0].allowed[0, 0] == attention.causal(6, 6)).all()
+
+
+def test_a_capture_that_lost_something_is_found_out_and_said_by_diagnose():
+    call = recorded("gpt2")[0]
+    done = attention.verify(Taken("mine", calls=[replace(call, scale=1.0)]))
+    assert not done.agrees and "the scale" in str(done).lower(), done
+    assert "1 of 1 call not explained by rounding" in str(done)
+    done = attention.verify(Taken("mine", calls=[replace(call, allowed=None)]))
+    assert not done.agrees and "With a look-ahead (causal) mask it agrees" in str(done)
+    lost = (("mistral", "allowed"), ("gpt-oss", "sinks"), ("t5", "bias"), ("gemma2", "softcap"))
+    for name, part in lost:
+        lost = Taken("mine", calls=[replace(recorded(name)[0], **{part: None})])
+        assert not attention.verify(lost).agrees, name
+    sinks = recorded("gpt-oss")[0]
+    shifted = replace(sinks, output=sinks.output + np.float32(0.01), notes=("this came as well",))
+    assert "this came as well" in str(attention.verify(Taken("mine", calls=[shifted])))
+
+
+def test_a_replay_that_lies_apart_and_dropout_are_said():
+    call = replace(recorded("encoder-layer")[0], replayed=0.5)
+    done = attention.verify(Taken("mine", calls=[call]))
+    assert not done.agrees and done.difference == 0.5
+    assert "answers otherwise by 5.0e-01" in str(done)
+    call = replace(recorded("bert")[0], dropout=0.1)
+    call = replace(call, output=call.output * np.float32(1.1))
+    assert "model.eval()" in str(attention.verify(Taken("mine", calls=[call])))
+
+
+def test_half_precision_explains_what_half_precision_does_and_no_more():
+    call = recorded("llama")[0]
+    bits = call.output.view(np.uint32) + np.uint32(0x8000) & np.uint32(0xFFFF0000)
+    rounded = replace(call, output=bits.view(np.float32))  # to bfloat16
+    assert not attention.verify(Taken("mine", calls=[rounded])).agrees
+    assert attention.verify(Taken("mine", calls=[replace(rounded, dtype="bfloat16")])).agrees
+    wrong = replace(call, output=call.output + np.float32(0.2), dtype="bfloat16")
+    assert not attention.verify(Taken("mine", calls=[wrong])).agrees
+
+
+def test_a_file_is_written_as_it_was_read_and_the_readers_of_the_page_take_it(tmp_path):
+    for file in FILES:
+        taken = Taken.load(file)
+        taken.save(tmp_path / file.name)
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes()
+        assert taken.size == file.stat().st_size
+    arrays = array_files.entries("bert.safetensors", FILES[0].read_bytes())
+    np.testing.assert_array_equal(arrays["layers.1.Q"].read(), Taken.load(FILES[0])[1].Q)
+
+
+def test_print_says_what_was_captured_its_size_and_what_was_not():
+    taken = recorded("t5")
+    taken.missed = ["decoder.block.7"]
+    text = repr(taken)
+    assert text.startswith("T5, position bias: 3 calls, 6.6 kB\n")
+    assert "layers.2 (decoder.block.0.layer.1.EncDecAttention, eager): 1 × 4 heads" in text
+    assert text.endswith("not captured: decoder.block.7")
+    assert len(taken) == 3 and taken.at(1, 0).module.endswith("SelfAttention")
+    with pytest.raises(ValueError, match=r"^layer 5 was not captured; the layers 0, 1, 2 were\.$"):
+        taken[5]
+
+
+def test_what_cannot_be_saved_is_one_sentence_that_names_the_size(tmp_path):
+    taken = recorded("bert")
+    with pytest.raises(ValueError, match=r"^'run.npz' does not end in '.safetensors'\.$"):
+        taken.save(tmp_path / "run.npz")
+    with pytest.raises(ValueError, match="Nothing was captured yet"):
+        Taken().save(tmp_path / "run.safetensors")
+    call = taken[0]
+    large = Taken("m", calls=[replace(call, V=np.zeros((1, 4, 6, 90_000), np.float32))])
+    with pytest.raises(ValueError, match=r"would have 8\.6 MB, and the page reads 8\.4 MB"):
+        large.save(tmp_path / "run.safetensors")
+    assert not list(tmp_path.iterdir())
+    large.save(tmp_path / "run.safetensors", large=True)
+    assert (tmp_path / "run.safetensors").stat().st_size == large.size
+
+
+def test_other_and_damaged_files_are_one_sentence(tmp_path):
+    content = FILES[0].read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+
+    def written(header) -> bytes:
+        text = json.dumps(header).encode()
+        return len(text).to_bytes(8, "little") + text + content[8 + length :]
+
+    assert len(Taken.of_bytes(written(header))) == 2
+    about = json.loads(header["__metadata__"]["attention_capture"])
+    del about["layers"]["layers.0"]["scale"]
+    no_scale = {"attention_capture": json.dumps(about)}
+    other = header["layers.0.Q"] | {"shape": [1, 4, 3, 8]}
+    negative = header["layers.0.Q"] | {"data_offsets": [-384, 0]}
+    for damaged, sentence in (
+        (b"", "is no .safetensors file, or cut off"),
+        (content[:100], "is no .safetensors file, or cut off"),
+        (content[:-1], "is a damaged capture"),
+        (written({"a": header["layers.0.Q"]}), "holds no capture"),
+        (written(header | {"__metadata__": no_scale}), "is a damaged capture"),
+        (written(header | {"layers.0.Q": other}), "is a damaged capture"),
+        (written(header | {"layers.0.Q": negative}), "is a damaged capture"),
+    ):
+        with pytest.raises(BadInput, match=f"^the file {re.escape(sentence)}"):
+            Taken.of_bytes(damaged)
+    with pytest.raises(ValueError, match="nothing to verify"):
+        attention.verify(Taken())
+
+
+def test_tokens_are_words():
+    assert checked_tokens(["a", "b"]) == ["a", "b"]
+    assert checked_tokens([["a"], ("b",)]) == [["a"], ["b"]]
+    with pytest.raises(TypeError, match="tokens is 'the cat'; a list of words is wanted"):
+        checked_tokens("the cat")
+    with pytest.raises(TypeError, match="tokens holds 3; words are wanted"):
+        checked_tokens([["a", 3]])
+
+
+def test_the_documentation_has_the_snippet_and_a_row_for_each_family_with_versions():
+    assert f"```python\n{SNIPPET}```" in DOCS
+    assert len(SNIPPET.splitlines()) <= 40 and max(map(len, SNIPPET.splitlines())) <= 100
+    table = DOCS.split("<!-- recorded -->")[1]
+    assert re.search(r"torch [\d.+cpu]+, transformers [\d.]+, NumPy", table)
+    for file in FILES:
+        assert f"| {Taken.load(file).model} |" in table
+    assert "| no |" not in table
