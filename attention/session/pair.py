@@ -248,13 +248,14 @@ def _mask_after(s: Settings) -> Pair:
 
 
 def _by_d_model(s: Settings) -> Pair:
-    if s.d_model is None:
+    d_model = s.d_model
+    if d_model is None:
         raise BadInput("Q, K and V are given themselves here, so there is no d_model.")
-    if s.d_model == s.d_k and 2 in s.possible_heads:
+    if d_model == s.d_k and 2 in s.possible_heads:
         s = replace(s, heads=2, head=0)  # whose keys are half as wide
-    if s.d_model == s.d_k:
+    if d_model == s.d_k:
         raise BadInput(f"d_model and d_k are both {s.d_k} here, so nothing would differ.")
-    return Pair(replace(s, scale=None), replace(s, scale=s.d_model**-0.5))
+    return Pair(replace(s, scale=None), replace(s, scale=d_model**-0.5))
 
 
 def _filled(s: Settings) -> Pair:

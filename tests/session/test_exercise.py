@@ -551,11 +551,11 @@ def test_states_that_have_no_exercise_say_so():
 
 
 def test_an_answer_that_is_rounded_too_far_is_told_so():
-    exercise = Exercise.of(on(1))
-    cell = exercise.blanks[0]
+    exercise = Exercise.of(on(3))
+    cell = exercise.blanks[1]
     value = float(exercise.shown.stages[cell.stage][cell[1:]])
     assert round(value, 1) != round(value, 2)
-    near = Exercise.of(typed(on(1), cell, f"{value:.1f}"))
+    near = Exercise.of(typed(on(3), cell, f"{value:.1f}"))
     assert near.hint(cell).startswith("That is rounded too far: give it to 2 decimals. Look at")
     assert "computed with all digits" in near.remark(cell)
     assert near.remark(Cell("scores", 2, 0)) == ""
