@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from attention.models.taken import Taken
     from attention.models.verify import verify
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = [
     "AttentionTrace",

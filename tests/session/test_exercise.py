@@ -552,7 +552,7 @@ def test_states_that_have_no_exercise_say_so():
 
 def test_an_answer_that_is_rounded_too_far_is_told_so():
     exercise = Exercise.of(on(3))
-    cell = exercise.blanks[1]
+    cell = Cell("output", 2, 1)
     value = float(exercise.shown.stages[cell.stage][cell[1:]])
     assert round(value, 1) != round(value, 2)
     near = Exercise.of(typed(on(3), cell, f"{value:.1f}"))
