@@ -1,6 +1,7 @@
 """What a public function cannot use, it refuses by a sentence of its own."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ CALLS = {  # each public function, and arguments that it takes
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "announce": None},
+    attention.verify: {"taken": Path(__file__).parent / "models/recorded/bert.safetensors"},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
     "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,
@@ -83,8 +85,9 @@ def check(function, arguments, name):
 
 
 def test_every_public_function_is_called_here():
+    # what capture refuses is tested where torch is installed
     called = {function.__name__ for function in CALLS} | set(WRITTEN)
-    assert set(attention.__all__) - called == {"AttentionTrace", "View"}
+    assert set(attention.__all__) - called == {"AttentionTrace", "View", "Taken", "capture"}
 
 
 @pytest.mark.parametrize(

@@ -212,8 +212,13 @@ class Taken:
         Raises
         ------
         BadInput
-            One sentence, where the file is another or damaged.
+            One sentence, where there is no such file, or it is another or damaged.
         """
+        if not isinstance(path, str | PathLike):
+            wanted = "what was captured is wanted, or the path of its file."
+            raise TypeError(f"{shown(path)} is no capture; {wanted}")
+        if not Path(path).is_file():
+            raise BadInput(f"there is no file {path}.")
         return cls.of_bytes(Path(path).read_bytes(), Path(path).name)
 
     @classmethod
