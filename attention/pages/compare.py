@@ -14,7 +14,6 @@ from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.figures.comparison import apart
 from attention.figures.panes import Cell
-from attention.finite import listed
 from attention.frameworks import beside
 from attention.html import pairs as tables
 from attention.limits import BadInput
@@ -164,7 +163,7 @@ def what_changed() -> None:
             if winners := tables.winners(beside.strongest_changed(a, b)):
                 st.html(winners)
             if alike:
-                names = listed([STAGES[both.name].heading for both in alike])
+                names = ", ".join(STAGES[both.name].heading for both in alike)
                 parts.note(f"Alike in A and B, to the bit: {names}.")
             state.page_control(
                 st.toggle,

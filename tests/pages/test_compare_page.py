@@ -43,6 +43,8 @@ def test_each_stage_stands_as_a_as_b_and_as_what_b_is_more():
         assert np.array_equal(ours[seen], b[stage][seen])
         assert np.array_equal(numbers(shown[f"{stage}_difference"]), b[stage] - a[stage])
     assert "X" not in shown
+    notes = " ".join(note.value for note in at.caption) + words(at)
+    assert "Alike in A and B, to the bit: X, W_Q, W_K, W_V, Q, K, V, scores, scaled." in notes
     assert "<li>mask: none → look-ahead (causal)</li>" in words(at)
 
 
