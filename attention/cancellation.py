@@ -40,7 +40,8 @@ def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
 
 
 def _printed(trace: AttentionTrace) -> dict[str, np.ndarray]:
-    stages = {name: getattr(trace, name, None) for name in COMPUTED if name != "weights"}
+    names = (name for name in COMPUTED if name not in ("weights", "context"))
+    stages = {name: getattr(trace, name) for name in names}
     return {name: values for name, values in stages.items() if values is not None}
 
 
@@ -96,14 +97,12 @@ def _errors_before_scores(
         letter, _, step = name.partition("_")
         if step not in ("normed", "rotated") or getattr(trace, name) is None:
             continue
-        before: np.ndarray = getattr(trace, last[letter])
-        error = e[last[letter]] + 4 * eps * np.abs(before)
+        before, error = getattr(trace, last[letter]), e[last[letter]]
         if step == "rotated" and trace.rotary is not None:
             first = trace.rotary.offset if letter == "Q" else 0
-            e[name] = trace.rotary.error(error, first)
+            e[name] = trace.rotary.error(before, error, first)
         else:  # a number times another is 0 only where it was 0 before
-            where = np.abs(before) <= e[last[letter]]
-            e[name] = np.where(where, np.abs(getattr(trace, name)), 0)
+            e[name] = np.where(np.abs(before) <= error, np.abs(getattr(trace, name)), 0)
         last[letter] = name
     return last["Q"], last["K"]
 

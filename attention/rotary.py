@@ -81,14 +81,20 @@ class Rotary:
             rotated[..., b] = M[..., b] * cos + M[..., a] * sin
         return locked(rotated)
 
-    def error(self, e: np.ndarray, first: int = 0) -> np.ndarray:
-        """How far the rotated numbers may be off where each of Q or K is at most ``e`` off."""
-        a, b = self.pairs_of(e.shape[-1])
-        cos, sin = (np.abs(part) for part in self.cos_sin(e.shape, first))
-        mixed = e.copy()
-        mixed[..., a] = e[..., a] * cos + e[..., b] * sin
-        mixed[..., b] = e[..., b] * cos + e[..., a] * sin
-        return mixed
+    def error(self, M: np.ndarray, e: ArrayLike, first: int = 0) -> np.ndarray:
+        """How far the rotated numbers may be off where those of M are at most ``e`` off.
+
+        What cos and sin are off is that of their angle, which is rounded too.
+        """
+        eps, size = np.finfo(M.dtype).eps, np.abs(M)
+        (a, b), mixed = self.pairs_of(M.shape[-1]), e + 4 * eps * size
+        old = mixed.copy()
+        angles = np.abs(self.angles(M.shape, first))
+        cos, sin = (np.abs(part) for part in self.cos_sin(M.shape, first))
+        off = self.factor * eps * angles * (size[..., a] + size[..., b])
+        mixed[..., a] = old[..., a] * cos + old[..., b] * sin + off
+        mixed[..., b] = old[..., b] * cos + old[..., a] * sin + off
+        return np.asarray(mixed)
 
     def pairs_of(self, d_k: int) -> tuple[slice, slice]:
         """The columns of the first and of the second number of each pair."""
@@ -102,9 +108,13 @@ class Rotary:
         given: Any = self.frequencies
         return _plain(self._width(d_k), self.base) if given is None else np.array(given)
 
+    def angles(self, shape: tuple[int, ...], first: int = 0) -> np.ndarray:
+        """θ of each pair of rows from position ``first`` on, (n, width / 2)."""
+        return np.asarray(np.arange(first, first + shape[-2])[:, None] * self.turns(shape[-1]))
+
     def cos_sin(self, shape: tuple[int, ...], first: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """factor · cos θ and factor · sin θ of rows from ``first`` on, (n, width / 2)."""
-        angles = np.arange(first, first + shape[-2])[:, None] * self.turns(shape[-1])
+        angles = self.angles(shape, first)
         return self.factor * np.cos(angles), self.factor * np.sin(angles)
 
     def _width(self, d_k: int) -> int:
