@@ -30,8 +30,39 @@ def _as_always(view: View, name: str) -> tuple[str, str]:
 def _projection(view: View, name: str) -> tuple[str, str]:
     if f"W_{name}" not in view.stages:
         return "given", ""
-    crossed = name in ("K", "V") and "memory" in view.stages
-    return STAGES[name].formula.replace("X", "Y") if crossed else "", ""
+    source = STAGES[view.source("X" if name == "Q" else "memory")].heading
+    source = f"({source})" if " " in source else source
+    return f"{source} W_{name}{_with_bias(view, name)}", ""
+
+
+def _projected(view: View, name: str) -> tuple[str, str]:
+    return f"{STAGES[name].formula}{_with_bias(view, 'O')}", ""
+
+
+def _with_bias(view: View, letter: str) -> str:
+    return f" + b_{letter}" * (f"b_{letter}" in view.stages)
+
+
+_FUNCTIONS = {"normed": "RMSNorm", "rotated": "RoPE"}
+
+
+def prepared(view: View, letter: str, before: str = "") -> str:
+    """Q or K as it stands here, or ``before`` a stage: ``RoPE(RMSNorm(Q))``."""
+    source = view.source(letter, before)
+    if source == letter:
+        return letter
+    return f"{_FUNCTIONS[source.partition('_')[2]]}({prepared(view, letter, source)})"
+
+
+def _prepared(view: View, name: str) -> tuple[str, str]:
+    letter, _, step = name.partition("_")
+    whole = step == "normed" and view.norm is not None and view.norm.whole and view.heads > 1
+    formula = f"{_FUNCTIONS[step]}({prepared(view, letter, name)})"
+    return formula, "Divided by the root of the mean square of all heads, times the gain." * whole
+
+
+def _scores(view: View, name: str) -> tuple[str, str]:
+    return f"{prepared(view, 'Q')} {prepared(view, 'K')}ᵀ", ""
 
 
 def _scaled(view: View, name: str) -> tuple[str, str]:
@@ -81,11 +112,14 @@ _SPECIAL = {
     "Q": _projection,
     "K": _projection,
     "V": _projection,
+    **dict.fromkeys(("Q_normed", "K_normed", "Q_rotated", "K_rotated"), _prepared),
+    "scores": _scores,
     "scaled": _scaled,
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,
     "output": _output,
+    "projected": _projected,
     "context": _context,
 }
 
@@ -98,7 +132,8 @@ def formula(view: View) -> list[tuple[str, str | None]]:
     parts: list[tuple[str, str | None]] = [("Attention", "output"), ("(Q, K, V) = ", None)]
     if view.softmax:
         parts.append(("softmax", "weights"))
-    parts += [("( ", None), ("Q", "Q"), (" ", None), ("Kᵀ", "K")]
+    Q, K = view.source("Q"), view.source("K")
+    parts += [("( ", None), (prepared(view, "Q"), Q), (" ", None), (f"{prepared(view, 'K')}ᵀ", K)]
     if view.divides_by_root:
         parts.append((" / √d_k", "scaled"))
     elif view.scale != 1:

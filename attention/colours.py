@@ -13,6 +13,7 @@ import numpy as np
 from attention.stages import STAGES
 from attention.view import View
 
+ROTATED = ("Q_rotated", "K_rotated")  # compared with what was rotated
 HIDING = -1e8  # a bias that low hides a key for all that can be seen
 
 # A role names what a colour says; each palette gives it a scale or a colour. The scales end where
@@ -76,6 +77,7 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
     """
     most: dict[str, float] = {}
     words = {name: STAGES[name].limits for name in view.stages}
+    words |= {n: STAGES[view.source(n[0], n)].limits for n in ROTATED if n in words}
     if not view.softmax:
         words["V"] = "V alone"
     for name, matrix in view.stages.items():
