@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attention.biases import alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.masks import (
@@ -14,6 +15,7 @@ from attention.masks import (
     padding,
     real_tokens,
     sliding_window,
+    window,
 )
 from attention.paper import Paper
 from attention.scores import soft_cap, softmax_in
@@ -37,6 +39,8 @@ __all__ = [
     "Paper",
     "Taken",
     "View",
+    "alibi",
+    "alibi_slopes",
     "capture",
     "causal",
     "causal_lower_right",
@@ -51,6 +55,7 @@ __all__ = [
     "padding",
     "paper_figure",
     "real_tokens",
+    "relative_bias",
     "repeat_heads",
     "report",
     "save",
@@ -61,6 +66,7 @@ __all__ = [
     "softmax_in",
     "split_heads",
     "verify",
+    "window",
 ]
 
 UPPER = {  # names of upper rooms, loaded when they are first used

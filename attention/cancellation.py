@@ -14,6 +14,7 @@ from attention.heads import join_heads, split_heads
 from attention.trace import AttentionTrace
 
 MOST = 2**20  # scores; of more no numbers are printed
+PRINTED = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "output", "joined", "projected")
 SMALL = 0.01  # what is larger is printed as it is, whatever its error
 Error = np.ndarray | float  # at most; 0: exact
 
@@ -39,8 +40,7 @@ def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
 
 
 def _printed(trace: AttentionTrace) -> dict[str, np.ndarray]:
-    names = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "output", "joined", "projected")
-    stages = {name: getattr(trace, name) for name in names}
+    stages = {name: getattr(trace, name) for name in PRINTED}
     return {name: values for name, values in stages.items() if values is not None}
 
 
@@ -71,7 +71,7 @@ def _errors(trace: AttentionTrace) -> dict[str, Error]:
     added = 0.0 if trace.bias is None else eps * (np.abs(trace.scaled) + np.abs(trace.bias))
     e["masked"] = np.where(trace.allowed, e["scaled"] + added, 0)
     e_weights = e["masked"]
-    if trace.softmax:
+    if trace.softmax is True:
         worst = np.max(e["masked"], axis=-1, keepdims=True, initial=0)
         e_weights = trace.weights * (2 * worst + (trace.weights.shape[-1] + 4) * eps)
     V = np.where(np.isfinite(trace.V), trace.V, 0)

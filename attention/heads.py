@@ -11,7 +11,8 @@ from attention.arrays import as_floats, check_count, check_fits, check_lead, wit
 from attention.conversion import as_array, as_numbers, kept, locked
 from attention.hints import hinting
 from attention.layouts import repeat_heads
-from attention.scores import Softmax
+from attention.mods import MaskMod, ScoreMod, of_heads
+from attention.scores import AnySoftmax
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
@@ -54,7 +55,10 @@ def multi_head_attention(
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
 ) -> AttentionTrace:
     """Split Q, K and V into heads, let each attend on its own, and join them again.
 
@@ -73,8 +77,8 @@ def multi_head_attention(
     allowed, bias : array_like, (…, n_q, n_k), the same for every head, or (…, h, n_q, n_k)
         As in :func:`scaled_dot_product_attention`. With all its axes a mask may have one for the
         heads: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch.
-    scale, softcap, softmax :
-        As in :func:`scaled_dot_product_attention`; d_k is that of one head.
+    scale, softcap, score_mod, mask_mod, softmax, sinks :
+        As in :func:`scaled_dot_product_attention`; d_k is that of one head. One sink, or (h,).
 
     Raises
     ------
@@ -97,8 +101,20 @@ def multi_head_attention(
         check_columns(Q, K)
         if kv_heads < heads:
             K, V = (locked(repeat_heads(M, heads)) for M in (K, V))
+    if heads > 1 and len(scores) == 2:  # the one leading axis is that of the heads
+        score_mod, mask_mod = of_heads(score_mod), of_heads(mask_mod)
     trace = scaled_dot_product_attention(
-        Q, K, V, allowed=allowed, bias=bias, scale=scale, softcap=softcap, softmax=softmax
+        Q,
+        K,
+        V,
+        allowed=allowed,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        score_mod=score_mod,
+        mask_mod=mask_mod,
+        softmax=softmax,
+        sinks=sinks,
     )
     joined = join_heads(trace.output) if heads > 1 else trace.output
     if W_O is None:
@@ -124,7 +140,10 @@ def self_attention(
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
 ) -> AttentionTrace:
     """Turn word embeddings into queries, keys and values, and let them attend.
 
@@ -138,7 +157,7 @@ def self_attention(
         d_memory rows. Default: X itself.
     heads, kv_heads, W_O :
         h, g and the weights behind the heads, as in :func:`multi_head_attention`.
-    allowed, bias, scale, softcap, softmax :
+    allowed, bias, scale, softcap, score_mod, mask_mod, softmax, sinks :
         As in :func:`scaled_dot_product_attention`.
 
     Raises
@@ -170,7 +189,10 @@ def self_attention(
         bias=bias,
         scale=scale,
         softcap=softcap,
+        score_mod=score_mod,
+        mask_mod=mask_mod,
         softmax=softmax,
+        sinks=sinks,
     )
     memory = None if memory is None else source
     return replace(trace, X=X, memory=memory, W_Q=W_Q, W_K=W_K, W_V=W_V)

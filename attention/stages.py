@@ -156,6 +156,16 @@ _ROWS = (
         sources=(("scaled", "cell"),),
     ),
     Stage(
+        "modified",
+        formula="score_mod(scaled)",
+        sentence="What the given function makes of each score.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
+        sources=(("scaled", "cell"),),
+    ),
+    Stage(
         "mask",
         symbol="M",
         heading="M",

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from attention.cancellation import zeros_of
 from attention.conversion import shown
+from attention.scores import share_of_sink
 from attention.stages import PROJECTIONS, STAGES
 from attention.trace import AttentionTrace
 
@@ -34,10 +36,11 @@ class View:
     allowed: np.ndarray  # (n_q, n_k)
     scale: float
     bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
-    softmax: bool = True
+    softmax: bool | str = True  # as in AttentionTrace
     head: int = 0  # which one, of `heads`
     heads: int = 1
     softcap: float | None = None
+    sink: float | None = None  # a score of no key, in the sum of each row
     # where a stage is 0 but for what rounding left, which is printed as 0
     zeros: Mapping[str, np.ndarray] = field(default_factory=dict)
 
@@ -109,6 +112,7 @@ class View:
             head,
             heads,
             trace.softcap,
+            None if trace.sinks is None else float(pick(trace.sinks[..., None, None])[0, 0]),
             zeros,
         )
 
@@ -118,6 +122,11 @@ class View:
         if where is None or where.shape != matrix.shape:
             return matrix
         return np.where(where, matrix.dtype.type(0), matrix)
+
+    @property
+    def sunk(self) -> np.ndarray | None:
+        """(n_q,), the share of each query that goes to the sink, where there is one."""
+        return None if self.sink is None else share_of_sink(self.stages["masked"], self.sink)
 
     @property
     def divides_by_root(self) -> bool:
@@ -139,17 +148,25 @@ class View:
     def source(self, name: str) -> str:
         """The stage that ``name`` stands for here.
 
-        Without a second sequence the memory is X; with a soft cap the capped scores are masked.
+        Without a second sequence the memory is X.
         """
         if name == "memory" and "memory" not in self.stages:
             return "X"
         return name
 
+    def last(self, name: str, before: str = "") -> str:
+        """The stage that stands for ``name`` here: it, or what was made of it last, ``before``
+        another stage is made.
+        """
+        stands = name
+        for later in takewhile(lambda later: later != before, LATER.get(name, ())):
+            stands = later if later in self.stages else stands
+        return stands
+
     def sources(self, name: str) -> list[tuple[str, str]]:
         """The stages here that a cell of ``name`` comes from, and which part of each."""
-        capped = name == "masked" and "capped" in self.stages
         found = (
-            ("capped" if capped and source == "scaled" else self.source(source), part)
+            (self.source(self.last(source, before=name)), part)
             for source, part in STAGES[name].sources
         )
         return [(source, part) for source, part in found if source in self.stages]
@@ -210,6 +227,8 @@ def _one(values: np.ndarray, lead: tuple[int, ...], place: int) -> np.ndarray:
     return whole[np.unravel_index(place, lead)] if lead else whole
 
 
+# what may be made of a stage before it goes on, in this order
+LATER = {"scaled": ("capped", "modified")}
 WITHOUT_HEADS = ("X", "memory", "joined", "projected")
 
 

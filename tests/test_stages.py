@@ -14,7 +14,13 @@ README = Path(__file__).parents[1] / "README.md"
 MADE = ("mask", "context")  # from what a trace keeps: allowed and bias, the output
 EYE = np.eye(2)
 COMPLETE = self_attention(
-    EYE, EYE, EYE, EYE, memory=EYE, heads=2, W_O=EYE, softcap=5, allowed=[[True, False]] * 2
+    *(EYE, EYE, EYE, EYE),
+    memory=EYE,
+    heads=2,
+    W_O=EYE,
+    softcap=5,
+    score_mod=lambda score, b, h, q, k: score + q,
+    allowed=[[True, False]] * 2,
 )
 
 

@@ -134,8 +134,9 @@ ARRAYS = [field.name for field in fields(AttentionTrace) if field.name not in NO
 def complete():
     """A trace in which no stage is missing."""
     X, W = draw((2, 3, 4)), [draw((4, 4), seed) for seed in range(4)]
+    parts = {"softcap": 2, "score_mod": lambda score, b, h, q, k: score + q, "sinks": [0.5, 1]}
     return self_attention(
-        X, *W[:3], memory=draw((5, 4), 9), heads=2, W_O=W[3], bias=draw((3, 5), 8), softcap=2
+        X, *W[:3], memory=draw((5, 4), 9), heads=2, W_O=W[3], bias=draw((3, 5), 8), **parts
     )
 
 

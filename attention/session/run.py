@@ -110,7 +110,7 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {"capped"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent = {"capped", "modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
     if allowed(s).all():
         absent.add("mask")
     if "W_O" not in s.matrices:
