@@ -17,7 +17,16 @@ from attention.masks import (
     sliding_window,
     window,
 )
+from attention.norms import RMSNorm
 from attention.paper import Paper
+from attention.positions import sinusoidal
+from attention.rotary import (
+    Rotary,
+    linear_frequencies,
+    ntk_frequencies,
+    yarn_factor,
+    yarn_frequencies,
+)
 from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.view import View
@@ -37,6 +46,8 @@ __version__ = "0.4.0"
 __all__ = [
     "AttentionTrace",
     "Paper",
+    "RMSNorm",
+    "Rotary",
     "Taken",
     "View",
     "alibi",
@@ -51,7 +62,9 @@ __all__ = [
     "initialise",
     "join_heads",
     "lengthened",
+    "linear_frequencies",
     "multi_head_attention",
+    "ntk_frequencies",
     "padding",
     "paper_figure",
     "real_tokens",
@@ -61,12 +74,15 @@ __all__ = [
     "save",
     "scaled_dot_product_attention",
     "self_attention",
+    "sinusoidal",
     "sliding_window",
     "soft_cap",
     "softmax_in",
     "split_heads",
     "verify",
     "window",
+    "yarn_factor",
+    "yarn_frequencies",
 ]
 
 UPPER = {  # names of upper rooms, loaded when they are first used

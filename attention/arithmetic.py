@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.captions import fills
-from attention.numbers import number
+from attention.numbers import exact, number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
@@ -56,7 +56,7 @@ class Walk:
 
 def walk(view: View, i: int) -> Walk:
     """Take query ``i`` against every key, one at a time: from dot products to the weighted sum."""
-    Q, K, V = (view.stages[name] for name in "QKV")
+    Q, K, V = (view.stages[view.source(name)] for name in "QKV")
     keys, seen = range(len(K)), view.allowed[i]
     with np.errstate(all="ignore"):
         products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K])
@@ -139,14 +139,19 @@ def vector(values: Numbers, digits: int = 2) -> str:
     return f"[{abridged([number(v, digits) for v in values], ', ')}]"
 
 
-def dot(a: Numbers, b: Numbers, total: float, digits: int = 2) -> list[str]:
+def dot(
+    a: Numbers, b: Numbers, total: float, digits: int = 2, added: float | None = None
+) -> list[str]:
     """Three lines: the products to take, the products, and their sum as it stands in the stage.
 
-    The sum is handed in: added up anew, in another order, it could differ in its last bit.
+    The sum is handed in: added up anew, in another order, it could differ in its last bit. A bias
+    is ``added`` in the end.
     """
     with np.errstate(all="ignore"):
         products = [_factor(x * y, digits) for x, y in zip(a, b, strict=True)]
-    return [terms(a, b, digits), "= " + abridged(products, " + "), "= " + number(total, digits)]
+    more = "" if added is None else f" + {_factor(added, digits)}"
+    work = [f"{terms(a, b, digits)}{more}", f"= {abridged(products, ' + ')}{more}"]
+    return [*work, "= " + number(total, digits)]
 
 
 def terms(a: Numbers, b: Numbers, digits: int = 2) -> str:
@@ -165,7 +170,7 @@ def _given(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
-    """A cell of ``left @ right``: row i of one, column j of the other."""
+    """A cell of ``left @ right``, and of a bias: row i of one, column j of the other."""
 
     def lines(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         rows, columns = view.source(left), view.source(right)
@@ -176,13 +181,67 @@ def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
             f"row of {STAGES[rows].heading} ({left_word}) = {vector(a, digits)}",
             f"column of {STAGES[columns].heading} ({right_word}) = {vector(b, digits)}",
         ]
-        return head + dot(a, b, view.printed(stage)[i, j], digits)
+        bias = view.stages.get(right.replace("W_", "b_"))
+        added = None if bias is None else bias[0, j]
+        return head + dot(a, b, view.printed(stage)[i, j], digits, added)
 
     return lines
 
 
+def _sum(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    parts = [_factor(view.printed(source)[i, j], digits) for source, _ in view.sources(stage)]
+    return [" + ".join(parts), f"= {number(view.printed(stage)[i, j], digits)}"]
+
+
+def _normed(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    letter = stage[0]
+    if view.norm is None or letter not in view.root_mean_squares:
+        return _given(view, stage, i, j, digits)
+    source = view.source(letter, stage)
+    row, root = view.printed(source)[i], view.root_mean_squares[letter][i]
+    gain = view.norm.gain_of_head(letter, len(row), view.head, view.heads)[j]
+    said = f"row of {STAGES[source].heading} = {vector(row, digits)}"
+    mean = f"({abridged([f'{_factor(x, digits)}²' for x in row], ' + ')}) / {len(row)}"
+    if view.norm.whole and view.heads > 1:
+        mean = f"mean of its squares in all {view.heads} heads"
+    times = "" if getattr(view.norm, f"gain_{letter}") is None else f" · {_factor(gain, digits)}"
+    return [
+        said,
+        f"√({mean} + {exact(view.norm.eps)}) = {number(root, digits)}",
+        f"{_factor(row[j], digits)} / {number(root, digits)}{times}",
+        f"= {number(view.printed(stage)[i, j], digits)}",
+    ]
+
+
+def _rotated(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    if view.rotary is None:
+        return _given(view, stage, i, j, digits)
+    source = view.source(stage[0], stage)
+    row, result = view.printed(source)[i], number(view.printed(stage)[i, j], digits)
+    d_k, position = len(row), i + (view.rotary.offset if stage[0] == "Q" else 0)
+    first, second = (list(range(d_k)[part]) for part in view.rotary.pairs_of(d_k))
+    if j not in first + second:
+        why = f"only the first {2 * len(first)} columns are rotated; this one stays"
+        return [why, f"= {result}"]
+    k, turned = (first.index(j), True) if j in first else (second.index(j), False)
+    frequency = view.rotary.turns(d_k)[k]
+    angle = position * frequency
+    a, b = row[first[k]], row[second[k]]
+    cos, sin = (_factor(wave(angle), digits) for wave in (math.cos, math.sin))
+    a, b = _factor(a, digits), _factor(b, digits)
+    work = f"{a}·{cos} − {b}·{sin}" if turned else f"{b}·{cos} + {a}·{sin}"
+    factor = view.rotary.factor
+    return [
+        f"pair {k + 1}: columns {first[k] + 1} and {second[k] + 1}",
+        f"θ = position × frequency = {position} × {number(frequency, 6)} = {number(angle, 6)}",
+        "a cos θ − b sin θ" if turned else "b cos θ + a sin θ",
+        work if factor == 1 else f"({work}) · {number(factor, digits)}",
+        f"= {result}",
+    ]
+
+
 def _scores(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    q, k = view.printed("Q")[i], view.printed("K")[j]
+    q, k = view.printed(view.source("Q"))[i], view.printed(view.source("K"))[j]
     total = view.printed("scores")[i, j]
     return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, total, digits)]
 
@@ -216,13 +275,13 @@ def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _modified(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    before = view.last("scaled", before=stage)
+    before = view.source("scaled", stage)
     made = number(view.printed(stage)[i, j], digits)
     return [f"score_mod makes of {number(view.printed(before)[i, j], digits)}", f"= {made}"]
 
 
 def _masked(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    scaled = number(view.printed(view.last("scaled"))[i, j], digits)
+    scaled = number(view.printed(view.source("scaled"))[i, j], digits)
     if not view.allowed[i, j]:
         return ["this query may not look at this key", f"{scaled} becomes −∞"]
     if view.bias is not None and view.bias[i, j] != 0:
@@ -316,6 +375,9 @@ def _context(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 _CELLS: dict[str, Lines] = {
+    "X_P": _sum,
+    **dict.fromkeys(("Q_normed", "K_normed"), _normed),
+    **dict.fromkeys(("Q_rotated", "K_rotated"), _rotated),
     "Q": _product("X", "W_Q", "the token", "the dimension"),
     "K": _product("memory", "W_K", "the token", "the dimension"),
     "V": _product("memory", "W_V", "the token", "the dimension"),

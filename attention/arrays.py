@@ -193,6 +193,24 @@ def check_count(name: str, given: Any, least: int = 1) -> int:
     return count
 
 
+def check_switch(name: str, given: Any) -> bool:
+    """An argument that is True or False."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise TypeError(f"{name} is {shown(given)}; True or False is wanted.")
+    return bool(given)
+
+
+def check_vector(record: object, name: str) -> None:
+    """Keep a field of a frozen record, numbers in one row, as a tuple of floats, or as None."""
+    given = getattr(record, name)
+    if given is None:
+        return
+    numbers = as_numbers(name, given)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} has shape {numbers.shape}; numbers in one row are wanted.")
+    object.__setattr__(record, name, tuple(numbers.astype(np.float64).tolist()))
+
+
 def add_mask(
     scores: np.ndarray, bias: np.ndarray | None, allowed: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:

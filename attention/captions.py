@@ -31,8 +31,39 @@ def _as_always(view: View, name: str) -> tuple[str, str]:
 def _projection(view: View, name: str) -> tuple[str, str]:
     if f"W_{name}" not in view.stages:
         return "given", ""
-    crossed = name in ("K", "V") and "memory" in view.stages
-    return STAGES[name].formula.replace("X", "Y") if crossed else "", ""
+    source = STAGES[view.source("X" if name == "Q" else "memory")].heading
+    source = f"({source})" if " " in source else source
+    return f"{source} W_{name}{_with_bias(view, name)}", ""
+
+
+def _projected(view: View, name: str) -> tuple[str, str]:
+    return f"{STAGES[name].formula}{_with_bias(view, 'O')}", ""
+
+
+def _with_bias(view: View, letter: str) -> str:
+    return f" + b_{letter}" * (f"b_{letter}" in view.stages)
+
+
+_FUNCTIONS = {"normed": "RMSNorm", "rotated": "RoPE"}
+
+
+def prepared(view: View, letter: str, before: str = "") -> str:
+    """Q or K as it stands here, or ``before`` a stage: ``RoPE(RMSNorm(Q))``."""
+    source = view.source(letter, before)
+    if source == letter:
+        return letter
+    return f"{_FUNCTIONS[source.partition('_')[2]]}({prepared(view, letter, source)})"
+
+
+def _prepared(view: View, name: str) -> tuple[str, str]:
+    letter, _, step = name.partition("_")
+    whole = step == "normed" and view.norm is not None and view.norm.whole and view.heads > 1
+    formula = f"{_FUNCTIONS[step]}({prepared(view, letter, name)})"
+    return formula, "Divided by the root of the mean square of all heads, times the gain." * whole
+
+
+def _scores(view: View, name: str) -> tuple[str, str]:
+    return f"{prepared(view, 'Q')} {prepared(view, 'K')}ᵀ", ""
 
 
 def _scaled(view: View, name: str) -> tuple[str, str]:
@@ -53,7 +84,7 @@ def _mask(view: View, name: str) -> tuple[str, str]:
 
 
 def _masked(view: View, name: str) -> tuple[str, str]:
-    before = view.last("scaled")
+    before = view.source("scaled", name)
     formula = "" if before == "scaled" else f"{before} + M"
     if view.bias is not None:
         added = "Hidden keys get −1e9 added, as tutorials do."
@@ -81,7 +112,7 @@ def _weights(view: View, name: str) -> tuple[str, str]:
 
 
 def _modified(view: View, name: str) -> tuple[str, str]:
-    return f"score_mod({view.last('scaled', before=name)})", ""
+    return f"score_mod({view.source('scaled', name)})", ""
 
 
 def _output(view: View, name: str) -> tuple[str, str]:
@@ -99,12 +130,15 @@ _SPECIAL = {
     "Q": _projection,
     "K": _projection,
     "V": _projection,
+    **dict.fromkeys(("Q_normed", "K_normed", "Q_rotated", "K_rotated"), _prepared),
+    "scores": _scores,
     "scaled": _scaled,
     "modified": _modified,
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,
     "output": _output,
+    "projected": _projected,
     "context": _context,
 }
 
@@ -118,7 +152,8 @@ def formula(view: View) -> list[tuple[str, str | None]]:
     if view.softmax:
         name = "softmax" if view.softmax is True else str(view.softmax)
         parts.append((name, "weights"))
-    parts += [("( ", None), ("Q", "Q"), (" ", None), ("Kᵀ", "K")]
+    Q, K = view.source("Q"), view.source("K")
+    parts += [("( ", None), (prepared(view, "Q"), Q), (" ", None), (f"{prepared(view, 'K')}ᵀ", K)]
     if view.divides_by_root:
         parts.append((" / √d_k", "scaled"))
     elif view.scale != 1:

@@ -14,6 +14,7 @@ from attention.scores import SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
+ROTATED = ("Q_rotated", "K_rotated")  # compared with what was rotated
 HIDING = -1e8  # a bias that low hides a key for all that can be seen
 
 # A role names what a colour says; each palette gives it a scale or a colour. The scales end where
@@ -77,6 +78,7 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
     """
     most: dict[str, float] = {}
     words = {name: STAGES[name].limits for name in view.stages}
+    words |= {n: STAGES[view.source(n[0], n)].limits for n in ROTATED if n in words}
     if view.softmax is not True:
         words["V"] = "V alone"
     for name, matrix in view.stages.items():

@@ -27,6 +27,9 @@ from attention.conversion import kept
 from attention.finite import warnings_of
 from attention.hints import hinting
 from attention.mods import MaskMod, ScoreMod, mask_of, modify
+from attention.norms import RMSNorm
+from attention.prepared import last, prepared
+from attention.rotary import Rotary
 from attention.scores import (
     AnySoftmax,
     check_sinks,
@@ -35,6 +38,7 @@ from attention.scores import (
     soft_cap,
     softmax_of,
 )
+from attention.stages import STAGES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,10 +50,10 @@ class AttentionTrace:
     written to, nor is one shared with the caller: to change numbers, take a ``.copy()``.
     """
 
-    Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q
-    K: np.ndarray  # (…, n_k, d_k)  keys     X W_K
-    V: np.ndarray  # (…, n_k, d_v)  values   X W_V
-    scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ
+    Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q + b_Q
+    K: np.ndarray  # (…, n_k, d_k)  keys     X W_K + b_K
+    V: np.ndarray  # (…, n_k, d_v)  values   X W_V + b_V
+    scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ, of the normed and rotated ones if there are any
     scaled: np.ndarray  # (…, n_q, n_k)  scores × scale
     masked: np.ndarray  # (…, n_q, n_k)  scaled (capped, modified) + M where allowed, −∞ elsewhere
     weights: np.ndarray  # (…, n_q, n_k)  softmax of each row
@@ -65,11 +69,23 @@ class AttentionTrace:
     X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
     memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
     joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
-    projected: np.ndarray | None = None  # (…, n_q, d_out)  joined W_O
+    projected: np.ndarray | None = None  # (…, n_q, d_out)  joined W_O + b_O
     W_Q: np.ndarray | None = None  # (d_model, h · d_k)
     W_K: np.ndarray | None = None  # (d_model, g · d_k), g heads of keys and values
     W_V: np.ndarray | None = None  # (d_model, g · d_v)
     W_O: np.ndarray | None = None  # (h · d_v, d_out)
+    b_Q: np.ndarray | None = None  # (1, h · d_k)
+    b_K: np.ndarray | None = None  # (1, g · d_k)
+    b_V: np.ndarray | None = None  # (1, g · d_v)
+    b_O: np.ndarray | None = None  # (1, d_out)
+    P: np.ndarray | None = None  # (…, n_q, d_model)  positions
+    X_P: np.ndarray | None = None  # (…, n_q, d_model)  X + P
+    norm: RMSNorm | None = None
+    Q_normed: np.ndarray | None = None  # (…, n_q, d_k)
+    K_normed: np.ndarray | None = None  # (…, n_k, d_k)
+    rotary: Rotary | None = None
+    Q_rotated: np.ndarray | None = None  # (…, n_q, d_k)
+    K_rotated: np.ndarray | None = None  # (…, n_k, d_k)
 
     def __post_init__(self) -> None:
         """Make every stage read-only; an array handed in stays as its owner has it."""
@@ -123,6 +139,15 @@ class AttentionTrace:
         return warnings_of(self)
 
 
+def reading_order(trace: AttentionTrace) -> list[str]:
+    """The names of all stages in the order in which this trace computes them."""
+    names = list(STAGES)
+    if trace.norm is not None and trace.norm.after_rotary:
+        k = names.index("Q_normed")
+        names[k : k + 4] = [*names[k + 2 : k + 4], *names[k : k + 2]]
+    return names
+
+
 @hinting
 def scaled_dot_product_attention(
     Q: ArrayLike,
@@ -137,6 +162,8 @@ def scaled_dot_product_attention(
     mask_mod: MaskMod | None = None,
     softmax: AnySoftmax = True,
     sinks: ArrayLike | None = None,
+    norm: RMSNorm | None = None,
+    rotary: Rotary | None = None,
 ) -> AttentionTrace:
     """Let every query look at the keys and take the weighted sum of their values.
 
@@ -170,6 +197,11 @@ def scaled_dot_product_attention(
     sinks : array_like, broadcastable to the leading axes (…): a number, or (h,)
         One more score in the softmax of each row, of no key: its share, ``trace.sunk``, goes
         nowhere, and the weights of a row add up to less than 1 (gpt-oss).
+    norm : RMSNorm
+        Norms each row of Q and K before the scores. Default: none.
+    rotary : Rotary
+        Rotates Q and K by their positions before the scores, after the norm unless that says
+        otherwise. Default: none.
 
     Raises
     ------
@@ -186,6 +218,8 @@ def scaled_dot_product_attention(
     share = softmax_of(softmax)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
+    before = prepared(Q, K, norm, rotary)
+    Q, K = last(before)
 
     def formula(
         Q: np.ndarray,
@@ -223,13 +257,14 @@ def scaled_dot_product_attention(
         whole = callable(softmax) or score_mod is not None  # a function sees whole stages
         stages = formula(*arguments, {}) if whole else in_blocks(formula, *arguments)
     return AttentionTrace(
-        Q=Q,
-        K=K,
+        **before,
         V=V,
         scale=scale,
         softmax=kind_of(softmax),
         bias=M,
         softcap=softcap,
         sinks=sinks,
+        norm=norm,
+        rotary=rotary,
         **{"allowed": seen} | stages,
     )

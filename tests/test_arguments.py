@@ -14,9 +14,12 @@ M = np.ones((2, 3, 4))
 TRACE = attention.scaled_dot_product_attention(E, E, E)
 ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
 ALIKE |= {"sinks": None, "score_mod": None, "mask_mod": None}
-HEADS = {"heads": 2, "kv_heads": None, "W_O": None}
+ALIKE |= {"norm": attention.RMSNorm(), "rotary": attention.Rotary(width=2)}
+HEADS = {"heads": 2, "kv_heads": None, "W_O": np.eye(4), "b_O": np.ones(4)}
 SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
 PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
+PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
+FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
@@ -41,6 +44,15 @@ CALLS = {  # each public function, and arguments that it takes
     initialise: {"kind": "uniform", "shape": (2, 3), "seed": 1, "low": 0, "high": 3},
     soft_cap: {"scaled": E, "softcap": 2.0},
     softmax_in: {"dtype": np.float32},
+    attention.RMSNorm: {"gain_Q": [1.0, 2.0], "gain_K": None, "eps": 1e-6}
+    | {"whole": False, "after_rotary": False},
+    attention.Rotary: {"base": 100.0, "pairs": "halves", "width": 4, "offset": 1}
+    | {"frequencies": [1.0, 0.5], "factor": 1.5},
+    attention.sinusoidal: {"n": 2, "d_model": 3, "base": 100.0, "offset": 1},
+    attention.linear_frequencies: FREQUENCIES,
+    attention.ntk_frequencies: FREQUENCIES,
+    attention.yarn_frequencies: FREQUENCIES | {"trained": 64, "fast": 32.0, "slow": 1.0},
+    attention.yarn_factor: {"scaling": 2.0},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "announce": None},
