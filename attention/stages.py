@@ -73,7 +73,7 @@ _ROWS = (
         "X_P",
         symbol="X + P",
         heading="X + P",
-        formula="X + P",
+        formula="embeddings and positions",
         sentence="Each token, and where it stands.",
         rows="queries",
         columns="d_model",

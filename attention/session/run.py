@@ -11,11 +11,12 @@ from attention.captions import TUTORIAL_FILL
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
 from attention.session.settings import MATRICES, Settings, allowed
-from attention.stages import STAGES
+from attention.stages import BIASES, STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
 
 ALONE = ("mask", "weights")  # the stages of finished weights
+PARTS = ("P", "X_P", *BIASES, "Q_normed", "K_normed", "Q_rotated", "K_rotated", "modified")
 
 
 def run(settings: Settings) -> AttentionTrace:
@@ -110,7 +111,7 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {"capped", "modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent = {"capped", *PARTS} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
     if allowed(s).all():
         absent.add("mask")
     if "W_O" not in s.matrices:
@@ -135,5 +136,10 @@ def labels(s: Settings) -> dict[str, tuple[str, ...]]:
         "d_out": s.shape("W_O")[1] if "W_O" in s.matrices else 0,
     }
     dimensions = {axis: dimension(s.names.get(axis, ()), size) for axis, size in sizes.items()}
-    words = {"queries": distinct(s.tokens), "keys": distinct(s.key_tokens), "sum": ("Σ",)}
+    words = {
+        "queries": distinct(s.tokens),
+        "keys": distinct(s.key_tokens),
+        "sum": ("Σ",),
+        "bias": ("b",),
+    }
     return dimensions | words
