@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attention.biases import alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.masks import (
@@ -14,6 +15,7 @@ from attention.masks import (
     padding,
     real_tokens,
     sliding_window,
+    window,
 )
 from attention.norms import RMSNorm
 from attention.paper import Paper
@@ -48,6 +50,8 @@ __all__ = [
     "Rotary",
     "Taken",
     "View",
+    "alibi",
+    "alibi_slopes",
     "capture",
     "causal",
     "causal_lower_right",
@@ -64,6 +68,7 @@ __all__ = [
     "padding",
     "paper_figure",
     "real_tokens",
+    "relative_bias",
     "repeat_heads",
     "report",
     "save",
@@ -75,6 +80,7 @@ __all__ = [
     "softmax_in",
     "split_heads",
     "verify",
+    "window",
     "yarn_factor",
     "yarn_frequencies",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from attention.captions import fills
 from attention.numbers import exact, number
+from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
@@ -41,11 +42,12 @@ class Walk:
     products: np.ndarray  # (n_k, d_k)  query × key, number by number
     scores: np.ndarray  # (n_k,)  their sums
     scaled: np.ndarray  # (n_k,)
-    capped: np.ndarray  # (n_k,)  the scaled scores where there is no soft cap
+    capped: np.ndarray  # (n_k,)  after the soft cap and score_mod, where there are any
     masked: np.ndarray  # (n_k,)
     highest: float  # the largest visible masked score; NaN where none is visible
     exponentials: np.ndarray  # (n_k,)  exp(masked − highest), 0 where hidden
-    total: float  # their sum
+    sink: float  # exp(sink − highest), 0 where there is no sink
+    total: float  # their sum, with the sink
     weights: np.ndarray  # (n_k,)
     shares: np.ndarray  # (n_k, d_v)  weight × value
     output: np.ndarray  # (d_v,)  their sum
@@ -63,14 +65,23 @@ def walk(view: View, i: int) -> Walk:
         scaled = scores * view.scale
         cap = view.softcap
         capped = scaled if cap is None else np.array([cap * math.tanh(s / cap) for s in scaled])
+        capped = view.stages["modified"][i] if "modified" in view.stages else capped
         bias = np.zeros(len(K)) if view.bias is None else view.bias[i]
         masked = np.array([capped[j] + bias[j] if seen[j] else -math.inf for j in keys])
         highest = max((masked[j] for j in keys if seen[j]), default=math.nan)
+        also = view.sink if seen.any() else None
+        highest = highest if also is None else max(highest, also)
         exponentials = np.array([np.exp(masked[j] - highest) if seen[j] else 0.0 for j in keys])
-        total = float(sum(exponentials))
+        sink = 0.0 if also is None else float(np.exp(also - highest))
+        total = float(sum(exponentials)) + sink
         weights = np.array([e / total if total else 0.0 for e in exponentials])
-        if not view.softmax:
-            weights = np.array([masked[j] if seen[j] else 0.0 for j in keys])
+        if view.softmax is not True:
+            alone = _BY_ITSELF.get(view.softmax)
+            weights = (
+                view.stages["weights"][i]
+                if alone is None
+                else np.array([alone(masked[j]) if seen[j] else 0.0 for j in keys])
+            )
         nothing = np.zeros(V.shape[1])
         shares = np.array([weights[j] * V[j] if seen[j] else nothing for j in keys])
         output = sum(shares, nothing)
@@ -89,12 +100,20 @@ def walk(view: View, i: int) -> Walk:
         masked=_printed(view, "masked", i, masked),
         highest=highest,
         exponentials=exponentials,
+        sink=sink,
         total=total,
         weights=weights,
         shares=shares,
         output=_printed(view, "output", i, output),
         difference=difference,
     )
+
+
+def _sigmoid(score: float) -> float:
+    return float(1 / (1 + np.exp(-score)))
+
+
+_BY_ITSELF: dict[bool | str, Callable[[float], float]] = {False: float, SIGMOID: _sigmoid}
 
 
 def _printed(view: View, stage: str, i: int, row: np.ndarray) -> np.ndarray:
@@ -255,6 +274,12 @@ def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     return [f"{cap} · tanh({scaled} / {cap})", f"= {number(view.printed(stage)[i, j], digits)}"]
 
 
+def _modified(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    before = view.source("scaled", stage)
+    made = number(view.printed(stage)[i, j], digits)
+    return [f"score_mod makes of {number(view.printed(before)[i, j], digits)}", f"= {made}"]
+
+
 def _masked(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     scaled = number(view.printed(view.source("scaled"))[i, j], digits)
     if not view.allowed[i, j]:
@@ -289,16 +314,34 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
             "softmax is off: the score itself is the weight",
             f"= {number(w.weights[j], digits)}",
         ]
+    result = f"= {number(view.printed(stage)[i, j], digits)}"
+    if view.softmax == FUNCTION:
+        return ["what the given function makes of the row", result]
+    if view.softmax == SIGMOID:
+        score = number(-w.masked[j], digits)
+        exponential = number(float(np.exp(-w.masked[j])), digits)
+        return [
+            "each weight by itself",
+            f"1 / (1 + exp({score})) = 1 / (1 + {exponential})",
+            result,
+        ]
     highest, masked = number(w.highest, digits), _factor(w.masked[j], digits)
     difference = number(w.masked[j] - w.highest, digits)
     exponential, total = number(w.exponentials[j], digits), number(w.total, digits)
     row = abridged([number(e, digits) for e in w.exponentials], " + ")
+    sink = []
+    if view.sink is not None:
+        value, its = number(view.sink, digits), number(w.sink, digits)
+        difference_of_sink = number(view.sink - w.highest, digits)
+        sink = [f"the sink, a score of no key = {value}: exp({difference_of_sink}) = {its}"]
+        row += f" + {its} (the sink)"
     return [
+        *sink,
         f"max of the row = {highest}",
         f"exp({masked} − {_factor(w.highest, digits)}) = exp({difference}) = {exponential}",
         f"Σ of the row = {row} = {total}",
         f"{exponential} ÷ {total}",
-        f"= {number(view.printed('weights')[i, j], digits)}",
+        result,
     ]
 
 
@@ -341,6 +384,7 @@ _CELLS: dict[str, Lines] = {
     "scores": _scores,
     "scaled": _scaled,
     "capped": _capped,
+    "modified": _modified,
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,

@@ -229,21 +229,31 @@ def add_mask(
 
 
 def softmax_rows(
-    masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None
+    masked: np.ndarray,
+    allowed: np.ndarray,
+    out: np.ndarray | None = None,
+    sinks: np.ndarray | None = None,
 ) -> np.ndarray:
     """softmax of each row's visible cells; a hidden cell is exactly 0, and so is a row without any.
 
     Hidden cells hold −∞ already. The row's maximum is subtracted first, so that exp never
-    overflows. ``out`` is where the weights are written to; default: a new array.
+    overflows. ``out`` is where the weights are written to; default: a new array. ``sinks``,
+    (…, n_q, 1), are one more score in each row's sum, of no key.
 
     >>> softmax_rows(np.array([[-800.0, -801.0, -802.0]]), np.ones((1, 3), bool)).round(3)
     array([[0.665, 0.245, 0.09 ]])
+    >>> softmax_rows(np.zeros((1, 3)), np.ones((1, 3), bool), sinks=np.zeros((1, 1)))
+    array([[0.25, 0.25, 0.25]])
     """
     anything = allowed.any(axis=-1, keepdims=True)
     highest = np.where(anything, masked.max(axis=-1, keepdims=True, initial=-np.inf), 0)
+    if sinks is not None:
+        highest = np.where(anything, np.maximum(highest, sinks), 0)
     weights = np.subtract(masked, highest, out=out)
     np.exp(weights, out=weights)
     total = np.where(anything, weights.sum(axis=-1, keepdims=True), 1)
+    if sinks is not None:
+        total += np.exp(sinks - highest)
     weights /= total
     if np.isnan(total).any():  # of such a row the hidden cells are NaN too
         np.copyto(weights, 0, where=~allowed)

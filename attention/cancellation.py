@@ -73,9 +73,10 @@ def _errors(trace: AttentionTrace) -> dict[str, Error]:
     e["scores"] = _of_product(getattr(trace, last_Q), K, eps, e[last_Q], e_K)
     e["scaled"] = e["capped"] = e["scores"] * abs(trace.scale) + 0 * trace.scaled
     added = 0.0 if trace.bias is None else eps * (np.abs(trace.scaled) + np.abs(trace.bias))
-    e["masked"] = np.where(trace.allowed, e["scaled"] + added, 0)
+    before = e["scaled"] if trace.modified is None else 0.0  # what a function does is not known
+    e["masked"] = np.where(trace.allowed, before + added, 0)
     e_weights = e["masked"]
-    if trace.softmax:
+    if trace.softmax is True:
         worst = np.max(e["masked"], axis=-1, keepdims=True, initial=0)
         e_weights = trace.weights * (2 * worst + (trace.weights.shape[-1] + 4) * eps)
     V = np.where(np.isfinite(trace.V), trace.V, 0)

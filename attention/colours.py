@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.scores import SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
@@ -73,12 +74,12 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
     """The colour range of each stage: the same for stages that are compared, 0…1 for weights.
 
     V and what is mixed from it are compared while weights share out 1. Without softmax the mixture
-    may be many times as large, and V has a range of its own.
+    may be many times as large, and V has a range of its own. A sigmoid's weights are 0…1 too.
     """
     most: dict[str, float] = {}
     words = {name: STAGES[name].limits for name in view.stages}
     words |= {n: STAGES[view.source(n[0], n)].limits for n in ROTATED if n in words}
-    if not view.softmax:
+    if view.softmax is not True:
         words["V"] = "V alone"
     for name, matrix in view.stages.items():
         hidden = hidden_cells(view, name)
@@ -86,7 +87,7 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
         word = words[name]
         most[word] = max(most.get(word, 0.0), float(np.abs(matrix[shown]).max(initial=0)))
     found = {name: around_zero(most[words[name]]) for name in view.stages}
-    if view.softmax:
+    if view.softmax in (True, SIGMOID):
         found["weights"] = (0, 1)
     return found
 

@@ -16,6 +16,7 @@ import numpy as np
 from attention.captions import describe
 from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.numbers import number, rounded
+from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.trace import AttentionTrace, reading_order
 from attention.view import View, axes_of
@@ -25,6 +26,12 @@ MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix that HTML shows whole
 CUT_ROWS, CUT_COLUMNS = 6, 8  # of a larger one
 MOST_WARNINGS = 5
 LABEL_LENGTH = 14
+SHARES = {
+    True: "softmax of each row",
+    False: "no softmax",
+    SIGMOID: "sigmoid of each score",
+    FUNCTION: "weights by a function",
+}
 ROW = '<tr align="right">'
 CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once, at the table
 
@@ -80,9 +87,13 @@ def _facts(trace: AttentionTrace) -> tuple[str, str]:
     parts = [*_before_scores(trace), f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:
         parts.append(f"capped at ±{number(trace.softcap)}")
+    if trace.modified is not None:
+        parts.append("changed by score_mod")
     if trace.bias is not None:
         parts.append("a bias added")
-    parts.append("softmax of each row" if trace.softmax else "no softmax")
+    parts.append(SHARES[trace.softmax])
+    if trace.sinks is not None:
+        parts[-1] += ", with a sink"
     return "; ".join(parts), _hidden(trace)
 
 

@@ -11,10 +11,11 @@ from attention.arrays import as_floats, check_count, check_fits, check_lead, wit
 from attention.conversion import as_array, as_numbers, kept, locked
 from attention.hints import hinting
 from attention.layouts import repeat_heads
+from attention.mods import MaskMod, ScoreMod, of_heads
 from attention.norms import RMSNorm
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
-from attention.scores import Softmax
+from attention.scores import AnySoftmax
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
@@ -58,7 +59,10 @@ def multi_head_attention(
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
 ) -> AttentionTrace:
@@ -81,8 +85,8 @@ def multi_head_attention(
     allowed, bias : array_like, (…, n_q, n_k), the same for every head, or (…, h, n_q, n_k)
         As in :func:`scaled_dot_product_attention`. With all its axes a mask may have one for the
         heads: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch.
-    scale, softcap, softmax :
-        As in :func:`scaled_dot_product_attention`; d_k is that of one head.
+    scale, softcap, score_mod, mask_mod, softmax, sinks :
+        As in :func:`scaled_dot_product_attention`; d_k is that of one head. One sink, or (h,).
     norm, rotary : RMSNorm, Rotary
         What is done to Q and K of each head before the scores. Default: nothing.
 
@@ -112,8 +116,20 @@ def multi_head_attention(
             name: locked(repeat_heads(M, heads)) for name, M in before.items() if name[0] == "K"
         }
     Q, K = last(before)
+    if heads > 1 and len(scores) == 2:  # the one leading axis is that of the heads
+        score_mod, mask_mod = of_heads(score_mod), of_heads(mask_mod)
     trace = scaled_dot_product_attention(
-        Q, K, V, allowed=allowed, bias=bias, scale=scale, softcap=softcap, softmax=softmax
+        Q,
+        K,
+        V,
+        allowed=allowed,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        score_mod=score_mod,
+        mask_mod=mask_mod,
+        softmax=softmax,
+        sinks=sinks,
     )
     joined = join_heads(trace.output) if heads > 1 else trace.output
     trace = replace(trace, **before, norm=norm, rotary=rotary, joined=joined)
@@ -146,7 +162,10 @@ def self_attention(
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
 ) -> AttentionTrace:
@@ -166,7 +185,7 @@ def self_attention(
         d_memory rows. Nothing is added to it. Default: X itself, with its positions.
     heads, kv_heads, W_O, b_O :
         h, g, the weights and the bias behind the heads, as in :func:`multi_head_attention`.
-    allowed, bias, scale, softcap, softmax, norm, rotary :
+    allowed, bias, scale, softcap, score_mod, mask_mod, softmax, sinks, norm, rotary :
         As in :func:`scaled_dot_product_attention`.
 
     Raises
@@ -202,7 +221,10 @@ def self_attention(
         bias=bias,
         scale=scale,
         softcap=softcap,
+        score_mod=score_mod,
+        mask_mod=mask_mod,
         softmax=softmax,
+        sinks=sinks,
         norm=norm,
         rotary=rotary,
     )

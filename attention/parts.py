@@ -50,6 +50,46 @@ _ROWS = (
         where="between Q, K and the scores",
         function="Rotary",
     ),
+    Part(
+        "kv_heads",
+        label="Fewer heads of keys and values",
+        formula="heads of queries share K and V",
+        sentence="Several heads of queries look at the same keys and values.",
+        where="after the split into heads",
+        function="multi_head_attention",
+    ),
+    Part(
+        "softcap",
+        label="Soft cap",
+        formula="softcap · tanh(scaled / softcap)",
+        sentence="Large scores are kept within ±softcap.",
+        where="after the scale, before the mask",
+        function="soft_cap",
+    ),
+    Part(
+        "alibi",
+        label="ALiBi",
+        formula="− slope × distance",
+        sentence="The further a key stands from the query, the more is taken from its score.",
+        where="added with the mask",
+        function="alibi",
+    ),
+    Part(
+        "window",
+        label="Window",
+        formula="−∞ for keys further back",
+        sentence="A query sees so many keys at most: its own and those before it.",
+        where="in the mask",
+        function="window",
+    ),
+    Part(
+        "sinks",
+        label="Sinks",
+        formula="exp(masked) / (Σ exp(masked) + exp(sink))",
+        sentence="A score of no key takes a share that goes nowhere.",
+        where="in the sum of the softmax",
+        function="scaled_dot_product_attention",
+    ),
 )
 
 PARTS: dict[str, Part] = {part.name: part for part in _ROWS}

@@ -256,6 +256,17 @@ _ROWS = (
         stands_for="scaled",
     ),
     Stage(
+        "modified",
+        formula="score_mod(scaled)",
+        sentence="What the given function makes of each score.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
+        sources=(("scaled", "cell"),),
+        stands_for="scaled",
+    ),
+    Stage(
         "mask",
         symbol="M",
         heading="M",

@@ -26,10 +26,18 @@ from attention.blocks import Stages, in_blocks
 from attention.conversion import kept
 from attention.finite import warnings_of
 from attention.hints import hinting
+from attention.mods import MaskMod, ScoreMod, mask_of, modify
 from attention.norms import RMSNorm
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
-from attention.scores import Softmax, soft_cap, softmax_of
+from attention.scores import (
+    AnySoftmax,
+    check_sinks,
+    kind_of,
+    share_of_sink,
+    soft_cap,
+    softmax_of,
+)
 from attention.stages import STAGES
 
 
@@ -47,15 +55,17 @@ class AttentionTrace:
     V: np.ndarray  # (…, n_k, d_v)  values   X W_V + b_V
     scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ, of the normed and rotated ones if there are any
     scaled: np.ndarray  # (…, n_q, n_k)  scores × scale
-    masked: np.ndarray  # (…, n_q, n_k)  scaled (or capped) + M where allowed, −∞ elsewhere
+    masked: np.ndarray  # (…, n_q, n_k)  scaled (capped, modified) + M where allowed, −∞ elsewhere
     weights: np.ndarray  # (…, n_q, n_k)  softmax of each row
     output: np.ndarray  # (…, n_q, d_v)  weights V
     allowed: np.ndarray  # (…, n_q, n_k)  True where query i may look at key j
     scale: float  # what the scores were multiplied by
-    softmax: bool = True  # False: the masked scores themselves are the weights
+    softmax: bool | str = True  # False: the masked scores are the weights; "sigmoid", "function"
     bias: np.ndarray | None = None  # broadcasts to (…, n_q, n_k)  M, where one was given
     softcap: float | None = None
     capped: np.ndarray | None = None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap)
+    modified: np.ndarray | None = None  # (…, n_q, n_k)  what score_mod made of the scores
+    sinks: np.ndarray | None = None  # () or (…, h)  a score of no key, in the sum of each row
     X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
     memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
     joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
@@ -108,6 +118,14 @@ class AttentionTrace:
         return np.asarray(~self.allowed.any(axis=-1))
 
     @property
+    def sunk(self) -> np.ndarray | None:
+        """(…, n_q), the share of each query that goes to the sink; None where there is none.
+
+        With it, the weights of a row add up to 1.
+        """
+        return None if self.sinks is None else share_of_sink(self.masked, self.sinks)
+
+    @property
     def context(self) -> np.ndarray:
         """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
         return np.asarray(self.output.sum(axis=-2))
@@ -140,7 +158,10 @@ def scaled_dot_product_attention(
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
 ) -> AttentionTrace:
@@ -163,10 +184,19 @@ def scaled_dot_product_attention(
         What the scores are multiplied by. Default: 1/√d_k.
     softcap : float
         Keeps the scaled scores within ±softcap by tanh, before the mask. Default: no cap.
-    softmax : bool or function
-        False leaves the masked scores as the weights (hidden keys 0): raw attention. A function
-        ``(masked, allowed) → weights`` of the same shape and float type takes the softmax's
-        place, such as ``softmax_in(np.float64)``.
+    score_mod : function (score, b, h, q, k) → score
+        Changes the scaled scores, after the soft cap and before the mask, as FlexAttention does:
+        called once with all scores and grids of item, head, query and key. −∞ hides a key.
+    mask_mod : function (b, h, q, k) → bool
+        Says of every place whether the query may look at the key, beside ``allowed``.
+    softmax : bool, "sigmoid" or function
+        False leaves the masked scores as the weights (hidden keys 0): raw attention; "sigmoid"
+        makes 1 / (1 + exp(−score)) of each, by itself. A function ``(masked, allowed) → weights``
+        of the same shape and float type takes the softmax's place, such as
+        ``softmax_in(np.float64)``.
+    sinks : array_like, broadcastable to the leading axes (…): a number, or (h,)
+        One more score in the softmax of each row, of no key: its share, ``trace.sunk``, goes
+        nowhere, and the weights of a row add up to less than 1 (gpt-oss).
     norm : RMSNorm
         Norms each row of Q and K before the scores. Default: none.
     rotary : Rotary
@@ -197,31 +227,44 @@ def scaled_dot_product_attention(
         V: np.ndarray,
         allowed: np.ndarray,
         M: np.ndarray | None,
+        sinks: np.ndarray | None,  # (…, n_q, 1)
         out: Stages,  # where a stage of many rows belongs, or nothing
     ) -> Stages:
         scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
         scaled = np.multiply(scores, scale, out=out.get("scaled"))
         capped = scaled if softcap is None else soft_cap(scaled, softcap)
-        masked = add_mask(capped, M, allowed, out.get("masked"))
-        weights = share(masked, allowed, out.get("weights"))
+        modified = capped if score_mod is None else modify(score_mod, capped)
+        if score_mod is not None:
+            allowed = allowed & ((modified != -np.inf) | (capped == -np.inf))
+        masked = add_mask(modified, M, allowed, out.get("masked"))
+        weights = share(masked, allowed, out.get("weights"), sinks)
         output = weighted_sum(weights, V, allowed)
         stages = {"scores": scores, "scaled": scaled, "masked": masked}
         stages |= {"weights": weights, "output": output}
-        return stages if softcap is None else stages | {"capped": capped}
+        stages |= {} if softcap is None else {"capped": capped}
+        return stages | ({} if score_mod is None else {"modified": modified, "allowed": allowed})
 
+    shape = shape_of_scores(Q, K)
+    if sinks is not None:
+        sinks = check_sinks(sinks, shape, Q.dtype)
+        if kind_of(softmax) is not True or callable(softmax):
+            raise ValueError("sinks are scores in a softmax's sum; give them with softmax=True.")
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
-        seen, M = check_mask(allowed, bias, shape_of_scores(Q, K), Q.dtype)
-        arguments = Q, K, V, seen, M
-        stages = formula(*arguments, {}) if callable(softmax) else in_blocks(formula, *arguments)
+        seen, M = check_mask(allowed, bias, shape, Q.dtype)
+        seen = seen if mask_mod is None else seen & mask_of(mask_mod, shape)
+        columns = None if sinks is None else sinks[..., None, None]
+        arguments = Q, K, V, seen, M, columns
+        whole = callable(softmax) or score_mod is not None  # a function sees whole stages
+        stages = formula(*arguments, {}) if whole else in_blocks(formula, *arguments)
     return AttentionTrace(
         **before,
         V=V,
-        allowed=seen,
         scale=scale,
-        softmax=bool(softmax),
+        softmax=kind_of(softmax),
         bias=M,
         softcap=softcap,
+        sinks=sinks,
         norm=norm,
         rotary=rotary,
-        **stages,
+        **{"allowed": seen} | stages,
     )

@@ -16,6 +16,7 @@ from attention.cancellation import zeros_of
 from attention.conversion import shown
 from attention.norms import RMSNorm
 from attention.rotary import Rotary
+from attention.scores import share_of_sink
 from attention.stages import STAGES
 from attention.trace import AttentionTrace, reading_order
 
@@ -36,10 +37,11 @@ class View:
     allowed: np.ndarray  # (n_q, n_k)
     scale: float
     bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
-    softmax: bool = True
+    softmax: bool | str = True  # as in AttentionTrace
     head: int = 0  # which one, of `heads`
     heads: int = 1
     softcap: float | None = None
+    sink: float | None = None  # a score of no key, in the sum of each row
     norm: RMSNorm | None = None
     rotary: Rotary | None = None
     # "Q", "K" → (rows,), what the norm divides each row by
@@ -115,6 +117,7 @@ class View:
             head,
             heads,
             trace.softcap,
+            None if trace.sinks is None else float(pick(trace.sinks[..., None, None])[0, 0]),
             trace.norm,
             trace.rotary,
             {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
@@ -127,6 +130,11 @@ class View:
         if where is None or where.shape != matrix.shape:
             return matrix
         return np.where(where, matrix.dtype.type(0), matrix)
+
+    @property
+    def sunk(self) -> np.ndarray | None:
+        """(n_q,), the share of each query that goes to the sink, where there is one."""
+        return None if self.sink is None else share_of_sink(self.stages["masked"], self.sink)
 
     @property
     def divides_by_root(self) -> bool:
@@ -149,7 +157,7 @@ class View:
         """The stage that stands for ``name`` here: the last one, or the last ``before`` a stage.
 
         Without a second sequence the memory is X. Of Q, Q normed and Q rotated the last one meets
-        the keys; with a soft cap the capped scores are masked.
+        the keys; of scaled, capped and modified scores the last ones are masked.
         """
         if name == "memory" and "memory" not in self.stages:
             name = "X"

@@ -13,6 +13,7 @@ E = np.random.default_rng(0).normal(size=(3, 4))
 M = np.ones((2, 3, 4))
 TRACE = attention.scaled_dot_product_attention(E, E, E)
 ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
+ALIKE |= {"sinks": None, "score_mod": None, "mask_mod": None}
 ALIKE |= {"norm": attention.RMSNorm(), "rotary": attention.Rotary(width=2)}
 HEADS = {"heads": 2, "kv_heads": None, "W_O": np.eye(4), "b_O": np.ones(4)}
 SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
@@ -27,6 +28,11 @@ CALLS = {  # each public function, and arguments that it takes
     attention.causal: {"n_q": 2, "n_k": 3, "past": 0},
     attention.causal_lower_right: {"n_q": 2, "n_k": 3},
     sliding_window: {"n_q": 2, "n_k": 3, "before": 1, "after": 0, "past": 0},
+    attention.window: {"n_q": 2, "n_k": 3, "seen": 2, "past": 0},
+    attention.alibi: {"n_q": 2, "n_k": 3, "heads": 4, "past": 0},
+    attention.alibi_slopes: {"heads": 4},
+    attention.relative_bias: {"table": E, "n_q": 2, "n_k": 3, "past": 0}
+    | {"bidirectional": False, "max_distance": 8},
     attention.padding: {"real": [True, False]},
     attention.real_tokens: {"lengths": [1, 2], "n_k": 3},
     lengthened: {"mask": [[True]], "n_k": 2},

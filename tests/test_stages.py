@@ -22,6 +22,7 @@ COMPLETE = self_attention(
     heads=2,
     W_O=EYE,
     softcap=5,
+    score_mod=lambda score, b, h, q, k: score + q,
     allowed=[[True, False]] * 2,
     **PARTS,
 )

@@ -137,6 +137,7 @@ def complete():
     """A trace in which no stage is missing."""
     X, W = draw((2, 3, 4)), [draw((4, 4), seed) for seed in range(4)]
     more = {"bias": draw((3, 5), 8), "softcap": 2, "norm": RMSNorm(), "rotary": Rotary()}
+    more |= {"score_mod": lambda score, b, h, q, k: score + q, "sinks": [0.5, 1]}
     more |= {"positions": np.ones((3, 4))} | {f"b_{name}": np.ones(4) for name in "QKVO"}
     return self_attention(X, *W[:3], memory=draw((5, 4), 9), heads=2, W_O=W[3], **more)
 

@@ -18,7 +18,6 @@ import numpy as np
 from attention.conversion import shown
 from attention.layouts import repeat_heads
 from attention.limits import MAX_FILE, MAX_HEADER, BadInput
-from attention.scores import softmax_with_sinks
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
@@ -90,7 +89,7 @@ class Call:
             *(M.astype(np.float64) for M in (Q, K, V)),
             scale=self.scale,
             softcap=self.softcap,
-            softmax=True if sinks is None else softmax_with_sinks(sinks),
+            sinks=sinks,
             **masks,
         )
 

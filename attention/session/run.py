@@ -120,7 +120,7 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {"capped"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent = {"capped", "modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
     absent |= set() if "P" in s.matrices else {"X_P"}
     absent |= set() if s.norm else {"Q_normed", "K_normed"}
     absent |= set() if s.rotary else {"Q_rotated", "K_rotated"}
