@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -91,5 +92,16 @@ _ROWS = (
         function="scaled_dot_product_attention",
     ),
 )
+
+
+def called(names: Iterable[str]) -> str:
+    """Parts as they are called on the page, for a sentence.
+
+    >>> called(["softcap", "alibi"])
+    '“Soft cap” and “ALiBi”'
+    """
+    *first, last = [f"“{PARTS[name].label}”" for name in names]
+    return f"{', '.join(first)} and {last}" if first else last
+
 
 PARTS: dict[str, Part] = {part.name: part for part in _ROWS}

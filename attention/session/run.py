@@ -10,7 +10,7 @@ import numpy as np
 from attention.captions import TUTORIAL_FILL
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
-from attention.session.settings import MATRICES, Settings, allowed
+from attention.session.settings import MATRICES, Settings, added, allowed
 from attention.stages import BIASES, STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
@@ -24,9 +24,12 @@ def run(settings: Settings) -> AttentionTrace:
     matrices = {name: matrix.values for name, matrix in settings.matrices.items()}
     hides = settings.fill == "-inf"
     visible = allowed(settings)
-    visible = visible[None] if settings.batch else visible  # the same for every item
+    filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
+    given = [bias for bias in (filled, added(settings)) if bias is not None]
+    bias = sum(given) if given else None
+    if settings.batch:  # the same for every item
+        visible, bias = visible[None], None if bias is None else bias[None]
     mask = visible if hides else None
-    bias = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
     attend = (
         partial(multi_head_attention, matrices["Q"], matrices["K"], matrices["V"])
         if settings.typed_qkv
@@ -41,11 +44,14 @@ def run(settings: Settings) -> AttentionTrace:
     )
     return attend(
         heads=settings.heads,
+        kv_heads=settings.kv_heads,
         W_O=matrices.get("W_O"),
         allowed=mask,
         bias=bias,
         scale=settings.scale,
+        softcap=settings.softcap,
         softmax=settings.softmax,
+        sinks=settings.sinks or None,
     )
 
 
@@ -111,8 +117,11 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {"capped", *PARTS} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
-    if allowed(s).all():
+    absent = {*PARTS} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    if s.softcap is None:
+        absent.add("capped")
+    bias = added(s)
+    if allowed(s).all() and (bias is None or not bias.any()):
         absent.add("mask")
     if "W_O" not in s.matrices:
         absent |= {"projected"} if s.heads > 1 else {"projected", "joined"}

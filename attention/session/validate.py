@@ -24,6 +24,7 @@ from attention.limits import (
 )
 from attention.masks import MASKS
 from attention.readers.printouts import brief
+from attention.scores import SIGMOID
 from attention.session.answers import LONGEST
 from attention.session.exercise import KINDS, MOST_BLANKS
 from attention.session.settings import DRAWN, Settings, bounds
@@ -98,6 +99,7 @@ def _check_choices(settings: Settings) -> None:
     if settings.scale is not None and not (0 < settings.scale <= MAX_SCALE):
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
+    _check_parts(settings)
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
     if settings.distribution not in DISTRIBUTIONS:
@@ -126,6 +128,29 @@ def _check_choices(settings: Settings) -> None:
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
             " allowed."
         )
+
+
+def _check_parts(s: Settings) -> None:
+    """Refuse parts of real layers that are out of bounds, or do not go together."""
+    if s.softmax not in (True, False, SIGMOID):
+        raise BadInput(f"softmax is “{brief(s.softmax)}”; on, off or a sigmoid is wanted.")
+    if s.softcap is not None and not 0 < s.softcap <= MAX_SCALE:
+        raise BadInput(
+            f"the soft cap is {brief(s.softcap)}; a positive number up to 1e6 is wanted."
+        )
+    if not 0 <= s.window <= MAX_TOKENS:
+        raise BadInput(
+            f"a window of {s.window} keys is wanted; 1 to {MAX_TOKENS} are allowed, 0 is no window."
+        )
+    if s.sinks and s.softmax is not True:
+        raise BadInput("sinks stand in the sum of the softmax; switch it on, or take them away.")
+    if len(s.sinks) not in (0, 1, s.heads):
+        raise BadInput(
+            f"there are {len(s.sinks)} sinks and {s.heads} heads; one for all is wanted, or one"
+            " for each."
+        )
+    if any(not abs(sink) <= MAX_SCALE for sink in s.sinks):
+        raise BadInput("a sink is beyond ±1e6, which this page does not take.")
 
 
 def _check_matrices(s: Settings) -> None:
@@ -174,7 +199,10 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             "W_K": (d_model, s.shape("W_K")[1]),
             "W_V": (d_model, s.shape("W_V")[1]),
         }
-    width = wanted["V" if s.typed_qkv else "W_V"][1]
+    if s.heads in s.possible_heads:  # those of keys and values may be fewer
+        name = "Q" if s.typed_qkv else "W_Q"
+        wanted[name] = wanted[name][0], s.d_k * s.heads
+    width = s.d_v * s.heads
     for name, matrix in s.matrices.items():
         shape = wanted.get(name, (width, matrix.shape[-1]))
         if matrix.shape[-2:] != shape:
@@ -183,8 +211,7 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
         if not 1 <= matrix.shape[-1] <= most:
             raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {most:,} are allowed.")
-    widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
-    if s.heads < 1 or any(each % s.heads for each in widths):
+    if s.heads not in s.possible_heads:
         raise BadInput(
             f"{s.heads} heads do not divide the columns of the weights; choose"
             f" {', '.join(map(str, s.possible_heads))}."
