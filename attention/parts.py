@@ -91,6 +91,14 @@ _ROWS = (
         where="in the sum of the softmax",
         function="scaled_dot_product_attention",
     ),
+    Part(
+        "sigmoid",
+        label="Sigmoid",
+        formula="1 / (1 + exp(−masked))",
+        sentence="Each weight is made by itself, so a row need not add up to 1.",
+        where="in the place of the softmax",
+        function="scaled_dot_product_attention",
+    ),
 )
 
 

@@ -32,9 +32,9 @@ class Stage:
         object.__setattr__(self, "heading", self.heading or self.name)
 
     @property
-    def is_weight(self) -> bool:
-        """Whether it is a matrix of weights, or a bias: it serves every item of a batch."""
-        return self.name.startswith(("W_", "b_"))
+    def is_shared(self) -> bool:
+        """Whether it serves every item of a batch: weights, a bias, or positions."""
+        return self.name == "P" or self.name.startswith(("W_", "b_"))
 
 
 _ROWS = (

@@ -205,9 +205,9 @@ class _Pick:
             return None
         if name in ("W_O", "b_O"):
             return values
-        if STAGES[name].is_weight:
-            return self._of_head(values, name)
-        return self.of_item(values) if name in WITHOUT_HEADS else self(values)
+        if name in WITHOUT_HEADS:
+            return self.of_item(values)
+        return self._of_head(values, name) if STAGES[name].is_shared else self(values)
 
     def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
         """The columns of a weight that belong to the head; heads may share those of K and V."""

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from attention.biases import alibi_slopes
 from attention.captions import TUTORIAL_FILL
+from attention.layouts import repeat_heads
 from attention.markdown import plain
+from attention.scores import SIGMOID
 from attention.session.about import About, Part, what_it_is
-from attention.session.settings import ROUNDED, Settings, allowed
-from attention.stages import COMPUTED
-from attention.trace import AttentionTrace
+from attention.session.settings import ROUNDED, Settings, allowed, past
+from attention.stages import COMPUTED, STAGES
+from attention.trace import AttentionTrace, reading_order
 
 CHECK = """for name, matrix in expected.items():
     np.testing.assert_allclose(globals()[name], matrix, rtol=1e-9, atol=1e-12, err_msg=name)
@@ -52,7 +55,8 @@ def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]
     return [
         ("The inputs", _inputs(settings, trace)),
         ("Queries, keys and values", _projections(settings)),
-        ("The stages", _stages(settings)),
+        *_before_scores(settings, trace),
+        ("The stages", _stages(settings, trace)),
         ("The numbers that were on the page", _expected(settings, trace)),
         ("They are the same", CHECK),
     ]
@@ -76,7 +80,7 @@ def _inputs(settings: Settings, trace: AttentionTrace) -> str:
     if settings.memory_tokens:
         lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
     for name, matrix in settings.matrices.items():
-        values = matrix.values if name.startswith("W_") else matrix.values[item]
+        values = matrix.values if STAGES[name].is_shared else matrix.values[item]
         lines.append(f"{name} = {_array(values)}")
     seen = _array(allowed(settings).astype(int))
     lines.append(f"allowed = {seen} == 1  # True where query i may look at key j")
@@ -84,23 +88,106 @@ def _inputs(settings: Settings, trace: AttentionTrace) -> str:
 
 
 def _projections(settings: Settings) -> str:
-    source = "memory" if settings.memory_tokens else "X"
-    lines = (
-        [] if settings.typed_qkv else ["Q = X @ W_Q", f"K = {source} @ W_K", f"V = {source} @ W_V"]
-    )
-    if settings.heads > 1:
-        split = "M.reshape(len(M), heads, -1).swapaxes(0, 1)"
+    here = settings.matrices
+    lines = ["X_P = X + P"] if "P" in here else []
+    X = "X_P" if lines else "X"
+    source = "memory" if settings.memory_tokens else X
+    if not settings.typed_qkv:
+        for name, left in (("Q", X), ("K", source), ("V", source)):
+            added = f" + b_{name}" if f"b_{name}" in here else ""
+            lines.append(f"{name} = {left} @ W_{name}{added}")
+    split = "M.reshape(len(M), {}, -1).swapaxes(0, 1)"
+    if settings.kv_heads < settings.heads:
+        repeated = f"np.repeat({split.format('kv_heads')}, heads // kv_heads, axis=0)"
+        lines += [
+            f"kv_heads = {settings.kv_heads}  # each serves heads // kv_heads of queries",
+            f"Q = {split.format('heads').replace('M', 'Q')}  # (heads, n, d)",
+            f"K, V = ({repeated} for M in (K, V))",
+        ]
+    elif settings.heads > 1:
+        split = split.format("heads")
         lines.append(f"Q, K, V = ({split} for M in (Q, K, V))  # (heads, n, d)")
     return "\n".join(lines) or "# Q, K and V are given"
 
 
-def _stages(settings: Settings) -> str:
-    lines = ["scores = Q @ K.swapaxes(-1, -2)", "scaled = scores * scale"]
+def _before_scores(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
+    """Norm and rotation, in the order of the layer."""
+    Q, K, code = "Q", "K", []
+    steps = [name[2:] for name in reading_order(trace) if name in ("Q_normed", "Q_rotated")]
+    for step in steps:
+        if getattr(trace, f"Q_{step}") is None:
+            continue
+        lines = _normed(settings) if step == "normed" else _rotated(settings)
+        more = ("rotary_offset", "0") if step == "rotated" else ("gain_Q", "gain_K")
+        lines.append(f"Q_{step}, K_{step} = {step}({Q}, {more[0]}), {step}({K}, {more[1]})")
+        code.append((f"Q and K, {step}", "\n".join(lines)))
+        Q, K = f"Q_{step}", f"K_{step}"
+    return code
+
+
+def _normed(settings: Settings) -> list[str]:
+    norm, heads = settings.norm, settings.heads
+    if norm is None:
+        return []
+    gains = {"Q": norm.gains("Q", settings.d_k, heads)}
+    gains["K"] = norm.gains("K", settings.d_k, settings.kv_heads)
+    if gains["K"].ndim > 2:  # of heads that serve several
+        gains["K"] = repeat_heads(gains["K"], heads)
+    axes = "(0, -1)" if norm.whole and heads > 1 else "-1"
+    return [
+        *(f"gain_{name} = {_array(gain)}" for name, gain in gains.items()),
+        "def normed(M, gain):",
+        f"    mean = (M**2).mean(axis={axes}, keepdims=True)",
+        f"    return M / np.sqrt(mean + {norm.eps!r}) * gain",
+    ]
+
+
+def _rotated(settings: Settings) -> list[str]:
+    rotary = settings.rotary
+    if rotary is None:
+        return []
+    a, b = (f"slice({p.start}, {p.stop}, {p.step})" for p in rotary.pairs_of(settings.d_k))
+    return [
+        f"rotary_offset = {rotary.offset}  # the position of the first query",
+        f"frequencies = {_array(rotary.turns(settings.d_k))}",
+        f"first, second = {a}, {b}  # the columns of each pair",
+        "def rotated(M, offset):",
+        "    angles = (offset + np.arange(M.shape[-2]))[:, None] * frequencies",
+        f"    cos, sin = {rotary.factor!r} * np.cos(angles), {rotary.factor!r} * np.sin(angles)",
+        "    a, b, turned = M[..., first], M[..., second], M.copy()",
+        "    turned[..., first], turned[..., second] = a * cos - b * sin, b * cos + a * sin",
+        "    return turned",
+    ]
+
+
+def _stages(settings: Settings, trace: AttentionTrace) -> str:
+    here = [name for name in reading_order(trace) if getattr(trace, name, None) is not None]
+    Q, K = ([name for name in here if name in (M, f"{M}_normed", f"{M}_rotated")] for M in "QK")
+    lines = [f"scores = {Q[-1]} @ {K[-1]}.swapaxes(-1, -2)", "scaled = scores * scale"]
+    last = "scaled"
+    if settings.softcap is not None:
+        lines.append(f"capped = {settings.softcap!r} * np.tanh(scaled / {settings.softcap!r})")
+        last = "capped"
+    if settings.alibi:
+        lines += _alibi(settings)
+        last += " + alibi"
     if settings.fill == "-1e9":
-        lines.append(f"masked = scaled + np.where(allowed, 0, {TUTORIAL_FILL!r})")
+        lines.append(f"masked = {last} + np.where(allowed, 0, {TUTORIAL_FILL!r})")
     else:
-        lines.append("masked = np.where(allowed, scaled, -np.inf)")
-    if settings.softmax:
+        lines.append(f"masked = np.where(allowed, {last}, -np.inf)")
+    if settings.softmax == SIGMOID:
+        lines.append("weights = np.exp(-np.logaddexp(0, -masked))  # 1 / (1 + exp(-masked))")
+    elif settings.sinks:
+        sinks = settings.sinks[0] if len(settings.sinks) == 1 else list(settings.sinks)
+        column = "[:, None, None]" if isinstance(sinks, list) else ""
+        lines += [
+            f"sinks = np.array({sinks!r}){column}  # a score of no key, in the sum of each row",
+            "highest = np.maximum(masked.max(axis=-1, keepdims=True), sinks)",
+            "shifted = np.exp(masked - highest)",
+            "total = shifted.sum(axis=-1, keepdims=True) + np.exp(sinks - highest)",
+            "weights = shifted / total",
+        ]
+    elif settings.softmax:
         lines += [
             "highest = masked.max(axis=-1, keepdims=True)",
             "shifted = np.exp(masked - np.where(np.isinf(highest), 0, highest))"
@@ -117,10 +204,22 @@ def _stages(settings: Settings) -> str:
         )
         lines.append(f"joined = {joined}")
     if "W_O" in settings.matrices:
-        lines.append("projected = joined @ W_O")
+        added = " + b_O" if "b_O" in settings.matrices else ""
+        lines.append(f"projected = joined @ W_O{added}")
     if settings.context:
         lines.append("context = output.sum(axis=-2)")
     return "\n".join(lines)
+
+
+def _alibi(settings: Settings) -> list[str]:
+    """What is taken from the scores by distance."""
+    slopes = alibi_slopes(settings.heads)
+    column = "[:, None, None]" if settings.heads > 1 else ""
+    at = f"np.arange(Q.shape[-2])[:, None] + {past(settings)}"
+    return [
+        f"slopes = {_array(slopes)}{column}",
+        f"alibi = -slopes * abs({at.removesuffix(' + 0')} - np.arange(K.shape[-2]))",
+    ]
 
 
 def _expected(settings: Settings, trace: AttentionTrace) -> str:

@@ -52,7 +52,7 @@ def of_settings(s: Settings, view: View) -> View:
         return view
     item = s.item if s.batch else ...
     of_item = {
-        name: matrix.values if STAGES[name].is_weight else matrix.values[item]
+        name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
     return with_inputs(view, of_item)

@@ -18,7 +18,6 @@ from attention.numbers import number
 from attention.session.about import About, Part
 from attention.session.origin import LONGEST_SOURCE, one_line
 from attention.session.settings import MATRICES
-from attention.stages import BIASES
 from attention.trace import AttentionTrace
 from attention.view import View, axes_of
 
@@ -147,7 +146,7 @@ def _about(trace: AttentionTrace, item: int | None, head: int | None, source: st
     if not isinstance(source, str):
         raise TypeError(f"source is {shown(source)}; text is wanted.")
     words = one_line(source, LONGEST_SOURCE) or "given from Python"
-    names = [name for name in (*MATRICES, "P", *BIASES) if name not in ("Q", "K", "V")]
+    names = [name for name in MATRICES if name not in ("Q", "K", "V")]
     names = [name for name in names if getattr(trace, name, None) is not None]
     names += [] if "X" in names else ["Q", "K", "V"]
     parts = (

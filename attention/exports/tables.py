@@ -40,7 +40,7 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
         source = about.inputs.get(name)
         origin = disarmed(first or (f"{source}; {program.made_by()}" if source else made))
         first = "" if matrix.size else first
-        item = "" if STAGES[name].is_weight else part[0]
+        item = "" if STAGES[name].is_shared else part[0]
         head = "" if name in of_all_heads(view) else part[1]
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):

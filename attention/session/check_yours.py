@@ -52,7 +52,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
         raise BadInput(f"{what} on Explore; {to} to compare with other attention.")
     item = s.item if s.batch else ...
     given = {
-        name: matrix.values if STAGES[name].is_weight else matrix.values[item]
+        name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
     seen = allowed(s)

@@ -15,7 +15,7 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -36,9 +36,11 @@ from attention.limits import (
     MAX_TYPED,
     BadInput,
 )
+from attention.norms import RMSNorm
 from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
+from attention.rotary import Rotary
 from attention.scores import SIGMOID
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
@@ -101,6 +103,8 @@ def _whole(text: str) -> int:
 def _short_enough(text: str, most: int = MAX_FIELD) -> str:
     if len(text) > most:
         raise BadInput(f"it has {len(text):,} characters; at most {most:,} are read")
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        raise BadInput("it holds half a character; text is wanted")
     return text
 
 
@@ -169,6 +173,28 @@ def _names(text: str) -> dict[str, tuple[str, ...]]:
     return {axis: tuple(labels) for axis, labels in found.items()}
 
 
+def _record(kind: type) -> Codec:
+    """A part of real layers: what differs from its defaults, as JSON."""
+    known = {one.name: one.default for one in fields(kind)}
+
+    def write(part: Any) -> str:
+        if part is None:
+            return ABSENT
+        differs = {name: getattr(part, name) for name in known}
+        differs = {name: value for name, value in differs.items() if value != known[name]}
+        return json.dumps(differs, separators=(",", ":"))
+
+    def read(text: str) -> Any:
+        found = None if text == ABSENT else json.loads(text)
+        if found is None:
+            return None
+        if not isinstance(found, dict) or found.keys() - known.keys():
+            raise BadInput(f"{', '.join(known)} are wanted")
+        return kind(**found)
+
+    return Codec(write, read)
+
+
 _INTEGER = Codec(str, _whole)
 _BOOLEAN = Codec(lambda v: str(int(v)), _flag)
 _WORD = Codec(str, str)
@@ -191,6 +217,8 @@ CODECS: dict[str, Codec] = {
     "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
     "softmax": Codec(lambda v: v if isinstance(v, str) else str(int(v)), _softmax),
+    "norm": _record(RMSNorm),
+    "rotary": _record(Rotary),
     "softcap": Codec(lambda v: ABSENT if v is None else exact(v), _softcap),
     "sinks": Codec(lambda v: " ".join(map(exact, v)), _sinks),
     "alibi": _BOOLEAN,

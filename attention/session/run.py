@@ -11,12 +11,11 @@ from attention.captions import TUTORIAL_FILL
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
 from attention.session.settings import MATRICES, Settings, added, allowed
-from attention.stages import BIASES, STAGES
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
 
 ALONE = ("mask", "weights")  # the stages of finished weights
-PARTS = ("P", "X_P", *BIASES, "Q_normed", "K_normed", "Q_rotated", "K_rotated", "modified")
 
 
 def run(settings: Settings) -> AttentionTrace:
@@ -26,7 +25,7 @@ def run(settings: Settings) -> AttentionTrace:
     visible = allowed(settings)
     filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
     given = [bias for bias in (filled, added(settings)) if bias is not None]
-    bias = sum(given) if given else None
+    bias = np.asarray(sum(given)) if given else None
     if settings.batch:  # the same for every item
         visible, bias = visible[None], None if bias is None else bias[None]
     mask = visible if hides else None
@@ -40,17 +39,24 @@ def run(settings: Settings) -> AttentionTrace:
             matrices["W_K"],
             matrices["W_V"],
             memory=matrices.get("memory"),
+            positions=matrices.get("P"),
+            b_Q=matrices.get("b_Q"),
+            b_K=matrices.get("b_K"),
+            b_V=matrices.get("b_V"),
         )
     )
     return attend(
         heads=settings.heads,
         kv_heads=settings.kv_heads,
         W_O=matrices.get("W_O"),
+        b_O=matrices.get("b_O"),
         allowed=mask,
         bias=bias,
         scale=settings.scale,
         softcap=settings.softcap,
         softmax=settings.softmax,
+        norm=settings.norm,
+        rotary=settings.rotary,
         sinks=settings.sinks or None,
     )
 
@@ -94,11 +100,14 @@ def no_key_sentences(shown: View) -> list[str]:
 
 
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
-    """The attention of the chosen item and head alone: every array has two axes."""
+    """The attention of the chosen item and head alone: every array has two axes.
+
+    It begins with the queries and keys that meet, normed and rotated where they are.
+    """
     shown = _every_stage(settings, trace)
     return AttentionTrace(
-        Q=shown.stages["Q"],
-        K=shown.stages["K"],
+        Q=shown.stages[shown.source("Q")],
+        K=shown.stages[shown.source("K")],
         V=shown.stages["V"],
         scores=shown.stages["scores"],
         scaled=shown.stages["scaled"],
@@ -117,9 +126,11 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {*PARTS} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
-    if s.softcap is None:
-        absent.add("capped")
+    absent = {"modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent |= set() if "P" in s.matrices else {"X_P"}
+    absent |= set() if s.norm else {"Q_normed", "K_normed"}
+    absent |= set() if s.rotary else {"Q_rotated", "K_rotated"}
+    absent |= {"capped"} if s.softcap is None else set()
     bias = added(s)
     if allowed(s).all() and (bias is None or not bias.any()):
         absent.add("mask")

@@ -13,15 +13,19 @@ import numpy as np
 from attention.biases import alibi
 from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS, window
+from attention.norms import RMSNorm
 from attention.paper import Paper
 from attention.parts import PARTS as REAL_PARTS
+from attention.rotary import Rotary
+from attention.scores import SIGMOID
 from attention.session.matrix import Matrix, Rows
 from attention.session.origin import Origin
+from attention.stages import BIASES
 
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
-MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
-PARTS = ("softcap", "sinks", "alibi", "window")  # of real layers, each a setting of its own
+MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES)  # of them
+PARTS = ("norm", "rotary", "softcap", "sinks", "alibi", "window")  # of real layers
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
 LAST_STEP = 8  # of the guided way, counted from 1
@@ -35,8 +39,8 @@ SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why 
 class Settings:
     """Everything a link, a session or an export has to hold to show the same page again.
 
-    ``matrices`` holds X, W_Q, W_K, W_V (with memory and W_O where they are used), or Q, K, V
-    themselves; these may have a batch axis in front.
+    ``matrices`` holds X, W_Q, W_K, W_V (with memory, W_O, the positions P and the biases where
+    they are used), or Q, K, V themselves; these may have a batch axis in front.
     """
 
     example: str
@@ -52,10 +56,12 @@ class Settings:
     drawn_from: Origin | None = None  # where a mask came from that was brought
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool | str = True  # or "sigmoid"
+    norm: RMSNorm | None = None  # of Q and K
+    rotary: Rotary | None = None
     softcap: float | None = None
     sinks: tuple[float, ...] = ()  # one for all heads, or one for each
     alibi: bool = False  # is added to the scores
-    window: int = 0  # how many keys a query sees at most, its own and those before it; 0: no window
+    window: int = 0  # how many keys a query sees at most, its own and those before it; 0: all
     finished: bool = False  # the weights were brought, and stand in Q; see weights_alone
     context: bool = False  # also show the sum of the outputs
     # of the dimensions
@@ -122,6 +128,8 @@ class Settings:
         """
         if not self.finished or not self.typed_qkv or self.softmax or self.scale != 1:
             return False
+        if self.parts:
+            return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
         if Q.ndim != 2 or "W_O" in self.matrices or self.fill != "-inf":
             return False
@@ -182,7 +190,10 @@ class Settings:
     def parts(self) -> tuple[str, ...]:
         """The parts of real layers that are in use, by their names in :data:`attention.parts`."""
         using = {name for name in PARTS if getattr(self, name) != getattr(Settings, name)}
+        using |= {SIGMOID} if self.softmax == SIGMOID else set()
         using |= {"kv_heads"} if self.kv_heads < self.heads else set()
+        using |= {"positions"} if "P" in self.matrices else set()
+        using |= {"biases"} if self.matrices.keys() & set(BIASES) else set()
         return tuple(name for name in REAL_PARTS if name in using)
 
     def with_matrix(self, name: str, matrix: Matrix) -> Settings:
@@ -207,7 +218,7 @@ def allowed(settings: Settings) -> np.ndarray:
 
 
 def past(settings: Settings) -> int:
-    """How many keys stand before the first query: those that the mask counts from the lower right."""
+    """How many keys stand before the first query, where the mask is aligned at the last ones."""
     from_the_end = settings.mask == "causal_lower_right"
     return len(settings.key_tokens) - len(settings.tokens) if from_the_end else 0
 

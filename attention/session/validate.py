@@ -99,7 +99,7 @@ def _check_choices(settings: Settings) -> None:
     if settings.scale is not None and not (0 < settings.scale <= MAX_SCALE):
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
-    _check_parts(settings)
+    _check_rules(settings)
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
     if settings.distribution not in DISTRIBUTIONS:
@@ -130,10 +130,10 @@ def _check_choices(settings: Settings) -> None:
         )
 
 
-def _check_parts(s: Settings) -> None:
+def _check_rules(s: Settings) -> None:
     """Refuse parts of real layers that are out of bounds, or do not go together."""
     if s.softmax not in (True, False, SIGMOID):
-        raise BadInput(f"softmax is “{brief(s.softmax)}”; on, off or a sigmoid is wanted.")
+        raise BadInput(f"softmax is “{s.softmax}”; on, off or a sigmoid is wanted.")
     if s.softcap is not None and not 0 < s.softcap <= MAX_SCALE:
         raise BadInput(
             f"the soft cap is {brief(s.softcap)}; a positive number up to 1e6 is wanted."
@@ -160,7 +160,9 @@ def _check_matrices(s: Settings) -> None:
         if s.typed_qkv
         else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
     )
-    present = set(s.matrices) - {"W_O"}
+    may = {"W_O"} | ({"b_O"} if "W_O" in s.matrices else set())
+    may |= set() if s.typed_qkv else {"P", "b_Q", "b_K", "b_V"}
+    present = set(s.matrices) - may
     if present != wanted:
         raise BadInput(
             f"the matrices {', '.join(sorted(wanted))} are wanted;"
@@ -173,7 +175,7 @@ def _check_matrices(s: Settings) -> None:
         raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
     for name, matrix in s.matrices.items():
         *lead, rows, columns = matrix.shape
-        batch = (s.batch,) if s.batch and not STAGES[name].is_weight else ()
+        batch = (s.batch,) if s.batch and not STAGES[name].is_shared else ()
         if tuple(lead) != batch:
             raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
         if not np.abs(matrix.values).max(initial=0) <= LIMIT:
@@ -182,8 +184,34 @@ def _check_matrices(s: Settings) -> None:
             )
 
 
+def _check_parts(s: Settings) -> None:
+    """Refuse a norm or a rotation that does not fit the heads, or holds huge numbers."""
+    try:
+        if s.norm:
+            for name in "QK":
+                s.norm.gains(name, s.d_k, s.heads if name == "Q" else s.kv_heads)
+        if s.rotary:
+            s.rotary.pairs_of(s.d_k)
+    except ValueError as refused:
+        raise BadInput(str(refused)) from None
+    for part in filter(None, (s.norm, s.rotary)):
+        for name, given in vars(part).items():
+            if not isinstance(given, str) and not np.abs(given or 0).max(initial=0) <= LIMIT:
+                raise BadInput(f"{name} holds numbers beyond ±{LIMIT:g}.")
+
+
+def _check_heads(s: Settings) -> None:
+    if s.heads not in s.possible_heads:
+        raise BadInput(
+            f"{s.heads} heads do not divide the columns of the weights; choose"
+            f" {', '.join(map(str, s.possible_heads))}."
+        )
+
+
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     _check_matrices(s)
+    if s.heads < 1:
+        _check_heads(s)
     if s.typed_qkv:
         wanted = {
             "Q": (n_q, s.shape("K")[1]),
@@ -198,10 +226,15 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             "W_Q": (d_model, s.shape("W_K")[1]),
             "W_K": (d_model, s.shape("W_K")[1]),
             "W_V": (d_model, s.shape("W_V")[1]),
+            "P": (n_q, d_model),
         }
-    if s.heads in s.possible_heads:  # those of keys and values may be fewer
-        name = "Q" if s.typed_qkv else "W_Q"
-        wanted[name] = wanted[name][0], s.d_k * s.heads
+        wanted |= {f"b_{name}": (1, s.shape(f"W_{name}")[1]) for name in "QKV"}
+    queries, keys = ("Q", "K") if s.typed_qkv else ("W_Q", "W_K")
+    columns = s.shape(queries)[1]
+    if s.heads in s.possible_heads and not columns % s.shape(keys)[1]:  # heads may share keys
+        wanted[queries] = wanted[queries][0], columns
+    if "W_O" in s.matrices:
+        wanted["b_O"] = 1, s.shape("W_O")[1]
     width = s.d_v * s.heads
     for name, matrix in s.matrices.items():
         shape = wanted.get(name, (width, matrix.shape[-1]))
@@ -211,11 +244,8 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
         if not 1 <= matrix.shape[-1] <= most:
             raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {most:,} are allowed.")
-    if s.heads not in s.possible_heads:
-        raise BadInput(
-            f"{s.heads} heads do not divide the columns of the weights; choose"
-            f" {', '.join(map(str, s.possible_heads))}."
-        )
+    _check_heads(s)
+    _check_parts(s)
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:
             raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
