@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attention.biases import alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
+from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.masks import (
     causal,
@@ -23,6 +24,7 @@ from attention.positions import sinusoidal
 from attention.rotary import (
     Rotary,
     linear_frequencies,
+    llama3_frequencies,
     ntk_frequencies,
     yarn_factor,
     yarn_frequencies,
@@ -40,11 +42,13 @@ if TYPE_CHECKING:
     from attention.models.capture import capture
     from attention.models.taken import Taken
     from attention.models.verify import verify
+    from attention.readers.layer import read_layer
 
 __version__ = "0.4.0"
 
 __all__ = [
     "AttentionTrace",
+    "Layer",
     "Paper",
     "RMSNorm",
     "Rotary",
@@ -63,10 +67,12 @@ __all__ = [
     "join_heads",
     "lengthened",
     "linear_frequencies",
+    "llama3_frequencies",
     "multi_head_attention",
     "ntk_frequencies",
     "padding",
     "paper_figure",
+    "read_layer",
     "real_tokens",
     "relative_bias",
     "repeat_heads",
@@ -91,6 +97,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
     "paper_figure": "attention.figures.paper",
+    "read_layer": "attention.readers.layer",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
     "verify": "attention.models.verify",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import check_count, check_positive, check_vector
+from attention.arrays import check_count, check_positive, check_switch, check_vector
 from attention.conversion import locked, shown
 
 PAIRS = ("halves", "interleaved")
@@ -163,6 +163,7 @@ def yarn_frequencies(
     *,
     fast: float = 32.0,
     slow: float = 1.0,
+    whole_pairs: bool = True,
 ) -> np.ndarray:
     """(width / 2,): fast pairs as they are, slow ones divided by ``scaling``, a ramp between them.
 
@@ -173,7 +174,9 @@ def yarn_frequencies(
         How many positions the model was trained with.
     fast, slow : float
         How often a pair turns within ``trained`` positions, from which on it stays as it is, and
-        below which it is divided. The ramp begins and ends at whole pairs.
+        below which it is divided.
+    whole_pairs : bool
+        Whether the ramp between the two begins and ends at whole pairs; not so in gpt-oss.
 
     Give :func:`yarn_factor` beside it: ``Rotary(frequencies=…, factor=yarn_factor(scaling))``.
 
@@ -192,10 +195,39 @@ def yarn_frequencies(
         turns = math.log(trained) - math.log(times) - math.log(2 * math.pi)
         return width * turns / (2 * math.log(base))
 
-    begins = max(math.floor(pair_turning(fast)), 0)
-    ends = min(math.ceil(pair_turning(slow)), width - 1)
+    begins, ends = pair_turning(fast), pair_turning(slow)
+    if check_switch("whole_pairs", whole_pairs):
+        begins, ends = math.floor(begins), math.ceil(ends)
+    begins, ends = max(begins, 0), min(ends, width - 1)
     divided = np.clip((np.arange(width // 2) - begins) / ((ends - begins) or 0.001), 0, 1)
     return plain * (1 - divided) + plain / scaling * divided
+
+
+def llama3_frequencies(
+    width: int,
+    scaling: float,
+    trained: int,
+    base: float = 10000.0,
+    *,
+    fast: float = 4.0,
+    slow: float = 1.0,
+) -> np.ndarray:
+    """(width / 2,), as Llama 3.1 has them: fast pairs stay, slow ones are divided by ``scaling``.
+
+    A pair that turns between ``slow`` and ``fast`` times within the ``trained`` positions lies
+    between the two, by how often it turns. The arguments are those of :func:`yarn_frequencies`.
+
+    >>> llama3_frequencies(8, 8.0, 64).round(6).tolist()
+    [1.0, 0.013042, 0.00125, 0.000125]
+    """
+    width, base = _check_width("width", width), check_positive("base", base)
+    plain, scaling = _plain(width, base), check_positive("scaling", scaling)
+    trained, fast = check_count("trained", trained), check_positive("fast", fast)
+    slow = check_positive("slow", slow)
+    if fast <= slow:
+        raise ValueError(f"fast is {fast:g} and slow is {slow:g}; fast has to be the larger.")
+    stays = np.clip((trained * plain / (2 * math.pi) - slow) / (fast - slow), 0, 1)
+    return np.asarray(plain * stays + plain / scaling * (1 - stays))
 
 
 def yarn_factor(scaling: float) -> float:

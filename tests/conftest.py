@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 # scripts; what they record is tested without torch
 collect_ignore = [
+    "models/beside.py",
     "models/families.py",
     "models/record.py",
     "peers/record_kernels.py",

@@ -20,6 +20,7 @@ SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
 PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
 PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
 FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
+LAYER = {f"layers.0.attention.{name}_proj.weight": E for name in "qkv"}
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
@@ -51,11 +52,15 @@ CALLS = {  # each public function, and arguments that it takes
     attention.sinusoidal: {"n": 2, "d_model": 3, "base": 100.0, "offset": 1},
     attention.linear_frequencies: FREQUENCIES,
     attention.ntk_frequencies: FREQUENCIES,
-    attention.yarn_frequencies: FREQUENCIES | {"trained": 64, "fast": 32.0, "slow": 1.0},
+    attention.llama3_frequencies: FREQUENCIES | {"trained": 64, "fast": 4.0, "slow": 1.0},
+    attention.yarn_frequencies: FREQUENCIES
+    | {"trained": 64, "fast": 32.0, "slow": 1.0}
+    | {"whole_pairs": True},
     attention.yarn_factor: {"scaling": 2.0},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "announce": None},
+    attention.read_layer: {"tensors": LAYER, "config": {"model_type": "vit"}, "layer": 0},
     attention.verify: {"taken": Path(__file__).parent / "models/recorded/bert.safetensors"},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
@@ -105,7 +110,13 @@ def check(function, arguments, name):
 def test_every_public_function_is_called_here():
     # what capture refuses is tested where torch is installed
     called = {function.__name__ for function in CALLS} | set(WRITTEN)
-    assert set(attention.__all__) - called == {"AttentionTrace", "View", "Taken", "capture"}
+    assert set(attention.__all__) - called == {
+        "AttentionTrace",
+        "Layer",
+        "View",
+        "Taken",
+        "capture",
+    }
 
 
 @pytest.mark.parametrize(

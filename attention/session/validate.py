@@ -65,6 +65,11 @@ def _pinned(settings: Settings) -> Settings | None:
     return alone and check(alone)
 
 
+def _holds_the_unshown(text: str) -> bool:
+    """Whether a control character or half of a letter is in it, which no address can hold."""
+    return any(unicodedata.category(c) in ("Cc", "Cs") for c in text)
+
+
 def _check_tokens(settings: Settings) -> None:
     """Refuse tokens without a name, too long or too many, and a table without any."""
     for word, tokens in (
@@ -78,7 +83,7 @@ def _check_tokens(settings: Settings) -> None:
         for i, token in enumerate(tokens, 1):
             if not token.strip():
                 raise BadInput(f"{word} {i} has no name; type a word.")
-            if any(unicodedata.category(c) in ("Cc", "Cs") for c in token):
+            if _holds_the_unshown(token):
                 raise BadInput(
                     f"{word} {i} holds a line break or another character that cannot be shown."
                 )
@@ -123,6 +128,8 @@ def _check_choices(settings: Settings) -> None:
             raise BadInput(
                 f"an exercise has at most {MOST_BLANKS} {called}, of {LONGEST} characters each."
             )
+        if any(_holds_the_unshown(str(each)) for each in held):
+            raise BadInput(f"the {called} of the exercise hold a character that cannot be shown.")
     if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
