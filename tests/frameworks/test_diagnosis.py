@@ -17,12 +17,17 @@ from amount import amount, some
 from frameworks.planting import theirs
 
 from attention import (
+    RMSNorm,
+    Rotary,
+    alibi,
     causal,
     causal_lower_right,
     diagnose,
     multi_head_attention,
     scaled_dot_product_attention,
     self_attention,
+    sinusoidal,
+    window,
 )
 from attention.frameworks.answers import Target, compare
 from attention.frameworks.bench import Bench
@@ -127,11 +132,51 @@ def systems() -> dict[str, dict]:
             "V": normal(7, 5),
             "allowed": causal(7, 7),
         },
+        "norms, rotation and a window": {
+            "X": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 4),
+            "W_V": normal(8, 4),
+            "heads": 2,
+            "kv_heads": 1,
+            "norm": RMSNorm(1.5 + 0.5 * normal(4), 1.5 + 0.5 * normal(4)),
+            "rotary": Rotary(base=50.0),
+            "allowed": window(6, 6, 3),
+            "window": 3,
+        },
+        "a cache, a part of the width": {
+            "Q": normal(3, 6),
+            "K": normal(7, 6),
+            "V": normal(7, 6),
+            "rotary": Rotary(base=100.0, pairs="interleaved", width=4, offset=4),
+            "allowed": causal_lower_right(3, 7),
+            "corner": "lower right",
+        },
+        "sinks, a cap and ALiBi": {
+            "Q": normal(6, 8),
+            "K": normal(6, 8),
+            "V": normal(6, 8),
+            "heads": 2,
+            "sinks": np.array([0.4, 1.3]),
+            "softcap": 1.5,
+            "bias": alibi(6, 6, 2),
+        },
+        "positions, own angles, a norm after them": {
+            "X": normal(4, 8),
+            "memory": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 8),
+            "W_V": normal(8, 6),
+            "heads": 2,
+            "positions": sinusoidal(4, 8),
+            "norm": RMSNorm(1.5 + 0.5 * normal(8), None, whole=True, after_rotary=True),
+            "rotary": Rotary(frequencies=[0.7, 0.2], factor=1.2),
+        },
     }
 
 
 SYSTEMS = systems()
-NOTES = {"corner", "look"}  # what the other hand has to be told, and ours finds out
+NOTES = {"corner", "look", "window"}  # what the other hand has to be told, and ours finds out
 
 
 def inputs(system: str) -> dict:
@@ -189,7 +234,7 @@ def test_every_mistake_has_room_in_one_of_the_systems():
 
 def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_planted():
     systems = [s for s in SYSTEMS if set(TOO_NARROW) <= set(room(s)) and "W_O" not in SYSTEMS[s]]
-    assert len(systems) == 2
+    assert len(systems) == 4
     for system in systems:
         with pytest.raises(ValueError, match="^operands could not be broadcast together"):
             applied(SYSTEMS[system], TOO_NARROW)
