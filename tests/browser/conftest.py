@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -22,15 +20,9 @@ from attention.pages.navigation import PAGES
 from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import Settings
+from benchmarks.chromium import CHROMIUM
 
 ROOT = Path(__file__).parents[2]
-NAMES = (  # the first takes the least time; Playwright's own browser is such a one
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
 FIRST_HALF = (  # of the processor time that the tests in a browser take, by file
     "test_explore_browser",
     "test_board_browser",
@@ -60,7 +52,6 @@ FLAGS = [
     "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
     "--js-flags=--no-turbofan --no-maglev --always-sparkplug --single-threaded",
 ]
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def pytest_collection_modifyitems(items):
