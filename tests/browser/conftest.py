@@ -44,13 +44,16 @@ FLAGS = [
     "--process-per-site",  # scripts are compiled once for all pages of a profile,
     # so nothing is gained by a thread that compiles them while they arrive, or by one that compiles
     # better what runs for a second; as two workers keep two cores busy, collecting garbage by
-    # several threads takes a tenth more. The other features are those that Playwright turns off,
-    # whose list this one replaces
+    # several threads takes a tenth more, and collecting it often another. The other features are
+    # those that Playwright turns off and on, whose lists these two replace
     "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,"
     "DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,"
     "MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,OptimizationHints,"
     "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
-    "--js-flags=--no-turbofan --no-maglev --always-sparkplug --single-threaded",
+    # a page asks for a hundred files: with one process less each goes a shorter way
+    "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2,MemoryCacheStrongReference",
+    "--js-flags=--no-turbofan --no-maglev --single-threaded --initial-heap-size=500 "
+    "--min-semi-space-size=16 --max-semi-space-size=16",
 ]
 
 
