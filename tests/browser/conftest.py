@@ -9,7 +9,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pytest
@@ -28,6 +28,7 @@ FIRST_HALF = (  # of the processor time that the tests in a browser take, by fil
     "test_board_browser",
     "test_comparing_browser",
     "test_front_door_browser",
+    "test_text_browser",
 )
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
@@ -192,6 +193,12 @@ class Dashboard:
         """Another page, by the menu at the top."""
         choose_page(self.page, name)
 
+    def settings(self) -> Settings:
+        """What the address says, which holds all that the server has taken."""
+        found, notices = links.read(dict(parse_qsl(self.page.evaluate("location.search.slice(1)"))))
+        assert notices == []
+        return found
+
     def tag(self) -> str:
         """A digest of all that is drawn."""
         return self.page.evaluate(TAG)
@@ -352,6 +359,7 @@ class Dashboard:
         return self.page.locator(".said").first.inner_text()
 
 
+CLIPBOARD = ("clipboard-read", "clipboard-write")
 VISITS = 40  # of one profile: its process grows with each page, to a gigabyte by then
 
 
@@ -362,8 +370,8 @@ class Profile:
     Streamlit are compiled once and not for each test.
     """
 
-    def __init__(self, browser, address):
-        self.context = browser.new_context(accept_downloads=True)
+    def __init__(self, browser, address, **device):
+        self.context = browser.new_context(accept_downloads=True, **device)
         self.kept = self.context.new_page()
         self.kept.goto(address + "_stcore/health")
         self.visits = 0
@@ -427,26 +435,40 @@ def visit(browser, address, profiles):
 
 
 class Onlooker:
-    """One page for each size of the window, for tests that only look at what a link shows."""
+    """One page for each size of the window, which is turned to the link that a test is about."""
 
     def __init__(self, browser, address):
         self.profile, self.address = Profile(browser, address), address
-        self.pages: dict[tuple[int, int], tuple[Dashboard, Settings]] = {}
+        self.pages: dict[tuple[int, int], Dashboard] = {}
 
     def look(self, width: int = 1440, height: int = 900, **link) -> Dashboard:
-        """The page of that size, turned to this link; nothing may be changed on it."""
-        link = link or {"example": "four-words"}
-        wanted, size = links.read(link)[0], (width, height)
-        dashboard, shown = self.pages.pop(size, (None, None))
+        """The page of that size, turned to this link; the test puts back what no link holds."""
+        link, size = link or {"example": "four-words"}, (width, height)
+        dashboard = self.pages.pop(size, None)  # given back only where it could be turned
         if dashboard is None:
-            page = self.profile.open(width, height, "light", (), "reduce")
+            page = self.profile.open(width, height, "light", CLIPBOARD, "reduce")
             dashboard = Dashboard(page, self.address).open(**link)
-        elif wanted != shown:
+        elif links.read(link)[0] != dashboard.idle().settings():
             dashboard.after(lambda: dashboard.turn_to(**link))
         dashboard.page.mouse.move(5, 5)
         dashboard.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
-        self.pages[size] = dashboard, wanted
+        self.pages[size] = dashboard
         return dashboard
+
+
+@pytest.fixture(scope="session")
+def touched(browser, address) -> Profile:
+    """The browser of a phone."""
+    return Profile(browser, address, has_touch=True, is_mobile=True)
+
+
+@pytest.fixture
+def phone(touched, address):
+    """A page that is touched."""
+    dashboard = Dashboard(touched.open(390, 844, "light", (), "no-preference"), address)
+    yield dashboard
+    touched.clear(address)
+    assert dashboard.errors == []
 
 
 @pytest.fixture(scope="session")
@@ -456,9 +478,9 @@ def onlooker(browser, address) -> Onlooker:
 
 @pytest.fixture
 def look(onlooker):
-    """See what a link shows, on a page that others have looked at before; it raises no error."""
+    """See what a link shows, on a page that others have turned before; it raises no error."""
     yield onlooker.look
-    assert [found.errors for found, _ in onlooker.pages.values() if found.errors] == []
+    assert [found.errors for found in onlooker.pages.values() if found.errors] == []
 
 
 def in_colours(s: Settings, stage: str) -> list[str]:
