@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 collect_ignore = [
     "models/families.py",
     "models/record.py",
+    "models/record_minilm.py",
     "peers/record_kernels.py",
     "readers/record_models.py",
 ]

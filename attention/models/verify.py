@@ -30,6 +30,8 @@ class Verified:
     share: float  # of what the float type explains, where this is largest: beyond 1 it does not
     worst: tuple[int, int]  # item and head, as recorded, where that is
     agrees: bool  # every number within what its float type explains
+    differences: np.ndarray  # (b, h), the largest of each head
+    shares: np.ndarray  # (b, h), of what the float type explains
     look_ahead_lost: bool = False  # with a look-ahead mask, which is not in the capture, it does
     diagnosis: Diagnosis | None = None  # what turns right attention into this, where it does not
 
@@ -101,12 +103,13 @@ class Verification:
     __repr__ = __str__
 
 
-def verify(taken: Taken | str | PathLike[str]) -> Verification:
+def verify(taken: Taken | str | PathLike[str], *, diagnoses: int | None = None) -> Verification:
     """Compute every layer and head again in float64 and compare it with the model's own output.
 
     Parameters
     ----------
     taken : Taken, or the file that it was saved to
+    diagnoses : how many calls at most are handed to ``diagnose``. Default: all that do not agree.
 
     A layer that does not agree is handed to :func:`attention.diagnose`, with the item and the head
     where it agrees least.
@@ -119,26 +122,28 @@ def verify(taken: Taken | str | PathLike[str]) -> Verification:
     taken = taken if isinstance(taken, Taken) else Taken.load(taken)
     if not taken.calls:
         raise ValueError("Nothing was captured: there is nothing to verify.")
-    return Verification(taken.model, tuple(_verified(call) for call in taken.calls))
+    verified: list[Verified] = []
+    for call in taken.calls:
+        wrong = sum(not each.agrees for each in verified)
+        verified.append(_verified(call, diagnoses is None or wrong < diagnoses))
+    return Verification(taken.model, tuple(verified))
 
 
-def _verified(call: Call) -> Verified:
-    difference, share = 0.0, -1.0
-    worst = (0, 0)
-    for item, head in np.ndindex(call.Q.shape[:2]):
-        apart, least = _apart(call, item, head)
-        difference = max(difference, apart)
-        if least > share:
-            share, worst = least, (item, head)
+def _verified(call: Call, diagnosed: bool) -> Verified:
+    differences, shares = np.zeros((2, *call.Q.shape[:2]))
+    for place in np.ndindex(shares.shape):
+        differences[place], shares[place] = _apart(call, *place)
+    item, head = np.unravel_index(int(shares.argmax()), shares.shape)
+    share, worst = float(shares.max()), (int(item), int(head))
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
-    difference = max(difference, call.replayed or 0.0)
+    difference = max(float(differences.max()), call.replayed or 0.0)
     if share <= 1:
-        return Verified(call, difference, share, worst, replayed)
+        return Verified(call, difference, share, worst, replayed, differences, shares)
     n_q, n_k = call.Q.shape[2], call.K.shape[2]
     ahead = causal(n_q, n_k, past=n_k - n_q)[None, None]
     lost = call.allowed is None and _apart(replace(call, allowed=ahead), *worst)[1] <= 1
-    found = None if lost else _diagnosed(call, *worst)
-    return Verified(call, difference, share, worst, False, lost, found)
+    found = _diagnosed(call, *worst) if diagnosed and not lost else None
+    return Verified(call, difference, share, worst, False, differences, shares, lost, found)
 
 
 def _apart(call: Call, item: int, head: int) -> tuple[float, float]:
