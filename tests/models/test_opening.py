@@ -26,7 +26,7 @@ def filed(header: dict, about: object, bytes_after: bytes = b"") -> bytes:
 
 
 def call_of(*shape: int, **facts) -> dict:
-    """The header of one call of (b, h, n_q, n_k, d), with arrays that lie in no byte of the file."""
+    """The header of one call of (b, h, n_q, n_k, d), its arrays in no byte of the file."""
     b, h, n_q, n_k, d = shape
     shapes = {"Q": (b, h, n_q, d), "K": (b, h, n_k, d), "V": (b, h, n_k, d)}
     shapes |= {"output": (b, h, n_q, d)} | facts
