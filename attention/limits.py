@@ -71,4 +71,4 @@ MAX_SAMPLE_D_K = 1024
 MAX_DIGITS = 10  # behind the point
 MAX_CAPTURED_CELLS = 2**23  # weights of all heads of a capture: 32 heads of 512 tokens
 MAX_CAPTURED_HEADS = 4096  # of all its layers, calls and items
-MAX_MAPS = 60  # small maps on the page Real model at a time
+MAX_MAPS = 72  # small maps on the page Real model at a time

@@ -37,9 +37,9 @@ def show() -> None:
     page.run()
 
 
-def turn_to(path: str) -> None:
-    """End this run and go on with another page, as the menu does."""
-    st.switch_page(_page(path))
+def turn_to(path: str, address: dict[str, str]) -> None:
+    """End this run and go on with another page, at that address."""
+    st.switch_page(_page(path), query_params=address)
 
 
 def _page(path: str) -> StreamlitPage:

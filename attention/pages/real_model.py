@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.figures import across
 from attention.figures.maps import SmallMap, small_map
@@ -69,18 +70,25 @@ def stand(key: object, found: Survey | None) -> None:
     state.set_page_value("model_maps", {})
 
 
-def to_explore(below: str | None = None) -> None:
+def to_data() -> None:
     state.control_moved()
-    if below:
-        state.choose("below", below)
+    state.choose("below", state.DATA)
     state.set_page_value(GO, True)
 
 
 def the_sources() -> None:
     """The chooser and the examples; what was chosen is opened."""
     left, right = st.columns([3, 4], gap="small", vertical_alignment="center")
+    problem = None
     with left:
         files = chooser.show(FILE, "Open a capture (.safetensors), or drop it here", WANTED)
+        try:
+            if files:
+                open_file(files[0])
+            elif chooser.taken_away(FILE) and isinstance(standing()[0], ChosenFile):
+                stand(None, None)
+        except BadInput as found:
+            problem = found
     with right:
         parts.note("Or a trained model that comes with the page:")
         with st.container(horizontal=True, gap="small"):
@@ -95,18 +103,14 @@ def the_sources() -> None:
                 )
             if standing()[1]:
                 state.button("Close", "model_close", close, help="Takes it off this page.")
-    if not files:
+    if problem is None:
         return
-    try:
-        open_file(files[0])
-    except OtherKind as problem:
-        parts.message_box("refused", state.capital(str(problem)))
-        if problem.code:
-            st.code(problem.code, language="python", wrap_lines=True)
-    except BadInput as problem:
-        parts.message_box("refused", state.capital(str(problem)))
-        if state.DATA in str(problem):
-            state.button("Go to Your data", "model_data", to_explore, (state.DATA,))
+    parts.message_box("refused", state.capital(str(problem)))
+    if isinstance(problem, OtherKind) and problem.code:
+        st.code(problem.code, language="python", wrap_lines=True)
+    if state.DATA in str(problem):
+        help = "Goes to Explore, where files of weights are opened."
+        state.button("Go to Your data", "model_data", to_data, help=help)
 
 
 # ---- the proof -----------------------------------------------------------------------------------
@@ -166,9 +170,9 @@ def name_of(head: Head) -> str:
     return f"layer {head.layer}, head {head.number}" + f", call {head.call}" * bool(head.call)
 
 
-def chosen_heads(found: Survey) -> tuple[list[Head], str, bool]:
+def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, bool]:
     """The heads that are wanted, in their order; the measure under them; whether it sorts them."""
-    with st.container(horizontal=True):
+    with row:
         measure = state.page_control(
             st.segmented_control,
             "Number under each map",
@@ -231,20 +235,22 @@ def item_name(found: Survey, item: int) -> str:
 
 
 def the_maps(found: Survey) -> None:
-    heads, measure, by_number = chosen_heads(found)
+    row = st.container(horizontal=True)
+    heads, measure, by_number = chosen_heads(found, row)
     said, shown = MEASURES[measure].sentence, heads
     if len(heads) > MAX_MAPS:
         last = -(-len(heads) // MAX_MAPS)
-        part = state.page_control(
-            st.segmented_control,
-            f"{MAX_MAPS} maps at a time",
-            "model_part",
-            1,
-            options=range(1, last + 1),
-            required=True,
-            format_func=lambda k: f"{(k - 1) * MAX_MAPS + 1}–{min(k * MAX_MAPS, len(heads))}",
-            help="Which of the heads, in this order.",
-        )
+        with row:
+            part = state.page_control(
+                st.selectbox,
+                f"{MAX_MAPS} maps at a time",
+                "model_part",
+                1,
+                options=range(1, last + 1),
+                format_func=lambda k: f"{(k - 1) * MAX_MAPS + 1}–{min(k * MAX_MAPS, len(heads))}",
+                width=150,
+                help="Which of the heads, in this order.",
+            )
         shown = heads[(part - 1) * MAX_MAPS : part * MAX_MAPS]
         said = f"{len(shown)} of {len(heads):,} heads. {said}"
     parts.note(f"{said} {BY_ROOT} Press a map to go through that head on Explore.")
@@ -391,7 +397,7 @@ def the_lines() -> None:
 s = state.begin()
 if state.page_value(GO, False):
     state.set_page_value(GO, False)
-    navigation.turn_to("")
+    navigation.turn_to("", state.next_address())
 parts.opening(
     "<b>What did the model really do?</b> Open a capture of its attention: every head of every"
     " layer is computed again and compared with the model’s own output, and opens on Explore, cell"

@@ -1,4 +1,4 @@
-"""Real model through Streamlit's AppTest: what is opened, its proof, its maps, and on to Explore."""
+"""Real model by Streamlit's AppTest: what is opened, its proof, its maps, and on to Explore."""
 
 import json
 from dataclasses import replace
@@ -136,11 +136,11 @@ def many(heads: int, layers: int = 3, n: int = 4) -> Taken:
 def test_of_many_heads_so_many_are_drawn_as_the_page_says(tmp_path):
     at = page(content=file_of(many(heads=40), tmp_path))
     assert "120 heads of 3 layers" in said(at)
-    assert len(buttons(at)) == MAX_MAPS == 60
-    assert any("60 of 120 heads." in html.proto.body for html in at.get("html"))
-    ran(at.button_group(key="set_model_part").set_value(2))
+    assert len(buttons(at)) == MAX_MAPS == 72
+    assert any("72 of 120 heads." in html.proto.body for html in at.get("html"))
+    ran(at.selectbox(key="set_model_part").set_value(2))
     assert [group["title"] for group in groups(at)] == ["Layer 1", "Layer 2"]
-    assert len(at.session_state["visit"].page_values["model_maps"]) == 60
+    assert len(at.session_state["visit"].page_values["model_maps"]) == 48
 
 
 def test_a_capture_that_does_not_agree_says_which_head_and_what_explains_it(tmp_path):
@@ -224,7 +224,11 @@ def test_one_head_across_layers_is_a_board_and_a_figure_to_save():
         assert any(M is not None and np.array_equal(np.ravel(M), head.ravel()) for M in drawn), call
 
 
-def test_what_is_open_can_be_closed():
+def test_what_is_open_can_be_closed_and_a_file_taken_away(tmp_path):
     at = page("pronoun")
     ran(at.button(key="model_close").click())
     assert len(at.code) == 2 and component(at, "model_maps") is None
+    choose(at, file_of(recorded("bert"), tmp_path))
+    assert len(buttons(at)) == 8 and at.button(key="model_close")
+    at.session_state["visit"].page_values["model_file_chosen"] = 2, ()
+    assert component(ran(at), "model_maps") is None

@@ -73,6 +73,7 @@ class Maps {
     const table = inks('share', this.head.palettes[this.drawn])
     for (const { n, m, codes, canvas } of this.maps) {
       Object.assign(canvas, { width: m, height: n })
+      canvas.style.aspectRatio = Math.min(Math.max(m / n, 1 / 2), 4) // of a step, a strip
       const context = canvas.getContext('2d')
       const image = context.createImageData(m, n)
       const picture = new Uint32Array(image.data.buffer)
