@@ -306,10 +306,11 @@ def _button(head: Head, drawn: dict, measure: str, whole: bool) -> maps.Button:
         lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
     equal = f"equal to the model to {apart}" if head.agrees else f"off the model by {apart}"
     says = "; ".join([*lines[:-1], equal])
+    short = f"layer {head.layer} · {head.number}" + f", call {head.call}" * bool(head.call)
     return maps.Button(
         f"{head.place} {head.item} {head.head}",
         drawn[head.place, head.item, head.head],
-        f"layer {head.layer} · {head.number}" if whole else f"head {head.number}",
+        short if whole else f"head {head.number}",
         tuple(lines),
         f"{name_of(head)}: {says}. Opens on Explore.",
         not head.agrees,
