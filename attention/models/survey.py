@@ -8,17 +8,19 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from attention.limits import MAX_TOKEN_LENGTH, BadInput
 from attention.models.taken import Call, Taken
-from attention.models.verify import Verification, Verified, verify
+from attention.models.verify import Verification, Verified, verified_call
 from attention.statistics import entropy
 from attention.trace import AttentionTrace
 
 DIAGNOSED = 2  # calls that do not agree and are searched for mistakes, which takes seconds
 MAX_DIAGNOSED = 2**16  # scores of a head that is
+Measures = dict[str, float | None]  # by name; None where one says nothing of a head
 
 
 @dataclass(frozen=True)
@@ -28,19 +30,19 @@ class Measure:
     label: str
     sentence: str
     largest_first: bool
-    of: Callable[[Taken, Call, AttentionTrace, float], float | None]
+    of: Callable[[Taken, Call, AttentionTrace], float | None]
 
 
-def _entropy(taken: Taken, call: Call, trace: AttentionTrace, difference: float) -> float | None:
+def _entropy(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
     seeing = trace.allowed.any(axis=-1)
     return float(entropy(trace.weights)[seeing].mean()) if seeing.any() else None
 
 
-def _first(taken: Taken, call: Call, trace: AttentionTrace, difference: float) -> float | None:
+def _first(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
     return float(trace.weights[:, 0].mean()) if call.first_key == 0 else None
 
 
-def _distance(taken: Taken, call: Call, trace: AttentionTrace, difference: float) -> float | None:
+def _distance(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
     past, (n_q, n_k) = past_of(taken, call), trace.weights.shape
     total = trace.weights.sum()
     if past is None or not total > 0:
@@ -49,8 +51,9 @@ def _distance(taken: Taken, call: Call, trace: AttentionTrace, difference: float
     return float((trace.weights * apart).sum() / total)
 
 
-def _difference(taken: Taken, call: Call, trace: AttentionTrace, difference: float) -> float | None:
-    return difference
+def _to_come(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
+    """What the verification says."""
+    return None
 
 
 MEASURES = {
@@ -76,7 +79,7 @@ MEASURES = {
         "difference",
         "Largest difference between the output here and the model’s own.",
         True,
-        _difference,
+        _to_come,
     ),
 }
 
@@ -93,7 +96,7 @@ class Head:
     call: int
     agrees: bool
     share: float  # of what rounding explains
-    measures: dict[str, float | None]
+    measures: Measures
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,32 +124,40 @@ def survey(taken: Taken) -> Survey:
     >>> sharpest.layer, sharpest.number, round(sharpest.measures["distance"], 3)
     (0, 2, 0.933)
     """
-    small = [call.Q.shape[2] * call.K.shape[2] <= MAX_DIAGNOSED for call in taken]
+    verified: list[Verified] = []
+    heads: list[Head] = []
     try:
         with np.errstate(all="ignore"):
-            verification = verify(taken, diagnoses=DIAGNOSED if all(small) else 0)
-            heads = [
-                _head(taken, place, one, *at)
-                for place, one in enumerate(verification.calls)
-                for at in np.ndindex(one.shares.shape)
-            ]
+            for place, call in enumerate(taken):
+                found: dict[tuple[int, int], Measures] = {}
+                wrong = sum(not each.agrees for each in verified)
+                small = call.Q.shape[2] * call.K.shape[2] <= MAX_DIAGNOSED
+                seen = partial(_measure, taken, call, found)
+                one = verified_call(call, small and wrong < DIAGNOSED, seen)
+                verified.append(one)
+                heads += [_head(place, one, at, said) for at, said in found.items()]
     except ValueError as problem:
         raise BadInput(f"this capture holds what no attention computes: {problem}") from None
-    return Survey(taken, verification, tuple(heads))
+    return Survey(taken, Verification(taken.model, tuple(verified)), tuple(heads))
 
 
-def _head(taken: Taken, place: int, one: Verified, item: int, head: int) -> Head:
-    call = one.call
-    difference, share = float(one.differences[item, head]), float(one.shares[item, head])
-    trace = call.trace(item, head)
-    found = {name: each.of(taken, call, trace, difference) for name, each in MEASURES.items()}
-    finite = {
-        name: value if value is None or np.isfinite(value) else None
-        for name, value in found.items()
-    }
-    number = call.heads[head] if call.heads else head
-    agrees = share <= 1
-    return Head(place, item, head, number, call.layer, call.call, agrees, share, finite)
+def _measure(
+    taken: Taken,
+    call: Call,
+    found: dict[tuple[int, int], Measures],
+    item: int,
+    head: int,
+    trace: AttentionTrace,
+) -> None:
+    found[item, head] = {name: each.of(taken, call, trace) for name, each in MEASURES.items()}
+
+
+def _head(place: int, one: Verified, at: tuple[int, int], measures: Measures) -> Head:
+    call, (item, head) = one.call, at
+    said = measures | {"difference": float(one.differences[at])}
+    finite = {n: v if v is None or np.isfinite(v) else None for n, v in said.items()}
+    number, share = call.heads[head] if call.heads else head, float(one.shares[at])
+    return Head(place, item, head, number, call.layer, call.call, share <= 1, share, finite)
 
 
 # ---- places and words ---------------------------------------------------------------------------

@@ -5,6 +5,7 @@ What remains is compared, number by number, with what rounding in the model's fl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -125,14 +126,20 @@ def verify(taken: Taken | str | PathLike[str], *, diagnoses: int | None = None) 
     verified: list[Verified] = []
     for call in taken.calls:
         wrong = sum(not each.agrees for each in verified)
-        verified.append(_verified(call, diagnoses is None or wrong < diagnoses))
+        verified.append(verified_call(call, diagnoses is None or wrong < diagnoses))
     return Verification(taken.model, tuple(verified))
 
 
-def _verified(call: Call, diagnosed: bool) -> Verified:
+def verified_call(
+    call: Call, diagnosed: bool, seen: Callable[[int, int, AttentionTrace], object] | None = None
+) -> Verified:
+    """One call; where it does not agree, ``diagnosed``. Each trace is also handed to ``seen``."""
     differences, shares = np.zeros((2, *call.Q.shape[:2]))
-    for place in np.ndindex(shares.shape):
-        differences[place], shares[place] = _apart(call, *place)
+    for item, head in np.ndindex(shares.shape):
+        trace = call.trace(item, head)
+        differences[item, head], shares[item, head] = _apart(call, item, head, trace)
+        if seen:
+            seen(item, head, trace)
     item, head = np.unravel_index(int(shares.argmax()), shares.shape)
     share, worst = float(shares.max()), (int(item), int(head))
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
@@ -141,14 +148,14 @@ def _verified(call: Call, diagnosed: bool) -> Verified:
         return Verified(call, difference, share, worst, replayed, differences, shares)
     n_q, n_k = call.Q.shape[2], call.K.shape[2]
     ahead = causal(n_q, n_k, past=n_k - n_q)[None, None]
-    lost = call.allowed is None and _apart(replace(call, allowed=ahead), *worst)[1] <= 1
+    masked = replace(call, allowed=ahead)
+    lost = call.allowed is None and _apart(masked, *worst, masked.trace(*worst))[1] <= 1
     found = _diagnosed(call, *worst) if diagnosed and not lost else None
     return Verified(call, difference, share, worst, False, differences, shares, lost, found)
 
 
-def _apart(call: Call, item: int, head: int) -> tuple[float, float]:
+def _apart(call: Call, item: int, head: int, trace: AttentionTrace) -> tuple[float, float]:
     """The largest difference of one head, and the largest share of what rounding explains."""
-    trace = call.trace(item, head)
     apart = distance(call.output[item, head].astype(np.float64), trace.output)
     with np.errstate(all="ignore"):
         shares = np.where(apart == 0, 0, apart / rounding(trace, call.dtype))
