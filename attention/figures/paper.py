@@ -13,12 +13,10 @@ from attention.figures.whole import checked_digits, chosen_stages, need
 from attention.limits import MAX_PRINTED, BadInput
 from attention.paper import Paper
 from attention.trace import AttentionTrace
-from attention.view import WITHOUT_HEADS, View, axes_of
+from attention.view import OF_ALL_HEADS, View, axes_of
 
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
-
-SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 
 
 def paper_figure(
@@ -109,7 +107,7 @@ def of_views(
         raise BadInput("heads names none; at least one is wanted.")
     there = {name: matrix.size for name, matrix in views[0].stages.items()}
     chosen = chosen_stages(stages, there, "trace")
-    cells = sum(there[name] * (1 if name in SHARED else len(views)) for name in chosen)
+    cells = sum(there[name] * (1 if name in OF_ALL_HEADS else len(views)) for name in chosen)
     if cells > MAX_PRINTED:
         raise BadInput(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
@@ -119,7 +117,7 @@ def of_views(
     for view in views:
         shown = view if paper.count_repeats else plain(view, *words)
         for pane in panes(shown, digits=digits, only=chosen):
-            is_shared = pane["name"] in SHARED
+            is_shared = pane["name"] in OF_ALL_HEADS
             if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
                 continue
             title = [pane["symbol"]] * (len(chosen) > 1)

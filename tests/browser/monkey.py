@@ -65,6 +65,7 @@ PAGES = (
     "Why √d_k",
     "Exercises",
     "Compare",
+    "Real model",
     "Conventions",
     "Check yours",
 )
@@ -75,6 +76,7 @@ INTROS = {
     "/exercises": "Your turn.",
     "/compare": "Two states beside each other.",
     "/why": "Why divide by √dk?",
+    "/model": "What did the model really do?",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
 }
