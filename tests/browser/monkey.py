@@ -108,6 +108,7 @@ CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
+    "model_maps": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS,
     "set_query": {"query"},
@@ -137,7 +138,8 @@ CHANGES: dict[str, set[str]] = {
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-OURS = {"share": "share", "load_file": "chooser", "check_file": "chooser"}  # components, by verb
+OURS = {"share": "share", "model_maps": "maps"}  # components, by verb
+OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "chooser")
 RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
@@ -485,6 +487,10 @@ class Hands:
         name, content = self.opened
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
+
+    def maps(self, key: str, chance: float) -> None:
+        """A head of a captured model."""
+        self._one(key, ".map", chance).click()
 
     def board(self, key: str, chance: float) -> None:
         """A cell by mouse or by keys, or one of a pane's tools."""
