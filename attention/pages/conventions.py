@@ -7,6 +7,7 @@ from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
 from attention.limits import MAX_COMPARED
 from attention.pages import board, paper, parts, state
+from attention.parts import called
 from attention.session import compare_frameworks as inputs
 from attention.session.about import what_it_is
 from attention.session.changes import name_of
@@ -37,6 +38,12 @@ if s.fill == "-1e9":
         "flag",
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
         " A row that sees no key keeps its softmax in ours.",
+    )
+if added := [name for name in ("softcap", "alibi", "sinks") if name in s.parts]:
+    parts.message_box(
+        "flag",
+        f"{called(added)}, in use on Explore, {'stand' if len(added) > 1 else 'stands'} in none of"
+        " these calls as they are made here: their answers are without.",
     )
 
 cells = len(s.tokens) * len(s.key_tokens)

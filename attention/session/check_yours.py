@@ -19,7 +19,7 @@ from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
 from attention.scores import SIGMOID
 from attention.session.settings import Settings, added, allowed
-from attention.stages import STAGES
+from attention.stages import BIASES, STAGES
 
 PASTED = "pasted"
 
@@ -45,18 +45,20 @@ def from_settings(s: Settings) -> dict[str, Any]:
             "Explore shows finished weights alone; there are no inputs to compare with. Paste them"
             " here, or choose an example there."
         )
-    if s.softmax is not True or s.sinks:
-        what = "sinks stand in the softmax" if s.sinks else "softmax is off"
-        what = "a sigmoid has the softmax’s place" if s.softmax == SIGMOID else what
-        to = "take them away there" if s.sinks else "switch it on there"
-        raise BadInput(f"{what} on Explore; {to} to compare with other attention.")
+    if s.softmax is not True:
+        what = "a sigmoid has the softmax’s place" if s.softmax == SIGMOID else "softmax is off"
+        raise BadInput(f"{what} on Explore; switch it on there to compare with other attention.")
     item = s.item if s.batch else ...
     given = {
         name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
+    given |= {name: given[name][0] for name in given.keys() & set(BIASES)}
     seen = allowed(s)
-    parts: dict[str, Any] = {"softcap": s.softcap, "bias": added(s)}
+    if "P" in given:
+        given["positions"] = given.pop("P")
+    parts: dict[str, Any] = {"softcap": s.softcap, "bias": added(s), "sinks": s.sinks or None}
+    parts |= {"norm": s.norm, "rotary": s.rotary}
     parts["kv_heads"] = s.kv_heads if s.kv_heads < s.heads else None
     parts = {name: part for name, part in parts.items() if part is not None}
     rule = {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}

@@ -330,6 +330,57 @@ def test_attention_computed_in_float32_is_right():
     assert found.correct, str(found)
 
 
+def in_bfloat16(M):
+    """Rounded to 8 bits, the nearest even."""
+    bits = M.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("offset", [0, 1000, 30_000])
+def test_a_rotation_computed_in_float32_far_from_the_beginning_is_right(offset, half):
+    """Its angles are rounded too: the larger they are, the more that moves."""
+    rng = np.random.default_rng(offset)
+    q, k, v = rng.standard_normal((3, 2, 12, 32)).astype("f4")
+    if half:
+        q, k, v = (in_bfloat16(M) for M in (q, k, v))
+
+    def turned(M, first):
+        speed = np.float32(10000) ** (-np.arange(0, 32, 2, dtype="f4") / np.float32(32))
+        angles = np.outer(np.arange(first, first + 12, dtype="f4"), speed).astype("f4")
+        a, b, (cos, sin) = M[..., :16], M[..., 16:], (np.cos(angles), np.sin(angles))
+        found = np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+        return in_bfloat16(found) if half else found
+
+    scores = np.matmul(turned(q, offset), turned(k, 0).swapaxes(-1, -2)) / np.float32(32**0.5)
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    output = np.matmul(shares / shares.sum(axis=-1, keepdims=True), v)
+    output = in_bfloat16(output) if half else output
+    given = {"rotary": Rotary(offset=offset)}
+    found = diagnose(q, k, v, output=output.astype(np.float64), **given)
+    assert found.correct, str(found)
+    other = diagnose(q, k, v, output=output.astype(np.float64), rotary=Rotary(offset=offset + 3))
+    assert not other.correct, str(other)
+
+
+@pytest.mark.parametrize("system", [name for name in SYSTEMS if "rotary" in SYSTEMS[name]])
+def test_layers_with_their_parts_are_right_in_float32_and_bfloat16(system):
+    """Every input rounded, and what comes of it computed in float32 by our own layers."""
+    given = inputs(system)
+    for rounded in (lambda M: M.astype("f4"), in_bfloat16):
+        small = {
+            name: rounded(M) if isinstance(M, np.ndarray) and M.dtype == float else M
+            for name, M in given.items()
+        }
+        whole = small | {"heads": small.get("heads", 1)}
+        run = self_attention if "X" in small else multi_head_attention
+        answer = run(**whole).joined
+        exact = {name: M.astype(float) if isinstance(M, np.ndarray) and M.dtype == "f4" else M
+                 for name, M in small.items()}  # fmt: skip
+        found = diagnose(**exact, output=rounded(answer))
+        assert found.correct, str(found)
+
+
 @pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])
 def test_heads_may_come_joined_apart_or_averaged(shape):
     given = SYSTEMS["heads, mask and cap"]
