@@ -128,14 +128,12 @@ def with_its_parts(brought: dict[str, SelectedArray], layer: Layer) -> dict[str,
     """The arrays with the biases of their layer, and fewer heads of keys and values where it has
     fewer; what stays behind is what the page has no part for.
     """
-    found = dict(brought)
+    found = {role: replace(array, behind="") for role, array in brought.items()}
     for role in WEIGHTS:
         if role not in brought:
             continue
         told = tuple(remark for remark in brought[role].remarks if remark.startswith(f"{role} is "))
-        found[role] = replace(
-            brought[role], values=getattr(layer, role), remarks=told, behind="", heads=None
-        )
+        found[role] = replace(brought[role], values=getattr(layer, role), remarks=told, heads=None)
         bias = getattr(layer, f"b_{role[2]}")
         if bias is not None:
             source = f"{brought[role].source.removesuffix(TRANSPOSED)}, its bias"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracle import COMPUTED
+from safetensors import safe_open
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
@@ -541,7 +542,7 @@ def test_a_layer_comes_whole_with_its_config_json_and_is_then_what_the_model_is(
     s, wanted = settings(at), arrays[f"{place}/projected"]
     assert s.rotary and s.kv_heads < s.heads and s.mask == "causal"
     assert np.abs(run(s).projected - wanted).max() < 1e-6 * np.abs(wanted).max()
-    assert said(at, "flag") == []
+    assert not any("differ from the model" in flag for flag in said(at, "flag"))
 
 
 def test_heads_of_a_checkpoint_without_config_json_are_asked_for():
