@@ -42,6 +42,14 @@ def test_every_recorded_head_has_its_numbers_on_explore_or_says_how_far_it_is_of
             assert again == s
 
 
+def test_nothing_of_the_attention_before_is_left_but_how_it_is_shown():
+    taken = recorded("bert")
+    before = replace(EXAMPLES["minus-1e9"].build(), digits=3, step=4, padding=(1,), context=True)
+    fresh = with_head(replace(CAT, digits=3, step=4), taken, taken[0], 0, 0)
+    assert with_head(before, taken, taken[0], 0, 0) == fresh
+    assert (fresh.digits, fresh.step) == (3, 4)
+
+
 def test_what_stays_behind_is_named():
     assert left_behind(recorded("gemma2")[0]) == ["soft cap of 50"]
     assert left_behind(recorded("t5")[0]) == ["bias added to the scores"]
