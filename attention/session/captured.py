@@ -67,6 +67,8 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         mask=mask,
         drawn=drawn,
         drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
+        softcap=call.softcap,
+        sinks=() if call.sinks is None else (float(call.sinks[head]),),
         **kept,
     )
     s = check(s)
@@ -86,14 +88,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
 
 def left_behind(call: Call) -> list[str]:
     """What of a call the settings cannot hold, in words."""
-    left = []
-    if call.softcap is not None:
-        left.append(f"soft cap of {number(call.softcap, 2)}")
-    if call.bias is not None:
-        left.append("bias added to the scores")
-    if call.sinks is not None:
-        left.append("sink in each row’s sum")
-    return left
+    return [] if call.bias is None else ["bias added to the scores"]
 
 
 def source_of(taken: Taken, call: Call, item: int, head: int) -> str:
