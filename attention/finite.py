@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attention.sentences import in_words
+
 if TYPE_CHECKING:
     from attention.trace import AttentionTrace
 
@@ -38,8 +40,7 @@ def listed(names: Sequence[str]) -> str:
     """
     named, left = list(names[:MOST_QUERIES]), len(names) - MOST_QUERIES
     named += [f"{left} more"] * (left > 0)
-    *first, last = named
-    return f"queries {', '.join(first)} and {last}" if first else f"query {last}"
+    return f"quer{'ies' if len(named) > 1 else 'y'} {in_words(named)}"
 
 
 def warnings_of(trace: AttentionTrace) -> tuple[str, ...]:

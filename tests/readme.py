@@ -1,11 +1,13 @@
-"""README's Python, what README says that it prints, and the Python that wants Plotly."""
+"""The Python of README and docs/python.md, one after the other, and what README says it prints."""
 
 import re
 from pathlib import Path
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-PYTHON = "\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL))
-DRAWING = "\n".join(re.findall(r"```python plotly\n(.*?)```", README, re.DOTALL))  # after it
+HOME = Path(__file__).parents[1]
+README = (HOME / "README.md").read_text(encoding="utf-8")
+BOTH = README + (HOME / "docs" / "python.md").read_text(encoding="utf-8")
+PYTHON = "\n".join(re.findall(r"```python\n(.*?)```", BOTH, re.DOTALL))
+DRAWING = "\n".join(re.findall(r"```python plotly\n(.*?)```", BOTH, re.DOTALL))  # after it
 LAST = "print(attention.diagnose(Q, K, V, output=mine))\n```"
 
 

@@ -1,10 +1,11 @@
-"""README tells the truth: its table is the package's, and its Python runs."""
+"""README and docs tell the truth: limits and tables are the package's, and the Python runs."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from readme import DRAWING, PYTHON, README, prints_what_it_says
+from readme import DRAWING, HOME, PYTHON, prints_what_it_says
 
 from attention import limits
 from attention.frameworks.records import CONVENTIONS
@@ -15,12 +16,18 @@ from attention.session.validate import check
 
 
 def test_the_table_of_frameworks_is_that_of_the_package():
-    table = README.split("## How frameworks differ")[1]
+    table = (HOME / "docs" / "frameworks.md").read_text(encoding="utf-8")
     for c in CONVENTIONS.values():
         star = "" if c.ran else " *"
         said = (c.when, c.true_means, c.hidden_row, c.causal, c.scale)
         assert f"| {c.name} ({c.version}){star} | {' | '.join(said)} |" in table
     assert table.split("\n\n")[1].count("\n") == len(CONVENTIONS) + 2
+
+
+def test_what_it_points_to_is_there():
+    for page in (HOME / "README.md", *(HOME / "docs").glob("*.md")):
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), (page.name, link)
 
 
 def test_its_python_runs_and_prints_what_it_says(capsys):
@@ -29,7 +36,7 @@ def test_its_python_runs_and_prints_what_it_says(capsys):
 
 
 def test_the_limits_it_names_are_those_of_the_package():
-    text = " ".join(README.split())
+    text = " ".join((HOME / "docs" / "dashboard.md").read_text(encoding="utf-8").split())
     said = (
         f"At most {limits.MAX_FILE // 2**20} MB a file,"
         f" {limits.MAX_PASTED / 1e6:g} million characters pasted,"

@@ -1,4 +1,4 @@
-"""One list of stages: the record of a trace, the arithmetic and README agree with it."""
+"""One list of stages: the record of a trace, the arithmetic and docs agree with it."""
 
 import re
 from dataclasses import fields
@@ -10,7 +10,7 @@ from attention import AttentionTrace, View, self_attention
 from attention.arithmetic import cell
 from attention.stages import COMPUTED, PROJECTIONS, STAGES, WEIGHTS
 
-README = Path(__file__).parents[1] / "README.md"
+NAMES = Path(__file__).parents[1] / "docs" / "names.md"
 MADE = ("mask", "context")  # from what a trace keeps: allowed and bias, the output
 EYE = np.eye(2)
 COMPLETE = self_attention(
@@ -45,8 +45,8 @@ def test_the_arithmetic_of_every_computed_cell_says_more_than_its_number():
         assert len(lines) > 1, name
 
 
-def test_readme_names_every_stage_with_its_symbol():
-    table = README.read_text().partition("## Names")[2].partition("\n## ")[0]
+def test_the_docs_name_every_stage_with_its_symbol():
+    table = NAMES.read_text(encoding="utf-8")
     said = {}
     for line in filter(lambda line: line.startswith("| `"), table.splitlines()):
         _, names, symbols, *_ = line.split("|")

@@ -19,6 +19,7 @@ from attention import program
 from attention.colours import LIGHT, PALETTES, shade
 from attention.figures.heatmap import unpack
 from attention.figures.panes import Pane
+from attention.html.document import document
 from attention.html.tables import line, table
 from attention.session.about import About
 
@@ -45,7 +46,6 @@ pre { background: #f4f5f7; padding: 1rem; overflow-x: auto; }
 }
 @media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; }
   tr { break-inside: avoid; } td { print-color-adjust: exact; } pre { white-space: pre-wrap; } }"""
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
 
 
 def to_report(
@@ -69,21 +69,16 @@ def to_report(
     told = {"made by": program.made_by(), "holds": about.part, **about.sources(), **facts}
     told["stayed behind"] = " ".join(about.behind)
     rows = [line([name, value]) for name, value in told.items() if value]
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        '<meta name="viewport" content="width=device-width">',
-        f'<meta name="generator" content="{program.NAME} {program.version()}">',
-        f"<title>{html.escape(title)}</title><style>{STYLE}\n{_colours()}</style></head><body>",
+    return document(
+        title,
+        f"{STYLE}\n{_colours()}",
         f"<h1>{html.escape(title)}</h1>",
         table("facts", ["", ""], rows),
         f'<div class="stages">{"".join(map(_stage, panes))}</div>',
         f"<h2>Who looks at whom</h2>{lines}" if lines else "",
         f"<h2>The same in NumPy</h2><pre>{html.escape(code)}</pre>" if code else "",
-        "</body></html>",
-    ]
-    return "\n".join(parts).encode()
+        images="data:",
+    )
 
 
 def _colours() -> str:

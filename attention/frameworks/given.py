@@ -19,6 +19,7 @@ from attention.arrays import (
 from attention.conversion import as_numbers
 from attention.heads import before_heads, project, split_heads
 from attention.layouts import repeat_heads
+from attention.sentences import they_are
 
 BIASES = ("b_Q", "b_K", "b_V", "b_O")
 
@@ -61,7 +62,7 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
     wanted = ("X", "W_Q", "W_K", "W_V") if g.X is not None else ("Q", "K", "V")
     missing = [name for name in wanted if getattr(g, name) is None]
     if missing:
-        raise ValueError(f"{_listed(missing)} missing; give Q, K and V, or X, W_Q, W_K and W_V.")
+        raise ValueError(f"{they_are(missing)} missing; give Q, K and V, or X, W_Q, W_K and W_V.")
     if g.X is not None and any(M is not None for M in (g.Q, g.K, g.V)):
         raise ValueError("both X and Q, K or V are given; give one of the two.")
     _refuse_stray(g)
@@ -78,12 +79,6 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
         if getattr(g, name) is not None:
             values[name] = _vector(name, getattr(g, name))
     return _check_fit(replace(g, **values), most_scores)
-
-
-def _listed(names: list[str]) -> str:
-    """The names and their verb: "K and V are"."""
-    *most, last = names
-    return f"{', '.join(most)} and {last} are" if most else f"{last} is"
 
 
 def _refuse_stray(g: Given) -> None:

@@ -1,8 +1,19 @@
-"""A step of the guided way as HTML."""
+"""What the pages of Learn say above and below their board, as static HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+
+from attention.numbers import number
+
+YES_OR_NO = ("✓ Yes.", "Not this one.")
+
+
+def head(count: str, title: str, idea: str) -> str:
+    """The heading, with how far one got, and the idea or what is to be done."""
+    counted = f"<span>{escape(count)}</span> " if count else ""
+    return f"<h2 class='step'>{counted}{escape(title)}</h2><p class='idea'>{escape(idea)}</p>"
 
 
 def step(k: int, of: int, title: str, idea: str, ask: str, is_done: bool) -> str:
@@ -12,14 +23,29 @@ def step(k: int, of: int, title: str, idea: str, ask: str, is_done: bool) -> str
         f"<p class='ask{' done' * is_done}' role='status'><b aria-hidden='true'>{mark}</b>"
         f" <span class='unseen-text'>{state}</span>{escape(ask)}</p>"
     )
-    return (
-        f"<h2 class='step'><span>{k} of {of}</span> {escape(title)}</h2>"
-        f"<p class='idea'>{escape(idea)}</p>{asked if ask else ''}"
+    return head(f"{k} of {of}", title, idea) + (asked if ask else "")
+
+
+def answer(
+    is_right: bool, sentence: str, where: str = "", verdicts: tuple[str, str] = YES_OR_NO
+) -> str:
+    """What is said of a guess or a number: by a mark and a word, not by a colour alone."""
+    kind, said = ("done", verdicts[0]) if is_right else ("missed", verdicts[1])
+    place = f"<b>{escape(where)}</b> · " if where else ""
+    return f"<p class='ask {kind}' role='status'><b>{said}</b> {place}{escape(sentence)}</p>"
+
+
+def quiet(sentence: str) -> str:
+    """The same line where nothing was answered yet: so nothing moves when it is."""
+    return f"<p class='ask'>{escape(sentence)}</p>"
+
+
+def powers(given: Mapping[float, str]) -> str:
+    """The powers of e that are given; nothing where none are."""
+    if not given:
+        return ""
+    said = " ".join(
+        f"<span>e<sup>{number(power, 1)}</sup> = {escape(text)}</span>"
+        for power, text in given.items()
     )
-
-
-def answer(is_right: bool, sentence: str) -> str:
-    """What is said once one has guessed."""
-    verdict = "✓ Yes." if is_right else "Not this one."
-    kind = "done" if is_right else "missed"
-    return f"<p class='ask {kind}' role='status'><b>{verdict}</b> {escape(sentence)}</p>"
+    return f"<p class='given'>Given: {said}</p>"

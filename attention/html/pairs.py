@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from attention.frameworks.beside import Change
+from attention.html.cell import panel
 from attention.numbers import numbers
 from attention.stages import STAGES
 from attention.view import View
@@ -60,8 +61,4 @@ def arithmetic(side: str, view: View, cell: tuple[str, int, int], lines: Sequenc
     if not lines:
         return f"<p class='notice'>{side} has no such cell of {STAGES[stage].heading}.</p>"
     where = f"{side}: {STAGES[stage].heading}, row {view.rows(stage)[i]}, column "
-    return (
-        f"<div class='chosen'><p><b>{escape(where + view.columns(stage)[j])}</b></p>"
-        f"<pre class='cell' data-cell='{side},{stage},{i},{j}'>{escape(chr(10).join(lines))}</pre>"
-        "</div>"
-    )
+    return panel(where + view.columns(stage)[j], lines, (side, *cell))

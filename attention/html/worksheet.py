@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from attention import program
+from attention.html.document import document
 from attention.html.mathml import mathml
 from attention.worksheet import Grid, Sheet, Task
 
@@ -43,26 +43,12 @@ SQUARES = (  # paper to work on; drawn, for browsers leave backgrounds out of wh
     ' stroke-width=".8"/></pattern></svg>'
 )
 BESIDE, BELOW = 6, 20  # columns of an empty grid with room beside it; mm of that below others
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
 
 
 def to_html(sheets: Sequence[Sheet], with_key: bool) -> bytes:
     """The sheets one after another and, behind them all, their keys."""
-    title = escape(sheets[0].title)
     keys = f'<section class="keys">{"".join(map(_key, sheets))}</section>' if with_key else ""
-    parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        '<meta name="viewport" content="width=device-width">',
-        f'<meta name="generator" content="{program.NAME} {program.version()}">',
-        f"<title>{title}</title><style>{STYLE}</style></head><body>",
-        SQUARES,
-        *map(_sheet, sheets),
-        keys,
-        "</body></html>\n",
-    ]
-    return "\n".join(filter(None, parts)).encode()
+    return document(sheets[0].title, STYLE, SQUARES, *map(_sheet, sheets), keys)
 
 
 def _sheet(sheet: Sheet) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.arithmetic import cell as cell_arithmetic
 from attention.figures.panes import Cell, Pane
+from attention.html.cell import panel as panel_of
 from attention.numbers import number, rounded
 from attention.pages import state
 from attention.session import board_edits
@@ -66,12 +67,11 @@ def panel(s: Settings, shown: View) -> None:
     """The arithmetic of the chosen cell; of an input also what the query makes of it."""
     stage, i, j = s.cell or ("weights" if s.weights_alone else "scores", s.query, 0)
     where = f"{STAGES[stage].heading}, row {shown.rows(stage)[i]}, column {shown.columns(stage)[j]}"
-    lines = "\n".join(cell_arithmetic(shown, stage, i, j, s.digits))
+    lines = cell_arithmetic(shown, stage, i, j, s.digits)
     result = number(shown.printed(stage)[i, j], s.digits)  # in sight, however long the lines
     how = HOW_TO_CHANGE if stage in s.matrices else ""
     st.html(
-        f"<div class='chosen'><p><b>{escape(where)} = {result}</b>{how}</p>"
-        f"<pre class='cell' data-cell='{stage},{i},{j}'>{escape(lines)}</pre></div>"
+        panel_of(f"{where} = {result}", lines, (stage, i, j), how)
         + (_what_follows(s, shown) if stage in s.matrices else "")
     )
 

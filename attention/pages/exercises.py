@@ -11,10 +11,12 @@ import streamlit as st
 from attention.captions import describe
 from attention.figures import panes as figures
 from attention.frameworks.mistakes import BY_NAME
-from attention.html import exercise as tables
+from attention.html import lesson as tables
+from attention.html.cell import panel
 from attention.limits import BadInput
 from attention.numbers import number
 from attention.pages import board, cells, parts, share, state, worksheet
+from attention.sentences import in_words
 from attention.session import exercise, links, planted
 from attention.session.about import what_it_is
 from attention.session.board_edits import Operation, Refusal
@@ -121,7 +123,7 @@ def choices(done: Exercise | None) -> None:
         )
         if done:
             labels = [
-                _listed([STAGES[name].heading for name in level])
+                in_words([STAGES[name].heading for name in level])
                 for level in exercise.levels(done.shown)
             ]
             state.setting_control(
@@ -152,9 +154,9 @@ def another(is_done: bool) -> None:
         )
 
 
-def _listed(words: list[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+def verdict(is_right: bool, sentence: str, where: str = "") -> str:
+    """What is answered to a number, a stage or a mistake."""
+    return tables.answer(is_right, sentence, where, ("✓ Right.", "✗ Not yet."))
 
 
 # ---- filling in ----------------------------------------------------------------------------------
@@ -176,14 +178,14 @@ def answered(done: Exercise, cell: Cell | None) -> str:
     if done.blanks and not done.open:
         count = len(done.blanks)
         last = f"All {count} of them." if count > 1 else "That was all."
-        return tables.verdict(True, _with_all_digits(done, cell) + last)
+        return verdict(True, _with_all_digits(done, cell) + last)
     wrong = [cell for cell in done.open if done.typed(cell)]
     if wrong:
         cell = cell if cell in wrong else wrong[0]
         below = " Its arithmetic is below." if _has_lines(done, cell) else ""
-        return tables.verdict(False, done.hint(cell) + below, done.place(cell))
+        return verdict(False, done.hint(cell) + below, done.place(cell))
     if cell in done.blanks and cell not in done.open:
-        return tables.verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
+        return verdict(True, f"{_with_all_digits(done, cell)}{len(done.open)} to go.")
     return tables.quiet("Point at a blank, and what it is made of is marked.")
 
 
@@ -203,7 +205,7 @@ def card(done: Exercise, cell: Cell | None) -> None:
     """What is to be done, how far one got, and what was answered."""
     stages = list(dict.fromkeys(STAGES[cell.stage].heading for cell in done.blanks))
     count = f"{done.done} of {len(done.blanks)}" if stages else ""
-    title = f"Fill in {_listed(stages)}" if stages else "Nothing is blank"
+    title = f"Fill in {in_words(stages)}" if stages else "Nothing is blank"
     ask = f"Click a blank, type its number {done.precision}, and press Enter for the next."
     if stages and not done.open:
         ask = "Click any number, and how it is made stands below the board."
@@ -298,9 +300,8 @@ def the_cell(done: Exercise, cell: Cell) -> None:
         sentence = "After two wrong tries, or “Show how”, its arithmetic stands here."
     if cell in done.open and done.typed(cell):
         sentence = f"✗ {done.typed(cell)}: not yet. {done.hint(cell)}"
-    if lines and (remark := done.remark(cell)):
-        sentence = f"{sentence} {remark}".strip()
-    st.html(tables.cell(done.place(cell), sentence, lines, cell))
+    lines += [remark] if lines and (remark := done.remark(cell)) else []
+    st.html(panel(done.place(cell), lines or [sentence], cell))
 
 
 def fill_in(done: Exercise) -> None:
@@ -325,7 +326,7 @@ def find() -> None:
                 ways_to_find(found, said)
         asked("Stage", "planted_stage", said.stage, list(planted.ORDER), _heading, "stage")
         if said.stage:
-            st.html(tables.verdict(is_found, planted.of_stage(found, said.stage)))
+            st.html(verdict(is_found, planted.of_stage(found, said.stage)))
         if said.stage_tries >= exercise.ENOUGH and not is_found:
             lines = " ".join(planted.how(found))
             st.html(tables.quiet(f"{_heading(found.first)}: {planted.seen_at(found)} {lines}"))
@@ -334,7 +335,7 @@ def find() -> None:
             asked("Mistake", "planted_mistake", said.mistake, options, _title, "mistake")
         if said.mistake:
             is_right = said.mistake == found.mistake.name
-            st.html(tables.verdict(is_right, planted.of_mistake(found, said.mistake)))
+            st.html(verdict(is_right, planted.of_mistake(found, said.mistake)))
     parts.sentences(*state.sentences())
     cell = found.cell if is_found else None
     panes = figures.panes(found.wrong, digits=found.settings.digits, cell=cell)

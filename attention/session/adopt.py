@@ -12,6 +12,7 @@ from attention.limits import MAX_DIMENSION, BadInput
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import FINISHED, MASK, TRANSPOSED, SelectedArray, size
 from attention.readers.tensor_names import guess
+from attention.sentences import they_are
 from attention.session import changes
 from attention.session.about import on_its_own
 from attention.session.finished import looks_finished, with_weights, without_weights
@@ -287,17 +288,12 @@ def _weights(
             rolled.append(name)
     if fitted:
         remarks.append(
-            f"{_are(fitted)} fitted to {found[fitted[0]].shape[1]} columns: numbers that have room"
-            " stay."
+            f"{they_are(fitted)} fitted to {found[fitted[0]].shape[1]} columns:"
+            " numbers that have room stay."
         )
     if rolled:
-        remarks.append(f"{_are(rolled)} rolled anew, for a d_model of {d}.")
+        remarks.append(f"{they_are(rolled)} rolled anew, for a d_model of {d}.")
     return found
-
-
-def _are(names: list[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last} are" if most else f"{last} is"
 
 
 def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:

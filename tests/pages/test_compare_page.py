@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from pages.test_check_page import numbers, panes
 from pages.test_check_page import opened as opened_at
+from pages.test_learn_page import settings_of, words
 
 from attention.arithmetic import cell
 from attention.exports import bounds
@@ -26,10 +27,6 @@ CAT = EXAMPLES["cat-sat"].build()
 
 def opened(settings):
     return opened_at(PAGE, **links.write(settings))
-
-
-def words(at) -> str:
-    return " ".join(h.proto.body for h in at.get("html"))
 
 
 def test_each_stage_stands_as_a_as_b_and_as_what_b_is_more():
@@ -55,10 +52,6 @@ def test_nothing_pinned_says_what_to_do():
     assert {pane["edit"] for name, pane in shown.items() if name in CAT.matrices} == {"cells"}
     assert "A and B are the same: change any control or number, or choose a comparison" in words(at)
     assert all(at.button(key=key).disabled for key in ("pin", "swap", "only_a"))
-
-
-def settings_of(at):
-    return at.session_state["visit"].settings
 
 
 def pressed(at, key):

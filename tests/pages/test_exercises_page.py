@@ -130,6 +130,7 @@ def test_the_card_counts_says_what_to_look_at_and_leads_on():
     assert len(lines) == 5 and escape("\n".join(lines)) not in words(at)
     ran(at.button(key="exercise_how").click())
     assert escape("\n".join(lines)) in words(at) and at.button(key="exercise_how").disabled
+    assert "Taking the largest away first changes no share.</pre>" in words(at)
     assert "Its arithmetic is below." in words(at)
     at = opened(solved(s))
     assert "✓ Right.</b> All 5 of them." in words(at)

@@ -1,0 +1,19 @@
+"""The panel of the chosen cell, as static HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+
+def panel(where: str, lines: Sequence[str], cell: tuple, beside: str = "") -> str:
+    """Which cell it is and the lines behind it; ``beside`` is HTML that follows its name.
+
+    >>> panel("Q", ["= 2"], ("Q", 0, 0))
+    "<div class='chosen'><p><b>Q</b></p><pre class='cell' data-cell='Q,0,0'>= 2</pre></div>"
+    """
+    place = escape(",".join(map(str, cell)))
+    return (
+        f"<div class='chosen'><p><b>{escape(where)}</b>{beside}</p>"
+        f"<pre class='cell' data-cell='{place}'>{escape(chr(10).join(lines))}</pre></div>"
+    )

@@ -1,0 +1,24 @@
+"""Names as a sentence has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def in_words(names: Sequence[str]) -> str:
+    """All of them, at least one.
+
+    >>> in_words(["Q"]), in_words(["Q", "K", "V"])
+    ('Q', 'Q, K and V')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def they_are(names: Sequence[str]) -> str:
+    """All of them, and the verb.
+
+    >>> they_are(["Q"]), they_are(["K", "V"])
+    ('Q is', 'K and V are')
+    """
+    return f"{in_words(names)} {'are' if len(names) > 1 else 'is'}"
