@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attention.biases import alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
+from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
 from attention.masks import (
     causal,
@@ -14,8 +16,19 @@ from attention.masks import (
     padding,
     real_tokens,
     sliding_window,
+    window,
 )
+from attention.norms import RMSNorm
 from attention.paper import Paper
+from attention.positions import sinusoidal
+from attention.rotary import (
+    Rotary,
+    linear_frequencies,
+    llama3_frequencies,
+    ntk_frequencies,
+    yarn_factor,
+    yarn_frequencies,
+)
 from attention.scores import soft_cap, softmax_in
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 from attention.view import View
@@ -29,14 +42,20 @@ if TYPE_CHECKING:
     from attention.models.capture import capture
     from attention.models.taken import Taken
     from attention.models.verify import verify
+    from attention.readers.layer import read_layer
 
 __version__ = "0.4.0"
 
 __all__ = [
     "AttentionTrace",
+    "Layer",
     "Paper",
+    "RMSNorm",
+    "Rotary",
     "Taken",
     "View",
+    "alibi",
+    "alibi_slopes",
     "capture",
     "causal",
     "causal_lower_right",
@@ -47,20 +66,29 @@ __all__ = [
     "initialise",
     "join_heads",
     "lengthened",
+    "linear_frequencies",
+    "llama3_frequencies",
     "multi_head_attention",
+    "ntk_frequencies",
     "padding",
     "paper_figure",
+    "read_layer",
     "real_tokens",
+    "relative_bias",
     "repeat_heads",
     "report",
     "save",
     "scaled_dot_product_attention",
     "self_attention",
+    "sinusoidal",
     "sliding_window",
     "soft_cap",
     "softmax_in",
     "split_heads",
     "verify",
+    "window",
+    "yarn_factor",
+    "yarn_frequencies",
 ]
 
 UPPER = {  # names of upper rooms, loaded when they are first used
@@ -69,6 +97,7 @@ UPPER = {  # names of upper rooms, loaded when they are first used
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",
     "paper_figure": "attention.figures.paper",
+    "read_layer": "attention.readers.layer",
     "report": "attention.exports.save",
     "save": "attention.exports.save",
     "verify": "attention.models.verify",

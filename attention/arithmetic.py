@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attention.captions import fills
-from attention.numbers import number
+from attention.numbers import exact, number
+from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
@@ -41,11 +42,12 @@ class Walk:
     products: np.ndarray  # (n_k, d_k)  query × key, number by number
     scores: np.ndarray  # (n_k,)  their sums
     scaled: np.ndarray  # (n_k,)
-    capped: np.ndarray  # (n_k,)  the scaled scores where there is no soft cap
+    capped: np.ndarray  # (n_k,)  after the soft cap and score_mod, where there are any
     masked: np.ndarray  # (n_k,)
     highest: float  # the largest visible masked score; NaN where none is visible
     exponentials: np.ndarray  # (n_k,)  exp(masked − highest), 0 where hidden
-    total: float  # their sum
+    sink: float  # exp(sink − highest), 0 where there is no sink
+    total: float  # their sum, with the sink
     weights: np.ndarray  # (n_k,)
     shares: np.ndarray  # (n_k, d_v)  weight × value
     output: np.ndarray  # (d_v,)  their sum
@@ -54,7 +56,7 @@ class Walk:
 
 def walk(view: View, i: int) -> Walk:
     """Take query ``i`` against every key, one at a time: from dot products to the weighted sum."""
-    Q, K, V = (view.stages[name] for name in "QKV")
+    Q, K, V = (view.stages[view.source(name)] for name in "QKV")
     keys, seen = range(len(K)), view.allowed[i]
     with np.errstate(all="ignore"):
         products = np.array([[q * k for q, k in zip(Q[i], key, strict=True)] for key in K])
@@ -63,14 +65,23 @@ def walk(view: View, i: int) -> Walk:
         scaled = scores * view.scale
         cap = view.softcap
         capped = scaled if cap is None else np.array([cap * math.tanh(s / cap) for s in scaled])
+        capped = view.stages["modified"][i] if "modified" in view.stages else capped
         bias = np.zeros(len(K)) if view.bias is None else view.bias[i]
         masked = np.array([capped[j] + bias[j] if seen[j] else -math.inf for j in keys])
         highest = max((masked[j] for j in keys if seen[j]), default=math.nan)
+        also = view.sink if seen.any() else None
+        highest = highest if also is None else max(highest, also)
         exponentials = np.array([np.exp(masked[j] - highest) if seen[j] else 0.0 for j in keys])
-        total = float(sum(exponentials))
+        sink = 0.0 if also is None else float(np.exp(also - highest))
+        total = float(sum(exponentials)) + sink
         weights = np.array([e / total if total else 0.0 for e in exponentials])
-        if not view.softmax:
-            weights = np.array([masked[j] if seen[j] else 0.0 for j in keys])
+        if view.softmax is not True:
+            alone = _BY_ITSELF.get(view.softmax)
+            weights = (
+                view.stages["weights"][i]
+                if alone is None
+                else np.array([alone(masked[j]) if seen[j] else 0.0 for j in keys])
+            )
         nothing = np.zeros(V.shape[1])
         shares = np.array([weights[j] * V[j] if seen[j] else nothing for j in keys])
         output = sum(shares, nothing)
@@ -89,12 +100,20 @@ def walk(view: View, i: int) -> Walk:
         masked=_printed(view, "masked", i, masked),
         highest=highest,
         exponentials=exponentials,
+        sink=sink,
         total=total,
         weights=weights,
         shares=shares,
         output=_printed(view, "output", i, output),
         difference=difference,
     )
+
+
+def _sigmoid(score: float) -> float:
+    return float(1 / (1 + np.exp(-score)))
+
+
+_BY_ITSELF: dict[bool | str, Callable[[float], float]] = {False: float, SIGMOID: _sigmoid}
 
 
 def _printed(view: View, stage: str, i: int, row: np.ndarray) -> np.ndarray:
@@ -120,14 +139,19 @@ def vector(values: Numbers, digits: int = 2) -> str:
     return f"[{abridged([number(v, digits) for v in values], ', ')}]"
 
 
-def dot(a: Numbers, b: Numbers, total: float, digits: int = 2) -> list[str]:
+def dot(
+    a: Numbers, b: Numbers, total: float, digits: int = 2, added: float | None = None
+) -> list[str]:
     """Three lines: the products to take, the products, and their sum as it stands in the stage.
 
-    The sum is handed in: added up anew, in another order, it could differ in its last bit.
+    The sum is handed in: added up anew, in another order, it could differ in its last bit. A bias
+    is ``added`` in the end.
     """
     with np.errstate(all="ignore"):
         products = [_factor(x * y, digits) for x, y in zip(a, b, strict=True)]
-    return [terms(a, b, digits), "= " + abridged(products, " + "), "= " + number(total, digits)]
+    more = "" if added is None else f" + {_factor(added, digits)}"
+    work = [f"{terms(a, b, digits)}{more}", f"= {abridged(products, ' + ')}{more}"]
+    return [*work, "= " + number(total, digits)]
 
 
 def terms(a: Numbers, b: Numbers, digits: int = 2) -> str:
@@ -146,7 +170,7 @@ def _given(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
-    """A cell of ``left @ right``: row i of one, column j of the other."""
+    """A cell of ``left @ right``, and of a bias: row i of one, column j of the other."""
 
     def lines(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         rows, columns = view.source(left), view.source(right)
@@ -157,13 +181,67 @@ def _product(left: str, right: str, left_word: str, right_word: str) -> Lines:
             f"row of {STAGES[rows].heading} ({left_word}) = {vector(a, digits)}",
             f"column of {STAGES[columns].heading} ({right_word}) = {vector(b, digits)}",
         ]
-        return head + dot(a, b, view.printed(stage)[i, j], digits)
+        bias = view.stages.get(right.replace("W_", "b_"))
+        added = None if bias is None else bias[0, j]
+        return head + dot(a, b, view.printed(stage)[i, j], digits, added)
 
     return lines
 
 
+def _sum(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    parts = [_factor(view.printed(source)[i, j], digits) for source, _ in view.sources(stage)]
+    return [" + ".join(parts), f"= {number(view.printed(stage)[i, j], digits)}"]
+
+
+def _normed(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    letter = stage[0]
+    if view.norm is None or letter not in view.root_mean_squares:
+        return _given(view, stage, i, j, digits)
+    source = view.source(letter, stage)
+    row, root = view.printed(source)[i], view.root_mean_squares[letter][i]
+    gain = view.norm.gain_of_head(letter, len(row), view.head, view.heads)[j]
+    said = f"row of {STAGES[source].heading} = {vector(row, digits)}"
+    mean = f"({abridged([f'{_factor(x, digits)}²' for x in row], ' + ')}) / {len(row)}"
+    if view.norm.whole and view.heads > 1:
+        mean = f"mean of its squares in all {view.heads} heads"
+    times = "" if getattr(view.norm, f"gain_{letter}") is None else f" · {_factor(gain, digits)}"
+    return [
+        said,
+        f"√({mean} + {exact(view.norm.eps)}) = {number(root, digits)}",
+        f"{_factor(row[j], digits)} / {number(root, digits)}{times}",
+        f"= {number(view.printed(stage)[i, j], digits)}",
+    ]
+
+
+def _rotated(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    if view.rotary is None:
+        return _given(view, stage, i, j, digits)
+    source = view.source(stage[0], stage)
+    row, result = view.printed(source)[i], number(view.printed(stage)[i, j], digits)
+    d_k, position = len(row), i + (view.rotary.offset if stage[0] == "Q" else 0)
+    first, second = (list(range(d_k)[part]) for part in view.rotary.pairs_of(d_k))
+    if j not in first + second:
+        why = f"only the first {2 * len(first)} columns are rotated; this one stays"
+        return [why, f"= {result}"]
+    k, turned = (first.index(j), True) if j in first else (second.index(j), False)
+    frequency = view.rotary.turns(d_k)[k]
+    angle = position * frequency
+    a, b = row[first[k]], row[second[k]]
+    cos, sin = (_factor(wave(angle), digits) for wave in (math.cos, math.sin))
+    a, b = _factor(a, digits), _factor(b, digits)
+    work = f"{a}·{cos} − {b}·{sin}" if turned else f"{b}·{cos} + {a}·{sin}"
+    factor = view.rotary.factor
+    return [
+        f"pair {k + 1}: columns {first[k] + 1} and {second[k] + 1}",
+        f"θ = position × frequency = {position} × {number(frequency, 6)} = {number(angle, 6)}",
+        "a cos θ − b sin θ" if turned else "b cos θ + a sin θ",
+        work if factor == 1 else f"({work}) · {number(factor, digits)}",
+        f"= {result}",
+    ]
+
+
 def _scores(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    q, k = view.printed("Q")[i], view.printed("K")[j]
+    q, k = view.printed(view.source("Q"))[i], view.printed(view.source("K"))[j]
     total = view.printed("scores")[i, j]
     return [f"query = {vector(q, digits)}", f"key = {vector(k, digits)}", *dot(q, k, total, digits)]
 
@@ -196,9 +274,14 @@ def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     return [f"{cap} · tanh({scaled} / {cap})", f"= {number(view.printed(stage)[i, j], digits)}"]
 
 
+def _modified(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
+    before = view.source("scaled", stage)
+    made = number(view.printed(stage)[i, j], digits)
+    return [f"score_mod makes of {number(view.printed(before)[i, j], digits)}", f"= {made}"]
+
+
 def _masked(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    before = "capped" if "capped" in view.stages else "scaled"
-    scaled = number(view.printed(before)[i, j], digits)
+    scaled = number(view.printed(view.source("scaled"))[i, j], digits)
     if not view.allowed[i, j]:
         return ["this query may not look at this key", f"{scaled} becomes −∞"]
     if view.bias is not None and view.bias[i, j] != 0:
@@ -231,16 +314,34 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
             "softmax is off: the score itself is the weight",
             f"= {number(w.weights[j], digits)}",
         ]
+    result = f"= {number(view.printed(stage)[i, j], digits)}"
+    if view.softmax == FUNCTION:
+        return ["what the given function makes of the row", result]
+    if view.softmax == SIGMOID:
+        score = number(-w.masked[j], digits)
+        exponential = number(float(np.exp(-w.masked[j])), digits)
+        return [
+            "each weight by itself",
+            f"1 / (1 + exp({score})) = 1 / (1 + {exponential})",
+            result,
+        ]
     highest, masked = number(w.highest, digits), _factor(w.masked[j], digits)
     difference = number(w.masked[j] - w.highest, digits)
     exponential, total = number(w.exponentials[j], digits), number(w.total, digits)
     row = abridged([number(e, digits) for e in w.exponentials], " + ")
+    sink = []
+    if view.sink is not None:
+        value, its = number(view.sink, digits), number(w.sink, digits)
+        difference_of_sink = number(view.sink - w.highest, digits)
+        sink = [f"the sink, a score of no key = {value}: exp({difference_of_sink}) = {its}"]
+        row += f" + {its} (the sink)"
     return [
+        *sink,
         f"max of the row = {highest}",
         f"exp({masked} − {_factor(w.highest, digits)}) = exp({difference}) = {exponential}",
         f"Σ of the row = {row} = {total}",
         f"{exponential} ÷ {total}",
-        f"= {number(view.printed('weights')[i, j], digits)}",
+        result,
     ]
 
 
@@ -274,12 +375,16 @@ def _context(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 _CELLS: dict[str, Lines] = {
+    "X_P": _sum,
+    **dict.fromkeys(("Q_normed", "K_normed"), _normed),
+    **dict.fromkeys(("Q_rotated", "K_rotated"), _rotated),
     "Q": _product("X", "W_Q", "the token", "the dimension"),
     "K": _product("memory", "W_K", "the token", "the dimension"),
     "V": _product("memory", "W_V", "the token", "the dimension"),
     "scores": _scores,
     "scaled": _scaled,
     "capped": _capped,
+    "modified": _modified,
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,

@@ -193,6 +193,24 @@ def check_count(name: str, given: Any, least: int = 1) -> int:
     return count
 
 
+def check_switch(name: str, given: Any) -> bool:
+    """An argument that is True or False."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise TypeError(f"{name} is {shown(given)}; True or False is wanted.")
+    return bool(given)
+
+
+def check_vector(record: object, name: str) -> None:
+    """Keep a field of a frozen record, numbers in one row, as a tuple of floats, or as None."""
+    given = getattr(record, name)
+    if given is None:
+        return
+    numbers = as_numbers(name, given)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} has shape {numbers.shape}; numbers in one row are wanted.")
+    object.__setattr__(record, name, tuple(numbers.astype(np.float64).tolist()))
+
+
 def add_mask(
     scores: np.ndarray, bias: np.ndarray | None, allowed: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -211,21 +229,31 @@ def add_mask(
 
 
 def softmax_rows(
-    masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None
+    masked: np.ndarray,
+    allowed: np.ndarray,
+    out: np.ndarray | None = None,
+    sinks: np.ndarray | None = None,
 ) -> np.ndarray:
     """softmax of each row's visible cells; a hidden cell is exactly 0, and so is a row without any.
 
     Hidden cells hold −∞ already. The row's maximum is subtracted first, so that exp never
-    overflows. ``out`` is where the weights are written to; default: a new array.
+    overflows. ``out`` is where the weights are written to; default: a new array. ``sinks``,
+    (…, n_q, 1), are one more score in each row's sum, of no key.
 
     >>> softmax_rows(np.array([[-800.0, -801.0, -802.0]]), np.ones((1, 3), bool)).round(3)
     array([[0.665, 0.245, 0.09 ]])
+    >>> softmax_rows(np.zeros((1, 3)), np.ones((1, 3), bool), sinks=np.zeros((1, 1)))
+    array([[0.25, 0.25, 0.25]])
     """
     anything = allowed.any(axis=-1, keepdims=True)
     highest = np.where(anything, masked.max(axis=-1, keepdims=True, initial=-np.inf), 0)
+    if sinks is not None:
+        highest = np.where(anything, np.maximum(highest, sinks), 0)
     weights = np.subtract(masked, highest, out=out)
     np.exp(weights, out=weights)
     total = np.where(anything, weights.sum(axis=-1, keepdims=True), 1)
+    if sinks is not None:
+        total += np.exp(sinks - highest)
     weights /= total
     if np.isnan(total).any():  # of such a row the hidden cells are NaN too
         np.copyto(weights, 0, where=~allowed)

@@ -143,36 +143,40 @@ def in_blocks(
     V: np.ndarray,
     allowed: np.ndarray,
     bias: np.ndarray | None,
+    sinks: np.ndarray | None = None,
 ) -> Stages:
-    """The stages of ``formula(Q, K, V, allowed, bias, out)``, a block at a time for a large map.
+    """The stages of ``formula(Q, K, V, allowed, bias, sinks, out)``, a block at a time for a large
+    map.
 
     1. A map of one block is computed as it is.
     2. For a larger one the formula, given no row at all, tells which stages there are, and room is
        made for all their rows.
     3. Block after block its rows are computed, into their places.
 
-    ``allowed`` has the shape of the scores, (…, n_q, n_k); the others broadcast to it. The formula
-    returns arrays with a row for each query, (…, n_q, columns), by their names; each row may
-    depend on its own query alone. ``out`` holds the places where they belong, by the same names: a
-    stage that was computed there needs no copy. For a small map it is empty.
+    ``allowed`` has the shape of the scores, (…, n_q, n_k); the others broadcast to it, and
+    ``sinks`` to (…, n_q, 1). The formula returns arrays with a row for each query,
+    (…, n_q, columns), by their names; each row may depend on its own query alone. ``out`` holds the
+    places where they belong, by the same names: a stage that was computed there needs no copy. For
+    a small map it is empty.
     """
     shape = allowed.shape
     if math.prod(shape[:-1]) <= rows_at_once(shape[-1]):
-        return formula(Q, K, V, allowed, bias, {})
+        return formula(Q, K, V, allowed, bias, sinks, {})
     lead = (*shape[:-2], 1, 1)
     Q, K, V = (np.broadcast_to(M, np.broadcast_shapes(M.shape, lead)) for M in (Q, K, V))
     bias = None if bias is None else np.broadcast_to(bias, shape)
+    sinks = None if sinks is None else np.broadcast_to(sinks, (*shape[:-1], 1))
 
     def of_queries(rows: Callable[[np.ndarray], np.ndarray]) -> tuple:
-        return rows(Q), rows(allowed), None if bias is None else rows(bias)
+        return rows(Q), *(None if M is None else rows(M) for M in (allowed, bias, sinks))
 
-    no_q, no_allowed, no_bias = of_queries(lambda M: M[..., :0, :])
-    stages = _room(formula(no_q, K, V, no_allowed, no_bias, {}), shape[-2])
+    no_q, *no_rows = of_queries(lambda M: M[..., :0, :])
+    stages = _room(formula(no_q, K, V, *no_rows, {}), shape[-2])
 
     def fill(block: Block) -> None:
         out = {name: block.rows_of(stage) for name, stage in stages.items()}
-        q, seen, added = of_queries(block.rows_of)
-        for name, part in formula(q, block.all_of(K), block.all_of(V), seen, added, out).items():
+        q, *rows = of_queries(block.rows_of)
+        for name, part in formula(q, block.all_of(K), block.all_of(V), *rows, out).items():
             if part is not out[name]:
                 out[name][...] = part
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from attention.heads import join_heads, split_heads
-from attention.trace import AttentionTrace
+from attention.stages import COMPUTED
+from attention.trace import AttentionTrace, reading_order
 
 MOST = 2**20  # scores; of more no numbers are printed
 SMALL = 0.01  # what is larger is printed as it is, whatever its error
@@ -39,7 +40,7 @@ def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
 
 
 def _printed(trace: AttentionTrace) -> dict[str, np.ndarray]:
-    names = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "output", "joined", "projected")
+    names = (name for name in COMPUTED if name not in ("weights", "context"))
     stages = {name: getattr(trace, name) for name in names}
     return {name: values for name, values in stages.items() if values is not None}
 
@@ -57,21 +58,25 @@ def _errors(trace: AttentionTrace) -> dict[str, Error]:
     e: dict[str, Error] = dict.fromkeys(("Q", "K", "V"), 0.0)
     eps = float(np.finfo(trace.scores.dtype).eps)
     if trace.X is not None:
-        sources = trace.X, *[trace.X if trace.memory is None else trace.memory] * 2
-        for name, source in zip("QKV", sources, strict=True):
+        e["X_P"] = 0.0 if trace.P is None else _of_sum(trace.X, trace.P, eps)
+        queries = trace.X if trace.X_P is None else trace.X_P, e["X_P"]
+        sources = queries, *[queries if trace.memory is None else (trace.memory, 0.0)] * 2
+        for name, (source, e_source) in zip("QKV", sources, strict=True):
             weight, made = getattr(trace, f"W_{name}"), getattr(trace, name)
-            error = _of_product(source, weight, eps)
+            error = _of_product(source, weight, eps, e_source, bias=getattr(trace, f"b_{name}"))
             if made.ndim > source.ndim and not isinstance(error, float):
                 error = split_heads(error, weight.shape[-1] // max(made.shape[-1], 1))
             e[name] = error if np.shape(error) == made.shape else 0.0
-    K = np.swapaxes(trace.K, -1, -2)
-    e_K = e["K"] if isinstance(e["K"], float) else np.swapaxes(e["K"], -1, -2)
-    e["scores"] = _of_product(trace.Q, K, eps, e["Q"], e_K)
+    last_Q, last_K = _errors_before_scores(trace, eps, e)
+    K = np.swapaxes(getattr(trace, last_K), -1, -2)
+    e_K = e[last_K] if isinstance(e[last_K], float) else np.swapaxes(e[last_K], -1, -2)
+    e["scores"] = _of_product(getattr(trace, last_Q), K, eps, e[last_Q], e_K)
     e["scaled"] = e["capped"] = e["scores"] * abs(trace.scale) + 0 * trace.scaled
     added = 0.0 if trace.bias is None else eps * (np.abs(trace.scaled) + np.abs(trace.bias))
-    e["masked"] = np.where(trace.allowed, e["scaled"] + added, 0)
+    before = e["scaled"] if trace.modified is None else 0.0  # what a function does is not known
+    e["masked"] = np.where(trace.allowed, before + added, 0)
     e_weights = e["masked"]
-    if trace.softmax:
+    if trace.softmax is True:
         worst = np.max(e["masked"], axis=-1, keepdims=True, initial=0)
         e_weights = trace.weights * (2 * worst + (trace.weights.shape[-1] + 4) * eps)
     V = np.where(np.isfinite(trace.V), trace.V, 0)
@@ -80,22 +85,54 @@ def _errors(trace: AttentionTrace) -> dict[str, Error]:
         has_heads = trace.output.ndim > trace.joined.ndim
         e["joined"] = join_heads(np.asarray(e["output"])) if has_heads else e["output"]
         if trace.W_O is not None:
-            e["projected"] = _of_product(trace.joined, trace.W_O, eps, e["joined"])
+            e["projected"] = _of_product(trace.joined, trace.W_O, eps, e["joined"], bias=trace.b_O)
     return e
 
 
+def _errors_before_scores(
+    trace: AttentionTrace, eps: float, e: dict[str, Error]
+) -> tuple[str, str]:
+    """Adds those of the normed and rotated queries and keys; which of them meet in the scores."""
+    last = {"Q": "Q", "K": "K"}
+    for name in reading_order(trace):
+        letter, _, step = name.partition("_")
+        if step not in ("normed", "rotated") or getattr(trace, name) is None:
+            continue
+        before, error = getattr(trace, last[letter]), e[last[letter]]
+        if step == "rotated" and trace.rotary is not None:
+            first = trace.rotary.offset if letter == "Q" else 0
+            e[name] = trace.rotary.error(before, error, first)
+        else:  # a number times another is 0 only where it was 0 before
+            e[name] = np.where(np.abs(before) <= error, np.abs(getattr(trace, name)), 0)
+        last[letter] = name
+    return last["Q"], last["K"]
+
+
+def _of_sum(A: np.ndarray, B: np.ndarray, eps: float) -> Error:
+    """The error of A + B, cell by cell."""
+    return 0.0 if _whole(A) and _whole(B) else eps * (np.abs(A) + np.abs(B))
+
+
 def _of_product(
-    A: np.ndarray, B: np.ndarray, eps: float, e_A: Error = 0.0, e_B: Error = 0.0
+    A: np.ndarray,
+    B: np.ndarray,
+    eps: float,
+    e_A: Error = 0.0,
+    e_B: Error = 0.0,
+    bias: np.ndarray | None = None,
 ) -> Error:
-    """The error of A @ B: of its own sums, and of what A and B inherited."""
+    """The error of A @ B + bias: of its own sums, and of what A and B inherited."""
     inherited: Error = 0.0
     if not isinstance(e_A, float):
         inherited = inherited + e_A @ np.abs(B)
     if not isinstance(e_B, float):
         inherited = inherited + np.abs(A) @ e_B
-    if _whole(A) and _whole(B):
+    if _whole(A) and _whole(B) and (bias is None or _whole(bias)):
         return inherited
-    return A.shape[-1] * eps * (np.abs(A) @ np.abs(B)) + inherited
+    terms = np.abs(A) @ np.abs(B)
+    if bias is None:
+        return A.shape[-1] * eps * terms + inherited
+    return (A.shape[-1] + 1) * eps * (terms + np.abs(bias)) + inherited
 
 
 def _whole(values: np.ndarray) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attention.numbers import number
+from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
@@ -30,8 +31,39 @@ def _as_always(view: View, name: str) -> tuple[str, str]:
 def _projection(view: View, name: str) -> tuple[str, str]:
     if f"W_{name}" not in view.stages:
         return "given", ""
-    crossed = name in ("K", "V") and "memory" in view.stages
-    return STAGES[name].formula.replace("X", "Y") if crossed else "", ""
+    source = STAGES[view.source("X" if name == "Q" else "memory")].heading
+    source = f"({source})" if " " in source else source
+    return f"{source} W_{name}{_with_bias(view, name)}", ""
+
+
+def _projected(view: View, name: str) -> tuple[str, str]:
+    return f"{STAGES[name].formula}{_with_bias(view, 'O')}", ""
+
+
+def _with_bias(view: View, letter: str) -> str:
+    return f" + b_{letter}" * (f"b_{letter}" in view.stages)
+
+
+_FUNCTIONS = {"normed": "RMSNorm", "rotated": "RoPE"}
+
+
+def prepared(view: View, letter: str, before: str = "") -> str:
+    """Q or K as it stands here, or ``before`` a stage: ``RoPE(RMSNorm(Q))``."""
+    source = view.source(letter, before)
+    if source == letter:
+        return letter
+    return f"{_FUNCTIONS[source.partition('_')[2]]}({prepared(view, letter, source)})"
+
+
+def _prepared(view: View, name: str) -> tuple[str, str]:
+    letter, _, step = name.partition("_")
+    whole = step == "normed" and view.norm is not None and view.norm.whole and view.heads > 1
+    formula = f"{_FUNCTIONS[step]}({prepared(view, letter, name)})"
+    return formula, "Divided by the root of the mean square of all heads, times the gain." * whole
+
+
+def _scores(view: View, name: str) -> tuple[str, str]:
+    return f"{prepared(view, 'Q')} {prepared(view, 'K')}ᵀ", ""
 
 
 def _scaled(view: View, name: str) -> tuple[str, str]:
@@ -52,7 +84,8 @@ def _mask(view: View, name: str) -> tuple[str, str]:
 
 
 def _masked(view: View, name: str) -> tuple[str, str]:
-    formula = "capped + M" if "capped" in view.stages else ""
+    before = view.source("scaled", name)
+    formula = "" if before == "scaled" else f"{before} + M"
     if view.bias is not None:
         added = "Hidden keys get −1e9 added, as tutorials do."
         return formula, added if fills(view) else "The bias is added; hidden keys get −∞."
@@ -62,15 +95,31 @@ def _masked(view: View, name: str) -> tuple[str, str]:
 def _weights(view: View, name: str) -> tuple[str, str]:
     if "masked" not in view.stages:
         return "finished weights", ""
-    if view.softmax:
+    if view.softmax == FUNCTION:
+        return "a function of masked", "What the given function makes of each row."
+    if view.softmax == SIGMOID:
+        return "1 / (1 + exp(−masked))", "Each weight by itself: rows need not add up to 1."
+    if not view.softmax:
+        return "masked, as it is", "Softmax is off: raw scores weigh the values."
+    if view.sunk is None or not view.sunk.size:
         return "", ""
-    return "masked, as it is", "Softmax is off: raw scores weigh the values."
+    least, most = (number(100 * share, 0) for share in (view.sunk.min(), view.sunk.max()))
+    shares = f"{least} %" if least == most else f"{least} to {most} %"
+    return (
+        "exp(masked) / (Σ exp(masked) + exp(sink))",
+        f"A sink takes {shares} of each row: its weights add up to less than 1.",
+    )
+
+
+def _modified(view: View, name: str) -> tuple[str, str]:
+    return f"score_mod({view.source('scaled', name)})", ""
 
 
 def _output(view: View, name: str) -> tuple[str, str]:
-    if view.softmax:
+    if view.softmax is True:
         return "", ""
-    return "", "The values added up by raw scores; colours have another range than V's."
+    by = "raw scores" if not view.softmax else "these weights"
+    return "", f"The values added up by {by}; colours have another range than V's."
 
 
 def _context(view: View, name: str) -> tuple[str, str]:
@@ -81,11 +130,15 @@ _SPECIAL = {
     "Q": _projection,
     "K": _projection,
     "V": _projection,
+    **dict.fromkeys(("Q_normed", "K_normed", "Q_rotated", "K_rotated"), _prepared),
+    "scores": _scores,
     "scaled": _scaled,
+    "modified": _modified,
     "mask": _mask,
     "masked": _masked,
     "weights": _weights,
     "output": _output,
+    "projected": _projected,
     "context": _context,
 }
 
@@ -97,14 +150,18 @@ def formula(view: View) -> list[tuple[str, str | None]]:
         return [("Attention weights A", "weights"), *of_heads]
     parts: list[tuple[str, str | None]] = [("Attention", "output"), ("(Q, K, V) = ", None)]
     if view.softmax:
-        parts.append(("softmax", "weights"))
-    parts += [("( ", None), ("Q", "Q"), (" ", None), ("Kᵀ", "K")]
+        name = "softmax" if view.softmax is True else str(view.softmax)
+        parts.append((name, "weights"))
+    Q, K = view.source("Q"), view.source("K")
+    parts += [("( ", None), (prepared(view, "Q"), Q), (" ", None), (f"{prepared(view, 'K')}ᵀ", K)]
     if view.divides_by_root:
         parts.append((" / √d_k", "scaled"))
     elif view.scale != 1:
         parts.append((f" × {number(view.scale, 4)}", "scaled"))
     if "capped" in view.stages:
         parts.append((", capped", "capped"))
+    if "modified" in view.stages:
+        parts.append((", changed", "modified"))
     if not view.allowed.all() or view.bias is not None:
         parts.append((" + M", "masked"))
     return [*parts, (" ) ", None), ("V", "V"), *of_heads]

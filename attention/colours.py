@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from attention.scores import SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
+ROTATED = ("Q_rotated", "K_rotated")  # compared with what was rotated
 HIDING = -1e8  # a bias that low hides a key for all that can be seen
 
 # A role names what a colour says; each palette gives it a scale or a colour. The scales end where
@@ -72,11 +74,12 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
     """The colour range of each stage: the same for stages that are compared, 0…1 for weights.
 
     V and what is mixed from it are compared while weights share out 1. Without softmax the mixture
-    may be many times as large, and V has a range of its own.
+    may be many times as large, and V has a range of its own. A sigmoid's weights are 0…1 too.
     """
     most: dict[str, float] = {}
     words = {name: STAGES[name].limits for name in view.stages}
-    if not view.softmax:
+    words |= {n: STAGES[view.source(n[0], n)].limits for n in ROTATED if n in words}
+    if view.softmax is not True:
         words["V"] = "V alone"
     for name, matrix in view.stages.items():
         hidden = hidden_cells(view, name)
@@ -84,7 +87,7 @@ def colour_limits(view: View) -> dict[str, tuple[float, float]]:
         word = words[name]
         most[word] = max(most.get(word, 0.0), float(np.abs(matrix[shown]).max(initial=0)))
     found = {name: around_zero(most[words[name]]) for name in view.stages}
-    if view.softmax:
+    if view.softmax in (True, SIGMOID):
         found["weights"] = (0, 1)
     return found
 

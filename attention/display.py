@@ -16,8 +16,9 @@ import numpy as np
 from attention.captions import describe
 from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.numbers import number, rounded
+from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
-from attention.trace import AttentionTrace
+from attention.trace import AttentionTrace, reading_order
 from attention.view import View, axes_of
 
 WIDTH = 100  # columns of a terminal
@@ -25,6 +26,12 @@ MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix that HTML shows whole
 CUT_ROWS, CUT_COLUMNS = 6, 8  # of a larger one
 MOST_WARNINGS = 5
 LABEL_LENGTH = 14
+SHARES = {
+    True: "softmax of each row",
+    False: "no softmax",
+    SIGMOID: "sigmoid of each score",
+    FUNCTION: "weights by a function",
+}
 ROW = '<tr align="right">'
 CELL = f"color:{LIGHT['ink']};background:"  # the rest of the style stands once, at the table
 
@@ -77,13 +84,25 @@ def _count(count: int, one: str, many: str) -> str:
 def _facts(trace: AttentionTrace) -> tuple[str, str]:
     """How it was computed, and what is hidden."""
     root = " = 1/√d_k" if np.isclose(trace.scale, trace.Q.shape[-1] ** -0.5, rtol=1e-15) else ""
-    parts = [f"scores × {number(trace.scale, 4)}{root}"]
+    parts = [*_before_scores(trace), f"scores × {number(trace.scale, 4)}{root}"]
     if trace.softcap is not None:
         parts.append(f"capped at ±{number(trace.softcap)}")
+    if trace.modified is not None:
+        parts.append("changed by score_mod")
     if trace.bias is not None:
         parts.append("a bias added")
-    parts.append("softmax of each row" if trace.softmax else "no softmax")
+    parts.append(SHARES[trace.softmax])
+    if trace.sinks is not None:
+        parts[-1] += ", with a sink"
     return "; ".join(parts), _hidden(trace)
+
+
+def _before_scores(trace: AttentionTrace) -> list[str]:
+    """What was added to X, or done to Q and K, in the order of the computation."""
+    said = {"P": "positions added to X", "b_Q": "biases", "b_K": "biases", "b_V": "biases"}
+    said |= {"Q_normed": "Q and K normed", "Q_rotated": "Q and K rotated"}
+    there = [name for name in reading_order(trace) if name in said]
+    return list(dict.fromkeys(said[name] for name in there if getattr(trace, name) is not None))
 
 
 def _hidden(trace: AttentionTrace) -> str:
@@ -101,7 +120,7 @@ def _hidden(trace: AttentionTrace) -> str:
 def _stages(trace: AttentionTrace) -> list[str]:
     """The names that are there, with neighbours of one shape together."""
     groups: list[tuple[list[str], tuple[int, ...]]] = []
-    for name in STAGES:
+    for name in reading_order(trace):
         values = getattr(trace, name, None) if name != "context" else None
         if values is None:
             continue

@@ -63,7 +63,8 @@ def troubles(trace: AttentionTrace) -> Iterator[Trouble]:
     of_heads = trace.joined is not None and trace.joined.ndim < trace.output.ndim
     if not _is_well(trace):
         lead = trace.output.shape[:-2]
-        stages = (getattr(trace, name) for name in STAGES)
+        modified = trace.scaled if trace.modified is None else trace.modified
+        stages = [modified if s == "modified" else getattr(trace, s) for s in STAGES]
         spread = [np.broadcast_to(stage, (*lead, *stage.shape[-2:])) for stage in stages]
         for at in np.ndindex(lead):
             told = np.zeros(trace.output.shape[-2], bool)
@@ -97,7 +98,7 @@ def _place(at: tuple[int, ...], of_heads: bool) -> str:
     return ", ".join(filter(None, (item, "" if head is None else f"head {head}")))
 
 
-STAGES = ("Q", "K", "V", "scores", "scaled", "masked", "allowed", "output")
+STAGES = ("Q", "K", "V", "scores", "scaled", "modified", "masked", "allowed", "output")
 
 
 def _reasons(
@@ -106,6 +107,7 @@ def _reasons(
     V: np.ndarray,
     scores: np.ndarray,
     scaled: np.ndarray,
+    modified: np.ndarray,
     masked: np.ndarray,
     allowed: np.ndarray,
     output: np.ndarray,
@@ -120,6 +122,7 @@ def _reasons(
     yield f"K holds {poison} at a visible key", visible(_lost(K))
     yield f"the scores go beyond {ends}; make Q or K smaller", visible(~np.isfinite(scores))
     yield f"the scale takes the scores beyond {ends}", visible(~np.isfinite(scaled))
+    yield f"score_mod makes scores infinite or NaN in {ends}", visible(~np.isfinite(modified))
     yield f"the bias makes scores infinite or NaN in {ends}", visible(~np.isfinite(masked))
     yield f"V holds {poison} at a visible key", visible(_lost(V))
     yield f"the output is not finite, or goes beyond {ends}", _lost(output)

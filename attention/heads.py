@@ -11,7 +11,11 @@ from attention.arrays import as_floats, check_count, check_fits, check_lead, wit
 from attention.conversion import as_array, as_numbers, kept, locked
 from attention.hints import hinting
 from attention.layouts import repeat_heads
-from attention.scores import Softmax
+from attention.mods import MaskMod, ScoreMod, of_heads
+from attention.norms import RMSNorm
+from attention.prepared import last, prepared
+from attention.rotary import Rotary
+from attention.scores import AnySoftmax
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 
@@ -50,11 +54,17 @@ def multi_head_attention(
     heads: int = 1,
     kv_heads: int | None = None,
     W_O: ArrayLike | None = None,
+    b_O: ArrayLike | None = None,
     allowed: ArrayLike | None = None,
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
+    norm: RMSNorm | None = None,
+    rotary: Rotary | None = None,
 ) -> AttentionTrace:
     """Split Q, K and V into heads, let each attend on its own, and join them again.
 
@@ -69,12 +79,16 @@ def multi_head_attention(
         h0, h0, h1, h1 (grouped-query attention). The trace shows K and V as each head of queries
         meets them: (…, h, n_k, d). Default: h.
     W_O : array_like, (h · d_v, d_out)
-        Mixes the joined heads: ``projected = joined W_O``. Default: none.
+        Mixes the joined heads: ``projected = joined W_O + b_O``. Default: none.
+    b_O : array_like, (d_out,)
+        Default: none.
     allowed, bias : array_like, (…, n_q, n_k), the same for every head, or (…, h, n_q, n_k)
         As in :func:`scaled_dot_product_attention`. With all its axes a mask may have one for the
         heads: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch.
-    scale, softcap, softmax :
-        As in :func:`scaled_dot_product_attention`; d_k is that of one head.
+    scale, softcap, score_mod, mask_mod, softmax, sinks :
+        As in :func:`scaled_dot_product_attention`; d_k is that of one head. One sink, or (h,).
+    norm, rotary : RMSNorm, Rotary
+        What is done to Q and K of each head before the scores. Default: nothing.
 
     Raises
     ------
@@ -95,18 +109,37 @@ def multi_head_attention(
         Q = split_heads(Q, heads, "Q")
         K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
         check_columns(Q, K)
-        if kv_heads < heads:
-            K, V = (locked(repeat_heads(M, heads)) for M in (K, V))
+    before = prepared(Q, K, norm, rotary, heads > 1)
+    if kv_heads < heads:
+        V = locked(repeat_heads(V, heads))
+        before |= {
+            name: locked(repeat_heads(M, heads)) for name, M in before.items() if name[0] == "K"
+        }
+    Q, K = last(before)
+    if heads > 1 and len(scores) == 2:  # the one leading axis is that of the heads
+        score_mod, mask_mod = of_heads(score_mod), of_heads(mask_mod)
     trace = scaled_dot_product_attention(
-        Q, K, V, allowed=allowed, bias=bias, scale=scale, softcap=softcap, softmax=softmax
+        Q,
+        K,
+        V,
+        allowed=allowed,
+        bias=bias,
+        scale=scale,
+        softcap=softcap,
+        score_mod=score_mod,
+        mask_mod=mask_mod,
+        softmax=softmax,
+        sinks=sinks,
     )
     joined = join_heads(trace.output) if heads > 1 else trace.output
+    trace = replace(trace, **before, norm=norm, rotary=rotary, joined=joined)
     if W_O is None:
-        return replace(trace, joined=joined)
-    W_O = kept(as_numbers("W_O", W_O))
-    return replace(
-        trace, joined=joined, projected=project(joined, W_O, "W_O", "of joined"), W_O=W_O
-    )
+        if b_O is not None:
+            raise ValueError("b_O is given without W_O; it is added to joined W_O.")
+        return trace
+    W_O, b_O = kept(as_numbers("W_O", W_O)), as_bias("b_O", b_O)
+    projected = project(joined, W_O, "W_O", "of joined", b_O)
+    return replace(trace, projected=projected, W_O=W_O, b_O=b_O)
 
 
 @hinting
@@ -116,15 +149,25 @@ def self_attention(
     W_K: ArrayLike,
     W_V: ArrayLike,
     *,
+    b_Q: ArrayLike | None = None,
+    b_K: ArrayLike | None = None,
+    b_V: ArrayLike | None = None,
+    positions: ArrayLike | None = None,
     memory: ArrayLike | None = None,
     heads: int = 1,
     kv_heads: int | None = None,
     W_O: ArrayLike | None = None,
+    b_O: ArrayLike | None = None,
     allowed: ArrayLike | None = None,
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
+    norm: RMSNorm | None = None,
+    rotary: Rotary | None = None,
 ) -> AttentionTrace:
     """Turn word embeddings into queries, keys and values, and let them attend.
 
@@ -133,12 +176,16 @@ def self_attention(
     X : array_like, (…, n, d_model)
         Word embeddings, one row for each token.
     W_Q, W_K, W_V : array_like, (d_model, h · d_k), (d_model, g · d_k), (d_model, g · d_v)
+    b_Q, b_K, b_V : array_like, (h · d_k,), (g · d_k,), (g · d_v,)
+        Added to every query, key and value. Default: none.
+    positions : array_like, (…, n, d_model)
+        P, added to X before all else, such as :func:`sinusoidal` gives. Default: none.
     memory : array_like, (…, n_k, d_memory)
         A second sequence that keys and values come from: cross-attention. W_K and W_V then have
-        d_memory rows. Default: X itself.
-    heads, kv_heads, W_O :
-        h, g and the weights behind the heads, as in :func:`multi_head_attention`.
-    allowed, bias, scale, softcap, softmax :
+        d_memory rows. Nothing is added to it. Default: X itself, with its positions.
+    heads, kv_heads, W_O, b_O :
+        h, g, the weights and the bias behind the heads, as in :func:`multi_head_attention`.
+    allowed, bias, scale, softcap, score_mod, mask_mod, softmax, sinks, norm, rotary :
         As in :func:`scaled_dot_product_attention`.
 
     Raises
@@ -152,28 +199,38 @@ def self_attention(
            [6.34]])
     """
     X = kept(*as_floats(X=X))
-    source, whose = X, "of X"
+    P, X_P = added_positions(X, positions)
+    queries = X if X_P is None else X_P
+    source, whose = queries, "of X"
     if memory is not None:
         source, whose = kept(*as_floats(memory=memory)), "of memory"
         check_sequences(X, source)
     W_Q, W_K, W_V = (
         kept(as_numbers(name, W)) for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V))
     )
+    b_Q, b_K, b_V = as_bias("b_Q", b_Q), as_bias("b_K", b_K), as_bias("b_V", b_V)
     trace = multi_head_attention(
-        locked(project(X, W_Q, "W_Q", "of X")),
-        locked(project(source, W_K, "W_K", whose)),
-        locked(project(source, W_V, "W_V", whose)),
+        locked(project(queries, W_Q, "W_Q", "of X", b_Q)),
+        locked(project(source, W_K, "W_K", whose, b_K)),
+        locked(project(source, W_V, "W_V", whose, b_V)),
         heads=heads,
         kv_heads=kv_heads,
         W_O=W_O,
+        b_O=b_O,
         allowed=allowed,
         bias=bias,
         scale=scale,
         softcap=softcap,
+        score_mod=score_mod,
+        mask_mod=mask_mod,
         softmax=softmax,
+        sinks=sinks,
+        norm=norm,
+        rotary=rotary,
     )
     memory = None if memory is None else source
-    return replace(trace, X=X, memory=memory, W_Q=W_Q, W_K=W_K, W_V=W_V)
+    trace = replace(trace, X=X, memory=memory, P=P, X_P=X_P, b_Q=b_Q, b_K=b_K, b_V=b_V)
+    return replace(trace, W_Q=W_Q, W_K=W_K, W_V=W_V)
 
 
 def check_heads(heads: int, kv_heads: int | None) -> tuple[int, int]:
@@ -209,8 +266,44 @@ def check_sequences(X: np.ndarray, memory: np.ndarray) -> None:
         ) from None
 
 
-def project(X: np.ndarray, W: ArrayLike, name: str, meets: str = "it meets") -> np.ndarray:
-    """X W, or one sentence that says which shape did not fit."""
+def added_positions(
+    X: np.ndarray, positions: ArrayLike | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """P and X + P, where positions are given."""
+    if positions is None:
+        return None, None
+    P = as_numbers("positions", positions)
+    wanted = X.shape[-2:]
+    if P.shape[-2:] != wanted or P.ndim > X.ndim:
+        raise ValueError(f"positions has shape {P.shape}; {wanted} is wanted, as X has it.")
+    X, P = as_floats(X=X, positions=P)
+    try:
+        with np.errstate(all="ignore"):
+            return kept(P), locked(X + P)
+    except ValueError:
+        raise ValueError(
+            f"positions has shape {P.shape}, which does not fit X of shape {X.shape}."
+        ) from None
+
+
+def as_bias(name: str, given: ArrayLike | None) -> np.ndarray | None:
+    """A bias as one row, (1, columns), if there is one."""
+    if given is None:
+        return None
+    bias = as_numbers(name, given)
+    if bias.ndim != 1 and (bias.ndim != 2 or len(bias) != 1):
+        raise ValueError(f"{name} has shape {bias.shape}; one number for each column is wanted.")
+    return kept(bias).reshape(1, -1)
+
+
+def project(
+    X: np.ndarray,
+    W: ArrayLike,
+    name: str,
+    meets: str = "it meets",
+    bias: np.ndarray | None = None,
+) -> np.ndarray:
+    """X W, and a bias of one row if there is one; or a sentence that says what did not fit."""
     weights = as_numbers(name, W)
     if weights.ndim != 2:
         raise ValueError(f"{name} has shape {weights.shape}; two axes are wanted, (rows, columns).")
@@ -219,9 +312,19 @@ def project(X: np.ndarray, W: ArrayLike, name: str, meets: str = "it meets") -> 
             f"{name} has {weights.shape[0]} rows; {X.shape[-1]} are wanted,"
             f" one for each column {meets}."
         )
-    X, weights = as_floats(**{"X": X, name: weights})
+    if bias is None:
+        X, weights = as_floats(**{"X": X, name: weights})
+        with np.errstate(all="ignore"):
+            return np.asarray(X @ weights)
+    added = name.replace("W_", "b_")
+    if bias.shape[-1] != weights.shape[-1]:
+        raise ValueError(
+            f"{added} holds {bias.shape[-1]} numbers; {weights.shape[-1]} are wanted, one for each"
+            f" column of {name}."
+        )
+    X, weights, bias = as_floats(**{"X": X, name: weights, added: bias})
     with np.errstate(all="ignore"):
-        return np.asarray(X @ weights)
+        return np.asarray(X @ weights + bias)
 
 
 def before_heads(

@@ -25,7 +25,7 @@ def causal(n_q: int, n_k: int, past: ArrayLike = 0) -> np.ndarray:
     array([[1, 0, 0],
            [1, 1, 0]])
     """
-    return _lead(n_q, n_k, past) >= 0
+    return lead(n_q, n_k, past) >= 0
 
 
 def causal_lower_right(n_q: int, n_k: int) -> np.ndarray:
@@ -57,7 +57,7 @@ def sliding_window(
            [1, 1, 0],
            [0, 1, 1]])
     """
-    lead = _lead(n_q, n_k, past)
+    ahead = lead(n_q, n_k, past)
     for name, bound in (("before", before), ("after", after)):
         try:
             bound is None or check_count(name, bound, 0)
@@ -65,8 +65,23 @@ def sliding_window(
             raise ValueError(
                 f"{name} is {shown(bound)}; a whole number from 0 is wanted, or None for no bound."
             ) from None
-    seen = np.ones(lead.shape, bool) if before is None else lead <= before
-    return seen if after is None else seen & (-lead <= after)
+    seen = np.ones(ahead.shape, bool) if before is None else ahead <= before
+    return seen if after is None else seen & (-ahead <= after)
+
+
+def window(n_q: int, n_k: int, seen: int, past: ArrayLike = 0) -> np.ndarray:
+    """The look-ahead mask in which a query sees ``seen`` keys at most, its own and those before.
+
+    So Mistral's and Gemma's configurations count (``sliding_window``); FlashAttention's
+    ``window_size=(left, 0)`` counts the keys before alone: left = seen − 1. ``past`` as in
+    :func:`causal`.
+
+    >>> window(3, 3, seen=2).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 1, 1]])
+    """
+    return sliding_window(n_q, n_k, check_count("seen", seen) - 1, 0, past)
 
 
 def padding(real: ArrayLike) -> np.ndarray:
@@ -120,7 +135,7 @@ def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:
     )
 
 
-def _lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
+def lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
     """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
     n_q, n_k = check_count("n_q", n_q, 0), check_count("n_k", n_k, 0)
     cached = as_numbers("past", past, "numbers of cached keys are wanted")

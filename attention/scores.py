@@ -1,20 +1,24 @@
 """What may happen to scores between the scale and the weights.
 
-A soft cap, a softmax in another precision, somebody's own softmax, or none at all.
+A soft cap, sinks, a softmax in another precision, a sigmoid, somebody's own softmax, or none.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from attention.arrays import check_positive, in_type, softmax_rows
-from attention.conversion import as_array, as_numbers, held, locked, shown
+from attention.conversion import as_array, as_numbers, held, kept, locked, shown
 
+SIGMOID, FUNCTION = "sigmoid", "function"  # in the place of the softmax
 Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
+AnySoftmax = bool | Literal["sigmoid"] | Softmax
 
 
 def soft_cap(scaled: ArrayLike, softcap: float) -> np.ndarray:
@@ -47,53 +51,105 @@ def softmax_in(dtype: DTypeLike) -> Softmax:
         known = False
     if not known:
         raise TypeError(f"dtype is {shown(dtype)}; a float type such as np.float32 is wanted.")
-    return lambda masked, allowed: softmax_rows(masked.astype(dtype), allowed).astype(masked.dtype)
+    return _SoftmaxIn(np.dtype(dtype))
 
 
-def softmax_with_sinks(sinks: ArrayLike) -> Softmax:
-    """A softmax in which each row's sum holds one more score, of no key: exp(sink), (h,) → each
-    head's own.
+@dataclass(frozen=True)
+class _SoftmaxIn:
+    """The softmax in that float type."""
 
-    gpt-oss; sink 0 is the softmax “off by one”. The weights of a row no longer sum to 1.
+    dtype: np.dtype
 
-    >>> softmax_with_sinks([0.0])(np.array([[0.0]]), np.array([[True]]))
-    array([[0.5]])
+    def __call__(self, masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+        return softmax_rows(masked.astype(self.dtype), allowed).astype(masked.dtype)
+
+
+def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Finite numbers that broadcast to the leading axes of the scores, in their float type."""
+    found = as_numbers("sinks", sinks, "a number is wanted, or one for each head")
+    numbers = kept(in_type(found.reshape(()) if found.size == 1 else found, dtype))
+    if found.dtype == bool or not np.isfinite(numbers).all():
+        raise ValueError(f"sinks is {shown(sinks)}; finite numbers are wanted.")
+    try:
+        fits = np.broadcast_shapes(numbers.shape, shape[:-2]) == shape[:-2]
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"sinks has shape {numbers.shape}, which does not fit the leading axes {shape[:-2]} of"
+            " the scores; a number is wanted, or one for each head."
+        )
+    return numbers
+
+
+def share_of_sink(masked: np.ndarray, sinks: ArrayLike) -> np.ndarray:
+    """(…, n_q), what of each row its sink takes; together with the row's weights it is 1.
+
+    >>> share_of_sink(np.zeros((1, 3)), 0.0)
+    array([0.25])
     """
-    column = as_numbers("sinks", sinks)[..., None, None]  # (h, 1, 1)
-
-    def share(masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        sink = column[0] if masked.ndim == 2 else column
-        highest = np.maximum(masked.max(axis=-1, keepdims=True, initial=-np.inf), sink)
-        grown = np.where(allowed, np.exp(masked - highest), 0)
-        shares = grown / (grown.sum(axis=-1, keepdims=True) + np.exp(sink - highest))
-        return np.asarray(shares, masked.dtype)
-
-    return share
+    sink = np.asarray(sinks)[..., None]
+    highest = np.maximum(masked.max(axis=-1, initial=-np.inf), sink)
+    with np.errstate(all="ignore"):
+        taken = np.exp(sink - highest)
+        return np.asarray(taken / (taken + np.exp(masked - highest[..., None]).sum(axis=-1)))
 
 
-def raw(masked: np.ndarray, allowed: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def sigmoid(
+    masked: np.ndarray,
+    allowed: np.ndarray,
+    out: np.ndarray | None = None,
+    sinks: np.ndarray | None = None,
+) -> np.ndarray:
+    """1 / (1 + exp(−masked)), each weight by itself, and 0 for a hidden key.
+
+    >>> sigmoid(np.array([[0.0, -800.0]]), np.array([[True, True]]))
+    array([[0.5, 0. ]])
+    """
+    with np.errstate(all="ignore"):
+        small = np.exp(-np.abs(masked))  # never overflows
+        return np.where(allowed, np.where(masked < 0, small, 1) / (1 + small), 0)
+
+
+def raw(
+    masked: np.ndarray,
+    allowed: np.ndarray,
+    out: np.ndarray | None = None,
+    sinks: np.ndarray | None = None,
+) -> np.ndarray:
     """No softmax: the masked scores themselves, and 0 for a hidden key."""
     return np.where(allowed, masked, 0)
 
 
-def softmax_of(softmax: bool | Softmax) -> Callable[..., np.ndarray]:
+def softmax_of(softmax: AnySoftmax) -> Callable[..., np.ndarray]:
     """What the argument ``softmax`` asks for: ours, none, or the caller's function, watched over.
 
-    The function takes (masked, allowed, out), where ``out`` is a place for the weights, or None.
+    The function takes (masked, allowed, out, sinks), where ``out`` is a place for the weights, or
+    None. Sinks are for our softmax alone.
 
     >>> softmax_of("none")
     Traceback (most recent call last):
-    TypeError: softmax is 'none'; True, False or a function (masked, allowed) → weights is wanted.
+    TypeError: softmax is 'none'; True, False, "sigmoid" or a function (masked, allowed) → weights \
+is wanted.
     """
     if isinstance(softmax, (bool, np.bool_)):
         return softmax_rows if softmax else raw
+    if isinstance(softmax, str) and softmax == SIGMOID:
+        return sigmoid
     if not callable(softmax):
         raise TypeError(
-            f"softmax is {shown(softmax)};"
-            " True, False or a function (masked, allowed) → weights is wanted."
+            f'softmax is {shown(softmax)}; True, False, "{SIGMOID}" or a function'
+            " (masked, allowed) → weights is wanted."
         )
     _refuse_fewer_arguments(softmax)
-    return lambda masked, allowed, out=None: _watched(softmax, masked, allowed)
+    return lambda masked, allowed, out=None, sinks=None: _watched(softmax, masked, allowed)
+
+
+def kind_of(softmax: AnySoftmax) -> bool | str:
+    """What a trace keeps of it: True, False, "sigmoid", or "function" for the caller's own."""
+    if isinstance(softmax, str):
+        return softmax
+    return FUNCTION if callable(softmax) and not isinstance(softmax, _SoftmaxIn) else bool(softmax)
 
 
 def _refuse_fewer_arguments(softmax: Softmax) -> None:

@@ -24,6 +24,7 @@ class Stage:
     symbol: str = ""  # in formulas, where it has one
     latex: str = ""  # the symbol; its name in upright letters where nothing is given
     heading: str = ""  # over its heatmap; its name where nothing is given
+    stands_for: str = ""  # the stage that later ones would read if this one were not there
 
     def __post_init__(self) -> None:
         latex = self.latex or self.symbol or rf"\mathrm{{{self.name}}}"
@@ -31,9 +32,9 @@ class Stage:
         object.__setattr__(self, "heading", self.heading or self.name)
 
     @property
-    def is_weight(self) -> bool:
-        """Whether it is a matrix of weights, which serves every item of a batch."""
-        return self.name.startswith("W_")
+    def is_shared(self) -> bool:
+        """Whether it serves every item of a batch: weights, a bias, or positions."""
+        return self.name == "P" or self.name.startswith(("W_", "b_"))
 
 
 _ROWS = (
@@ -57,6 +58,29 @@ _ROWS = (
         columns="d_model",
         group="inputs",
         limits="X",
+    ),
+    Stage(
+        "P",
+        symbol="P",
+        formula="positions",
+        sentence="Added to the embeddings: a row for each position.",
+        rows="queries",
+        columns="d_model",
+        group="inputs",
+        limits="X",
+    ),
+    Stage(
+        "X_P",
+        symbol="X + P",
+        heading="X + P",
+        formula="embeddings and positions",
+        sentence="Each token, and where it stands.",
+        rows="queries",
+        columns="d_model",
+        group="inputs",
+        limits="X",
+        sources=(("X", "cell"), ("P", "cell")),
+        stands_for="X",
     ),
     Stage(
         "W_Q",
@@ -88,6 +112,29 @@ _ROWS = (
         group="inputs",
         limits="W",
     ),
+    *(
+        Stage(
+            f"b_{letter}",
+            symbol=f"b_{letter}",
+            formula=f"{whose} bias",
+            sentence=f"Added to every {whose}.",
+            rows="bias",
+            columns=columns,
+            group="inputs",
+            limits="W",
+        )
+        for letter, whose, columns in (("Q", "query", "d_k"), ("K", "key", "d_k"))
+    ),
+    Stage(
+        "b_V",
+        symbol="b_V",
+        formula="value bias",
+        sentence="Added to every value.",
+        rows="bias",
+        columns="d_v",
+        group="inputs",
+        limits="W",
+    ),
     Stage(
         "Q",
         symbol="Q",
@@ -97,7 +144,7 @@ _ROWS = (
         columns="d_k",
         group="projections",
         limits="QK",
-        sources=(("X", "row i"), ("W_Q", "column j")),
+        sources=(("X", "row i"), ("W_Q", "column j"), ("b_Q", "column j")),
     ),
     Stage(
         "K",
@@ -108,7 +155,7 @@ _ROWS = (
         columns="d_k",
         group="projections",
         limits="QK",
-        sources=(("memory", "row i"), ("W_K", "column j")),
+        sources=(("memory", "row i"), ("W_K", "column j"), ("b_K", "column j")),
     ),
     Stage(
         "V",
@@ -119,7 +166,59 @@ _ROWS = (
         columns="d_v",
         group="projections",
         limits="V",
-        sources=(("memory", "row i"), ("W_V", "column j")),
+        sources=(("memory", "row i"), ("W_V", "column j"), ("b_V", "column j")),
+    ),
+    Stage(
+        "Q_normed",
+        latex=r"Q_{\mathrm{normed}}",
+        heading="Q normed",
+        formula="RMSNorm(Q)",
+        sentence="Each query divided by the root of its mean square, times the gain.",
+        rows="queries",
+        columns="d_k",
+        group="prepared",
+        limits="normed",
+        sources=(("Q", "row i"),),
+        stands_for="Q",
+    ),
+    Stage(
+        "K_normed",
+        latex=r"K_{\mathrm{normed}}",
+        heading="K normed",
+        formula="RMSNorm(K)",
+        sentence="Each key divided by the root of its mean square, times the gain.",
+        rows="keys",
+        columns="d_k",
+        group="prepared",
+        limits="normed",
+        sources=(("K", "row i"),),
+        stands_for="K",
+    ),
+    Stage(
+        "Q_rotated",
+        latex=r"Q_{\mathrm{rotated}}",
+        heading="Q rotated",
+        formula="RoPE(Q)",
+        sentence="Each pair of numbers turned by position × frequency.",
+        rows="queries",
+        columns="d_k",
+        group="prepared",
+        limits="QK",
+        sources=(("Q", "row i"),),
+        stands_for="Q",
+    ),
+    Stage(
+        "K_rotated",
+        latex=r"K_{\mathrm{rotated}}",
+        heading="K rotated",
+        formula="RoPE(K)",
+        sentence="Each pair of numbers turned by position × frequency.",
+        rows="keys",
+        columns="d_k",
+        group="prepared",
+        limits="QK",
+        sources=(("K", "row i"),),
+        stands_for="K",
     ),
     Stage(
         "scores",
@@ -154,6 +253,18 @@ _ROWS = (
         group="attention",
         limits="scaled",
         sources=(("scaled", "cell"),),
+        stands_for="scaled",
+    ),
+    Stage(
+        "modified",
+        formula="score_mod(scaled)",
+        sentence="What the given function makes of each score.",
+        rows="queries",
+        columns="keys",
+        group="attention",
+        limits="scaled",
+        sources=(("scaled", "cell"),),
+        stands_for="scaled",
     ),
     Stage(
         "mask",
@@ -220,6 +331,16 @@ _ROWS = (
         limits="W",
     ),
     Stage(
+        "b_O",
+        symbol="b_O",
+        formula="output bias",
+        sentence="Added to the layer's answer.",
+        rows="bias",
+        columns="d_out",
+        group="after",
+        limits="W",
+    ),
+    Stage(
         "projected",
         formula="joined W_O",
         sentence="The layer's answer, one row for each token.",
@@ -227,7 +348,7 @@ _ROWS = (
         columns="d_out",
         group="after",
         limits="V",
-        sources=(("joined", "row i"), ("W_O", "column j")),
+        sources=(("joined", "row i"), ("W_O", "column j"), ("b_O", "column j")),
     ),
     Stage(
         "context",
@@ -242,6 +363,7 @@ _ROWS = (
 )
 
 STAGES: dict[str, Stage] = {stage.name: stage for stage in _ROWS}
-WEIGHTS = tuple(name for name, stage in STAGES.items() if stage.is_weight)
+WEIGHTS = tuple(name for name in STAGES if name.startswith("W_"))
+BIASES = tuple(name for name in STAGES if name.startswith("b_"))
 PROJECTIONS = tuple(name for name in WEIGHTS if STAGES[name].group == "inputs")  # of X and memory
 COMPUTED = tuple(name for name, stage in STAGES.items() if stage.sources or name == "joined")

@@ -26,7 +26,19 @@ from attention.blocks import Stages, in_blocks
 from attention.conversion import kept
 from attention.finite import warnings_of
 from attention.hints import hinting
-from attention.scores import Softmax, soft_cap, softmax_of
+from attention.mods import MaskMod, ScoreMod, mask_of, modify
+from attention.norms import RMSNorm
+from attention.prepared import last, prepared
+from attention.rotary import Rotary
+from attention.scores import (
+    AnySoftmax,
+    check_sinks,
+    kind_of,
+    share_of_sink,
+    soft_cap,
+    softmax_of,
+)
+from attention.stages import STAGES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,28 +50,42 @@ class AttentionTrace:
     written to, nor is one shared with the caller: to change numbers, take a ``.copy()``.
     """
 
-    Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q
-    K: np.ndarray  # (…, n_k, d_k)  keys     X W_K
-    V: np.ndarray  # (…, n_k, d_v)  values   X W_V
-    scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ
+    Q: np.ndarray  # (…, n_q, d_k)  queries  X W_Q + b_Q
+    K: np.ndarray  # (…, n_k, d_k)  keys     X W_K + b_K
+    V: np.ndarray  # (…, n_k, d_v)  values   X W_V + b_V
+    scores: np.ndarray  # (…, n_q, n_k)  Q Kᵀ, of the normed and rotated ones if there are any
     scaled: np.ndarray  # (…, n_q, n_k)  scores × scale
-    masked: np.ndarray  # (…, n_q, n_k)  scaled (or capped) + M where allowed, −∞ elsewhere
+    masked: np.ndarray  # (…, n_q, n_k)  scaled (capped, modified) + M where allowed, −∞ elsewhere
     weights: np.ndarray  # (…, n_q, n_k)  softmax of each row
     output: np.ndarray  # (…, n_q, d_v)  weights V
     allowed: np.ndarray  # (…, n_q, n_k)  True where query i may look at key j
     scale: float  # what the scores were multiplied by
-    softmax: bool = True  # False: the masked scores themselves are the weights
+    softmax: bool | str = True  # False: the masked scores are the weights; "sigmoid", "function"
     bias: np.ndarray | None = None  # broadcasts to (…, n_q, n_k)  M, where one was given
     softcap: float | None = None
     capped: np.ndarray | None = None  # (…, n_q, n_k)  softcap · tanh(scaled / softcap)
+    modified: np.ndarray | None = None  # (…, n_q, n_k)  what score_mod made of the scores
+    sinks: np.ndarray | None = None  # () or (…, h)  a score of no key, in the sum of each row
     X: np.ndarray | None = None  # (…, n_q, d_model)  word embeddings the queries come from
     memory: np.ndarray | None = None  # (…, n_k, d_model)  the second sequence of cross-attention
     joined: np.ndarray | None = None  # (…, n_q, h · d_v)  the heads' outputs side by side
-    projected: np.ndarray | None = None  # (…, n_q, d_out)  joined W_O
+    projected: np.ndarray | None = None  # (…, n_q, d_out)  joined W_O + b_O
     W_Q: np.ndarray | None = None  # (d_model, h · d_k)
     W_K: np.ndarray | None = None  # (d_model, g · d_k), g heads of keys and values
     W_V: np.ndarray | None = None  # (d_model, g · d_v)
     W_O: np.ndarray | None = None  # (h · d_v, d_out)
+    b_Q: np.ndarray | None = None  # (1, h · d_k)
+    b_K: np.ndarray | None = None  # (1, g · d_k)
+    b_V: np.ndarray | None = None  # (1, g · d_v)
+    b_O: np.ndarray | None = None  # (1, d_out)
+    P: np.ndarray | None = None  # (…, n_q, d_model)  positions
+    X_P: np.ndarray | None = None  # (…, n_q, d_model)  X + P
+    norm: RMSNorm | None = None
+    Q_normed: np.ndarray | None = None  # (…, n_q, d_k)
+    K_normed: np.ndarray | None = None  # (…, n_k, d_k)
+    rotary: Rotary | None = None
+    Q_rotated: np.ndarray | None = None  # (…, n_q, d_k)
+    K_rotated: np.ndarray | None = None  # (…, n_k, d_k)
 
     def __post_init__(self) -> None:
         """Make every stage read-only; an array handed in stays as its owner has it."""
@@ -92,6 +118,14 @@ class AttentionTrace:
         return np.asarray(~self.allowed.any(axis=-1))
 
     @property
+    def sunk(self) -> np.ndarray | None:
+        """(…, n_q), the share of each query that goes to the sink; None where there is none.
+
+        With it, the weights of a row add up to 1.
+        """
+        return None if self.sinks is None else share_of_sink(self.masked, self.sinks)
+
+    @property
     def context(self) -> np.ndarray:
         """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
         return np.asarray(self.output.sum(axis=-2))
@@ -105,6 +139,15 @@ class AttentionTrace:
         return warnings_of(self)
 
 
+def reading_order(trace: AttentionTrace) -> list[str]:
+    """The names of all stages in the order in which this trace computes them."""
+    names = list(STAGES)
+    if trace.norm is not None and trace.norm.after_rotary:
+        k = names.index("Q_normed")
+        names[k : k + 4] = [*names[k + 2 : k + 4], *names[k : k + 2]]
+    return names
+
+
 @hinting
 def scaled_dot_product_attention(
     Q: ArrayLike,
@@ -115,7 +158,12 @@ def scaled_dot_product_attention(
     bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    softmax: bool | Softmax = True,
+    score_mod: ScoreMod | None = None,
+    mask_mod: MaskMod | None = None,
+    softmax: AnySoftmax = True,
+    sinks: ArrayLike | None = None,
+    norm: RMSNorm | None = None,
+    rotary: Rotary | None = None,
 ) -> AttentionTrace:
     """Let every query look at the keys and take the weighted sum of their values.
 
@@ -136,10 +184,24 @@ def scaled_dot_product_attention(
         What the scores are multiplied by. Default: 1/√d_k.
     softcap : float
         Keeps the scaled scores within ±softcap by tanh, before the mask. Default: no cap.
-    softmax : bool or function
-        False leaves the masked scores as the weights (hidden keys 0): raw attention. A function
-        ``(masked, allowed) → weights`` of the same shape and float type takes the softmax's
-        place, such as ``softmax_in(np.float64)``.
+    score_mod : function (score, b, h, q, k) → score
+        Changes the scaled scores, after the soft cap and before the mask, as FlexAttention does:
+        called once with all scores and grids of item, head, query and key. −∞ hides a key.
+    mask_mod : function (b, h, q, k) → bool
+        Says of every place whether the query may look at the key, beside ``allowed``.
+    softmax : bool, "sigmoid" or function
+        False leaves the masked scores as the weights (hidden keys 0): raw attention; "sigmoid"
+        makes 1 / (1 + exp(−score)) of each, by itself. A function ``(masked, allowed) → weights``
+        of the same shape and float type takes the softmax's place, such as
+        ``softmax_in(np.float64)``.
+    sinks : array_like, broadcastable to the leading axes (…): a number, or (h,)
+        One more score in the softmax of each row, of no key: its share, ``trace.sunk``, goes
+        nowhere, and the weights of a row add up to less than 1 (gpt-oss).
+    norm : RMSNorm
+        Norms each row of Q and K before the scores. Default: none.
+    rotary : Rotary
+        Rotates Q and K by their positions before the scores, after the norm unless that says
+        otherwise. Default: none.
 
     Raises
     ------
@@ -156,6 +218,8 @@ def scaled_dot_product_attention(
     share = softmax_of(softmax)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
+    before = prepared(Q, K, norm, rotary)
+    Q, K = last(before)
 
     def formula(
         Q: np.ndarray,
@@ -163,30 +227,44 @@ def scaled_dot_product_attention(
         V: np.ndarray,
         allowed: np.ndarray,
         M: np.ndarray | None,
+        sinks: np.ndarray | None,  # (…, n_q, 1)
         out: Stages,  # where a stage of many rows belongs, or nothing
     ) -> Stages:
         scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
         scaled = np.multiply(scores, scale, out=out.get("scaled"))
         capped = scaled if softcap is None else soft_cap(scaled, softcap)
-        masked = add_mask(capped, M, allowed, out.get("masked"))
-        weights = share(masked, allowed, out.get("weights"))
+        modified = capped if score_mod is None else modify(score_mod, capped)
+        if score_mod is not None:
+            allowed = allowed & ((modified != -np.inf) | (capped == -np.inf))
+        masked = add_mask(modified, M, allowed, out.get("masked"))
+        weights = share(masked, allowed, out.get("weights"), sinks)
         output = weighted_sum(weights, V, allowed)
         stages = {"scores": scores, "scaled": scaled, "masked": masked}
         stages |= {"weights": weights, "output": output}
-        return stages if softcap is None else stages | {"capped": capped}
+        stages |= {} if softcap is None else {"capped": capped}
+        return stages | ({} if score_mod is None else {"modified": modified, "allowed": allowed})
 
+    shape = shape_of_scores(Q, K)
+    if sinks is not None:
+        sinks = check_sinks(sinks, shape, Q.dtype)
+        if kind_of(softmax) is not True or callable(softmax):
+            raise ValueError("sinks are scores in a softmax's sum; give them with softmax=True.")
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
-        seen, M = check_mask(allowed, bias, shape_of_scores(Q, K), Q.dtype)
-        arguments = Q, K, V, seen, M
-        stages = formula(*arguments, {}) if callable(softmax) else in_blocks(formula, *arguments)
+        seen, M = check_mask(allowed, bias, shape, Q.dtype)
+        seen = seen if mask_mod is None else seen & mask_of(mask_mod, shape)
+        columns = None if sinks is None else sinks[..., None, None]
+        arguments = Q, K, V, seen, M, columns
+        whole = callable(softmax) or score_mod is not None  # a function sees whole stages
+        stages = formula(*arguments, {}) if whole else in_blocks(formula, *arguments)
     return AttentionTrace(
-        Q=Q,
-        K=K,
+        **before,
         V=V,
-        allowed=seen,
         scale=scale,
-        softmax=bool(softmax),
+        softmax=kind_of(softmax),
         bias=M,
         softcap=softcap,
-        **stages,
+        sinks=sinks,
+        norm=norm,
+        rotary=rotary,
+        **{"allowed": seen} | stages,
     )

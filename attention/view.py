@@ -14,8 +14,11 @@ import numpy as np
 
 from attention.cancellation import zeros_of
 from attention.conversion import shown
-from attention.stages import PROJECTIONS, STAGES
-from attention.trace import AttentionTrace
+from attention.norms import RMSNorm
+from attention.rotary import Rotary
+from attention.scores import share_of_sink
+from attention.stages import STAGES
+from attention.trace import AttentionTrace, reading_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +37,15 @@ class View:
     allowed: np.ndarray  # (n_q, n_k)
     scale: float
     bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
-    softmax: bool = True
+    softmax: bool | str = True  # as in AttentionTrace
     head: int = 0  # which one, of `heads`
     heads: int = 1
     softcap: float | None = None
+    sink: float | None = None  # a score of no key, in the sum of each row
+    norm: RMSNorm | None = None
+    rotary: Rotary | None = None
+    # "Q", "K" → (rows,), what the norm divides each row by
+    root_mean_squares: Mapping[str, np.ndarray] = field(default_factory=dict)
     # where a stage is 0 but for what rounding left, which is printed as 0
     zeros: Mapping[str, np.ndarray] = field(default_factory=dict)
 
@@ -88,7 +96,7 @@ class View:
         bias = None if trace.bias is None else pick(np.broadcast_to(trace.bias, trace.scores.shape))
         added = _added(allowed, bias, trace.scores.dtype)
         stages = {}
-        for name in STAGES:
+        for name in reading_order(trace):
             matrix = added if name == "mask" else pick.stage(name, context)
             if matrix is not None:
                 stages[name] = matrix
@@ -109,6 +117,10 @@ class View:
             head,
             heads,
             trace.softcap,
+            None if trace.sinks is None else float(pick(trace.sinks[..., None, None])[0, 0]),
+            trace.norm,
+            trace.rotary,
+            {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
             zeros,
         )
 
@@ -118,6 +130,11 @@ class View:
         if where is None or where.shape != matrix.shape:
             return matrix
         return np.where(where, matrix.dtype.type(0), matrix)
+
+    @property
+    def sunk(self) -> np.ndarray | None:
+        """(n_q,), the share of each query that goes to the sink, where there is one."""
+        return None if self.sink is None else share_of_sink(self.stages["masked"], self.sink)
 
     @property
     def divides_by_root(self) -> bool:
@@ -136,22 +153,21 @@ class View:
         """The same with these stages alone."""
         return replace(self, stages={n: M for n, M in self.stages.items() if n in stages})
 
-    def source(self, name: str) -> str:
-        """The stage that ``name`` stands for here.
+    def source(self, name: str, before: str = "") -> str:
+        """The stage that stands for ``name`` here: the last one, or the last ``before`` a stage.
 
-        Without a second sequence the memory is X; with a soft cap the capped scores are masked.
+        Without a second sequence the memory is X. Of Q, Q normed and Q rotated the last one meets
+        the keys; of scaled, capped and modified scores the last ones are masked.
         """
         if name == "memory" and "memory" not in self.stages:
-            return "X"
-        return name
+            name = "X"
+        here = list(self.stages)
+        here = here[: here.index(before)] if before in here else here
+        return next((other for other in here[::-1] if STAGES[other].stands_for == name), name)
 
     def sources(self, name: str) -> list[tuple[str, str]]:
         """The stages here that a cell of ``name`` comes from, and which part of each."""
-        capped = name == "masked" and "capped" in self.stages
-        found = (
-            ("capped" if capped and source == "scaled" else self.source(source), part)
-            for source, part in STAGES[name].sources
-        )
+        found = ((self.source(source, name), part) for source, part in STAGES[name].sources)
         return [(source, part) for source, part in found if source in self.stages]
 
 
@@ -187,11 +203,11 @@ class _Pick:
         values = getattr(self.trace, name)
         if values is None:
             return None
-        if name in PROJECTIONS:
-            return self._of_head(values, name)
-        if name == "W_O":
+        if name in ("W_O", "b_O"):
             return values
-        return self.of_item(values) if name in WITHOUT_HEADS else self(values)
+        if name in WITHOUT_HEADS:
+            return self.of_item(values)
+        return self._of_head(values, name) if STAGES[name].is_shared else self(values)
 
     def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
         """The columns of a weight that belong to the head; heads may share those of K and V."""
@@ -210,7 +226,23 @@ def _one(values: np.ndarray, lead: tuple[int, ...], place: int) -> np.ndarray:
     return whole[np.unravel_index(place, lead)] if lead else whole
 
 
-WITHOUT_HEADS = ("X", "memory", "joined", "projected")
+WITHOUT_HEADS = ("X", "memory", "P", "X_P", "joined", "projected")
+OF_ALL_HEADS = (*WITHOUT_HEADS, "W_O", "b_O")
+
+
+def _root_mean_squares(trace: AttentionTrace) -> dict[str, np.ndarray]:
+    """What the norm divided each row of Q and K by, (…, n, 1)."""
+    if trace.norm is None:
+        return {}
+    Q, K = trace.Q, trace.K
+    if trace.norm.after_rotary and trace.Q_rotated is not None and trace.K_rotated is not None:
+        Q, K = trace.Q_rotated, trace.K_rotated
+    of_heads = axes_of(trace)[1] > 1 and trace.joined is not None
+    roots = {name: trace.norm.root_mean_square(M, of_heads) for name, M in (("Q", Q), ("K", K))}
+    return {
+        name: np.broadcast_to(rms, (*M.shape[:-1], 1))
+        for (name, rms), M in zip(roots.items(), (Q, K), strict=True)
+    }
 
 
 def axes_of(trace: AttentionTrace) -> tuple[int, int]:
@@ -267,7 +299,7 @@ def _labels(
     for name, matrix in stages.items():
         for axis, size in zip((STAGES[name].rows, STAGES[name].columns), matrix.shape, strict=True):
             labels.setdefault(axis, dimension(names.get(axis, ()), size))
-    return labels | {"sum": ("Σ",)}
+    return labels | {"sum": ("Σ",), "bias": ("b",)}
 
 
 def words_of(argument: str, words: Iterable[str] | None, count: int) -> tuple[str, ...]:

@@ -13,9 +13,14 @@ E = np.random.default_rng(0).normal(size=(3, 4))
 M = np.ones((2, 3, 4))
 TRACE = attention.scaled_dot_product_attention(E, E, E)
 ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
-HEADS = {"heads": 2, "kv_heads": None, "W_O": None}
+ALIKE |= {"sinks": None, "score_mod": None, "mask_mod": None}
+ALIKE |= {"norm": attention.RMSNorm(), "rotary": attention.Rotary(width=2)}
+HEADS = {"heads": 2, "kv_heads": None, "W_O": np.eye(4), "b_O": np.ones(4)}
 SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
 PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
+PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
+FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
+LAYER = {f"layers.0.attention.{name}_proj.weight": E for name in "qkv"}
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
@@ -24,6 +29,11 @@ CALLS = {  # each public function, and arguments that it takes
     attention.causal: {"n_q": 2, "n_k": 3, "past": 0},
     attention.causal_lower_right: {"n_q": 2, "n_k": 3},
     sliding_window: {"n_q": 2, "n_k": 3, "before": 1, "after": 0, "past": 0},
+    attention.window: {"n_q": 2, "n_k": 3, "seen": 2, "past": 0},
+    attention.alibi: {"n_q": 2, "n_k": 3, "heads": 4, "past": 0},
+    attention.alibi_slopes: {"heads": 4},
+    attention.relative_bias: {"table": E, "n_q": 2, "n_k": 3, "past": 0}
+    | {"bidirectional": False, "max_distance": 8},
     attention.padding: {"real": [True, False]},
     attention.real_tokens: {"lengths": [1, 2], "n_k": 3},
     lengthened: {"mask": [[True]], "n_k": 2},
@@ -35,9 +45,22 @@ CALLS = {  # each public function, and arguments that it takes
     initialise: {"kind": "uniform", "shape": (2, 3), "seed": 1, "low": 0, "high": 3},
     soft_cap: {"scaled": E, "softcap": 2.0},
     softmax_in: {"dtype": np.float32},
+    attention.RMSNorm: {"gain_Q": [1.0, 2.0], "gain_K": None, "eps": 1e-6}
+    | {"whole": False, "after_rotary": False},
+    attention.Rotary: {"base": 100.0, "pairs": "halves", "width": 4, "offset": 1}
+    | {"frequencies": [1.0, 0.5], "factor": 1.5},
+    attention.sinusoidal: {"n": 2, "d_model": 3, "base": 100.0, "offset": 1},
+    attention.linear_frequencies: FREQUENCIES,
+    attention.ntk_frequencies: FREQUENCIES,
+    attention.llama3_frequencies: FREQUENCIES | {"trained": 64, "fast": 4.0, "slow": 1.0},
+    attention.yarn_frequencies: FREQUENCIES
+    | {"trained": 64, "fast": 32.0, "slow": 1.0}
+    | {"whole_pairs": True},
+    attention.yarn_factor: {"scaling": 2.0},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
     | {"softcap": None, "announce": None},
+    attention.read_layer: {"tensors": LAYER, "config": {"model_type": "vit"}, "layer": 0},
     attention.verify: {"taken": Path(__file__).parent / "models/recorded/bert.safetensors"},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
@@ -87,7 +110,13 @@ def check(function, arguments, name):
 def test_every_public_function_is_called_here():
     # what capture refuses is tested where torch is installed
     called = {function.__name__ for function in CALLS} | set(WRITTEN)
-    assert set(attention.__all__) - called == {"AttentionTrace", "View", "Taken", "capture"}
+    assert set(attention.__all__) - called == {
+        "AttentionTrace",
+        "Layer",
+        "View",
+        "Taken",
+        "capture",
+    }
 
 
 @pytest.mark.parametrize(

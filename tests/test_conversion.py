@@ -193,7 +193,7 @@ def test_a_table_of_text_is_refused():
 # ---- what is refused -----------------------------------------------------------------------------
 
 MASKED = np.ma.array(ROWS, mask=[[True, False], [False, True]])
-WRONG = "True, False or a function (masked, allowed) → weights is wanted."
+WRONG = 'True, False, "sigmoid" or a function (masked, allowed) → weights is wanted.'
 
 
 def of(**change):

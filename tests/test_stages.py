@@ -6,15 +6,25 @@ from pathlib import Path
 
 import numpy as np
 
-from attention import AttentionTrace, View, self_attention
+from attention import AttentionTrace, RMSNorm, Rotary, View, self_attention
 from attention.arithmetic import cell
 from attention.stages import COMPUTED, PROJECTIONS, STAGES, WEIGHTS
 
 NAMES = Path(__file__).parents[1] / "docs" / "names.md"
 MADE = ("mask", "context")  # from what a trace keeps: allowed and bias, the output
 EYE = np.eye(2)
+FOUR, ONES = np.eye(2, 4), np.ones(4)
+PARTS = {"b_Q": ONES, "b_K": ONES, "b_V": [1, 2], "b_O": [3, 4], "positions": EYE}
+PARTS |= {"norm": RMSNorm(), "rotary": Rotary()}
 COMPLETE = self_attention(
-    EYE, EYE, EYE, EYE, memory=EYE, heads=2, W_O=EYE, softcap=5, allowed=[[True, False]] * 2
+    *(EYE, FOUR, FOUR, EYE),
+    memory=EYE,
+    heads=2,
+    W_O=EYE,
+    softcap=5,
+    score_mod=lambda score, b, h, q, k: score + q,
+    allowed=[[True, False]] * 2,
+    **PARTS,
 )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attention.limits import MAX_COMMAS, MAX_ELEMENTS, MAX_FILE, MAX_LISTED, MAX_TYPESET
-from attention.view import WITHOUT_HEADS, View
+from attention.view import OF_ALL_HEADS, View
 
 ALL_HEADS = ("python", "notebook", "report")  # these hold the code, which computes all heads
-ONCE = (*WITHOUT_HEADS, "mask", "W_O")  # of the stages, the same for all heads
+ONCE = (*OF_ALL_HEADS, "mask")  # of the stages, the same for all heads
 MOST = dict.fromkeys(("csv", "matrices", "json", "python", "notebook"), MAX_LISTED)
 MOST |= dict.fromkeys(("latex", "markdown", "report"), MAX_TYPESET)
 

@@ -11,8 +11,8 @@ from attention.captions import TUTORIAL_FILL
 from attention.markdown import plain
 from attention.session.about import About, Part, what_it_is
 from attention.session.settings import ROUNDED, Settings, allowed
-from attention.stages import COMPUTED
-from attention.trace import AttentionTrace
+from attention.stages import COMPUTED, STAGES
+from attention.trace import AttentionTrace, reading_order
 
 CHECK = """for name, matrix in expected.items():
     np.testing.assert_allclose(globals()[name], matrix, rtol=1e-9, atol=1e-12, err_msg=name)
@@ -52,7 +52,8 @@ def sections(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]
     return [
         ("The inputs", _inputs(settings, trace)),
         ("Queries, keys and values", _projections(settings)),
-        ("The stages", _stages(settings)),
+        *_before_scores(settings, trace),
+        ("The stages", _stages(settings, trace)),
         ("The numbers that were on the page", _expected(settings, trace)),
         ("They are the same", CHECK),
     ]
@@ -76,7 +77,7 @@ def _inputs(settings: Settings, trace: AttentionTrace) -> str:
     if settings.memory_tokens:
         lines.append(f"memory_tokens = {_words(settings.memory_tokens)}")
     for name, matrix in settings.matrices.items():
-        values = matrix.values if name.startswith("W_") else matrix.values[item]
+        values = matrix.values if STAGES[name].is_shared else matrix.values[item]
         lines.append(f"{name} = {_array(values)}")
     seen = _array(allowed(settings).astype(int))
     lines.append(f"allowed = {seen} == 1  # True where query i may look at key j")
@@ -84,18 +85,71 @@ def _inputs(settings: Settings, trace: AttentionTrace) -> str:
 
 
 def _projections(settings: Settings) -> str:
-    source = "memory" if settings.memory_tokens else "X"
-    lines = (
-        [] if settings.typed_qkv else ["Q = X @ W_Q", f"K = {source} @ W_K", f"V = {source} @ W_V"]
-    )
+    here = settings.matrices
+    lines = ["X_P = X + P"] if "P" in here else []
+    X = "X_P" if lines else "X"
+    source = "memory" if settings.memory_tokens else X
+    if not settings.typed_qkv:
+        for name, left in (("Q", X), ("K", source), ("V", source)):
+            added = f" + b_{name}" if f"b_{name}" in here else ""
+            lines.append(f"{name} = {left} @ W_{name}{added}")
     if settings.heads > 1:
         split = "M.reshape(len(M), heads, -1).swapaxes(0, 1)"
         lines.append(f"Q, K, V = ({split} for M in (Q, K, V))  # (heads, n, d)")
     return "\n".join(lines) or "# Q, K and V are given"
 
 
-def _stages(settings: Settings) -> str:
-    lines = ["scores = Q @ K.swapaxes(-1, -2)", "scaled = scores * scale"]
+def _before_scores(settings: Settings, trace: AttentionTrace) -> list[tuple[str, str]]:
+    """Norm and rotation, in the order of the layer."""
+    Q, K, code = "Q", "K", []
+    steps = [name[2:] for name in reading_order(trace) if name in ("Q_normed", "Q_rotated")]
+    for step in steps:
+        if getattr(trace, f"Q_{step}") is None:
+            continue
+        lines = _normed(settings) if step == "normed" else _rotated(settings)
+        more = ("rotary_offset", "0") if step == "rotated" else ("gain_Q", "gain_K")
+        lines.append(f"Q_{step}, K_{step} = {step}({Q}, {more[0]}), {step}({K}, {more[1]})")
+        code.append((f"Q and K, {step}", "\n".join(lines)))
+        Q, K = f"Q_{step}", f"K_{step}"
+    return code
+
+
+def _normed(settings: Settings) -> list[str]:
+    norm, heads = settings.norm, settings.heads
+    if norm is None:
+        return []
+    gains = {name: norm.gains(name, settings.d_k, heads) for name in "QK"}
+    axes = "(0, -1)" if norm.whole and heads > 1 else "-1"
+    return [
+        *(f"gain_{name} = {_array(gain)}" for name, gain in gains.items()),
+        "def normed(M, gain):",
+        f"    mean = (M**2).mean(axis={axes}, keepdims=True)",
+        f"    return M / np.sqrt(mean + {norm.eps!r}) * gain",
+    ]
+
+
+def _rotated(settings: Settings) -> list[str]:
+    rotary = settings.rotary
+    if rotary is None:
+        return []
+    a, b = (f"slice({p.start}, {p.stop}, {p.step})" for p in rotary.pairs_of(settings.d_k))
+    return [
+        f"rotary_offset = {rotary.offset}  # the position of the first query",
+        f"frequencies = {_array(rotary.turns(settings.d_k))}",
+        f"first, second = {a}, {b}  # the columns of each pair",
+        "def rotated(M, offset):",
+        "    angles = (offset + np.arange(M.shape[-2]))[:, None] * frequencies",
+        f"    cos, sin = {rotary.factor!r} * np.cos(angles), {rotary.factor!r} * np.sin(angles)",
+        "    a, b, turned = M[..., first], M[..., second], M.copy()",
+        "    turned[..., first], turned[..., second] = a * cos - b * sin, b * cos + a * sin",
+        "    return turned",
+    ]
+
+
+def _stages(settings: Settings, trace: AttentionTrace) -> str:
+    here = [name for name in reading_order(trace) if getattr(trace, name, None) is not None]
+    Q, K = ([name for name in here if name in (M, f"{M}_normed", f"{M}_rotated")] for M in "QK")
+    lines = [f"scores = {Q[-1]} @ {K[-1]}.swapaxes(-1, -2)", "scaled = scores * scale"]
     if settings.fill == "-1e9":
         lines.append(f"masked = scaled + np.where(allowed, 0, {TUTORIAL_FILL!r})")
     else:
@@ -117,7 +171,8 @@ def _stages(settings: Settings) -> str:
         )
         lines.append(f"joined = {joined}")
     if "W_O" in settings.matrices:
-        lines.append("projected = joined @ W_O")
+        added = " + b_O" if "b_O" in settings.matrices else ""
+        lines.append(f"projected = joined @ W_O{added}")
     if settings.context:
         lines.append("context = output.sum(axis=-2)")
     return "\n".join(lines)

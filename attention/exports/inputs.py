@@ -9,8 +9,9 @@ import numpy as np
 
 from attention.session.about import About
 from attention.session.settings import Settings
+from attention.stages import BIASES, PROJECTIONS, STAGES
 from attention.trace import AttentionTrace
-from attention.view import WITHOUT_HEADS, View
+from attention.view import OF_ALL_HEADS, View
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ def of_settings(s: Settings, view: View) -> View:
         return view
     item = s.item if s.batch else ...
     of_item = {
-        name: matrix.values if name.startswith("W_") else matrix.values[item]
+        name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
     return with_inputs(view, of_item)
@@ -59,14 +60,14 @@ def of_settings(s: Settings, view: View) -> View:
 
 def of_trace(trace: AttentionTrace, view: View) -> View:
     """With the weights of a trace; its Q, K and V were split before and stay the head's own."""
-    names = ("W_Q", "W_K", "W_V")
+    names = (*PROJECTIONS, *BIASES)
     found = {name: values for name in names if (values := getattr(trace, name)) is not None}
     return with_inputs(view, found)
 
 
 def of_all_heads(view: View) -> tuple[str, ...]:
     """The stages of a view that belong to no single head."""
-    return (*WITHOUT_HEADS, "W_O", *(view.whole if isinstance(view, WithInputs) else ()))
+    return (*OF_ALL_HEADS, *(view.whole if isinstance(view, WithInputs) else ()))
 
 
 def with_whole(about: About, view: View) -> About:

@@ -14,7 +14,7 @@ from attention.numbers import exact
 from attention.readers.own_files import TIDY as COLUMNS
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
-from attention.stages import STAGES, WEIGHTS
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, as_view, axes_of
 
@@ -40,7 +40,7 @@ def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
         source = about.inputs.get(name)
         origin = disarmed(first or (f"{source}; {program.made_by()}" if source else made))
         first = "" if matrix.size else first
-        item = "" if name in WEIGHTS else part[0]
+        item = "" if STAGES[name].is_shared else part[0]
         head = "" if name in of_all_heads(view) else part[1]
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):

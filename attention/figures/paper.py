@@ -23,13 +23,12 @@ from attention.limits import MAX_PRINTED, BadInput
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import WITHOUT_HEADS, View, axes_of, distinct
+from attention.view import OF_ALL_HEADS, View, axes_of, distinct
 
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
 
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
-SHARED = (*WITHOUT_HEADS, "W_O")  # stages of all heads together
 
 
 def paper_figure(
@@ -120,7 +119,7 @@ def of_views(
         raise BadInput("heads names none; at least one is wanted.")
     there = {name: matrix.size for name, matrix in views[0].stages.items()}
     chosen = chosen_stages(stages, there, "trace")
-    cells = sum(there[name] * (1 if name in SHARED else len(views)) for name in chosen)
+    cells = sum(there[name] * (1 if name in OF_ALL_HEADS else len(views)) for name in chosen)
     if cells > MAX_PRINTED:
         raise BadInput(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
@@ -130,7 +129,7 @@ def of_views(
     for view in views:
         shown = view if paper.count_repeats else plain(view, *words)
         for pane in panes(shown, digits=digits, only=chosen):
-            is_shared = pane["name"] in SHARED
+            is_shared = pane["name"] in OF_ALL_HEADS
             if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
                 continue
             title = [pane["symbol"]] * (len(chosen) > 1)

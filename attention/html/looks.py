@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from attention.numbers import number
+from attention.scores import FUNCTION
 from attention.view import View
 
 MOST = 32  # words on a side; more lines than that are a thicket
@@ -29,6 +30,8 @@ def refusal(view: View) -> str:
     """One sentence where the weights are no shares, or of more words than can be told apart."""
     if not view.softmax:
         return "lines are drawn of shares, which softmax makes; here it is off."
+    if view.softmax == FUNCTION:
+        return "lines are drawn of shares, which softmax makes; here a function has its place."
     count = max(view.stages["weights"].shape)
     if count <= MOST:
         return ""

@@ -10,6 +10,7 @@ from attention.arithmetic import Walk, terms, vector
 from attention.captions import fills
 from attention.html.tables import line, table
 from attention.numbers import number
+from attention.scores import SIGMOID
 from attention.statistics import entropy, largest, variance
 from attention.view import View
 
@@ -52,33 +53,49 @@ def walk_sentences(view: View, w: Walk, token: str, digits: int) -> list[str]:
         _scale_sentence(view, len(w.query), digits),
         _mask_sentence(view, w, seen),
         _exp_sentence(view, w, seen, digits),
-        _weights_sentence(view, seen),
+        _weights_sentence(view, w, seen, digits),
         _output_sentence(w, digits),
     ]
 
 
 def _scale_sentence(view: View, d_k: int, digits: int) -> str:
+    said = f"multiply by {number(view.scale, digits)}."
     if view.divides_by_root:
-        return f"Scale: divide by √{d_k} = {number(d_k**0.5, digits)}."
-    return f"Scale: multiply by {number(view.scale, digits)}."
+        said = f"divide by √{d_k} = {number(d_k**0.5, digits)}."
+    if view.softcap is not None:
+        said += f" Cap: tanh keeps them within ±{number(view.softcap, digits)}."
+    return f"Scale: {said}"
 
 
 def _exp_sentence(view: View, w: Walk, seen: int, digits: int) -> str:
     if not view.softmax:
         return "Softmax is off: exp is not taken."
+    if view.softmax is not True:
+        return f"No row is added up: a {view.softmax} takes the place of the softmax."
     if not seen:
         return "Every key of this query is hidden: there is nothing to take exp of."
+    sink = "" if view.sink is None else f" the sink’s is {number(w.sink, digits)}, and with it"
     return (
-        f"Subtract the largest, {number(w.highest, digits)}, and take exp;"
+        f"Subtract the largest, {number(w.highest, digits)}, and take exp;{sink}"
         f" they add up to Σ = {number(w.total, digits)}."
     )
 
 
-def _weights_sentence(view: View, seen: int) -> str:
+def _weights_sentence(view: View, w: Walk, seen: int, digits: int) -> str:
     if not view.softmax:
         return "The weights are the masked scores themselves."
     if not seen:
         return "All weights are 0."
+    if view.softmax == SIGMOID:
+        return "Each weight is 1 / (1 + exp(−score)), by itself."
+    if view.softmax is not True:
+        return "The weights are what the given function makes of the row."
+    if view.sink is not None:
+        together = number(float(w.weights.sum()), digits)
+        return (
+            f"Divide by Σ: these are the weights; together they make {together}, and the sink takes"
+            " the rest."
+        )
     return "Divide by Σ: these are the weights, and together they make 1."
 
 
@@ -121,7 +138,7 @@ def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
     lines = []
     for j, key in enumerate(view.labels["keys"][:_MOST_LINES]):
         hidden = not view.allowed[w.row, j]
-        exp = number(w.exponentials[j], digits) if view.softmax else "–"
+        exp = number(w.exponentials[j], digits) if view.softmax is True else "–"
         cells = [
             key,
             _terms(w.query, view.stages["K"][j], digits),
@@ -134,7 +151,7 @@ def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
         ]
         shown = [text if need <= steps else "" for text, need in zip(cells, needs, strict=True)]
         lines.append(line(shown, "hidden" if hidden and steps >= 3 else ""))
-    total = number(w.total, digits) if view.softmax and steps >= 4 else ""
+    total = number(w.total, digits) if view.softmax is True and steps >= 4 else ""
     weights = number(float(w.weights.sum()), digits) if steps >= 5 else ""
     output = f"Σ = {_vector(w.output, digits)}" if steps >= 6 else ""
     foot = line(["sum", "", "", "", "", total, weights, output], "sum")
@@ -171,7 +188,7 @@ def rows_table(view: View, digits: int) -> str:
         seen = int(view.allowed[i].sum())
         at = view.labels["keys"][tops[i]] if seen else "none"
         # raw weights are no distribution
-        spread = number(entropies[i], digits) if view.softmax else "–"
+        spread = number(entropies[i], digits) if view.softmax is True else "–"
         lines.append(line([token, spread, number(peaks[i], digits), at, str(seen)]))
     heads = ["query", "entropy (nats)", "largest weight", "at key", "visible keys"]
     return table("numbers", heads, lines) + _left_out(len(weights), "queries")

@@ -72,6 +72,20 @@ def stays_behind(
     'The numbers will differ from the model’s: its bias stayed behind (attention.query.bias).'
     """
     chosen = [name for name in chosen if len(name) <= LONGEST]
+    found = filter(None, [_biases(biases(names, chosen)), *differences(names, chosen, config)])
+    parts = list(dict.fromkeys(found))
+    return f"The numbers will differ from the model’s: {'; '.join(parts)}." if parts else ""
+
+
+def differences(
+    names: Sequence[str], chosen: Iterable[str], config: ModelConfig | None = None
+) -> list[str]:
+    """What the model does besides softmax(Q Kᵀ / √d_k) V, in words after "the model: ".
+
+    >>> differences(["h.0.attn.c_attn.weight"], ["h.0.attn.c_attn.weight"])
+    ['it hides later tokens (choose the causal mask)']
+    """
+    chosen = [name for name in chosen if len(name) <= LONGEST]
     guessed = _by_chosen(names, chosen)
     if config and config.positions:
         guessed = [part for part in guessed if part not in POSITIONS]
@@ -82,8 +96,7 @@ def stays_behind(
         said = [part for part in said if part != RELATIVE]
     if ROTARY_PAIRS in said:
         said = [part for part in said if part != ROTARY]
-    parts = list(dict.fromkeys(filter(None, [_biases(biases(names, chosen)), *said])))
-    return f"The numbers will differ from the model’s: {'; '.join(parts)}." if parts else ""
+    return list(dict.fromkeys(filter(None, said)))
 
 
 def _biases(found: list[str]) -> str:

@@ -38,6 +38,7 @@ class ModelConfig:
     looks_ahead: bool = False  # whether it says that no later token is hidden
     # of a model of several parts, such as one that also sees: by the key of the part's own
     parts: dict[str, ModelConfig] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # all of it
 
     def of(self, name: str) -> ModelConfig:
         """What it says of the part of the model that a tensor of this name belongs to.
@@ -97,7 +98,7 @@ def _read(config: dict[str, Any]) -> ModelConfig:
     if looks_ahead:
         differs.pop(CAUSAL, None)
     known = positions is not None
-    return ModelConfig(kind, _heads(config), tuple(differs), known, looks_ahead, parts)
+    return ModelConfig(kind, _heads(config), tuple(differs), known, looks_ahead, parts, config)
 
 
 def _parts(config: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -204,7 +204,7 @@ def gather(
     place = "typed" if typed else shown(where, 100)
     selected = {
         role: _with_source(
-            select(arrays[name], role, where, _informed(arrays, name, asked, config)),
+            select(arrays[name], role, where, informed(arrays, name, asked, config)),
             _source(place, name, asked),
             config,
         )
@@ -238,7 +238,7 @@ def _with_source(selected: SelectedArray, source: str, config: ModelConfig | Non
     return replace(selected, source=source)
 
 
-def _informed(
+def informed(
     arrays: dict[str, ArrayEntry], name: str, asked: Selection, config: ModelConfig | None
 ) -> Selection:
     """With the heads of the config.json, and which way round GPT-2's c_attn beside it lies."""

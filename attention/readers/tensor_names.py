@@ -51,7 +51,8 @@ NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
         (_projection("v", "value"), _alone("W_V")),
         (
             r"(?:attention\.output\.dense|att(?:n|ention)(?:\.attention)?\.out_proj|out_lin"
-            r"|self_attn\.(?:o_proj|dense)|(?:Self|EncDec)Attention\.o|attention\.wo|attn\.Wo"
+            r"|(?:self_attn|attention)\.o_proj|self_attn\.dense"
+            r"|(?:Self|EncDec)Attention\.o|attention\.wo|attn\.Wo"
             r"|(?:^|\.)(?:self_)?attention\.dense)\.weight$",
             _alone("W_O"),
         ),

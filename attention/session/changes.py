@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
+from attention.positions import sinusoidal
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
@@ -41,16 +43,30 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
     if name == "d_model":
         for key in ("X", "memory"):
             resize(key, columns=size)
+        m |= _positions(m, len(s.tokens), size)
         for key in ("W_Q", "W_K", "W_V"):
             resize(key, rows=size)
     elif name == "d_k":
-        for key in ("W_Q", "W_K", "Q", "K"):
+        for key in ("W_Q", "W_K", "Q", "K", "b_Q", "b_K"):
             resize(key, columns=width)
     else:
-        for key in ("W_V", "V"):
+        for key in ("W_V", "V", "b_V"):
             resize(key, columns=width)
         resize("W_O", rows=width)
     return replace(s, matrices=m)
+
+
+def _positions(m: Mapping[str, Matrix], n: int, d_model: int) -> dict[str, Matrix]:
+    """P for as many positions and columns, where there is one: the waves stay waves, other numbers
+    stay where they are, and new ones are those of the waves.
+    """
+    if "P" not in m:
+        return {}
+    old, new = m["P"].values, sinusoidal(n, d_model)
+    if not np.array_equal(old, sinusoidal(*old.shape)):
+        rows, columns = min(n, len(old)), min(d_model, old.shape[1])
+        new[:rows, :columns] = old[:rows, :columns]
+    return {"P": m["P"].with_values(new)}
 
 
 def set_tokens(
@@ -80,6 +96,8 @@ def set_tokens(
     matrices = {
         n: _rows(m, keep, new.rows_of(n)) if n in names else m for n, m in s.matrices.items()
     }
+    if not memory and not s.typed_qkv:
+        matrices |= _positions(matrices, len(tokens), s.shape("X")[1])
     padding, drawn = s.padding, s.drawn
     if keys:
         padding = tuple(i for i, old in enumerate(keep) if old in s.padding and old is not None)
@@ -153,7 +171,7 @@ def set_memory(s: Settings, on: bool) -> Settings:
 
 def set_output_weights(s: Settings, on: bool) -> Settings:
     """Put W_O behind the joined heads, or take it away. It begins as the identity."""
-    m = {name: matrix for name, matrix in s.matrices.items() if name != "W_O"}
+    m = {name: M for name, M in s.matrices.items() if name not in ("W_O", "b_O")}
     if on:
         width = s.d_v * s.heads
         m["W_O"] = Matrix.rolled((width, width), Recipe("identity"))
@@ -304,7 +322,7 @@ def _embedded(s: Settings) -> Settings:
             m |= {n: m[n].with_values(m[n].values[s.item]) for n in ("X", "memory") if n in m}
         return replace(s, matrices=m, item=0)
     s = on_its_own(s)
-    new = {name: M for name, M in s.matrices.items() if name == "W_O"}
+    new = {name: M for name, M in s.matrices.items() if name in ("W_O", "b_O")}
     for name in "QKV":
         recipe = FIRST_WEIGHTS.of(f"W_{name}")
         new[f"W_{name}"] = Matrix.rolled((FIRST_D_MODEL, s.shape(name)[1]), recipe)
@@ -378,8 +396,7 @@ def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
             "V": np.vstack([np.zeros((n_q if n_k else 0, V.shape[1])), V]),
         }
         m |= {f"W_{name}": _made_of(s, (name,), W) for name, W in weights.items()}
-    if "W_O" in s.matrices:
-        m["W_O"] = s.matrices["W_O"]
+    m |= {name: s.matrices[name] for name in ("W_O", "b_O") if name in s.matrices}
     return replace(s, matrices=m, item=s.item if qkv else 0, cell=None)
 
 

@@ -50,7 +50,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
         )
     item = s.item if s.batch else ...
     given = {
-        name: matrix.values if STAGES[name].is_weight else matrix.values[item]
+        name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
     seen = allowed(s)

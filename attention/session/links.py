@@ -15,7 +15,7 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -36,20 +36,32 @@ from attention.limits import (
     MAX_TYPED,
     BadInput,
 )
+from attention.norms import RMSNorm
 from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
+from attention.rotary import Rotary
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
-from attention.session.settings import COMPARED, DRAWN, EXERCISE, GUIDED, MATRICES, Settings, bounds
+from attention.session.settings import (
+    COMPARED,
+    DRAWN,
+    EXERCISE,
+    GUIDED,
+    MATRICES,
+    PARTS,
+    Settings,
+    bounds,
+)
 from attention.session.validate import check
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
-LATER: dict[str, Any] = {name: getattr(Settings, name) for name in COMPARED + GUIDED + EXERCISE}
+_LATER = COMPARED + GUIDED + EXERCISE + PARTS
+LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
@@ -146,6 +158,28 @@ def _names(text: str) -> dict[str, tuple[str, ...]]:
     return {axis: tuple(labels) for axis, labels in found.items()}
 
 
+def _record(kind: type) -> Codec:
+    """A part of real layers: what differs from its defaults, as JSON."""
+    known = {one.name: one.default for one in fields(kind)}
+
+    def write(part: Any) -> str:
+        if part is None:
+            return ABSENT
+        differs = {name: getattr(part, name) for name in known}
+        differs = {name: value for name, value in differs.items() if value != known[name]}
+        return json.dumps(differs, separators=(",", ":"))
+
+    def read(text: str) -> Any:
+        found = None if text == ABSENT else json.loads(text)
+        if found is None:
+            return None
+        if not isinstance(found, dict) or found.keys() - known.keys():
+            raise BadInput(f"{', '.join(known)} are wanted")
+        return kind(**found)
+
+    return Codec(write, read)
+
+
 _INTEGER = Codec(str, _whole)
 _BOOLEAN = Codec(lambda v: str(int(v)), _flag)
 _WORD = Codec(str, str)
@@ -168,6 +202,8 @@ CODECS: dict[str, Codec] = {
     "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
     "softmax": _BOOLEAN,
+    "norm": _record(RMSNorm),
+    "rotary": _record(Rotary),
     "finished": _BOOLEAN,
     "context": _BOOLEAN,
     "item": _INTEGER,

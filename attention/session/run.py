@@ -36,15 +36,22 @@ def run(settings: Settings) -> AttentionTrace:
             matrices["W_K"],
             matrices["W_V"],
             memory=matrices.get("memory"),
+            positions=matrices.get("P"),
+            b_Q=matrices.get("b_Q"),
+            b_K=matrices.get("b_K"),
+            b_V=matrices.get("b_V"),
         )
     )
     return attend(
         heads=settings.heads,
         W_O=matrices.get("W_O"),
+        b_O=matrices.get("b_O"),
         allowed=mask,
         bias=bias,
         scale=settings.scale,
         softmax=settings.softmax,
+        norm=settings.norm,
+        rotary=settings.rotary,
     )
 
 
@@ -87,11 +94,14 @@ def no_key_sentences(shown: View) -> list[str]:
 
 
 def one(settings: Settings, trace: AttentionTrace) -> AttentionTrace:
-    """The attention of the chosen item and head alone: every array has two axes."""
+    """The attention of the chosen item and head alone: every array has two axes.
+
+    It begins with the queries and keys that meet, normed and rotated where they are.
+    """
     shown = _every_stage(settings, trace)
     return AttentionTrace(
-        Q=shown.stages["Q"],
-        K=shown.stages["K"],
+        Q=shown.stages[shown.source("Q")],
+        K=shown.stages[shown.source("K")],
         V=shown.stages["V"],
         scores=shown.stages["scores"],
         scaled=shown.stages["scaled"],
@@ -110,7 +120,10 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {"capped"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent = {"capped", "modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent |= set() if "P" in s.matrices else {"X_P"}
+    absent |= set() if s.norm else {"Q_normed", "K_normed"}
+    absent |= set() if s.rotary else {"Q_rotated", "K_rotated"}
     if allowed(s).all():
         absent.add("mask")
     if "W_O" not in s.matrices:
@@ -135,5 +148,10 @@ def labels(s: Settings) -> dict[str, tuple[str, ...]]:
         "d_out": s.shape("W_O")[1] if "W_O" in s.matrices else 0,
     }
     dimensions = {axis: dimension(s.names.get(axis, ()), size) for axis, size in sizes.items()}
-    words = {"queries": distinct(s.tokens), "keys": distinct(s.key_tokens), "sum": ("Σ",)}
+    words = {
+        "queries": distinct(s.tokens),
+        "keys": distinct(s.key_tokens),
+        "sum": ("Σ",),
+        "bias": ("b",),
+    }
     return dimensions | words

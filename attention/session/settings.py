@@ -12,13 +12,17 @@ import numpy as np
 
 from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS
+from attention.norms import RMSNorm
 from attention.paper import Paper
+from attention.rotary import Rotary
 from attention.session.matrix import Matrix, Rows
 from attention.session.origin import Origin
+from attention.stages import BIASES
 
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
-MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V")  # of the settings
+MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES)  # of them
+PARTS = ("norm", "rotary")  # of real layers, which have records of their own
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
 LAST_STEP = 8  # of the guided way, counted from 1
@@ -32,8 +36,8 @@ SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why 
 class Settings:
     """Everything a link, a session or an export has to hold to show the same page again.
 
-    ``matrices`` holds X, W_Q, W_K, W_V (with memory and W_O where they are used), or Q, K, V
-    themselves; these may have a batch axis in front.
+    ``matrices`` holds X, W_Q, W_K, W_V (with memory, W_O, the positions P and the biases where
+    they are used), or Q, K, V themselves; these may have a batch axis in front.
     """
 
     example: str
@@ -49,6 +53,8 @@ class Settings:
     drawn_from: Origin | None = None  # where a mask came from that was brought
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
     softmax: bool = True
+    norm: RMSNorm | None = None  # of Q and K
+    rotary: Rotary | None = None
     finished: bool = False  # the weights were brought, and stand in Q; see weights_alone
     context: bool = False  # also show the sum of the outputs
     # of the dimensions
@@ -114,6 +120,8 @@ class Settings:
         they, K and V are 1, nothing is scaled or normalised, and what is hidden is 0.
         """
         if not self.finished or not self.typed_qkv or self.softmax or self.scale != 1:
+            return False
+        if self.norm or self.rotary:
             return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
         if Q.ndim != 2 or "W_O" in self.matrices or self.fill != "-inf":

@@ -64,6 +64,11 @@ def _pinned(settings: Settings) -> Settings | None:
     return alone and check(alone)
 
 
+def _holds_the_unshown(text: str) -> bool:
+    """Whether a control character or half of a letter is in it, which no address can hold."""
+    return any(unicodedata.category(c) in ("Cc", "Cs") for c in text)
+
+
 def _check_tokens(settings: Settings) -> None:
     """Refuse tokens without a name, too long or too many, and a table without any."""
     for word, tokens in (
@@ -77,7 +82,7 @@ def _check_tokens(settings: Settings) -> None:
         for i, token in enumerate(tokens, 1):
             if not token.strip():
                 raise BadInput(f"{word} {i} has no name; type a word.")
-            if any(unicodedata.category(c) in ("Cc", "Cs") for c in token):
+            if _holds_the_unshown(token):
                 raise BadInput(
                     f"{word} {i} holds a line break or another character that cannot be shown."
                 )
@@ -121,6 +126,8 @@ def _check_choices(settings: Settings) -> None:
             raise BadInput(
                 f"an exercise has at most {MOST_BLANKS} {called}, of {LONGEST} characters each."
             )
+        if any(_holds_the_unshown(str(each)) for each in held):
+            raise BadInput(f"the {called} of the exercise hold a character that cannot be shown.")
     if not 0 <= settings.sample_seed <= MAX_SEED:
         raise BadInput(
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
@@ -135,7 +142,9 @@ def _check_matrices(s: Settings) -> None:
         if s.typed_qkv
         else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
     )
-    present = set(s.matrices) - {"W_O"}
+    may = {"W_O"} | ({"b_O"} if "W_O" in s.matrices else set())
+    may |= set() if s.typed_qkv else {"P", "b_Q", "b_K", "b_V"}
+    present = set(s.matrices) - may
     if present != wanted:
         raise BadInput(
             f"the matrices {', '.join(sorted(wanted))} are wanted;"
@@ -148,13 +157,29 @@ def _check_matrices(s: Settings) -> None:
         raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
     for name, matrix in s.matrices.items():
         *lead, rows, columns = matrix.shape
-        batch = (s.batch,) if s.batch and not STAGES[name].is_weight else ()
+        batch = (s.batch,) if s.batch and not STAGES[name].is_shared else ()
         if tuple(lead) != batch:
             raise BadInput(f"{name} has shape {matrix.shape}; {(*batch, rows, columns)} is wanted.")
         if not np.abs(matrix.values).max(initial=0) <= LIMIT:
             raise BadInput(
                 f"{name} holds numbers beyond ±{LIMIT:g}, which this page does not take."
             )
+
+
+def _check_parts(s: Settings) -> None:
+    """Refuse a norm or a rotation that does not fit the heads, or holds huge numbers."""
+    try:
+        if s.norm:
+            for name in "QK":
+                s.norm.gains(name, s.d_k, s.heads)
+        if s.rotary:
+            s.rotary.pairs_of(s.d_k)
+    except ValueError as refused:
+        raise BadInput(str(refused)) from None
+    for part in filter(None, (s.norm, s.rotary)):
+        for name, given in vars(part).items():
+            if not isinstance(given, str) and not np.abs(given or 0).max(initial=0) <= LIMIT:
+                raise BadInput(f"{name} holds numbers beyond ±{LIMIT:g}.")
 
 
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
@@ -173,7 +198,11 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             "W_Q": (d_model, s.shape("W_K")[1]),
             "W_K": (d_model, s.shape("W_K")[1]),
             "W_V": (d_model, s.shape("W_V")[1]),
+            "P": (n_q, d_model),
         }
+        wanted |= {f"b_{name}": (1, s.shape(f"W_{name}")[1]) for name in "QKV"}
+    if "W_O" in s.matrices:
+        wanted["b_O"] = 1, s.shape("W_O")[1]
     width = wanted["V" if s.typed_qkv else "W_V"][1]
     for name, matrix in s.matrices.items():
         shape = wanted.get(name, (width, matrix.shape[-1]))
@@ -189,6 +218,7 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             f"{s.heads} heads do not divide the columns of the weights; choose"
             f" {', '.join(map(str, s.possible_heads))}."
         )
+    _check_parts(s)
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:
             raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")

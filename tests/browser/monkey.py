@@ -64,6 +64,7 @@ PAGES = (
     "Why √d_k",
     "Exercises",
     "Compare",
+    "Real model",
     "Conventions",
     "Check yours",
 )
@@ -74,6 +75,7 @@ INTROS = {
     "/exercises": "Your turn.",
     "/compare": "Two states beside each other.",
     "/why": "Why divide by √dk?",
+    "/model": "What did the model really do?",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
 }

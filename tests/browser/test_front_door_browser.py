@@ -209,7 +209,7 @@ def test_the_menu_has_one_order_for_eyes_and_keys_and_esc_leaves_a_section(look)
     items = page.locator("[data-testid=stTopNav] :is(a, button):visible").all()
     seen = sorted(items, key=lambda item: item.bounding_box()["x"])
     names = [item.inner_text() for item in seen]
-    assert names == ["Explore", "Learn", "Compare", "Check"]
+    assert names == ["Explore", "Learn", "Compare", "Models", "Check"]
     page.get_by_role("link", name="Explore").focus()
     for name in names[1:]:
         page.keyboard.press("Tab")

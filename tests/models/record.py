@@ -1,7 +1,8 @@
 """Captures of tiny models of many families, and the table in docs/real-models.md: run by hand.
 
 `PYTHONPATH=. python tests/models/record.py`, with torch and transformers, writes
-``recorded/*.safetensors``, which the tests verify without either, and the rows of the table.
+``recorded/*.safetensors`` and ``layers/*.safetensors``, which the tests verify without either, and
+the rows of the table.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import platform
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 import transformers
+from beside import reproduced
 from families import FAMILIES, TORCH, UNKNOWN, WORDS, Wrapped, inputs, made
 
 import attention
@@ -38,16 +41,38 @@ KEPT = {  # what is recorded: family and implementation, as file
 }
 
 
+LAYERS = {  # whose layers are kept
+    "BERT": "bert",
+    "RoBERTa": "roberta",
+    "GPT-2": "gpt2",
+    "gpt-oss, sinks": "gpt-oss",
+    "LLaMA, fewer key heads": "llama",
+    "Qwen2": "qwen2",
+    "Qwen3": "qwen3",
+    "Mistral, window": "mistral",
+    "Gemma 2, soft cap": "gemma2",
+    "GPT-NeoX (Pythia)": "gpt-neox",
+    "T5, position bias": "t5",
+    "ViT": "vit",
+}
+VERSIONS = (
+    f"torch {torch.__version__}, transformers {transformers.__version__}, NumPy"
+    f" {np.__version__}, Python {platform.python_version()},"
+    f" {datetime.now(UTC).date().isoformat()}."
+)
+
+
 def main() -> None:
     torch.set_num_threads(1)
     rows = []
     for name, (kind, settings, implementations) in FAMILIES.items():
+        of_layers = whole(name, kind, made(kind, settings, implementations[0]))
         for implementation in implementations:
             model, asked = made(kind, settings, implementation), inputs(kind)
             words = WORDS if "input_ids" in asked else None
             with torch.no_grad(), attention.capture(model, tokens=words, name=name) as taken:
                 model(**asked)
-            rows.append(row(name, implementation, taken))
+            rows.append(row(name, implementation, taken, of_layers))
     for name, (make, args, more) in TORCH.items():
         transformers.set_seed(0)
         model = Wrapped(make())
@@ -60,14 +85,9 @@ def main() -> None:
             with torch.no_grad(), attention.capture(model) as taken:
                 model(**inputs(kind))
         except ValueError as error:
-            rows.append(f"| {name} | eager | refused | | |")
+            rows.append(f"| {name} | eager | refused | | | {whole(name, kind, model)} |")
             print(error)
-    versions = (
-        f"torch {torch.__version__}, transformers {transformers.__version__}, NumPy"
-        f" {np.__version__}, Python {platform.python_version()},"
-        f" {datetime.now(UTC).date().isoformat()}."
-    )
-    table = "\n".join([versions, "", *HEAD, *rows])
+    table = "\n".join([VERSIONS, "", *HEAD, *rows])
     text = PAGE.read_text(encoding="utf-8")
     new = re.sub(r"(?s)(?<=<!-- recorded -->\n).*?(?=\n<!-- end -->)", lambda _: table, text)
     PAGE.write_text(new, encoding="utf-8")
@@ -75,12 +95,19 @@ def main() -> None:
 
 
 HEAD = [
-    "| family | implementation | captured | verified | largest difference |",
-    "|---|---|---|---|---:|",
+    "| family | implementation | captured | verified | largest difference | layer reproduced"
+    " | largest difference |",
+    "|---|---|---|---|---:|---|---:|",
 ]
 
 
-def row(name: str, implementation: str, taken: attention.Taken) -> str:
+def whole(name: str, kind: str, model: Any) -> str:
+    """Whether the layers come out of the checkpoint as they are in the model."""
+    kept = HERE / "layers" / f"{LAYERS[name]}.safetensors" if name in LAYERS else None
+    return reproduced(kind, model, kept, VERSIONS)
+
+
+def row(name: str, implementation: str, taken: attention.Taken, of_layers: str = " | ") -> str:
     """Keeps the capture where it is one of the recorded, and says how it went."""
     if (name, implementation) in KEPT:
         taken.save(HERE / "recorded" / f"{KEPT[name, implementation]}.safetensors")
@@ -89,7 +116,8 @@ def row(name: str, implementation: str, taken: attention.Taken) -> str:
         print(done)
     calls = f"{len(taken)} call{'s' * (len(taken) > 1)}"
     verified = "yes" if done.agrees else "no"
-    return f"| {name} | {implementation} | {calls} | {verified} | {done.difference:.0e} |"
+    cells = (name, implementation, calls, verified, f"{done.difference:.0e}", of_layers)
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

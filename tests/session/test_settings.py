@@ -410,6 +410,7 @@ def without(name, base=FOUR):
     return {"matrices": {key: M for key, M in base.matrices.items() if key != name}}
 
 
+OF_EXERCISE = "of the exercise hold a character that cannot be shown."
 SHOWN_NOT = "holds a line break or another character that cannot be shown."
 REFUSED = [
     (FOUR, {"tokens": ()}, "the table is empty; at least one token is needed."),
@@ -418,6 +419,8 @@ REFUSED = [
     (FOUR, {"tokens": ("a", "b\nc", "c", "d")}, f"token 2 {SHOWN_NOT}"),
     (FOUR, {"tokens": ("\ud800", "b", "c", "d")}, f"token 1 {SHOWN_NOT}"),
     (FOUR, {"tokens": ("a", "b", "c", "x\x00")}, f"token 4 {SHOWN_NOT}"),
+    (FOUR, {"asked": ("\ud800",)}, f"the places to fill in {OF_EXERCISE}"),
+    (FOUR, {"answers": ("1\ud800",)}, f"the answers {OF_EXERCISE}"),
     (
         CROSSED,
         {"memory_tokens": ("a", "", "c")},

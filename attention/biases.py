@@ -1,0 +1,117 @@
+"""Numbers that are added to the scaled scores by how far a query stands from a key."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attention.arrays import as_floats, check_count
+from attention.conversion import shown
+from attention.masks import lead
+
+
+def alibi_slopes(heads: int) -> np.ndarray:
+    """(h,), how much one place takes from a score in each head (Press et al. 2022; BLOOM, MPT).
+
+    2^(−8/h), 2^(−16/h), … for 1, 2, 4, 8, … heads. For another number those of the next smaller
+    power of two, then every second one of the next larger.
+
+    >>> alibi_slopes(2), alibi_slopes(3)
+    (array([0.0625    , 0.00390625]), array([0.0625    , 0.00390625, 0.25      ]))
+    """
+    heads = check_count("heads", heads)
+    power = 2 ** math.floor(math.log2(heads))
+
+    def of_power(count: int) -> np.ndarray:
+        return np.exp2(-8 / count * np.arange(1, count + 1))
+
+    return np.concatenate([of_power(power), of_power(2 * power)[::2][: heads - power]])
+
+
+def alibi(n_q: int, n_k: int, heads: int, past: ArrayLike = 0) -> np.ndarray:
+    """(h, n_q, n_k), ALiBi for ``bias=``: −slope × distance, so that far keys count for less.
+
+    ``past`` as in :func:`causal`. Published code that adds slope × (k − q), or slope × k, gives
+    the same weights under a look-ahead mask.
+
+    >>> alibi(2, 2, heads=1)
+    array([[[-0.        , -0.00390625],
+            [-0.00390625, -0.        ]]])
+    """
+    slopes = alibi_slopes(heads)
+    return np.asarray(-slopes[:, None, None] * np.abs(lead(n_q, n_k, past))[..., None, :, :])
+
+
+def relative_buckets(
+    n_q: int,
+    n_k: int,
+    buckets: int = 32,
+    *,
+    bidirectional: bool = True,
+    max_distance: int = 128,
+    past: ArrayLike = 0,
+) -> np.ndarray:
+    """(n_q, n_k), which row of a table each place reads, as in T5: one for each near distance, and
+    wider ones, in equal steps of the logarithm, up to ``max_distance``.
+
+    ``bidirectional`` keeps half of them for keys behind the query; without it these all read row
+    0, as a key at the query's own place does.
+
+    >>> relative_buckets(3, 3, 8, max_distance=16)
+    array([[0, 5, 6],
+           [1, 0, 5],
+           [2, 1, 0]])
+    """
+    if not isinstance(bidirectional, (bool, np.bool_)):
+        raise TypeError(f"bidirectional is {shown(bidirectional)}; True or False is wanted.")
+    buckets = check_count("buckets", buckets, 4 if bidirectional else 2)
+    if bidirectional and buckets % 2:
+        raise ValueError(f"buckets is {buckets}; an even number is wanted, half for each side.")
+    behind = lead(n_q, n_k, past)  # how far the key stands before the query
+    if behind.dtype.kind not in "iu":
+        raise TypeError(f"past is {shown(past)}; whole numbers of cached keys are wanted.")
+    side = buckets // 2 if bidirectional else buckets
+    near = side // 2  # distances with a row of their own
+    max_distance = check_count("max_distance", max_distance, near + 1)
+    distance = np.abs(behind) if bidirectional else np.maximum(behind, 0)
+    with np.errstate(divide="ignore"):  # in float32, as T5: it decides at the edges of a bucket
+        grown = np.log(distance.astype(np.float32) / near) / np.float32(
+            math.log(max_distance / near)
+        )
+    far = near + np.maximum(grown * (side - near), 0).astype(np.int64)
+    row = np.where(distance < near, distance, np.minimum(far, side - 1))
+    return row + np.where((behind < 0) & bidirectional, side, 0)
+
+
+def relative_bias(
+    table: ArrayLike,
+    n_q: int,
+    n_k: int,
+    *,
+    bidirectional: bool = True,
+    max_distance: int = 128,
+    past: ArrayLike = 0,
+) -> np.ndarray:
+    """(h, n_q, n_k), T5's relative bias for ``bias=``: a learned number for each distance.
+
+    ``table``, (buckets, h), is what the model has learned; which row a place reads says
+    :func:`relative_buckets`. T5 does not scale its scores: give ``scale=1``.
+
+    >>> relative_bias([[0.0], [1.0], [2.0], [3.0]], 2, 2, max_distance=2)
+    array([[[0., 3.],
+            [1., 0.]]])
+    """
+    (table,) = as_floats(table=table)
+    if table.ndim != 2:
+        raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
+    rows = relative_buckets(
+        n_q,
+        n_k,
+        len(table),
+        bidirectional=bidirectional,
+        max_distance=max_distance,
+        past=past,
+    )
+    return np.moveaxis(table[rows], -1, -3)

@@ -1,0 +1,109 @@
+"""One attention of a model as its checkpoint holds it, with all that it does to Q, K and scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attention.biases import alibi, relative_bias
+from attention.heads import self_attention
+from attention.masks import causal, everything, sliding_window
+from attention.norms import RMSNorm
+from attention.rotary import Rotary
+from attention.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class RelativeBias:
+    """T5's: what is added to a score by how far its query and key stand apart."""
+
+    table: np.ndarray  # (buckets, h)
+    bidirectional: bool = True
+    max_distance: int = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The weights of a layer's attention and its parts; :func:`attention.read_layer` reads it.
+
+    ``missing`` says what the model does besides: a layer with such a sentence is not reproduced.
+    """
+
+    name: str  # where it stands in the checkpoint
+    W_Q: np.ndarray  # (d_model, h · d_k)
+    W_K: np.ndarray  # (d_model, g · d_k)
+    W_V: np.ndarray  # (d_model, g · d_v)
+    W_O: np.ndarray | None = None  # (h · d_v, d_out)
+    b_Q: np.ndarray | None = None
+    b_K: np.ndarray | None = None
+    b_V: np.ndarray | None = None
+    b_O: np.ndarray | None = None
+    heads: int = 1
+    kv_heads: int = 1
+    scale: float | None = None  # None is 1/√d_k
+    softcap: float | None = None
+    causal: bool = False
+    window: int | None = None  # keys that a query sees, itself among them
+    rotary: Rotary | None = None
+    norm: RMSNorm | None = None
+    sinks: np.ndarray | None = None  # (h,)
+    relative: RelativeBias | None = None
+    alibi: bool = False
+    missing: tuple[str, ...] = ()
+
+    def attend(
+        self, X: ArrayLike, *, memory: ArrayLike | None = None, allowed: ArrayLike | None = None
+    ) -> AttentionTrace:
+        """Every stage for these hidden states, as the layer's attention receives them.
+
+        Parameters
+        ----------
+        X : array_like, (…, n, d_model)
+            What comes out of the norm before the attention, where there is one.
+        memory : array_like, (…, n_k, d_memory)
+            What a layer that looks at another sequence takes its keys and values from.
+        allowed : array_like of bool, broadcastable to (…, n, n_k)
+            Where padding hides keys; the layer's own mask and window are joined to it.
+        """
+        n_q, n_k = np.shape(X)[-2], np.shape(X if memory is None else memory)[-2]
+        seen = causal(n_q, n_k) if self.causal and memory is None else everything(n_q, n_k)
+        if self.window is not None:
+            seen = seen & sliding_window(n_q, n_k, self.window - 1)
+        if allowed is not None:
+            seen = seen & np.asarray(allowed, bool)
+        bias = None
+        if self.relative is not None:
+            bias = relative_bias(
+                self.relative.table,
+                n_q,
+                n_k,
+                bidirectional=self.relative.bidirectional,
+                max_distance=self.relative.max_distance,
+            )
+        elif self.alibi:
+            bias = alibi(n_q, n_k, self.heads)
+        if bias is not None:  # the same for every item
+            bias = bias[(None,) * (np.ndim(X) - 2)]
+        return self_attention(
+            X,
+            self.W_Q,
+            self.W_K,
+            self.W_V,
+            memory=memory,
+            W_O=self.W_O,
+            b_Q=self.b_Q,
+            b_K=self.b_K,
+            b_V=self.b_V,
+            b_O=self.b_O,
+            heads=self.heads,
+            kv_heads=self.kv_heads,
+            norm=self.norm,
+            rotary=self.rotary,
+            scale=self.scale,
+            softcap=self.softcap,
+            sinks=self.sinks,
+            bias=bias,
+            allowed=None if seen.all() else seen,
+        )
