@@ -47,12 +47,13 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import samples  # noqa: E402
-from browser.conftest import CHROMIUM, choose_page  # noqa: E402
+from browser.conftest import choose_page  # noqa: E402
 
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
 from attention.session.run import run, view  # noqa: E402
 from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
+from benchmarks.chromium import CHROMIUM  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
