@@ -46,6 +46,13 @@ if added := [name for name in ("softcap", "alibi", "sinks") if name in s.parts]:
         " these calls as they are made here: their answers are without.",
     )
 
+if left := inputs.left_out(s):
+    parts.message_box(
+        "flag",
+        f"On Explore there is {called(left)}; here ours and the frameworks go without, as none of"
+        " them does so by default.",
+    )
+
 cells = len(s.tokens) * len(s.key_tokens)
 if cells > MAX_COMPARED:
     parts.message_box(

@@ -12,17 +12,30 @@ from attention.masks import MASKS
 from attention.models.survey import words_of
 from attention.models.taken import Call, Taken
 from attention.numbers import number
-from attention.session.about import on_its_own
+from attention.session.examples import OWN
 from attention.session.matrix import Matrix
 from attention.session.origin import Origin
 from attention.session.run import run
-from attention.session.settings import DRAWN, Settings, as_drawn
+from attention.session.settings import (
+    COMPARED,
+    DRAWN,
+    EXERCISE,
+    GUIDED,
+    PRINTED,
+    SAMPLING,
+    Settings,
+    as_drawn,
+)
 from attention.session.validate import check
+
+# of the settings, beside the numbers that come
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE)
 
 
 def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:
     """The settings with this head on the board; ``head`` counts those that were recorded.
 
+    Nothing of the attention before is left.
     What is left of the model that settings cannot hold stands first on Explore, with what it does.
 
     >>> from attention.models.examples import load
@@ -44,25 +57,19 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
     root = 1 / math.sqrt(trace.Q.shape[1])
     mask, drawn = _mask(trace.allowed)
-    s = replace(
-        on_its_own(s),
-        tokens=tokens,
+    kept = {name: getattr(s, name) for name in KEPT}
+    s = Settings(
+        OWN,
+        tokens,
+        {name: Matrix(M, origin=Origin.of(source, M)) for name, M in brought.items()},
         memory_tokens=() if keys == tokens else keys,
-        matrices={name: Matrix(M, origin=Origin.of(source, M)) for name, M in brought.items()},
-        heads=1,
         scale=None if math.isclose(call.scale, root, rel_tol=1e-12) else call.scale,
         mask=mask,
-        padding=(),
         drawn=drawn,
         drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
-        fill="-inf",
-        softmax=True,
-        finished=False,
-        context=False,
-        item=0,
-        head=0,
-        query=0,
-        cell=None,
+        softcap=call.softcap,
+        sinks=() if call.sinks is None else (float(call.sinks[head]),),
+        **kept,
     )
     s = check(s)
     if not (left := left_behind(call)):
@@ -81,14 +88,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
 
 def left_behind(call: Call) -> list[str]:
     """What of a call the settings cannot hold, in words."""
-    left = []
-    if call.softcap is not None:
-        left.append(f"soft cap of {number(call.softcap, 2)}")
-    if call.bias is not None:
-        left.append("bias added to the scores")
-    if call.sinks is not None:
-        left.append("sink in each row’s sum")
-    return left
+    return [] if call.bias is None else ["bias added to the scores"]
 
 
 def source_of(taken: Taken, call: Call, item: int, head: int) -> str:

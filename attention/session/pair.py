@@ -14,7 +14,6 @@ from attention.limits import BadInput
 from attention.masks import MASK_LABELS
 from attention.numbers import exact, number
 from attention.parts import called
-from attention.scores import SIGMOID
 from attention.session.changes import set_heads, set_mask, set_tokens
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
@@ -25,6 +24,7 @@ from attention.session.settings import (
     MATRICES,
     PRINTED,
     SAMPLING,
+    SOFTMAX,
     Settings,
     added,
     allowed,
@@ -228,7 +228,6 @@ def _padding(s: Settings) -> str:
     return " ".join(f"“{s.key_tokens[k]}”" for k in s.padding) or "none"
 
 
-SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}
 CHOICES: dict[str, Callable[[Settings], str]] = {
     "heads": lambda s: str(s.heads),
     "scale": _scale,

@@ -193,11 +193,11 @@ def test_what_no_map_sends_changes_nothing(sent):
 
 
 def test_what_explore_cannot_hold_is_said_before_and_after(tmp_path):
-    at = page(content=file_of(recorded("gemma2"), tmp_path))
-    assert "Layers here have a soft cap of 50." in said(at)
+    at = page(content=file_of(recorded("t5"), tmp_path))
+    assert "Layers here have a bias added to the scores." in said(at)
     pressed(at, {"id": "0 0 1"})
     ran(at)
-    assert "Explore has no soft cap of 50, which this layer of the model has" in said(at)
+    assert "Explore has no bias added to the scores, which this layer of the model has" in said(at)
 
 
 def test_a_head_too_long_for_the_board_is_refused_on_the_page(tmp_path):

@@ -42,15 +42,30 @@ def test_every_recorded_head_has_its_numbers_on_explore_or_says_how_far_it_is_of
             assert again == s
 
 
+def test_nothing_of_the_attention_before_is_left_but_how_it_is_shown():
+    taken = recorded("bert")
+    before = replace(EXAMPLES["minus-1e9"].build(), digits=3, step=4, padding=(1,), context=True)
+    fresh = with_head(replace(CAT, digits=3, step=4), taken, taken[0], 0, 0)
+    assert with_head(before, taken, taken[0], 0, 0) == fresh
+    assert (fresh.digits, fresh.step) == (3, 4)
+
+
 def test_what_stays_behind_is_named():
-    assert left_behind(recorded("gemma2")[0]) == ["soft cap of 50"]
     assert left_behind(recorded("t5")[0]) == ["bias added to the scores"]
-    assert left_behind(recorded("gpt-oss")[0]) == ["sink in each row’s sum"]
-    s = with_head(CAT, recorded("gpt-oss"), recorded("gpt-oss")[0], 0, 1)
+    s = with_head(CAT, recorded("t5"), recorded("t5")[0], 0, 1)
     assert behind(s)[0].startswith(
-        "Explore has no sink in each row’s sum, which this layer of the model has: without, the"
+        "Explore has no bias added to the scores, which this layer of the model has: without, the"
         " weights here differ from the model’s by up to 0."
     )
+
+
+def test_soft_cap_and_sinks_come_along():
+    taken = recorded("gemma2")
+    assert with_head(CAT, taken, taken[0], 0, 1).softcap == 50
+    taken = recorded("gpt-oss")
+    s = with_head(CAT, taken, taken[0], 0, 1)
+    assert s.sinks == (float(taken[0].sinks[1]),) and behind(s) == ()
+    assert (run(s).weights.sum(axis=-1) < 1).all()
 
 
 def test_files_say_where_the_numbers_were_captured():
