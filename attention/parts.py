@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -90,6 +91,25 @@ _ROWS = (
         where="in the sum of the softmax",
         function="scaled_dot_product_attention",
     ),
+    Part(
+        "sigmoid",
+        label="Sigmoid",
+        formula="1 / (1 + exp(−masked))",
+        sentence="Each weight is made by itself, so a row need not add up to 1.",
+        where="in the place of the softmax",
+        function="scaled_dot_product_attention",
+    ),
 )
+
+
+def called(names: Iterable[str]) -> str:
+    """Parts as they are called on the page, for a sentence.
+
+    >>> called(["softcap", "alibi"])
+    '“Soft cap” and “ALiBi”'
+    """
+    *first, last = [f"“{PARTS[name].label}”" for name in names]
+    return f"{', '.join(first)} and {last}" if first else last
+
 
 PARTS: dict[str, Part] = {part.name: part for part in _ROWS}

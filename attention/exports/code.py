@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from attention.biases import alibi_slopes
 from attention.captions import TUTORIAL_FILL
+from attention.layouts import repeat_heads
 from attention.markdown import plain
+from attention.scores import SIGMOID
 from attention.session.about import About, Part, what_it_is
-from attention.session.settings import ROUNDED, Settings, allowed
+from attention.session.settings import ROUNDED, Settings, allowed, past
 from attention.stages import COMPUTED, STAGES
 from attention.trace import AttentionTrace, reading_order
 
@@ -93,8 +96,16 @@ def _projections(settings: Settings) -> str:
         for name, left in (("Q", X), ("K", source), ("V", source)):
             added = f" + b_{name}" if f"b_{name}" in here else ""
             lines.append(f"{name} = {left} @ W_{name}{added}")
-    if settings.heads > 1:
-        split = "M.reshape(len(M), heads, -1).swapaxes(0, 1)"
+    split = "M.reshape(len(M), {}, -1).swapaxes(0, 1)"
+    if settings.kv_heads < settings.heads:
+        repeated = f"np.repeat({split.format('kv_heads')}, heads // kv_heads, axis=0)"
+        lines += [
+            f"kv_heads = {settings.kv_heads}  # each serves heads // kv_heads of queries",
+            f"Q = {split.format('heads').replace('M', 'Q')}  # (heads, n, d)",
+            f"K, V = ({repeated} for M in (K, V))",
+        ]
+    elif settings.heads > 1:
+        split = split.format("heads")
         lines.append(f"Q, K, V = ({split} for M in (Q, K, V))  # (heads, n, d)")
     return "\n".join(lines) or "# Q, K and V are given"
 
@@ -118,7 +129,10 @@ def _normed(settings: Settings) -> list[str]:
     norm, heads = settings.norm, settings.heads
     if norm is None:
         return []
-    gains = {name: norm.gains(name, settings.d_k, heads) for name in "QK"}
+    gains = {"Q": norm.gains("Q", settings.d_k, heads)}
+    gains["K"] = norm.gains("K", settings.d_k, settings.kv_heads)
+    if gains["K"].ndim > 2:  # of heads that serve several
+        gains["K"] = repeat_heads(gains["K"], heads)
     axes = "(0, -1)" if norm.whole and heads > 1 else "-1"
     return [
         *(f"gain_{name} = {_array(gain)}" for name, gain in gains.items()),
@@ -150,11 +164,30 @@ def _stages(settings: Settings, trace: AttentionTrace) -> str:
     here = [name for name in reading_order(trace) if getattr(trace, name, None) is not None]
     Q, K = ([name for name in here if name in (M, f"{M}_normed", f"{M}_rotated")] for M in "QK")
     lines = [f"scores = {Q[-1]} @ {K[-1]}.swapaxes(-1, -2)", "scaled = scores * scale"]
+    last = "scaled"
+    if settings.softcap is not None:
+        lines.append(f"capped = {settings.softcap!r} * np.tanh(scaled / {settings.softcap!r})")
+        last = "capped"
+    if settings.alibi:
+        lines += _alibi(settings)
+        last += " + alibi"
     if settings.fill == "-1e9":
-        lines.append(f"masked = scaled + np.where(allowed, 0, {TUTORIAL_FILL!r})")
+        lines.append(f"masked = {last} + np.where(allowed, 0, {TUTORIAL_FILL!r})")
     else:
-        lines.append("masked = np.where(allowed, scaled, -np.inf)")
-    if settings.softmax:
+        lines.append(f"masked = np.where(allowed, {last}, -np.inf)")
+    if settings.softmax == SIGMOID:
+        lines.append("weights = np.exp(-np.logaddexp(0, -masked))  # 1 / (1 + exp(-masked))")
+    elif settings.sinks:
+        sinks = settings.sinks[0] if len(settings.sinks) == 1 else list(settings.sinks)
+        column = "[:, None, None]" if isinstance(sinks, list) else ""
+        lines += [
+            f"sinks = np.array({sinks!r}){column}  # a score of no key, in the sum of each row",
+            "highest = np.maximum(masked.max(axis=-1, keepdims=True), sinks)",
+            "shifted = np.exp(masked - highest)",
+            "total = shifted.sum(axis=-1, keepdims=True) + np.exp(sinks - highest)",
+            "weights = shifted / total",
+        ]
+    elif settings.softmax:
         lines += [
             "highest = masked.max(axis=-1, keepdims=True)",
             "shifted = np.exp(masked - np.where(np.isinf(highest), 0, highest))"
@@ -176,6 +209,17 @@ def _stages(settings: Settings, trace: AttentionTrace) -> str:
     if settings.context:
         lines.append("context = output.sum(axis=-2)")
     return "\n".join(lines)
+
+
+def _alibi(settings: Settings) -> list[str]:
+    """What is taken from the scores by distance."""
+    slopes = alibi_slopes(settings.heads)
+    column = "[:, None, None]" if settings.heads > 1 else ""
+    at = f"np.arange(Q.shape[-2])[:, None] + {past(settings)}"
+    return [
+        f"slopes = {_array(slopes)}{column}",
+        f"alibi = -slopes * abs({at.removesuffix(' + 0')} - np.arange(K.shape[-2]))",
+    ]
 
 
 def _expected(settings: Settings, trace: AttentionTrace) -> str:

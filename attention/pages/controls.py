@@ -38,7 +38,7 @@ SWITCHES = {
     "softmax": Switch(
         "softmax",
         "turns each row of scores into weights that add up to 1",
-        lambda s: s.softmax,
+        lambda s: s.softmax is True,
         lambda s, on: replace(s, softmax=on),
     ),
     "cross": Switch(

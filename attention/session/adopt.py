@@ -15,6 +15,7 @@ from attention.readers.tensor_names import guess
 from attention.sentences import they_are
 from attention.session import changes
 from attention.session.about import on_its_own
+from attention.session.changes import set_heads
 from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
@@ -345,11 +346,11 @@ def _with_heads(s: Settings, heads: int | None, remarks: list[str]) -> Settings:
             f" {', '.join(map(str, s.possible_heads))}."
         )
     if heads:
-        return replace(s, heads=heads, head=0)
+        return set_heads(s, heads)
     if s.heads in s.possible_heads:
         return s
     remarks.append(f"{s.heads} heads cannot share these columns; one has them all.")
-    return replace(s, heads=1)
+    return set_heads(s, 1)
 
 
 def _with_padding(s: Settings, changed: bool, remarks: list[str]) -> Settings:

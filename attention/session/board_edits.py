@@ -130,8 +130,9 @@ def shown_part(s: Settings, stage: str, values: np.ndarray) -> np.ndarray:
     """
     shown = values[s.item] if values.ndim == 3 else values
     if stage in ("W_Q", "W_K", "W_V", "Q", "K", "V"):
-        width = shown.shape[1] // s.heads
-        shown = shown[:, s.head * width : (s.head + 1) * width]
+        heads = s.heads if stage[-1] == "Q" else s.kv_heads
+        width, head = shown.shape[1] // heads, s.head * heads // s.heads
+        shown = shown[:, head * width : (head + 1) * width]
     return shown
 
 
@@ -163,7 +164,7 @@ def _mask(
             turned = True
         except BadInput as problem:
             refusals.append((op.number, str(problem)))
-    return replace(s, mask=DRAWN, drawn=as_drawn(may)) if turned else s
+    return replace(s, mask=DRAWN, drawn=as_drawn(may), window=0) if turned else s
 
 
 # ---- tokens and rows ----------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
     """Change d_model, d_k or d_v; numbers that still fit stay where they are."""
     if not 1 <= size <= MAX_DIMENSION:
         raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
-    m, width = dict(s.matrices), size * s.heads
+    m, width, shared = dict(s.matrices), size * s.heads, size * s.kv_heads
 
     def resize(key: str, rows: int | None = None, columns: int | None = None) -> None:
         if key in m:
@@ -47,11 +47,13 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
         for key in ("W_Q", "W_K", "W_V"):
             resize(key, rows=size)
     elif name == "d_k":
-        for key in ("W_Q", "W_K", "Q", "K", "b_Q", "b_K"):
+        for key in ("W_Q", "Q", "b_Q"):
             resize(key, columns=width)
+        for key in ("W_K", "K", "b_K"):
+            resize(key, columns=shared)
     else:
         for key in ("W_V", "V", "b_V"):
-            resize(key, columns=width)
+            resize(key, columns=shared)
         resize("W_O", rows=width)
     return replace(s, matrices=m)
 
@@ -67,6 +69,23 @@ def _positions(m: Mapping[str, Matrix], n: int, d_model: int) -> dict[str, Matri
         rows, columns = min(n, len(old)), min(d_model, old.shape[1])
         new[:rows, :columns] = old[:rows, :columns]
     return {"P": m["P"].with_values(new)}
+
+
+def set_heads(s: Settings, heads: int) -> Settings:
+    """Another number of heads of the same matrices; of sinks the first stay."""
+    sinks = s.sinks if len(s.sinks) < 2 else (*s.sinks, *[0.0] * heads)[:heads]
+    return replace(s, heads=heads, head=0, cell=None, sinks=sinks)
+
+
+def set_kv_heads(s: Settings, kv_heads: int) -> Settings:
+    """Let the heads of queries share so many of keys and values; numbers that still fit stay."""
+    if s.heads % kv_heads:
+        raise BadInput(f"{s.heads} heads cannot share {kv_heads} of keys and values evenly.")
+    m = dict(s.matrices)
+    for width, keys in ((s.d_k, ("W_K", "K", "b_K")), (s.d_v, ("W_V", "V", "b_V"))):
+        for key in m.keys() & set(keys):
+            m[key] = m[key].resized(m[key].shape[-2], width * kv_heads, key, s.rows_of(key))
+    return replace(s, matrices=m, cell=None)
 
 
 def set_tokens(
@@ -131,8 +150,11 @@ def _rows(matrix: Matrix, keep: list[int | None], of: Rows | None) -> Matrix:
 
 def set_mask(s: Settings, mask: str) -> Settings:
     """Choose a mask; a drawn one begins with what is allowed now."""
-    drawn = as_drawn(allowed(replace(s, padding=()))) if mask == DRAWN else ()
-    return replace(s, mask=mask, drawn=drawn, drawn_from=s.drawn_from if drawn == s.drawn else None)
+    if mask != DRAWN:
+        return replace(s, mask=mask, drawn=(), drawn_from=None)
+    drawn = as_drawn(allowed(replace(s, padding=())))  # with the window, which ends
+    same = s.drawn_from if drawn == s.drawn else None
+    return replace(s, mask=mask, drawn=drawn, drawn_from=same, window=0)
 
 
 def set_memory(s: Settings, on: bool) -> Settings:

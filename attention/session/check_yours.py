@@ -17,7 +17,8 @@ from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
-from attention.session.settings import Settings, allowed
+from attention.scores import SIGMOID
+from attention.session.settings import Settings, added, allowed
 from attention.stages import STAGES
 
 PASTED = "pasted"
@@ -44,17 +45,22 @@ def from_settings(s: Settings) -> dict[str, Any]:
             "Explore shows finished weights alone; there are no inputs to compare with. Paste them"
             " here, or choose an example there."
         )
-    if not s.softmax:
-        raise BadInput(
-            "softmax is off on Explore; switch it on there to compare with other attention."
-        )
+    if s.softmax is not True or s.sinks:
+        what = "sinks stand in the softmax" if s.sinks else "softmax is off"
+        what = "a sigmoid has the softmax’s place" if s.softmax == SIGMOID else what
+        to = "take them away there" if s.sinks else "switch it on there"
+        raise BadInput(f"{what} on Explore; {to} to compare with other attention.")
     item = s.item if s.batch else ...
     given = {
         name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
     seen = allowed(s)
-    return given | {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
+    parts: dict[str, Any] = {"softcap": s.softcap, "bias": added(s)}
+    parts["kv_heads"] = s.kv_heads if s.kv_heads < s.heads else None
+    parts = {name: part for name, part in parts.items() if part is not None}
+    rule = {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
+    return given | rule | parts
 
 
 def pasted(

@@ -9,7 +9,8 @@ import numpy as np
 
 from attention.arithmetic import cell as cell_arithmetic
 from attention.numbers import number, numbers
-from attention.session.changes import set_mask
+from attention.parts import called
+from attention.session.changes import set_heads, set_mask
 from attention.session.run import run, view
 from attention.session.settings import DRAWN, Settings, allowed
 from attention.variance import N_KEYS, Point
@@ -57,8 +58,10 @@ def suits(s: Settings) -> str:
         return "The way is for one sequence, whose words look at each other."
     if 2 not in s.possible_heads:
         return "The way ends with two heads, which cannot share an odd d_k or d_v."
-    if not s.softmax or s.fill != "-inf":
+    if s.softmax is not True or s.fill != "-inf":
         return "The way is for softmax and a mask of −∞."
+    if s.parts:
+        return f"The way is for attention without more parts; here is {called(s.parts)}."
     if STEPS[s.step - 1].guess and not allowed(s)[s.query].any():
         return "This step asks about a query that sees a key; the one that is followed sees none."
     return ""
@@ -215,7 +218,7 @@ def _chose_the_score(before: Settings, now: Settings) -> bool:
 
 def _plain(s: Settings) -> Settings:
     """With one head and the usual scale, and nothing hidden."""
-    return replace(set_mask(s, "none"), scale=None, padding=(), heads=1, head=0)
+    return set_heads(replace(set_mask(s, "none"), scale=None, padding=()), 1)
 
 
 STEPS = (

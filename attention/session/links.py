@@ -41,6 +41,7 @@ from attention.numbers import exact
 from attention.paper import Paper
 from attention.readers.printouts import read_matrix, read_number
 from attention.rotary import Rotary
+from attention.scores import SIGMOID
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.matrix import Matrix, Recipe, Rows
@@ -66,7 +67,7 @@ BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
-TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from")
+TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from", "sinks")
 _REFUSALS = (
     BadInput,
     ValueError,
@@ -102,6 +103,8 @@ def _whole(text: str) -> int:
 def _short_enough(text: str, most: int = MAX_FIELD) -> str:
     if len(text) > most:
         raise BadInput(f"it has {len(text):,} characters; at most {most:,} are read")
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        raise BadInput("it holds half a character; text is wanted")
     return text
 
 
@@ -115,6 +118,18 @@ def _flag(text: str) -> bool:
     if text not in ("0", "1"):
         raise BadInput("0 or 1 is wanted")
     return text == "1"
+
+
+def _softmax(text: str) -> bool | str:
+    return text if text == SIGMOID else _flag(text)
+
+
+def _softcap(text: str) -> float | None:
+    return None if text == ABSENT else read_number(text, "it")
+
+
+def _sinks(text: str) -> tuple[float, ...]:
+    return tuple(read_number(sink, "a sink") for sink in text.split())
 
 
 def _scale(text: str) -> float | None:
@@ -201,9 +216,13 @@ CODECS: dict[str, Codec] = {
     "drawn": Codec(lambda v: ".".join("".join(str(int(c)) for c in row) for row in v), _drawn),
     "origins": Codec(write_origins, read_origins),  # of matrices and the mask
     "fill": _WORD,
-    "softmax": _BOOLEAN,
+    "softmax": Codec(lambda v: v if isinstance(v, str) else str(int(v)), _softmax),
     "norm": _record(RMSNorm),
     "rotary": _record(Rotary),
+    "softcap": Codec(lambda v: ABSENT if v is None else exact(v), _softcap),
+    "sinks": Codec(lambda v: " ".join(map(exact, v)), _sinks),
+    "alibi": _BOOLEAN,
+    "window": _INTEGER,
     "finished": _BOOLEAN,
     "context": _BOOLEAN,
     "item": _INTEGER,

@@ -13,7 +13,9 @@ from attention.frameworks.mistakes import BY_NAME, Mistake
 from attention.limits import BadInput
 from attention.masks import MASK_LABELS
 from attention.numbers import exact, number
-from attention.session.changes import set_mask, set_tokens
+from attention.parts import called
+from attention.scores import SIGMOID
+from attention.session.changes import set_heads, set_mask, set_tokens
 from attention.session.matrix import Matrix
 from attention.session.run import one, run, view
 from attention.session.settings import (
@@ -120,8 +122,10 @@ def _to_output(shown: View) -> View:
 
 def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
     """The stages of the item and head that is looked at, with this done wrong."""
-    if not s.softmax or s.fill != "-inf":
+    if s.softmax is not True or s.fill != "-inf":
         raise BadInput(f"there is no room without softmax and −∞ for this: {mistake.title}.")
+    if s.parts:
+        raise BadInput(f"beside {called(s.parts)} there is no room for this: {mistake.title}.")
     trace = run(s)
     ours = one(s, trace)
     mask = None if ours.allowed.all() else ours.allowed
@@ -204,13 +208,19 @@ def _padding(s: Settings) -> str:
     return " ".join(f"“{s.key_tokens[k]}”" for k in s.padding) or "none"
 
 
+SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}
 CHOICES: dict[str, Callable[[Settings], str]] = {
     "heads": lambda s: str(s.heads),
     "scale": _scale,
     "mask": lambda s: MASK_LABELS.get(s.mask, s.mask),
     "hidden as padding": _padding,
     "what hidden scores become": lambda s: FILLS[s.fill],
-    "softmax": lambda s: "on" if s.softmax else "off",
+    "softmax": lambda s: SOFTMAX[s.softmax],
+    "heads of keys and values": lambda s: str(s.kv_heads),
+    "soft cap": lambda s: "none" if s.softcap is None else number(s.softcap),
+    "sinks": lambda s: " ".join(map(number, s.sinks)) or "none",
+    "ALiBi": lambda s: "on" if s.alibi else "off",
+    "window": lambda s: f"{s.window} keys" if s.window else "none",
     "item": lambda s: str(s.item + 1),
     "head": lambda s: str(s.head + 1),
 }
@@ -252,7 +262,7 @@ def _by_d_model(s: Settings) -> Pair:
     if d_model is None:
         raise BadInput("Q, K and V are given themselves here, so there is no d_model.")
     if d_model == s.d_k and 2 in s.possible_heads:
-        s = replace(s, heads=2, head=0)  # whose keys are half as wide
+        s = set_heads(s, 2)  # whose keys are half as wide
     if d_model == s.d_k:
         raise BadInput(f"d_model and d_k are both {s.d_k} here, so nothing would differ.")
     return Pair(replace(s, scale=None), replace(s, scale=d_model**-0.5))
@@ -265,10 +275,12 @@ def _filled(s: Settings) -> Pair:
 
 def _halved(s: Settings) -> Pair:
     if s.heads > 1:
-        return Pair(replace(s, heads=1, head=0), s)
+        if 1 not in s.possible_heads:
+            raise BadInput("heads share keys and values here, so one head cannot have them all.")
+        return Pair(set_heads(s, 1), s)
     if 2 not in s.possible_heads:
         raise BadInput("d_k or d_v is odd here, so it cannot be shared by two heads.")
-    return Pair(s, replace(s, heads=2))
+    return Pair(s, set_heads(s, 2))
 
 
 def _reordered(s: Settings) -> Pair:

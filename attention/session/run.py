@@ -10,7 +10,7 @@ import numpy as np
 from attention.captions import TUTORIAL_FILL
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
-from attention.session.settings import MATRICES, Settings, allowed
+from attention.session.settings import MATRICES, Settings, added, allowed
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
@@ -23,9 +23,12 @@ def run(settings: Settings) -> AttentionTrace:
     matrices = {name: matrix.values for name, matrix in settings.matrices.items()}
     hides = settings.fill == "-inf"
     visible = allowed(settings)
-    visible = visible[None] if settings.batch else visible  # the same for every item
+    filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
+    given = [bias for bias in (filled, added(settings)) if bias is not None]
+    bias = np.asarray(sum(given)) if given else None
+    if settings.batch:  # the same for every item
+        visible, bias = visible[None], None if bias is None else bias[None]
     mask = visible if hides else None
-    bias = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
     attend = (
         partial(multi_head_attention, matrices["Q"], matrices["K"], matrices["V"])
         if settings.typed_qkv
@@ -44,14 +47,17 @@ def run(settings: Settings) -> AttentionTrace:
     )
     return attend(
         heads=settings.heads,
+        kv_heads=settings.kv_heads,
         W_O=matrices.get("W_O"),
         b_O=matrices.get("b_O"),
         allowed=mask,
         bias=bias,
         scale=settings.scale,
+        softcap=settings.softcap,
         softmax=settings.softmax,
         norm=settings.norm,
         rotary=settings.rotary,
+        sinks=settings.sinks or None,
     )
 
 
@@ -120,11 +126,13 @@ def sizes(s: Settings) -> dict[str, tuple[int, int]]:
     >>> sizes(EXAMPLES["four-words"].build())["weights"]
     (4, 4)
     """
-    absent = {"capped", "modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
+    absent = {"modified"} | set(MATRICES) - {"Q", "K", "V"} - set(s.matrices)
     absent |= set() if "P" in s.matrices else {"X_P"}
     absent |= set() if s.norm else {"Q_normed", "K_normed"}
     absent |= set() if s.rotary else {"Q_rotated", "K_rotated"}
-    if allowed(s).all():
+    absent |= {"capped"} if s.softcap is None else set()
+    bias = added(s)
+    if allowed(s).all() and (bias is None or not bias.any()):
         absent.add("mask")
     if "W_O" not in s.matrices:
         absent |= {"projected"} if s.heads > 1 else {"projected", "joined"}

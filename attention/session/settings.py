@@ -10,11 +10,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from attention.biases import alibi
 from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
-from attention.masks import MASKS
+from attention.masks import MASKS, window
 from attention.norms import RMSNorm
 from attention.paper import Paper
+from attention.parts import PARTS as REAL_PARTS
 from attention.rotary import Rotary
+from attention.scores import SIGMOID
 from attention.session.matrix import Matrix, Rows
 from attention.session.origin import Origin
 from attention.stages import BIASES
@@ -22,7 +25,7 @@ from attention.stages import BIASES
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES)  # of them
-PARTS = ("norm", "rotary")  # of real layers, which have records of their own
+PARTS = ("norm", "rotary", "softcap", "sinks", "alibi", "window")  # of real layers
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
 LAST_STEP = 8  # of the guided way, counted from 1
@@ -52,9 +55,13 @@ class Settings:
     drawn: tuple[tuple[bool, ...], ...] = ()
     drawn_from: Origin | None = None  # where a mask came from that was brought
     fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
-    softmax: bool = True
+    softmax: bool | str = True  # or "sigmoid"
     norm: RMSNorm | None = None  # of Q and K
     rotary: Rotary | None = None
+    softcap: float | None = None
+    sinks: tuple[float, ...] = ()  # one for all heads, or one for each
+    alibi: bool = False  # is added to the scores
+    window: int = 0  # how many keys a query sees at most, its own and those before it; 0: all
     finished: bool = False  # the weights were brought, and stand in Q; see weights_alone
     context: bool = False  # also show the sum of the outputs
     # of the dimensions
@@ -121,7 +128,7 @@ class Settings:
         """
         if not self.finished or not self.typed_qkv or self.softmax or self.scale != 1:
             return False
-        if self.norm or self.rotary:
+        if self.parts:
             return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
         if Q.ndim != 2 or "W_O" in self.matrices or self.fill != "-inf":
@@ -152,19 +159,42 @@ class Settings:
     @property
     def d_k(self) -> int:
         """Of one head."""
-        return self.shape("K" if self.typed_qkv else "W_K")[1] // self.heads
+        return self.shape("Q" if self.typed_qkv else "W_Q")[1] // self.heads
+
+    @property
+    def kv_heads(self) -> int:
+        """How many heads of keys and values there are: the columns of K say it."""
+        keys = self.shape("K" if self.typed_qkv else "W_K")[1]
+        shared = self.d_k and not keys % self.d_k and keys // self.d_k
+        return shared if shared and not self.heads % shared else self.heads
 
     @property
     def d_v(self) -> int:
         """Of one head."""
-        return self.shape("V" if self.typed_qkv else "W_V")[1] // self.heads
+        return self.shape("V" if self.typed_qkv else "W_V")[1] // self.kv_heads
 
     @property
     def possible_heads(self) -> list[int]:
-        """The numbers of heads that both widths divide into."""
-        widths = [self.shape(name)[1] for name in ("KV" if self.typed_qkv else ("W_K", "W_V"))]
-        common = math.gcd(*widths)
-        return [h for h in range(1, common + 1) if common % h == 0]
+        """The numbers of heads that all widths divide into; heads of keys and values may be fewer,
+        where these have fewer columns.
+        """
+        names = "QKV" if self.typed_qkv else ("W_Q", "W_K", "W_V")
+        q, k, v = (self.shape(name)[1] for name in names)
+        if q % k:  # not of one width
+            q = k
+        shared = q // k  # heads of queries for each of keys and values
+        common = math.gcd(k, v)
+        return [shared * g for g in range(1, common + 1) if common % g == 0]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of real layers that are in use, by their names in :data:`attention.parts`."""
+        using = {name for name in PARTS if getattr(self, name) != getattr(Settings, name)}
+        using |= {SIGMOID} if self.softmax == SIGMOID else set()
+        using |= {"kv_heads"} if self.kv_heads < self.heads else set()
+        using |= {"positions"} if "P" in self.matrices else set()
+        using |= {"biases"} if self.matrices.keys() & set(BIASES) else set()
+        return tuple(name for name in REAL_PARTS if name in using)
 
     def with_matrix(self, name: str, matrix: Matrix) -> Settings:
         return replace(self, matrices={**self.matrices, name: matrix})
@@ -175,12 +205,28 @@ def _rebuild(fields: dict) -> Settings:
 
 
 def allowed(settings: Settings) -> np.ndarray:
-    """(n_q, n_k), True where the query may look at the key: the mask and the padding together."""
+    """(n_q, n_k), True where the query may look at the key: the mask, the window and the padding
+    together.
+    """
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     base = (
         np.array(settings.drawn, bool) if settings.mask == DRAWN else MASKS[settings.mask](n_q, n_k)
     )
+    if settings.window:
+        base = base & window(n_q, n_k, settings.window, past(settings))
     return base.reshape(n_q, n_k) & real_keys(settings)
+
+
+def past(settings: Settings) -> int:
+    """How many keys stand before the first query, where the mask is aligned at the last ones."""
+    from_the_end = settings.mask == "causal_lower_right"
+    return len(settings.key_tokens) - len(settings.tokens) if from_the_end else 0
+
+
+def added(settings: Settings) -> np.ndarray | None:
+    """(h, n_q, n_k), what ALiBi adds to the scores; None where it is off."""
+    n_q, n_k = len(settings.tokens), len(settings.key_tokens)
+    return alibi(n_q, n_k, settings.heads, past(settings)) if settings.alibi else None
 
 
 def real_keys(settings: Settings) -> np.ndarray:

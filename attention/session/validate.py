@@ -24,6 +24,7 @@ from attention.limits import (
 )
 from attention.masks import MASKS
 from attention.readers.printouts import brief
+from attention.scores import SIGMOID
 from attention.session.answers import LONGEST
 from attention.session.exercise import KINDS, MOST_BLANKS
 from attention.session.settings import DRAWN, Settings, bounds
@@ -103,6 +104,7 @@ def _check_choices(settings: Settings) -> None:
     if settings.scale is not None and not (0 < settings.scale <= MAX_SCALE):
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
+    _check_rules(settings)
     if settings.fill not in ("-inf", "-1e9"):
         raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
     if settings.distribution not in DISTRIBUTIONS:
@@ -133,6 +135,29 @@ def _check_choices(settings: Settings) -> None:
             f"the sample seed is {settings.sample_seed}; whole numbers from 0 to 4294967295 are"
             " allowed."
         )
+
+
+def _check_rules(s: Settings) -> None:
+    """Refuse parts of real layers that are out of bounds, or do not go together."""
+    if s.softmax not in (True, False, SIGMOID):
+        raise BadInput(f"softmax is “{s.softmax}”; on, off or a sigmoid is wanted.")
+    if s.softcap is not None and not 0 < s.softcap <= MAX_SCALE:
+        raise BadInput(
+            f"the soft cap is {brief(s.softcap)}; a positive number up to 1e6 is wanted."
+        )
+    if not 0 <= s.window <= MAX_TOKENS:
+        raise BadInput(
+            f"a window of {s.window} keys is wanted; 1 to {MAX_TOKENS} are allowed, 0 is no window."
+        )
+    if s.sinks and s.softmax is not True:
+        raise BadInput("sinks stand in the sum of the softmax; switch it on, or take them away.")
+    if len(s.sinks) not in (0, 1, s.heads):
+        raise BadInput(
+            f"there are {len(s.sinks)} sinks and {s.heads} heads; one for all is wanted, or one"
+            " for each."
+        )
+    if any(not abs(sink) <= MAX_SCALE for sink in s.sinks):
+        raise BadInput("a sink is beyond ±1e6, which this page does not take.")
 
 
 def _check_matrices(s: Settings) -> None:
@@ -171,7 +196,7 @@ def _check_parts(s: Settings) -> None:
     try:
         if s.norm:
             for name in "QK":
-                s.norm.gains(name, s.d_k, s.heads)
+                s.norm.gains(name, s.d_k, s.heads if name == "Q" else s.kv_heads)
         if s.rotary:
             s.rotary.pairs_of(s.d_k)
     except ValueError as refused:
@@ -182,8 +207,18 @@ def _check_parts(s: Settings) -> None:
                 raise BadInput(f"{name} holds numbers beyond ±{LIMIT:g}.")
 
 
+def _check_heads(s: Settings) -> None:
+    if s.heads not in s.possible_heads:
+        raise BadInput(
+            f"{s.heads} heads do not divide the columns of the weights; choose"
+            f" {', '.join(map(str, s.possible_heads))}."
+        )
+
+
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     _check_matrices(s)
+    if s.heads < 1:
+        _check_heads(s)
     if s.typed_qkv:
         wanted = {
             "Q": (n_q, s.shape("K")[1]),
@@ -201,9 +236,13 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
             "P": (n_q, d_model),
         }
         wanted |= {f"b_{name}": (1, s.shape(f"W_{name}")[1]) for name in "QKV"}
+    queries, keys = ("Q", "K") if s.typed_qkv else ("W_Q", "W_K")
+    columns = s.shape(queries)[1]
+    if s.heads in s.possible_heads and not columns % s.shape(keys)[1]:  # heads may share keys
+        wanted[queries] = wanted[queries][0], columns
     if "W_O" in s.matrices:
         wanted["b_O"] = 1, s.shape("W_O")[1]
-    width = wanted["V" if s.typed_qkv else "W_V"][1]
+    width = s.d_v * s.heads
     for name, matrix in s.matrices.items():
         shape = wanted.get(name, (width, matrix.shape[-1]))
         if matrix.shape[-2:] != shape:
@@ -212,12 +251,7 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
         if not 1 <= matrix.shape[-1] <= most:
             raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {most:,} are allowed.")
-    widths = [s.shape(name)[1] for name in ("KV" if s.typed_qkv else ("W_K", "W_V"))]
-    if s.heads < 1 or any(each % s.heads for each in widths):
-        raise BadInput(
-            f"{s.heads} heads do not divide the columns of the weights; choose"
-            f" {', '.join(map(str, s.possible_heads))}."
-        )
+    _check_heads(s)
     _check_parts(s)
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:

@@ -71,7 +71,7 @@ def test_each_stage_shown_is_that_of_the_chosen_item_and_head(item, head):
         "context": trace.output[item, head].sum(axis=0, keepdims=True),
     }
     assert list(shown) == list(expected) == [s for s in STAGES if s in expected]  # in order
-    assert set(STAGES) - set(expected) == {"capped", *OF_PARTS}
+    assert set(STAGES) - set(expected) == {"capped", "modified", *OF_PARTS}
     for name, values in expected.items():
         assert shown[name].tobytes() == np.ascontiguousarray(values).tobytes(), name
 
