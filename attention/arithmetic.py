@@ -334,11 +334,12 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         value, its = number(view.sink, digits), number(w.sink, digits)
         difference_of_sink = number(view.sink - w.highest, digits)
         sink = [f"the sink, a score of no key = {value}: exp({difference_of_sink}) = {its}"]
+        highest += " (with the sink)"
         row += f" + {its} (the sink)"
     return [
-        *sink,
         f"max of the row = {highest}",
         f"exp({masked} − {_factor(w.highest, digits)}) = exp({difference}) = {exponential}",
+        *sink,
         f"Σ of the row = {row} = {total}",
         f"{exponential} ÷ {total}",
         result,

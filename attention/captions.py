@@ -107,7 +107,7 @@ def _weights(view: View, name: str) -> tuple[str, str]:
     shares = f"{least} %" if least == most else f"{least} to {most} %"
     return (
         "exp(masked) / (Σ exp(masked) + exp(sink))",
-        f"A sink takes {shares} of each row: its weights add up to less than 1.",
+        f"Rows add up to less than 1: a sink takes {shares}.",
     )
 
 

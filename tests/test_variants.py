@@ -203,12 +203,12 @@ def test_the_weights_say_that_a_sink_takes_the_rest():
     view = View.of(scaled_dot_product_attention(*ONE, scale=1, sinks=math.log(2)))
     said = describe(view, "weights")
     assert said["formula"] == "exp(masked) / (Σ exp(masked) + exp(sink))"
-    assert said["sentence"].startswith("A sink takes 17 to 19 % of each row")
+    assert said["sentence"] == "Rows add up to less than 1: a sink takes 17 to 19 %."
     lines = cell(view, "weights", 0, 1)
     assert lines == [
-        "the sink, a score of no key = 0.69: exp(−1.31) = 0.27",
-        "max of the row = 2",
+        "max of the row = 2 (with the sink)",
         "exp(1 − 2) = exp(−1) = 0.37",
+        "the sink, a score of no key = 0.69: exp(−1.31) = 0.27",
         "Σ of the row = 1 + 0.37 + 0.27 (the sink) = 1.64",
         "0.37 ÷ 1.64",
         "= 0.22",

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention.limits import MAX_DIMENSION
 from attention.masks import MASK_LABELS
-from attention.pages import state
+from attention.pages import real_layers, state
 from attention.session import changes
 from attention.session import settings as inputs
 from attention.session.examples import EXAMPLES
@@ -83,6 +83,8 @@ def rail(s: Settings, notice: str) -> None:
         for heading, controls in GROUPS.items() if not s.weights_alone else (("View", _view),):
             st.html(f"<h2 class='rail'>{heading}</h2>")
             controls(s)
+        if not s.weights_alone:
+            real_layers.panel(s)
 
 
 def _example(s: Settings) -> None:
@@ -294,7 +296,7 @@ def _sizes(s: Settings) -> None:
         "heads",
         s.heads,
         {h: str(h) for h in s.possible_heads},
-        lambda s, h: replace(s, heads=h, head=0, cell=None),
+        changes.set_heads,
         help="They share the columns of the weights evenly, so their number divides both widths.",
     )
 

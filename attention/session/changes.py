@@ -13,6 +13,7 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
+from attention.scores import SIGMOID
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
@@ -78,6 +79,22 @@ def set_kv_heads(s: Settings, kv_heads: int) -> Settings:
         for key in m.keys() & set(keys):
             m[key] = m[key].resized(m[key].shape[-2], width * kv_heads, key, s.rows_of(key))
     return replace(s, matrices=m, cell=None)
+
+
+def set_sinks(s: Settings, on: bool) -> Settings:
+    """Put a sink of 0 into the sum of every softmax, or take the sinks away."""
+    return replace(s, sinks=(0.0,), softmax=True) if on else replace(s, sinks=())
+
+
+def set_sink(s: Settings, sink: float) -> Settings:
+    """Another sink for the head that is shown."""
+    sinks = s.sinks * s.heads if len(s.sinks) == 1 else s.sinks
+    return replace(s, sinks=(*sinks[: s.head], sink, *sinks[s.head + 1 :]))
+
+
+def set_sigmoid(s: Settings, on: bool) -> Settings:
+    """Put a sigmoid into the softmax's place, where no sinks can stand, or the softmax back."""
+    return replace(s, softmax=SIGMOID, sinks=()) if on else replace(s, softmax=True)
 
 
 def set_tokens(

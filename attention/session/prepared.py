@@ -55,6 +55,17 @@ def seed_of_biases(s: Settings) -> int | None:
     return seeds.pop() if len(seeds) == 1 else None
 
 
+def biases_are_zero(s: Settings) -> bool:
+    return not any(s.matrices[name].values.any() for name in BIASES if name in s.matrices)
+
+
+def filled_biases(s: Settings, kind: str) -> Settings:
+    """Random biases, or such that are 0; any other kind leaves them as they are."""
+    if kind not in ("random", "zero"):
+        return s
+    return draw_biases(s, DRAWN_BIAS.seed if kind == "random" else None)
+
+
 def set_positions(s: Settings, on: bool) -> Settings:
     """Add sinusoidal positions to X, or none."""
     if not on:

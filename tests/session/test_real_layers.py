@@ -1,0 +1,199 @@
+"""Soft cap, sinks, ALiBi, windows, a sigmoid and shared heads, as settings: whatever is in use, all
+that is shown, linked and exported holds.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention import causal, multi_head_attention
+from attention.arithmetic import cell, walk
+from attention.exports.code import to_python
+from attention.html import walk as tables
+from attention.limits import BadInput
+from attention.numbers import number
+from attention.parts import PARTS
+from attention.session import changes, links, pair
+from attention.session.check_yours import from_settings
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, sizes, view
+from attention.session.settings import Settings
+from attention.session.validate import check
+
+CAT = replace(EXAMPLES["cat-sat"].build(), heads=2, mask="causal", query=3)
+SHARED = changes.set_kv_heads(CAT, 1)
+USES = {
+    "softcap": replace(CAT, softcap=1.5),
+    "one sink": replace(CAT, sinks=(0.5,)),
+    "a sink for each head": replace(CAT, sinks=(0.5, -1.0)),
+    "alibi": replace(CAT, alibi=True),
+    "alibi alone": replace(CAT, alibi=True, mask="none", heads=1),
+    "window": replace(CAT, window=3),
+    "sigmoid": replace(CAT, softmax="sigmoid"),
+    "kv_heads": SHARED,
+    "all": replace(SHARED, softcap=2.0, sinks=(0.5, 1.0), alibi=True, window=3),
+    "all, −1e9": replace(SHARED, softcap=2.0, sinks=(0.5,), alibi=True, window=3, fill="-1e9"),
+    "a batch": replace(EXAMPLES["batch"].build(), softcap=2.0, sinks=(0.5,), alibi=True, window=2),
+    "cross": replace(
+        changes.set_memory(CAT, True), mask="causal_lower_right", alibi=True, window=2, sinks=(1.0,)
+    ),
+    "typed": replace(EXAMPLES["random-qkv"].build(), softcap=2.0, sinks=(0.5,), alibi=True),
+}
+
+
+@pytest.fixture(params=USES, name="s")
+def _settings(request) -> Settings:
+    return check(USES[request.param])
+
+
+def test_each_part_is_known_to_be_in_use():
+    found = {name: USES[name].parts for name in USES if name in PARTS}
+    assert found == {name: (name,) for name in found} and len(found) == 5
+    assert USES["all"].parts == ("kv_heads", "softcap", "alibi", "window", "sinks")
+    assert CAT.parts == ()
+
+
+def test_the_numbers_are_those_of_the_package():
+    s = USES["all"]
+    m = {name: matrix.values for name, matrix in s.matrices.items()}
+    Q, K, V = (m["X"] @ m[f"W_{name}"] for name in "QKV")
+    distance = np.subtract.outer(np.arange(6), np.arange(6))
+    by_hand = multi_head_attention(
+        *(Q, K, V),
+        heads=2,
+        kv_heads=1,
+        softcap=2.0,
+        sinks=[0.5, 1.0],
+        bias=np.stack([-abs(distance) / 16, -abs(distance) / 256]),
+        allowed=causal(6, 6) & (distance < 3),
+    )
+    np.testing.assert_allclose(run(s).output, by_hand.output, rtol=1e-12)
+
+
+def test_every_cell_ends_in_its_number(s):
+    now = view(s, run(s))
+    for name, matrix in now.stages.items():
+        for i, j in np.ndindex(matrix.shape):
+            last = cell(now, name, i, j, 4)[-1]
+            assert last.endswith(number(now.printed(name)[i, j], 4)), (name, i, j, last)
+
+
+def test_every_walk_arrives_at_the_matrix_form(s):
+    now = view(s, run(s))
+    for i, token in enumerate(s.tokens):
+        w = walk(now, i)
+        assert w.difference < 1e-12
+        assert tables.walk(now, w, token, 2)
+    assert tables.figures(now, 2)
+
+
+def test_the_sizes_are_known_without_a_run(s):
+    for context in (False, True):
+        s = replace(s, context=context)
+        assert sizes(s) == {name: M.shape for name, M in view(s, run(s)).stages.items()}
+
+
+def test_a_link_and_a_file_hold_it(s):
+    again, notices = links.read(links.write(s))
+    assert (again, notices) == (s, [])
+    assert links.from_file(links.to_file(s)) == s
+
+
+def test_the_script_recomputes_every_stage(s, capsys):
+    exec(to_python(s, run(s), "with parts").decode(), {})
+    assert "every stage matches" in capsys.readouterr().out
+
+
+def test_compare_says_what_differs(s):
+    plain = replace(CAT, heads=2)
+    said = " ".join(pair.differing(pair.Pair(plain, s)))
+    words = {"softcap": "soft cap", "alibi": "ALiBi", "sigmoid": "softmax"}
+    for name in s.parts:
+        word = words.get(name, "heads of keys and values" if name == "kv_heads" else name)
+        assert word in said, (name, said)
+
+
+def test_a_known_mistake_has_no_room_beside_a_part(s):
+    if s.parts:
+        with pytest.raises(BadInput, match="there is no room"):
+            pair.views(pair.Pair(s, s, pair.AFTER_SOFTMAX))
+
+
+def test_check_yours_takes_the_parts_that_it_knows():
+    s = USES["all"]
+    with pytest.raises(BadInput, match="sinks stand in the softmax on Explore; take them away"):
+        from_settings(s)
+    with pytest.raises(BadInput, match="a sigmoid has the softmax’s place on Explore"):
+        from_settings(USES["sigmoid"])
+    given = from_settings(replace(s, sinks=()))
+    assert (given["softcap"], given["kv_heads"], given["bias"].shape) == (2.0, 1, (2, 6, 6))
+
+
+# ---- changes -------------------------------------------------------------------------------------
+
+
+def test_heads_that_share_keys_keep_the_width_of_a_head():
+    assert (SHARED.d_k, SHARED.d_v, SHARED.kv_heads) == (CAT.d_k, CAT.d_v, 1)
+    assert [SHARED.shape(name) for name in ("W_Q", "W_K", "W_V")] == [(4, 4), (4, 2), (4, 2)]
+    trace = run(SHARED)
+    assert trace.K[0].tobytes() == trace.K[1].tobytes()
+    back = changes.set_kv_heads(SHARED, 2)
+    assert back.kv_heads == 2 and not back.parts
+    wider = changes.set_dimension(SHARED, "d_k", 5)
+    assert [wider.shape(name)[1] for name in ("W_Q", "W_K", "W_V")] == [10, 5, 2]
+    assert check(wider).d_k == 5
+    with pytest.raises(BadInput, match="2 heads cannot share 3"):
+        changes.set_kv_heads(CAT, 3)
+
+
+def test_sinks_follow_the_heads():
+    s = check(changes.set_heads(USES["a sink for each head"], 4))
+    assert s.sinks == (0.5, -1.0, 0.0, 0.0)
+    assert check(changes.set_heads(s, 1)).sinks == (0.5,)
+    assert changes.set_sink(replace(CAT, sinks=(2.0,), head=1), 3.0).sinks == (2.0, 3.0)
+
+
+def test_sinks_and_a_sigmoid_take_each_others_place():
+    s = changes.set_sigmoid(replace(CAT, sinks=(1.0,)), True)
+    assert (s.softmax, s.sinks) == ("sigmoid", ())
+    s = changes.set_sinks(s, True)
+    assert (s.softmax, s.sinks) == (True, (0.0,))
+
+
+def test_a_drawn_mask_takes_the_window_in():
+    s = changes.set_mask(USES["window"], "drawn")
+    assert s.window == 0 and np.array(s.drawn).sum() == 6 + 5 + 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"softcap": 0.0}, "the soft cap is 0; a positive number up to 1e6 is wanted."),
+        ({"softcap": np.nan}, "the soft cap is nan; a positive number up to 1e6 is wanted."),
+        (
+            {"sinks": (1.0, 2.0, 3.0)},
+            "there are 3 sinks and 2 heads; one for all is wanted, or one for each.",
+        ),
+        ({"sinks": (np.inf,)}, "a sink is beyond ±1e6, which this page does not take."),
+        (
+            {"sinks": (1.0,), "softmax": False},
+            "sinks stand in the sum of the softmax; switch it on, or take them away.",
+        ),
+        ({"softmax": "tanh"}, "softmax is “tanh”; on, off or a sigmoid is wanted."),
+        (
+            {"window": 513},
+            "a window of 513 keys is wanted; 1 to 512 are allowed, 0 is no window.",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_a_sentence(change, message):
+    with pytest.raises(BadInput) as refused:
+        check(replace(CAT, **change))
+    assert str(refused.value) == message
+
+
+def test_marks_of_states_without_parts_are_as_they_were():
+    plain = [name for name in links.CODECS if name not in links.LATER]
+    assert not {"softcap", "sinks", "alibi", "window", "norm", "rotary"} & set(plain)
+    assert links.CODECS["softmax"].write(True) == "1"
