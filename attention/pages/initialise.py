@@ -105,7 +105,7 @@ def _standing(s: Settings, name: str) -> str:
     said = []
     if matrix.values.ndim == 3:
         said.append(f"Only item {s.item + 1} of the batch is filled.")
-    if s.heads > 1 and name not in ("X", "memory"):
+    if s.heads > 1 and name not in ("X", "memory", "P", "b_O"):
         said.append(f"It holds all {s.heads} heads.")
     if matrix.remark:
         said.append(f"{name}: {matrix.remark}")

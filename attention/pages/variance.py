@@ -18,6 +18,7 @@ from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
 GUESS_FIRST = "Two questions, each before the charts that answer it."
+COMPARED = ("Q", "K", "scores", "scaled")
 SAMPLES = [10, 30, 100, 300, 1000, 3000, 10_000]
 
 s = state.begin()
@@ -116,7 +117,8 @@ def the_softmax() -> None:
 def the_matrices() -> None:
     st.subheader("The matrices now on Explore", anchor=False)
     on_explore = view(s, run(s))
-    stages = {name: on_explore.stages[name] for name in ("Q", "K", "scores", "scaled")}
+    meets = {name: on_explore.source(name) for name in "QK"}  # normed and rotated, it may be
+    stages = {name: on_explore.stages[meets.get(name, name)] for name in COMPARED}
     rule = maths.predict(stages["Q"], stages["K"])
     means = {name: float(matrix.mean()) for name, matrix in stages.items()}
     measured = {name: variance(matrix) for name, matrix in stages.items()}

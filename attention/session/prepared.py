@@ -36,12 +36,16 @@ def set_biases(s: Settings, on: bool) -> Settings:
     if on and not widths(s):
         raise BadInput(GIVEN.format("biases"))
     s = replace(s, matrices=matrices, cell=None)
-    return draw_biases(s, DRAWN_BIAS.seed) if on else s
+    added = {name: Matrix(np.zeros((1, width))) for name, width in widths(s).items() if on}
+    s = replace(s, matrices={**s.matrices, **added})
+    return draw_biases(s, DRAWN_BIAS.seed)
 
 
 def draw_biases(s: Settings, seed: int | None) -> Settings:
-    """All biases drawn by a seed, each a stream of its own; without a seed they are 0."""
-    for name, width in widths(s).items():
+    """The biases that there are drawn by a seed, each a stream of its own; without one they are 0.
+    """
+    for name in s.matrices.keys() & set(BIASES):
+        width = s.shape(name)[1]
         recipe = replace(DRAWN_BIAS, seed=seed or 0).of(name)
         rolled = Matrix.rolled((1, width), recipe)
         s = s.with_matrix(name, Matrix(np.zeros((1, width))) if seed is None else rolled)
