@@ -53,7 +53,7 @@ _ROWS = (
     ),
     Part(
         "kv_heads",
-        label="Fewer heads of keys and values",
+        label="Heads of keys and values",
         formula="heads of queries share K and V",
         sentence="Several heads of queries look at the same keys and values.",
         where="after the split into heads",

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention.limits import MAX_TOKENS
-from attention.pages import before_scores, state
+from attention.pages import before_scores, parts, state
 from attention.parts import PARTS
 from attention.scores import SIGMOID
 from attention.session import changes, prepared
@@ -21,9 +21,10 @@ Change = Callable[[Settings, Any], Settings]
 
 
 def panel(s: Settings) -> None:
-    """A closed panel that says how many parts are in use; its controls are made once it is open."""
-    used = f" ({len(s.parts)})" if s.parts else ""
-    opened = st.expander(HEADING + used, key="real_layers", on_change="rerun")
+    """A closed panel, whose controls are made once it is open, and the parts that are in use."""
+    opened = st.expander(HEADING, key="real_layers", on_change="rerun")
+    if s.parts and not opened.open:
+        parts.note(f"In use: {', '.join(PARTS[name].label for name in s.parts)}.")
     if opened.open:
         with opened:
             for name, row in ROWS.items():

@@ -106,8 +106,6 @@ def _whole(text: str) -> int:
 def _short_enough(text: str, most: int = MAX_FIELD) -> str:
     if len(text) > most:
         raise BadInput(f"it has {len(text):,} characters; at most {most:,} are read")
-    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
-        raise BadInput("it holds half a character; text is wanted")
     return text
 
 

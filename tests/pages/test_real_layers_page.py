@@ -1,0 +1,97 @@
+"""The parts of real layers on the pages: off at first, each by its own control, and every page goes
+on with all of them in use.
+"""
+
+from dataclasses import replace
+
+import pytest
+from pages.test_check_page import opened as opened_at
+from pages.test_check_page import panes, ran
+from pages.test_learn_page import settings_of, words
+
+from attention.pages.real_layers import HEADING, ROWS
+from attention.session import changes, links, pair
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+
+EXPLORE, COMPARE = "attention/pages/explore.py", "attention/pages/compare.py"
+CAT = EXAMPLES["cat-sat"].build()
+TWO = replace(CAT, heads=2, mask="causal")
+ALL = replace(
+    changes.set_kv_heads(TWO, 1), softcap=2.0, sinks=(0.5, 1.0), alibi=True, window=3, query=3
+)
+
+
+def opened(page, settings, unfold=True):
+    at = opened_at(page, **links.write(settings))
+    if unfold:
+        at.session_state["real_layers"] = True
+        at = ran(at)
+    return at
+
+
+def moved(at, kind, name, value):
+    """The page after a move of one control, with the panel open, as a browser keeps it."""
+    control = getattr(at, kind)(key=f"set_{name}").set_value(value)
+    at.session_state["real_layers"] = True
+    return ran(control)
+
+
+def test_the_panel_is_closed_and_empty_at_first():
+    at = opened(EXPLORE, CAT, unfold=False)
+    assert HEADING in [each.label for each in at.expander] and "In use" not in words(at)
+    assert not [toggle for toggle in at.toggle if toggle.key.endswith("_on")]
+    used = "In use: Heads of keys and values, Soft cap, ALiBi, Window, Sinks."
+    assert used in words(opened(EXPLORE, ALL, unfold=False))
+
+
+def test_each_control_changes_its_setting():
+    at = opened(EXPLORE, TWO)
+    assert len([toggle for toggle in at.toggle if toggle.key.endswith("_on")]) == len(ROWS) - 1
+    at = moved(at, "toggle", "softcap_on", True)
+    at = moved(at, "number_input", "softcap", 1.5)
+    at = moved(at, "toggle", "alibi_on", True)
+    at = moved(at, "toggle", "window_on", True)
+    at = moved(at, "number_input", "window", 4)
+    at = moved(at, "toggle", "sinks_on", True)
+    at = moved(at, "number_input", "sink", 0.5)
+    at = moved(at, "selectbox", "kv_heads", 1)
+    s = settings_of(at)
+    assert (s.softcap, s.alibi, s.window, s.sinks, s.kv_heads) == (1.5, True, 4, (0.5, 0.0), 1)
+    assert {"capped", "mask", "masked", "weights"} <= panes(at).keys()
+    at = moved(at, "toggle", "sigmoid_on", True)
+    assert (settings_of(at).softmax, settings_of(at).sinks) == ("sigmoid", ())
+    for name in ("softcap", "alibi", "window", "sigmoid"):
+        at = moved(at, "toggle", f"{name}_on", False)
+    at = moved(at, "selectbox", "kv_heads", 2)
+    assert replace(settings_of(at), matrices=TWO.matrices) == TWO
+
+
+def test_fewer_heads_cannot_leave_a_number_behind():
+    at = opened(EXPLORE, replace(ALL, head=1))
+    assert at.number_input(key="set_sink").value == 1.0
+    assert at.selectbox(key="set_heads").options == ["2", "4"]  # one head cannot share
+    at = moved(at, "selectbox", "kv_heads", 2)
+    at = moved(at, "selectbox", "heads", 1)
+    assert (settings_of(at).heads, settings_of(at).sinks) == (1, (0.5,))
+
+
+PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("s", [ALL, replace(TWO, softmax="sigmoid")], ids=["all", "sigmoid"])
+def test_every_page_goes_on_with_parts_in_use(page, s):
+    at = opened(f"attention/pages/{page}.py", s, unfold=False)
+    assert settings_of(at).parts == s.parts
+    if page == "learn":
+        assert "more parts; here is" in words(at) or "The way is for softmax" in words(at)
+
+
+def test_compare_shows_what_a_part_changes():
+    at = opened(COMPARE, pair.compared(pair.Pair(TWO, ALL)))
+    said = words(at)
+    for change in ("soft cap: none → 2", "ALiBi: off → on", "window: none → 3 keys"):
+        assert f"<li>{change}</li>" in said
+    b = view(ALL, run(ALL)).stages
+    assert panes(at)["weights_difference"] and b["weights"].shape == (6, 6)
