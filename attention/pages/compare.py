@@ -113,7 +113,7 @@ state.setting_control(
     format_func=lambda name: pairs.PRESETS[name].title,
     label_visibility="collapsed",
 )
-look_for = pairs.PRESETS[chosen].sentence if chosen else ""
+look_for = pairs.look_for(chosen, pair)
 st.html(tables.differing(pairs.differing(pair), look_for))
 parts.sentences(*state.sentences())
 if is_right:

@@ -15,6 +15,7 @@ from attention.masks import MASK_LABELS
 from attention.numbers import exact, number
 from attention.parts import called
 from attention.scores import SIGMOID
+from attention.session.about import prepared_by
 from attention.session.changes import set_heads, set_mask, set_tokens
 from attention.session.matrix import Matrix
 from attention.session.run import one, run, view
@@ -43,6 +44,8 @@ LOOKS = (
     *GUIDED,
     *EXERCISE,
 )  # of settings, no number
+BEFORE_SCORES = ("biases", "positions", "norm", "rotary")  # parts that mistakes come after
+BY_PLACE = ("positions", "rotary", "alibi", "window")  # parts that see where a token stands
 LONGEST = 12  # words of a sentence that are listed
 
 
@@ -124,8 +127,8 @@ def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
     """The stages of the item and head that is looked at, with this done wrong."""
     if s.softmax is not True or s.fill != "-inf":
         raise BadInput(f"there is no room without softmax and −∞ for this: {mistake.title}.")
-    if s.parts:
-        raise BadInput(f"beside {called(s.parts)} there is no room for this: {mistake.title}.")
+    if parts := [name for name in s.parts if name not in BEFORE_SCORES]:
+        raise BadInput(f"beside {called(parts)} there is no room for this: {mistake.title}.")
     trace = run(s)
     ours = one(s, trace)
     mask = None if ours.allowed.all() else ours.allowed
@@ -221,6 +224,8 @@ CHOICES: dict[str, Callable[[Settings], str]] = {
     "sinks": lambda s: " ".join(map(number, s.sinks)) or "none",
     "ALiBi": lambda s: "on" if s.alibi else "off",
     "window": lambda s: f"{s.window} keys" if s.window else "none",
+    "norm of Q and K": lambda s: prepared_by(s).get("norm", "none"),
+    "rotary positions": lambda s: prepared_by(s).get("rotary", "none"),
     "item": lambda s: str(s.item + 1),
     "head": lambda s: str(s.head + 1),
 }
@@ -330,6 +335,13 @@ PRESETS: dict[str, Preset] = {
         _reordered,
     ),
 }
+
+
+def look_for(name: str | None, pair: Pair) -> str:
+    """What to look for in one of these comparisons; "" in another."""
+    if name == "order" and (told := [part for part in BY_PLACE if part in pair.b.parts]):
+        return f"By {called(told)} attention knows the order: more than the places changes."
+    return PRESETS[name].sentence if name else ""
 
 
 def preset_of(pair: Pair) -> str | None:
