@@ -44,7 +44,7 @@ LOOKS = (
     *GUIDED,
     *EXERCISE,
 )  # of settings, no number
-BEFORE_SCORES = ("biases", "positions", "norm", "rotary")  # parts that mistakes come after
+BEFORE_SCORES = ("biases", "positions", "norm", "rotary", "kv_heads")  # mistakes come after
 BY_PLACE = ("positions", "rotary", "alibi", "window")  # parts that see where a token stands
 LONGEST = 12  # words of a sentence that are listed
 
