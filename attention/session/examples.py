@@ -370,8 +370,8 @@ def sliding(name: str) -> Settings:
     "sinks",
     "A sink",
     "A share of every row that goes nowhere, most where no key fits.",
-    "Each row adds up to less than 1: a score of 1 that no key has takes the rest. It takes 2 % from"
-    " “cat”, whose scores are large, and 64 % from “mat”, whose scores are small.",
+    "Each row adds up to less than 1: a score of 1 that no key has takes the rest. It takes 2 % of"
+    " “cat”, whose scores are large, and 64 % of “mat”, whose scores are small.",
 )
 def sinks(name: str) -> Settings:
     return replace(EXAMPLES[FIRST].build(), example=name, sinks=(1.0,), query=5)

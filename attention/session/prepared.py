@@ -42,7 +42,7 @@ def set_biases(s: Settings, on: bool) -> Settings:
 
 
 def draw_biases(s: Settings, seed: int | None) -> Settings:
-    """The biases that there are drawn by a seed, each a stream of its own; without one they are 0."""
+    """With the biases drawn by a seed, each a stream of its own; without a seed they are 0."""
     for name in s.matrices.keys() & set(BIASES):
         width = s.shape(name)[1]
         recipe = replace(DRAWN_BIAS, seed=seed or 0).of(name)
