@@ -16,7 +16,7 @@ import numpy as np
 from attention.heads import multi_head_attention, self_attention
 from attention.limits import BadInput
 from attention.numbers import MINUS, exact, number, rounded
-from attention.stages import COMPUTED, STAGES
+from attention.stages import COMPUTED, STAGES, WEIGHTS
 from attention.trace import AttentionTrace
 from attention.view import View
 
@@ -25,6 +25,8 @@ MOST_POWER = 4  # of e, in a table of its powers
 MOST_SHEETS = 40  # of a class
 OF_ALL_HEADS = ("joined", "W_O", "projected")
 SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
+PLAIN = {"X", "memory", *WEIGHTS, "Q", "K", "V", "scores", "scaled", "mask", "masked"}
+PLAIN |= {"weights", "output", "joined", "projected", "context"}
 WORK = {"scaled": 20, "masked": 0, "context": 15}  # mm of room; 35 for others
 
 
@@ -87,6 +89,11 @@ def choices(view: View) -> list[str]:
 
 def refusal(view: View, first: str) -> str:
     """One sentence where there is nothing to work out, or it does not fit on A4; else ""."""
+    if view.sink is not None or view.softmax not in (True, False) or view.stages.keys() - PLAIN:
+        return (
+            "a worksheet has no room for a soft cap, sinks, a sigmoid, biases, norms and positions;"
+            " switch them off first."
+        )
     if first not in choices(view):
         return "finished weights leave nothing to work out on a worksheet."
     given, asked = _divided(view, first)

@@ -33,7 +33,7 @@ Q, K, V = (PEERS[name].astype(float) for name in "QKV")
 N = Q.shape[2]
 DOCUMENT, PREFIX, SINKS = PEERS["document"], PEERS["prefix"], PEERS["sinks"].astype(float)
 SLOPES = [1 / 4, 1 / 16, 1 / 64, 1 / 256]
-BEGIN, *_ = re.findall(r"```python\n(.+?)```", DOCS, re.DOTALL)
+BEGIN, *_, STEP = re.findall(r"```python\n(.+?)```", DOCS, re.DOTALL)
 LINES = dict(re.findall(r"^# (.+)\n(attend\(.+\))$", DOCS, re.MULTILINE))
 
 
@@ -77,7 +77,7 @@ def share(row: list[float], name: str, h: int) -> list[float]:
     return [power / (math.fsum(powers) + sink) for power in powers]
 
 
-@pytest.mark.parametrize("name", [name for name in LINES if not name.startswith("the last")])
+@pytest.mark.parametrize("name", LINES)
 def test_each_line_of_the_docs_equals_plain_loops(name):
     trace = of_lines(name)
     weights = np.empty(trace.weights.shape)
@@ -108,10 +108,16 @@ def test_the_docs_say_by_a_second_name_what_is_the_same():
 
 
 def test_a_step_of_decoding_is_the_last_row_of_the_whole():
-    step, whole = of_lines("the last row of causal"), of_lines("causal")
-    for name in ("scores", "weights", "output"):
+    names = {"Q": Q, "K": K, "V": V}
+    exec(BEGIN, names)
+    exec(STEP, names)
+    step, whole = names["step"], names["whole"]
+    for name in ("Q_rotated", "scores", "scaled", "masked", "weights", "output"):
         of_whole = getattr(whole, name)[..., -1:, :]
         np.testing.assert_allclose(getattr(step, name), of_whole, rtol=1e-12, atol=1e-14)
+    for slip in ("past=n - 1", "offset=n - 1"):
+        with pytest.raises(AssertionError, match="Not equal to tolerance"):
+            exec(STEP.replace(slip, ""), names)
 
 
 # ---- what others answered ------------------------------------------------------------------------

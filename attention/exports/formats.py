@@ -19,7 +19,7 @@ from attention.limits import BadInput
 from attention.paper import Paper
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file
-from attention.session.settings import Settings
+from attention.session.settings import SOFTMAX, Settings
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
@@ -88,7 +88,7 @@ def _report(page: PageContents) -> bytes:
     settings = page.settings
     facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
     if not settings.weights_alone:
-        facts |= {"scale": repr(page.trace.scale), "softmax": "on" if settings.softmax else "off"}
+        facts |= {"scale": repr(page.trace.scale), "softmax": SOFTMAX[settings.softmax]}
     return to_report(
         page.panes(),
         title=page.title,

@@ -7,6 +7,7 @@ from attention.frameworks.records import CONVENTIONS
 from attention.html import frameworks as tables
 from attention.limits import MAX_COMPARED
 from attention.pages import board, paper, parts, state
+from attention.parts import called
 from attention.session import compare_frameworks as inputs
 from attention.session.about import what_it_is
 from attention.session.changes import name_of
@@ -37,6 +38,13 @@ if s.fill == "-1e9":
         "flag",
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
         " A row that sees no key keeps its softmax in ours.",
+    )
+
+if left := inputs.left_out(s):
+    parts.message_box(
+        "flag",
+        f"On Explore there is {called(left)}; here ours and the frameworks go without, as none of"
+        " them does so by default.",
     )
 
 cells = len(s.tokens) * len(s.key_tokens)

@@ -70,7 +70,7 @@ def flags() -> list[str]:
     for trouble in troubles(one(s, trace)):
         who = listed([f"“{queries[i]}”" for i in trouble.queries])
         sentences.append(f"{who[:1].upper()}{who[1:]}: {trouble.reason}.")
-    if len(s.key_tokens) == 1 and s.softmax:
+    if len(s.key_tokens) == 1 and s.softmax is True and not s.sinks:
         sentences.append(
             "There is one key, so every weight is 1; add a token to see attention choose."
         )
@@ -114,6 +114,7 @@ sizes = [f"{len(s.tokens)} token{'s' * (len(s.tokens) != 1)}"]
 sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
 sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
 sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
+sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
 for sentence in behind(s):

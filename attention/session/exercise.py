@@ -20,6 +20,7 @@ import numpy as np
 from attention.arithmetic import cell as cell_arithmetic
 from attention.limits import BadInput
 from attention.numbers import number
+from attention.scores import SIGMOID
 from attention.session.answers import Number, as_printed, asked_for, is_right, read_answer, unit
 from attention.session.by_hand import made, powers
 from attention.session.pair import LOOKS
@@ -354,7 +355,7 @@ class Exercise:
         of = (cell.stage, *(source for source, _ in _sources(self.shown, cell.stage)))
         exact = all(np.array_equal(self._printed[name], self.shown.stages[name]) for name in of)
         remarks = [] if exact else ["These lines are computed with all digits, and shown rounded."]
-        if cell.stage == "weights" and self.shown.softmax:
+        if cell.stage == "weights" and self.shown.softmax is True:
             remarks.append("Taking the largest away first changes no share.")
         return " ".join(remarks)
 
@@ -367,7 +368,8 @@ class Exercise:
         none where they wait, or are not of wholes and halves.
         """
         rows = {cell.row for cell in self.open if cell.stage == "weights"}
-        if not self.shown.softmax or any(self.shut["masked"][i].any() for i in rows):
+        plain = self.shown.softmax is True and self.shown.sink is None
+        if not plain or any(self.shut["masked"][i].any() for i in rows):
             return {}
         masked = [[x for x in self.shown.stages["masked"][i].tolist() if math.isfinite(x)]
                   for i in rows]  # fmt: skip
@@ -437,6 +439,13 @@ def _mask(shown: View, i: int, j: int) -> str:
 def _share(shown: View, i: int, j: int) -> str:
     if not shown.softmax:
         return "without softmax the masked score is the weight"
+    if shown.softmax == SIGMOID:
+        return "1 divided by 1 and e to the power of minus the masked score, added up"
+    if shown.sink is not None:
+        return (
+            "e to the power of each masked score of the row, each divided by their sum with that"
+            f" of the sink, {number(shown.sink, 4)}"
+        )
     return "e to the power of each masked score of the row, each divided by their sum"
 
 
@@ -454,8 +463,11 @@ def _shared(shown: View, printed: Printed, i: int, j: int) -> float:
     masked, seen = printed["masked"][i], shown.allowed[i]
     if not shown.softmax or not seen[j]:
         return float(masked[j]) if seen[j] else 0.0
-    powers = np.exp(masked[seen] - masked[seen].max())
-    return float(np.exp(masked[j] - masked[seen].max()) / powers.sum())
+    if shown.softmax == SIGMOID:
+        return float(1 / (1 + np.exp(-masked[j])))
+    most = masked[seen].max()
+    sink = 0.0 if shown.sink is None else np.exp(shown.sink - most)
+    return float(np.exp(masked[j] - most) / (np.exp(masked[seen] - most).sum() + sink))
 
 
 def _mixed(shown: View, printed: Printed, i: int, j: int) -> float:

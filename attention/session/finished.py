@@ -20,7 +20,15 @@ from attention.readers.select import SelectedArray
 from attention.session.examples import EXAMPLES, FIRST, OWN
 from attention.session.matrix import Matrix
 from attention.session.origin import Origin
-from attention.session.settings import DRAWN, PRINTED, ROUNDED, SAMPLING, Settings, as_drawn
+from attention.session.settings import (
+    DRAWN,
+    PARTS,
+    PRINTED,
+    ROUNDED,
+    SAMPLING,
+    Settings,
+    as_drawn,
+)
 
 
 def looks_finished(entry: ArrayEntry) -> bool:
@@ -84,6 +92,7 @@ def with_weights(
         mask=DRAWN if hidden else "none",
         drawn=as_drawn(seen) if hidden else (),
         drawn_from=masked if hidden else None,
+        **{part: getattr(Settings, part) for part in PARTS},
     )
     said = [
         "These are finished weights. They stand alone: no embeddings, queries, keys, scores or"

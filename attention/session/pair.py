@@ -14,7 +14,6 @@ from attention.limits import BadInput
 from attention.masks import MASK_LABELS
 from attention.numbers import exact, number
 from attention.parts import called
-from attention.scores import SIGMOID
 from attention.session.about import prepared_by
 from attention.session.changes import set_heads, set_mask, set_tokens
 from attention.session.matrix import Matrix
@@ -26,6 +25,7 @@ from attention.session.settings import (
     MATRICES,
     PRINTED,
     SAMPLING,
+    SOFTMAX,
     Settings,
     allowed,
 )
@@ -136,7 +136,8 @@ def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
     stages = Bench(checked(given)).run((mistake,))
     if stages is None:
         raise BadInput(f"there is no room here for this: {mistake.title}.")
-    return stages
+    met = {name: view(s, trace).source(name) for name in "QK"}  # normed and rotated, it may be
+    return {met.get(name, name): M for name, M in stages.items()}
 
 
 def _known(name: str) -> Mistake:
@@ -211,7 +212,6 @@ def _padding(s: Settings) -> str:
     return " ".join(f"“{s.key_tokens[k]}”" for k in s.padding) or "none"
 
 
-SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}
 CHOICES: dict[str, Callable[[Settings], str]] = {
     "heads": lambda s: str(s.heads),
     "scale": _scale,

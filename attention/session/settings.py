@@ -25,6 +25,7 @@ from attention.stages import BIASES
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES)  # of them
+SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}  # what it may be, and in words
 PARTS = ("norm", "rotary", "softcap", "sinks", "alibi", "window")  # of real layers
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else

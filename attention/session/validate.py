@@ -24,10 +24,9 @@ from attention.limits import (
 )
 from attention.masks import MASKS
 from attention.readers.printouts import brief
-from attention.scores import SIGMOID
 from attention.session.answers import LONGEST
 from attention.session.exercise import KINDS, MOST_BLANKS
-from attention.session.settings import DRAWN, Settings, bounds
+from attention.session.settings import DRAWN, SOFTMAX, Settings, bounds
 from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
 
@@ -139,7 +138,7 @@ def _check_choices(settings: Settings) -> None:
 
 def _check_rules(s: Settings) -> None:
     """Refuse parts of real layers that are out of bounds, or do not go together."""
-    if s.softmax not in (True, False, SIGMOID):
+    if s.softmax not in SOFTMAX:
         raise BadInput(f"softmax is “{s.softmax}”; on, off or a sigmoid is wanted.")
     if s.softcap is not None and not 0 < s.softcap <= MAX_SCALE:
         raise BadInput(
