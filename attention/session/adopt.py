@@ -194,7 +194,9 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
         if crossed
         else ()
     )
-    return replace(s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "b_O"))
+    return replace(
+        s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "P", *BIASES)
+    )
 
 
 def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:

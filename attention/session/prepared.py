@@ -11,6 +11,7 @@ from attention.limits import BadInput
 from attention.norms import RMSNorm
 from attention.positions import sinusoidal
 from attention.rotary import Rotary
+from attention.sentences import in_words
 from attention.session.matrix import Matrix, Recipe, are_waves
 from attention.session.settings import Settings
 from attention.stages import BIASES
@@ -91,7 +92,13 @@ def set_gains(s: Settings, on: bool) -> Settings:
 
 def set_gain(s: Settings, name: str, gain: tuple[float, ...]) -> Settings:
     """The gain of Q or of K, one number for each column of a head, or of all heads."""
-    return _normed(s, **{f"gain_{name}": gain})
+    s = _normed(s, **{f"gain_{name}": gain})
+    try:
+        if s.norm:
+            s.norm.gains(name, s.d_k, s.heads if name == "Q" else s.kv_heads)
+    except ValueError as problem:
+        raise BadInput(str(problem)) from None
+    return s
 
 
 def set_rotary(s: Settings, on: bool) -> Settings:
@@ -153,21 +160,23 @@ def fitted(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
 
 def _fit_matrices(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
     """Biases and positions; those that have nothing to be added to are gone."""
-    there, said = widths(s), []
+    there, said, gone = widths(s), [], []
     for name in (name for name in ("P", *BIASES) if name in s.matrices):
         wanted = (1, there.get(name, 0))
         if name == "P":
             wanted = (0, 0) if s.typed_qkv else s.shape("X")
         rows, columns = wanted
         if not columns:
-            left = {other: M for other, M in s.matrices.items() if other != name}
-            s = replace(s, matrices=left)
-            said.append(f"{name} has nothing to be added to, and is taken away.")
+            gone.append(name)
         elif s.shape(name) != wanted:
             M = s.matrices[name]
             fits = positions_for(M, *wanted) if name == "P" else M.resized(*wanted, name)
             s = s.with_matrix(name, fits)
             said.append(f"{name} is {rows} × {columns} now, as what it is added to.")
+    if gone:
+        s = replace(s, matrices={name: M for name, M in s.matrices.items() if name not in gone})
+        has, is_ = ("has", "is") if len(gone) == 1 else ("have", "are")
+        said.append(f"{in_words(gone)} {has} nothing to be added to, and {is_} taken away.")
     return s, said
 
 
