@@ -7,5 +7,8 @@ CONFIG = "attention.launch.config"  # a folder of the wheel; in the repository i
 setup(
     packages=[*find_packages(include=["attention", "attention.*"]), CONFIG],
     package_dir={CONFIG: ".streamlit"},
-    package_data={CONFIG: ["config.toml"], "attention": ["py.typed", "**/*.js", "**/*.css"]},
+    package_data={
+        CONFIG: ["config.toml"],
+        "attention": ["py.typed", "**/*.js", "**/*.css", "models/captures/*"],
+    },
 )

@@ -69,3 +69,6 @@ MAX_PRINTED = 2**17  # of a paper figure, which draws each cell as lines
 MAX_SAMPLES = 10_000  # scores that Why √d_k draws
 MAX_SAMPLE_D_K = 1024
 MAX_DIGITS = 10  # behind the point
+MAX_CAPTURED_CELLS = 2**23  # weights of all heads of a capture: 32 heads of 512 tokens
+MAX_CAPTURED_HEADS = 4096  # of all its layers, calls and items
+MAX_MAPS = 72  # small maps on the page Real model at a time

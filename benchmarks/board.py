@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from attention.session.links import write  # noqa: E402
 from benchmarks.charts import FITS  # noqa: E402
+from benchmarks.chromium import CHROMIUM  # noqa: E402
 from benchmarks.states import D, rolled  # noqa: E402
 
 WARM_UP = 3
@@ -500,8 +500,7 @@ def main() -> None:
     ):
         for address in (bench, app, charts):
             answering(address)
-        chromium = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         print(versions(browser))
         print("\n".join(shifts(browser, app)), flush=True)
         for tokens in options.tokens:

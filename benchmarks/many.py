@@ -8,7 +8,6 @@ move is timed as in benchmarks/board.py, until all of them are painted. Prints a
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from pathlib import Path
 from urllib.parse import urlencode
@@ -32,6 +31,7 @@ from benchmarks.board import (  # noqa: E402
     serving,
     versions,
 )
+from benchmarks.chromium import CHROMIUM  # noqa: E402
 from benchmarks.states import rolled  # noqa: E402
 
 WIDTH = 64
@@ -100,8 +100,7 @@ def main() -> None:
     ):
         for address in (board, charts):
             answering(address)
-        chromium = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         print(versions(browser))
         print(row(*HEADS), "|" + "---:|" * len(HEADS), sep="\n")
         for tokens in options.tokens:

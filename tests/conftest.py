@@ -11,6 +11,7 @@ collect_ignore = [
     "models/beside.py",
     "models/families.py",
     "models/record.py",
+    "models/record_minilm.py",
     "peers/record_kernels.py",
     "readers/record_models.py",
 ]

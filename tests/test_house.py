@@ -29,7 +29,7 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     # torch and transformers are the person's own, imported where their model runs
     "models": ({"maths", "frameworks"}, {"numpy", "torch", "transformers"}),
     "readers": ({"maths"}, {"numpy", "pyarrow"}),  # pyarrow where a table of it is opened
-    "session": ({"maths", "frameworks", "readers"}, {"numpy"}),
+    "session": ({"maths", "frameworks", "models", "readers"}, {"numpy"}),
     "html": ({"maths", "frameworks", "readers"}, {"numpy"}),
     # PIL writes the PNG of Matplotlib, which needs it
     "figures": ({"maths", "frameworks"}, {"numpy", "plotly", "matplotlib", "PIL"}),
@@ -38,7 +38,7 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
         {"numpy", "pandas", "plotly"},
     ),
     "pages": (
-        {"maths", "frameworks", "readers", "session", "html", "figures", "exports"},
+        {"maths", "frameworks", "models", "readers", "session", "html", "figures", "exports"},
         {"numpy", "pandas", "plotly", "streamlit", "starlette", "segno"},
     ),
     "launch": ({"maths", "session", "pages"}, {"streamlit"}),

@@ -1,22 +1,34 @@
-"""The function that draws a figure for a paper; Matplotlib is imported when it is first called."""
+"""Figures for papers: what stands on one, with the range of its colours.
+
+Matplotlib is imported when the first is drawn.
+"""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from attention.colours import around_zero
 from attention.conversion import shown
+from attention.figures.heatmap import unpack
 from attention.figures.panes import panes
-from attention.figures.paper_panels import panels_of, plain
 from attention.figures.whole import checked_digits, chosen_stages, need
 from attention.limits import MAX_PRINTED, BadInput
-from attention.paper import Paper
+from attention.paper import DIVERGING, Paper
+from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import OF_ALL_HEADS, View, axes_of
+from attention.view import OF_ALL_HEADS, View, axes_of, distinct
 
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
+
+FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
 def paper_figure(
@@ -128,14 +140,19 @@ def of_views(
     return of_panes(found, paper)
 
 
+def plain(view: View, *words: Sequence[str] | None) -> View:
+    """The view with these words as they are, those that repeat too."""
+    typed = {distinct(some): some for some in map(tuple, filter(None, words))}
+    labels = {axis: typed.get(found, found) for axis, found in view.labels.items()}
+    return replace(view, labels=labels)
+
+
 def of_panes(panes: Sequence[Mapping[str, Any]], paper: Paper, about: str = "") -> PaperFigure:
     """Charts, or heatmaps; ``about``: what the figure's files say of it."""
     from attention.figures.paper_drawing import draw, draw_charts
 
-    if panes[0]["group"] == "charts":
-        figure = draw_charts(panes, paper)
-    else:
-        figure = draw(panels_of(panes, [title_of(pane, panes) for pane in panes], paper), paper)
+    is_charts = panes[0]["group"] == "charts"
+    figure = draw_charts(panes, paper) if is_charts else draw(panels_of(panes, paper), paper)
     figure.about = about
     return figure
 
@@ -146,3 +163,109 @@ def title_of(pane: Mapping[str, Any], panes: Sequence[Mapping[str, Any]]) -> str
     whose = next(filter(None, others), "")
     words = str(pane["symbol"]) or ", ".join(filter(None, (pane["sentence"], whose)))
     return pane.get("title", words)
+
+
+def headings_of(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[str]:
+    """Their titles with (a), (b) … (z), (aa), (ab) … before them, where there are several."""
+    titles = [subscripted(title_of(pane, panes)) for pane in panes]
+    if not paper.letters or len(titles) < 2:
+        return titles
+    letters = (f"({a}{b})" for a in ("", *ascii_lowercase) for b in ascii_lowercase)
+    return [f"{next(letters)} {title}".strip() for title in titles]
+
+
+def clean(text: str) -> str:
+    """Text as Matplotlib prints it, with nothing in it read as a formula or unfit for a file."""
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text)  # halves of letters
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text).replace("$", r"\$")
+
+
+def subscripted(name: str) -> str:
+    """A name of ours with its index set low, in Matplotlib's words for formulas."""
+    return re.sub(r"\b([A-Za-z])(?:_|<sub>)(\w+)(?:</sub>)?", r"\1$_{\\mathregular{\2}}$", name)
+
+
+# ---- panels of heatmaps --------------------------------------------------------------------------
+
+
+class Scale(NamedTuple):
+    """What the colours say; neighbours with the same have one bar."""
+
+    low: float
+    high: float
+    colours: str
+    logarithmic: bool = False
+    extend: str = "neither"  # which of its ends numbers go beyond: min, max, both
+
+
+class Panel:
+    """One matrix with its words: a stage of one head, or what is compared with it."""
+
+    def __init__(self, pane: Mapping[str, Any], heading: str, paper: Paper) -> None:
+        main, *others = pane["figure"]["data"]  # the cells of one kind each: shown, hidden, broken
+        self.name, self.heading = pane["name"], heading
+        self.group = pane["group"]  # panels of one stand in a line where there is room
+        self.is_attention = self.group.endswith("attention")
+        # (rows, columns), masked where the colour does not say the number
+        self.values = np.ma.masked_invalid(unpack(main["z"]))
+        self.hidden = np.zeros(self.values.shape, bool)  # where the mask hides
+        for one in others:
+            if one["meta"] == "hidden":
+                self.hidden = ~np.isnan(unpack(one["z"]))
+        # (rows, columns), the numbers as the screen prints them; empty for very many
+        printed = [one["text"] for one in (main, *others) if "text" in one]
+        self.texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
+        self.labels: tuple[tuple[str, ...], tuple[str, ...]] = pane["rows"], pane["columns"]
+        self.titles = _titles(self.name, paper)  # of both axes
+        self.rows = self.titles[0], self.labels[0]  # which neighbours may share
+        self.scale = Scale(main["zmin"], main["zmax"], main["meta"])  # its own, on the screen
+
+    def shorten(self) -> None:
+        """Tiny numbers become ≈0."""
+        texts = [["≈0" if "e−" in text else text for text in row] for row in self.texts]
+        self.texts = np.array(texts, dtype=object)
+
+
+def panels_of(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:
+    """The panes of a page as panels; what can be compared has one range of colours."""
+    headings = headings_of(panes, paper)
+    found = [Panel(*both, paper) for both in zip(panes, headings, strict=True)]
+    compared: dict[object, list[Panel]] = {}
+    for panel in found:  # a stage of all heads, or what a page shows beside it
+        compared.setdefault(panel.name if panel.name in STAGES else panel.scale, []).append(panel)
+    for together in compared.values():
+        scale = _scale(together, paper)
+        for panel in together:
+            panel.scale = scale
+    return found
+
+
+def _titles(name: str, paper: Paper) -> tuple[str, str]:
+    """What the rows and the columns of a stage are."""
+    if name not in STAGES or not paper.axis_titles:
+        return "", ""
+    stage, words = STAGES[name], {"queries": "token", "keys": "token"}  # of the inputs
+    if stage.group != "inputs":
+        words = {"queries": clean(paper.query), "keys": clean(paper.key), "sum": ""}
+    rows, columns = (words.get(axis, subscripted(axis)) for axis in (stage.rows, stage.columns))
+    return rows, columns
+
+
+def _scale(panels: list[Panel], paper: Paper) -> Scale:
+    """The colours of panels that are compared."""
+    shown = np.concatenate([panel.values.compressed() for panel in panels])
+    stage = min(panel.scale.low for panel in panels), max(panel.scale.high for panel in panels)
+    least, most = (shown.min(), shown.max()) if shown.size else stage
+    ranges = {"stage": stage, "data": (least, most), "own": (paper.lowest, paper.highest)}
+    low, high = ranges[paper.limits]
+    is_log = paper.logarithmic and shown.size and least >= 0 < most and high > 0
+    is_share = panels[0].scale.colours == "share"
+    colours = paper.shares if is_share or is_log else paper.signs
+    if is_log and (paper.limits != "own" or low <= 0):
+        low = max(float(shown[shown > 0].min()), FAINTEST * high)
+    elif colours == DIVERGING:
+        low, high = around_zero(max(-low, high))
+    if low >= high:
+        low, high = (high / 10, high) if is_log else (low - 0.5, low + 0.5)
+    extend = ("neither", "min", "max", "both")[(least < low) + 2 * (most > high)]
+    return Scale(float(low), float(high), colours, bool(is_log), extend)

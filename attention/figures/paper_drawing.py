@@ -12,17 +12,22 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
+from attention.figures.paper import Panel, headings_of, subscripted
 from attention.figures.paper_layout import BAR, Block, Layout, ticks_of
-from attention.figures.paper_panels import Panel, lettered, subscripted
 from attention.figures.paper_sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
 from attention.paper import COLOURS, Paper
 
 WIDE, TALL = 24.0, 13.0  # times the size of the letters: the least room for one chart
-GRID, LINE, DOT = "#e3e5ea", 1.2, 3.0  # the lines' width and the markers' size in points
+GRID, LINE = "#e3e5ea", 1.2  # the width of lines in points
+MODES: dict[str, dict[str, Any]] = {  # Plotly's names for lines, and for what they are made of
+    "lines": {"linestyle": "--"},
+    "lines+markers": {"marker": "o", "markersize": 3},
+    "markers": {"linestyle": "none", "marker": "o", "markersize": 6},
+    "diamond-open": {"linestyle": "none", "marker": "D", "markersize": 6, "fillstyle": "none"},
+}
 HIDDEN, STROKE = "#dedede", "#8c8c8c"
 SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a cell they fill
 DARK = 0.01  # shares below it look alike
-SHORTER = np.vectorize(lambda text: "≈0" if "e−" in text else text, otypes=[object])
 
 
 def draw(panels: list[Panel], paper: Paper) -> PaperFigure:
@@ -30,45 +35,46 @@ def draw(panels: list[Panel], paper: Paper) -> PaperFigure:
     with settings():
         layout = Layout(panels, paper)
         blocks, height = layout.blocks()
-        size, small = _number_size(blocks, layout)
+        sizes = _number_sizes(blocks, layout) if paper.numbers else {}
+        small = {name: size for name, size in sizes.items() if size < SMALLEST}
+        if any(block.panel.name in small and block.panel.is_attention for block in blocks):
+            small = sizes  # those of the inputs alone would not help
+        size = min((sizes[name] for name in sizes.keys() - small), default=0.0)  # of all numbers
         names = ", ".join(dict.fromkeys(panel.name for panel in panels))
-        alt = f"{names}; rows: {', '.join(panels[-1].labels[0])}"
-        figure = layout.figure(height, alt)
+        figure = layout.figure(height, f"{names}; rows: {', '.join(panels[-1].labels[0])}")
         for block in blocks:
-            cells = _panel(figure, block, 0 if block.panel.name in small else size)
+            place = block.x, block.y, block.wide, block.tall
+            axes = figure.add_axes(layout.share(*place), label=block.panel.name)
+            cells = _cells(axes, block, 0 if block.panel.name in small else size)
             if block.bar:
                 _bar(figure, cells, block, layout)
         figure.notes = tuple(dict.fromkeys([*figure.notes, *_notes(blocks, paper, small)]))
     return figure
 
 
-def _number_size(blocks: list[Block], sheet: Sheet) -> tuple[float, dict[str, float]]:
-    """The one size of the numbers in all cells, and the stages whose would be too small.
+def _number_sizes(blocks: list[Block], sheet: Sheet) -> dict[str, float]:
+    """The size at which the numbers of each stage fit into its cells, of all its panels alike.
 
-    The panels of one stage are treated alike. Where there is no room for tiny numbers, they are
-    ≈0, as on the screen.
+    Where there is no room for tiny numbers, they are ≈0, as on the screen.
     """
-    stages: dict[str, list[Block]] = {}
-    for block in blocks if sheet.paper.numbers else ():
-        stages.setdefault(block.panel.name, []).append(block)
-    sizes = {name: min(_fitting(block, sheet) for block in same) for name, same in stages.items()}
-    for name in (name for name in stages if sizes[name] < SMALLEST):
-        for panel in (block.panel for block in stages[name]):
-            panel.texts = SHORTER(panel.texts) if panel.texts.size else panel.texts
-        sizes[name] = min(_fitting(block, sheet) for block in stages[name])
-    small = {name: size for name, size in sizes.items() if size < SMALLEST}
-    if any(stages[name][0].panel.group.endswith("attention") for name in small):
-        small = sizes  # those of the inputs alone would not help
-    return min((size for name, size in sizes.items() if name not in small), default=0.0), small
+    sizes: dict[str, float] = {}
+    for name in dict.fromkeys(block.panel.name for block in blocks):
+        same = [block for block in blocks if block.panel.name == name]
+        if (size := min(_fitting(block, sheet) for block in same)) < SMALLEST:
+            for block in same:
+                block.panel.shorten()
+            size = min(_fitting(block, sheet) for block in same)
+        sizes[name] = size
+    return sizes
 
 
 def _fitting(block: Block, sheet: Sheet) -> float:
     """The size at which the numbers of a panel fit into its cells."""
-    (rows, columns), texts = block.panel.values.shape, block.panel.texts
-    size = min(block.wide / columns / 2, 0.7 * block.tall / rows, sheet.paper.tick_size)
+    (wide, tall), texts = block.cell, block.panel.texts
+    size = min(wide / 2, 0.7 * tall, sheet.paper.tick_size)
     if size <= SMALLEST / 2 or not texts.size:  # there may be very many
         return size
-    return min(size, FILLED * block.wide / columns / sheet.letters.widest(set(texts.ravel()), 1.0))
+    return min(size, FILLED * wide / sheet.letters.widest(set(texts.ravel()), 1.0))
 
 
 def _notes(blocks: list[Block], paper: Paper, small: dict[str, float]) -> Iterator[str]:
@@ -112,37 +118,27 @@ def colour_map(name: str) -> Colormap:
     return matplotlib.colormaps[name]
 
 
-def _axes(figure: PaperFigure, x: float, y: float, wide: float, tall: float) -> Axes:
-    """Axes in points from the upper left corner."""
-    width, height = 72 * figure.get_size_inches()
-    return figure.add_axes((x / width, 1 - (y + tall) / height, wide / width, tall / height))
-
-
-def _panel(figure: PaperFigure, block: Block, letters: float) -> QuadMesh:
+def _cells(axes: Axes, block: Block, letters: float) -> QuadMesh:
     """The cells of a panel, its labels and heading; ``letters``: the size of its numbers."""
     panel, (rows, columns) = block.panel, block.panel.values.shape
-    axes = _axes(figure, block.x, block.y, block.wide, block.tall)
     norm = (LogNorm if panel.scale.logarithmic else Normalize)(*panel.scale[:2], clip=True)
-    colours = colour_map(panel.scale.colours).with_extremes(bad=HIDDEN)
-    edge = min(THIN, block.wide / columns / 5, block.tall / rows / 5)  # or paper shows between
-    cells = axes.pcolormesh(
-        panel.values, cmap=colours, norm=norm, edgecolors="face", linewidth=edge
-    )
-    axes.set(xlim=(0, columns), ylim=(rows, 0), label=panel.name)
+    style: dict[str, Any] = {"cmap": colour_map(panel.scale.colours).with_extremes(bad=HIDDEN)}
+    style |= {"edgecolors": "face", "linewidth": min(THIN, *(side / 5 for side in block.cell))}
+    cells = axes.pcolormesh(panel.values, norm=norm, **style)
+    axes.set(xlim=(0, columns), ylim=(rows, 0), title=panel.heading)
     if letters:
         inks = _contrasting(np.asarray(cells.to_rgba(panel.values))[..., :3])
-        style: dict[str, Any] = {"fontsize": letters, "ha": "center", "va": "center_baseline"}
+        style = {"fontsize": letters, "ha": "center", "va": "center_baseline"}
         for (i, j), text in np.ndenumerate(panel.texts):
             axes.text(j + 0.5, i + 0.5, text, color=inks[i, j], **style)
     else:  # a grey might be taken for a number's
         struck = [((j, i + 1), (j + 1, i)) for i, j in np.argwhere(panel.hidden).tolist()]
         axes.add_collection(LineCollection(struck, linewidths=THIN, colors=STROKE), autolim=False)
-    turned = 90 if block.columns.turned else 0
-    axes.set_xticks([k + 0.5 for k in block.columns.places], block.columns.labels, rotation=turned)
-    axes.set_yticks([k + 0.5 for k in block.rows.places], block.rows.labels)
-    axes.set_xlabel(panel.titles[1] if block.columns.labels else "")
-    axes.set_ylabel(panel.titles[0] if block.rows.labels else "")
-    axes.set_title(panel.heading, loc="left")
+    for axis, ticks, title in zip("yx", (block.rows, block.columns), panel.titles, strict=True):
+        places = [k + 0.5 for k in ticks.places]
+        axes.set(**{f"{axis}ticks": places, f"{axis}ticklabels": ticks.labels})
+        axes.set(**{f"{axis}label": title if ticks.labels else ""})
+    axes.tick_params("x", rotation=90 * block.columns.turned)
     return cells
 
 
@@ -155,16 +151,15 @@ def _contrasting(rgb: np.ndarray) -> np.ndarray:
 
 def _bar(figure: PaperFigure, cells: QuadMesh, block: Block, layout: Layout) -> None:
     """A colour bar of lines, since Matplotlib's own becomes an image in PDF and SVG."""
-    place = _axes(figure, block.x + block.wide + block.gap, block.y, BAR, block.bar)
-    bar = figure.colorbar(
-        cells, cax=place, extend=block.panel.scale.extend, extendfrac=BAR / block.bar
-    )
+    axes = figure.add_axes(layout.share(block.x + block.wide + block.gap, block.y, BAR, block.bar))
+    scale, paper, letters = block.panel.scale, layout.paper, layout.letters
+    bar = figure.colorbar(cells, axes, extend=scale.extend, extendfrac=BAR / block.bar)
     assert bar.solids is not None  # the cells are filled
     bar.solids.set(rasterized=False, edgecolor="face", linewidth=THIN)
-    places, labels = ticks_of(block.panel.scale)
+    places, labels = ticks_of(scale)
     bar.set_ticks(places, labels=labels)
     bar.minorticks_off()
-    paper, letters, title = layout.paper, layout.letters, layout.bar_title
+    title = layout.bar_title
     size = max(min(paper.font_size, block.bar / letters.widest([title, "x"], 1.0)), paper.tick_size)
     if letters.width(title, size) > block.bar:
         title = letters.cut(paper.bar_title, size, block.bar)
@@ -177,39 +172,31 @@ def _bar(figure: PaperFigure, cells: QuadMesh, block: Block, layout: Layout) -> 
 
 def draw_charts(panes: Sequence[Mapping[str, Any]], paper: Paper) -> PaperFigure:
     """The charts in reading order as one figure."""
-    headings = lettered([pane["symbol"] for pane in panes], paper)
+    headings = headings_of(panes, paper)
     with settings():
         sheet, least = Sheet(paper, "".join(headings)), TALL * paper.font_size
         across = min(len(panes), max(int(sheet.width // (WIDE * paper.font_size)), 1))
-        lines = math.ceil(len(panes) / across)
-        tall = min(max(0.75 * sheet.width / across, least), sheet.height / lines)
+        lines, wide = math.ceil(len(panes) / across), sheet.width / across
+        tall = min(max(0.75 * wide, least), sheet.height / lines)
         if tall < least:
             raise sheet.too_many(len(panes))
         figure = sheet.figure(lines * tall, "; ".join(pane["alt"] for pane in panes))
-        height, edge = 72 * figure.get_size_inches()[1], MARGIN / sheet.width
-        inside = edge, sheet.under / height, 1 - 2 * edge, lines * tall / height
+        inside = sheet.share(MARGIN, sheet.top, sheet.room, lines * tall)
         figure.set_layout_engine("constrained", rect=inside)
         for k, (pane, heading) in enumerate(zip(panes, headings, strict=True)):
             axes = figure.add_subplot(lines, across, k + 1, label=pane["name"])
             _chart(axes, **pane["figure"])
-            _words(axes, heading, pane["figure"]["layout"], sheet, sheet.width / across)
+            names = axes.get_legend_handles_labels()[1]
+            half = sheet.letters.widest(names, paper.tick_size) + 4 * paper.tick_size
+            columns = 1 + (2 * half < wide - 5 * paper.font_size)
+            axes.legend(title=heading, ncols=columns, alignment="left", bbox_to_anchor=(0, 1))
+            axes.tick_params(labelsize=paper.tick_size)  # of ticks that are made later too
+            if not paper.axis_titles:
+                axes.set(xlabel="", ylabel="")
         for _ in range(2):  # ticks may change as axes find their size
             figure.draw_without_rendering()
         figure.set_layout_engine("none")
     return figure
-
-
-def _words(axes: Axes, heading: str, layout: Mapping, sheet: Sheet, room: float) -> None:
-    """The heading, below it the names in two columns where there is room, and the axes' titles."""
-    paper, names = sheet.paper, axes.get_legend_handles_labels()[1]
-    half = sheet.letters.widest(names, paper.tick_size) + 4 * paper.tick_size
-    columns = 1 + (2 * half < room - 5 * paper.font_size)
-    style: dict[str, Any] = {"title_fontsize": paper.font_size, "fontsize": paper.tick_size}
-    style |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "frameon": False}
-    axes.legend(title=heading, ncols=columns, alignment="left", **style)
-    axes.tick_params(labelsize=paper.tick_size)  # of ticks that are made later too
-    for name in "xy" if paper.axis_titles else "":
-        axes.set(**{f"{name}label": subscripted(layout[f"{name}axis"]["title"]["text"])})
 
 
 def _chart(axes: Axes, data: Sequence[Mapping], layout: Mapping[str, Any]) -> None:
@@ -220,46 +207,36 @@ def _chart(axes: Axes, data: Sequence[Mapping], layout: Mapping[str, Any]) -> No
     bars = [one for one in data if one["type"] == "bar"]
     side = 0.375 * (len(bars) > 1 and layout.get("barmode") != "overlay")  # width beside another
     for one in data:
+        name, mark = subscripted(one["name"]), one.get("marker") or one["line"]
+        style: dict[str, Any] = {"label": name, "color": mark["color"]}
         if one["type"] == "bar":
             x = np.asarray(one["x"]) + side * (bars.index(one) - 0.5)
-            style = {"color": one["marker"]["color"], "alpha": one.get("opacity")}
-            label = subscripted(one["name"])
-            axes.bar(x, one["y"], one.get("width", side), label=label, **style)
+            axes.bar(x, one["y"], one.get("width", side), alpha=one.get("opacity"), **style)
         else:
-            _line(axes, one, layout["yaxis"].get("categoryarray"))
+            names = layout["yaxis"].get("categoryarray")
+            y = [names.index(name) for name in one["y"]] if names else one["y"]
+            style |= MODES[mark.get("symbol", one["mode"])] | {"linewidth": LINE, "capsize": 1.5}
+            axes.errorbar(one["x"], y, one.get("error_y", {}).get("array"), **style)
     for shape in layout.get("shapes", ()):
         axes.axvline(shape["x0"], color=INK, linewidth=THIN, linestyle=":", zorder=0)
     for name in "xy":
-        _axis(axes, name, layout[f"{name}axis"])
+        found = _axis(layout[f"{name}axis"])
+        axes.set(**{f"{name}{key}": value for key, value in found.items()})
     axes.minorticks_off()
 
 
-def _line(axes: Axes, one: Mapping[str, Any], categories: Sequence[str] | None) -> None:
-    """A line, dashed or with markers; or markers alone, one for each category."""
-    line, mark, mode = one.get("line", {}), one.get("marker", {}), one["mode"]
-    y = [categories.index(name) for name in one["y"]] if categories else one["y"]
-    style: dict[str, Any] = {"marker": "o"} if "markers" in mode else {}
-    if mark.get("symbol") == "diamond-open":
-        style = {"marker": "D", "fillstyle": "none"}
-    style |= {"color": line.get("color", mark.get("color")), "label": subscripted(one["name"])}
-    style |= {"markersize": DOT if "lines" in mode else 2 * DOT, "linewidth": LINE, "capsize": 1.5}
-    style["linestyle"] = "--" if "dash" in line else "-" if "lines" in mode else "none"
-    axes.errorbar(one["x"], y, one.get("error_y", {}).get("array"), **style)
-
-
-def _axis(axes: Axes, name: str, one: Mapping[str, Any]) -> None:
-    """An axis as Plotly is told of it: its scale, its ends, its ticks."""
-    axis, is_log = getattr(axes, f"{name}axis"), one.get("type") == "log"
+def _axis(one: Mapping[str, Any]) -> dict[str, Any]:
+    """An axis as Plotly is told of it: its title, scale, ticks and ends, for Matplotlib."""
+    is_log = one.get("type") == "log"
+    found: dict[str, Any] = {"label": subscripted(one["title"]["text"])}
     if is_log:
-        axes.set(**{f"{name}scale": "log"})
-    if "range" in one:
-        axes.set(**{f"{name}lim": [10.0**end if is_log else end for end in one["range"]]})
-    elif one.get("rangemode") == "tozero":
-        axes.set(**{f"{name}lim": (0, None)})
+        found["scale"] = "log"
     if names := one.get("categoryarray"):
-        axis.set_ticks(range(len(names)), names)
-        axes.set(**{f"{name}lim": (-0.6, len(names) - 0.4)})
-    elif "tickvals" in one:
-        low, high = sorted(axis.get_view_interval())
-        ticks = [tick for tick in one["tickvals"] if low <= tick <= high]
-        axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+        found |= {"ticks": range(len(names)), "ticklabels": names, "lim": (-0.6, len(names) - 0.4)}
+    elif ticks := one.get("tickvals"):
+        found |= {"ticks": ticks, "ticklabels": [f"{tick:g}" for tick in ticks]}
+    if ends := one.get("range"):
+        found["lim"] = [10.0**end if is_log else end for end in ends]
+    elif one.get("rangemode") == "tozero":
+        found["lim"] = (0, None)
+    return found

@@ -1,28 +1,26 @@
 """Where everything stands in a paper figure, in points.
 
 1. All cells of a figure are squares of one side, unless a panel would become too long.
-2. The panels are broken into lines in many ways, with and without a new line for each group of
-   stages; for each the largest side is looked for that fits into the width and greatest height. A
-   panel with the rows of the one before needs no labels, nor do the columns of a head with another
-   below it; neighbours whose colours mean the same have one bar, and so has a grid of heads.
-3. The way is taken that has room for all words and for numbers; among these, the lowest for a grid
-   of heads, otherwise the one with the largest cells for its height, rather one that begins each
-   group of stages on a new line.
+2. For each side the panels are broken into lines as long as fit, with and without a new line for
+   each group of stages. A panel with the rows of the one before needs no labels, nor do the columns
+   of a head with another below it; neighbours whose colours mean the same have one bar, and so has
+   a grid of heads.
+3. Of those that fit the lines are taken that have room for all words and for numbers; among these
+   the lowest of a grid of heads, otherwise those with the largest cells for their height, rather
+   with each group of stages on a new line.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from functools import cache, partial
 from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from attention.figures.paper_panels import Panel, Scale, clean, subscripted
+from attention.figures.paper import Panel, Scale, clean, subscripted
 from attention.figures.paper_sheet import LINE, MARGIN, PAD, TICK, Sheet
 from attention.numbers import number, numbers
 from attention.paper import Paper
@@ -35,7 +33,6 @@ NUMBER = 2.4  # times the size of labels: a cell whose number can be read
 LABEL = 1.05  # times their size: the least height for a label
 SEEN = 0.7  # and of a cell that is seen, where labels count
 LABELS = 0.25  # of the width: the longest label
-MOST = 16  # panels in a line
 OURS = "0123456789−∞≈.eNa…(abcdefghijklmnopqrstuvwxyz)"  # letters of numbers and headings
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # between labels that count
 
@@ -52,25 +49,28 @@ class Ticks(NamedTuple):
 class Block:
     """A panel with cells of one side, and the room around these for labels, heading and bar."""
 
+    x = y = 0.0  # of the upper left corner of the cells
+
     def __init__(
         self, layout: Layout, panel: Panel, side: float, outer: bool, under: bool, barred: bool
     ) -> None:
         size, tick = layout.paper.font_size, layout.paper.tick_size
-        widest = layout.letters.widest
-        self.panel, self.x, self.y = panel, 0.0, 0.0  # of the upper left corner of the cells
+        widest, title = layout.letters.widest, layout.axis_title
+        self.panel, self.side = panel, side
         (high, across), (row_title, column_title) = panel.values.shape, panel.titles
         most = layout.width if layout.is_grid else LONGEST * size
         self.wide, self.tall = min(across * side, most), min(high * side, most)  # the cells
-        self.rows = layout.ticks(panel.labels[0], self.tall / high, False) if outer else Ticks()
-        self.columns = layout.ticks(panel.labels[1], self.wide / across, True) if under else Ticks()
-        label, turned = widest(self.columns.labels, tick), self.columns.turned
+        self.cell = self.wide / across, self.tall / high
+        self.rows = layout.ticks(panel.labels[0], self.cell[1], False) if outer else Ticks()
+        columns = layout.ticks(panel.labels[1], self.cell[0], True)
+        self.columns = columns if under else Ticks()  # there is room for them above others too
+        label, turned = widest(columns.labels, tick), columns.turned
         # words that are longer than their side, in the middle of it or from its beginning
         over = max(widest([row_title], size) * outer - self.tall, 0) / 2
-        beyond = widest([column_title], size) - self.wide, label * (not turned) - self.wide / across
+        beyond = widest([column_title], size) - self.wide, label * (not turned) - self.cell[0]
         beside = max(*beyond, 0) / 2
-        title, away = layout.axis_title, TICK + PAD
-        rows = away + widest(self.rows.labels, tick) + title * bool(row_title)
-        below = away + (label if turned else LINE * tick) + title * bool(column_title)
+        rows = TICK + PAD + widest(self.rows.labels, tick) + title * bool(row_title)
+        below = TICK + PAD + (label if turned else LINE * tick) + title * bool(column_title)
         self.left, self.under = max(rows * outer, beside), max(below * under, over)
         self.above = max(over, LINE * size * bool(panel.heading) + layout.pad)
         self.right = max(beside, widest([panel.heading], size) - self.wide)
@@ -78,11 +78,10 @@ class Block:
         self.gap = BAR + beside * (self.bar > self.tall)  # before it, beside the columns' words
         if barred:
             self.right = max(self.right, self.gap + BAR + layout.bar_room(panel.scale))
-            self.under = max(self.under, self.bar - self.tall + tick)
+            self.under = max(self.under, self.bar - self.tall + tick * under)
 
 
-Way = list[list[Panel]]  # the panels of each line
-Lines = list[list[Block]]
+Line = list[Block]
 
 
 class Layout(Sheet):
@@ -105,80 +104,69 @@ class Layout(Sheet):
 
     def blocks(self) -> tuple[list[Block], float]:
         """All panels in their places, and the height they take; or one sentence."""
-        lines, gap = self._best(), self.paper.font_size
-        wide, tall = self._size(lines)
-        y = self.top
-        for line in lines:
-            x, y = MARGIN + (self.room - wide) / 2, y + max(block.above for block in line)
-            for block in line:
-                block.x, block.y = x + block.left, y
-                x = block.x + block.wide + block.right + gap
-            y += max(block.tall + block.under for block in line) + gap
-        first, last = lines[0][-1], lines[-1][-1]
-        if self.is_grid and first.bar:
-            first.bar = max(first.bar, last.y + last.tall - first.y)
-        return [block for line in lines for block in line], tall
-
-    def _best(self) -> Lines:
-        """The lines that show most, with the largest cells for their height; or one sentence."""
         apart = [list(panels) for _, panels in groupby(self.panels, lambda panel: panel.group)]
-        limits = [(most, SIDES[-1]) for most in range(1, MOST)]
-        limits += [(MOST, side) for side in SIDES[::4]]
-        ways = (self._broken(groups, *one) for groups in ([self.panels], apart) for one in limits)
-        found = []
-        for way in {tuple(map(len, way)): way for way in ways}.values():
-            k = bisect_left(SIDES, True, key=lambda side: self._fits(self._lines(way, side)))
-            if k < len(SIDES):
-                lines = self._lines(way, SIDES[k])
-                found.append((self._worth(lines, SIDES[k]), lines))
+        tried = (self._lines(way, side) for side in SIDES for way in ([self.panels], apart))
+        found: dict[tuple[int, ...], list[Line]] = {}  # by the lengths of lines, the largest cells
+        for lines in filter(self._fits, tried):
+            found.setdefault(tuple(map(len, lines)), lines)
         if not found:
             raise self.too_many(len(self.panels))
-        return max(found, key=itemgetter(0))[1]
+        lines = max(found.values(), key=self._worth)
+        wide, tall = self._placed(lines, self.top)
+        blocks = [block for line in lines for block in line]
+        for block in blocks:
+            block.x += MARGIN + (self.room - wide) / 2
+        if self.is_grid and (bar := lines[0][-1]).bar:
+            bar.bar = max(bar.bar, blocks[-1].y + blocks[-1].tall - bar.y)
+        return blocks, tall
 
-    def _broken(self, groups: Way, most: int, side: float) -> Way:
-        """Each group from a new line, in lines of so many panels that fit with cells of a side."""
-        way: Way = []
+    def _lines(self, groups: list[list[Panel]], side: float) -> list[Line]:
+        """Each group from a new line, in lines as long as fit with cells of that side."""
+        way: list[list[Panel]] = []
         for group in groups:
             way.append([])
             for panel in group:
-                wide, _ = self._size(self._lines([[*way[-1], panel]], side))
-                if way[-1] and (len(way[-1]) == most or wide > self.room):
+                longer = self._line([*way[-1], panel], side)
+                if way[-1] and self._placed([longer])[0] > self.room:
                     way.append([])
                 way[-1].append(panel)
-        return way
+        below = zip(way, [*way[1:], []], strict=True)
+        return [self._line(line, side, len(under), line is not way[0]) for line, under in below]
 
-    def _lines(self, way: Way, side: float) -> Lines:
-        """The panels with cells of that side."""
-        found: Lines = []
-        for line, below in zip(way, [*way[1:], []], strict=True):
-            neighbours = zip([None, *line], line, [*line[1:], None], strict=False)
-            found.append([])
-            for k, (before, panel, after) in enumerate(neighbours):
-                outer = before is None or before.rows != panel.rows
-                under = not (self.is_grid and k < len(below))
-                barred = self.paper.bar and not (after and after.scale == panel.scale)
-                if panel.name == "mask":  # 0 and −∞ need none, but others may share theirs
-                    barred = barred and before is not None and before.scale == panel.scale
-                barred = barred and (line is way[0] or not self.is_grid)
-                found[-1].append(self.block(panel, side, outer, under, barred))
+    def _line(self, line: list[Panel], side: float, below: int = 0, lower: bool = False) -> Line:
+        """Panels side by side, above so many; in a grid the bar stands beside the first line."""
+        found: Line = []
+        for before, panel, after in zip([None, *line], line, [*line[1:], None], strict=False):
+            outer = before is None or before.rows != panel.rows
+            under = not self.is_grid or len(found) >= below
+            barred = self.paper.bar and not (after and after.scale == panel.scale)
+            barred = barred and not (self.is_grid and lower)
+            if panel.name == "mask":  # 0 and −∞ need none, but others may share theirs
+                barred = barred and before is not None and before.scale == panel.scale
+            found.append(self.block(panel, side, outer, under, barred))
         return found
 
-    def _size(self, lines: Lines) -> tuple[float, float]:
-        """Width and height of all of them."""
-        gap = self.paper.font_size
-        wide = [sum(b.left + b.wide + b.right + gap for b in line) for line in lines]
-        tall = [max(b.above for b in line) + max(b.tall + b.under for b in line) for line in lines]
-        return max(wide) - gap, sum(tall) + gap * (len(lines) - 1)
+    def _placed(self, lines: list[Line], top: float = 0.0) -> tuple[float, float]:
+        """Width and height of all blocks, each put in its place."""
+        gap, wide, y = self.paper.font_size, 0.0, top
+        for line in lines:
+            x, y = 0.0, y + max(block.above for block in line)
+            for block in line:
+                block.x, block.y = x + block.left, y
+                x = block.x + block.wide + block.right + gap
+            wide = max(wide, x - gap)
+            y += max(block.tall + block.under for block in line) + gap
+        return wide, y - gap - top
 
-    def _fits(self, lines: Lines) -> bool:
+    def _fits(self, lines: list[Line]) -> bool:
         """A single panel leaves the room of titles it lacks free, or it would only grow."""
         is_bare = len(self.panels) == 1 and not self.paper.axis_titles
-        wide, tall = self._size(lines)
+        wide, tall = self._placed(lines)
         return tall <= self.height and wide <= self.room - self.axis_title * is_bare
 
-    def _worth(self, lines: Lines, side: float) -> tuple[int, float]:
+    def _worth(self, lines: list[Line]) -> tuple[int, float]:
         """What they show, and how large for their height; of a grid, how low they are."""
-        cell, height = side / self.paper.tick_size, self._size(lines)[1]
+        cell, height = lines[0][0].side / self.paper.tick_size, self._placed(lines)[1]
         shown = (cell > self.least) + (cell > NUMBER and self.paper.numbers)
         if self.is_grid and shown:  # what can be read need not be larger
             return shown, -height
@@ -187,16 +175,14 @@ class Layout(Sheet):
 
     def ticks(self, texts: tuple[str, ...], cell: float, across: bool) -> Ticks:
         """Labels for cells of that side: words too wide for it are turned, what touches thinned."""
-        labels, tick = self.words[texts], self.paper.tick_size
-        counts = _counts(texts)
+        labels, tick, counts = self.words[texts], self.paper.tick_size, _counts(texts)
         needed = self.letters.widest(labels, tick) + tick / 2
         turned = across and needed > cell and not counts
         step = math.ceil((needed if across and not turned else LABEL * tick) / cell)
         step = next((nice for nice in STEPS if nice >= step), step)
-        first = min(step, len(labels)) - 1 if counts else 0
-        named = labels[first::step]
-        left_out = 0 if counts else len(labels) - len(named)
-        return Ticks(range(first, len(labels), step), named, turned, left_out)
+        places = range(min(step, len(labels)) - 1 if counts else 0, len(labels), step)
+        left_out = 0 if counts else len(labels) - len(places)
+        return Ticks(places, labels[places.start :: step], turned, left_out)
 
     def _bar_room(self, scale: Scale) -> float:
         """The width of what stands beside a colour bar."""

@@ -12,19 +12,20 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, time
-from functools import cache, lru_cache
+from functools import cache, partialmethod
 from io import BytesIO
 from threading import RLock
 from typing import Any
 
 import matplotlib.style
+from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.textpath import text_to_path
 from PIL import Image, PngImagePlugin
 
 from attention import program
-from attention.figures.paper_panels import clean
+from attention.figures.paper import clean
 from attention.limits import BadInput
 from attention.paper import Paper
 
@@ -35,6 +36,7 @@ SANS = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")  # Matplotlib br
 REGULAR = (400, 500, "normal", "regular", "medium")  # weights of fonts
 INVISIBLE = ("Cf", "Cc", "Zs", "Zl", "Zp")  # kinds of letters that need no font
 VARIANTS = tuple(map(chr, range(0xFE00, 0xFE10)))  # ask for a variant of the letter before
+_TICKS = {"size": TICK, "width": THIN, "pad": PAD}
 SETTINGS: dict[str, Any] = {
     "pdf.fonttype": 42,  # TrueType, which journals ask for
     "svg.fonttype": "none",  # text that names its fonts
@@ -44,14 +46,18 @@ SETTINGS: dict[str, Any] = {
     "text.hinting": "none",  # else words are wider in PNG than in PDF
     "axes.linewidth": THIN,
     "axes.labelpad": 2 * PAD,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.loc": "lower left",
+    "legend.borderaxespad": 0.2,
+    **{f"{axis}tick.major.{name}": points for axis in "xy" for name, points in _TICKS.items()},
 }
-for _tick in ("xtick.major", "ytick.major"):
-    SETTINGS |= {f"{_tick}.size": TICK, f"{_tick}.width": THIN, f"{_tick}.pad": PAD}
 KEYS = {  # of what made it, its title, what it is, and when, in each kind of file
     "pdf": ("Creator", "Title", "Subject", "CreationDate"),
     "svg": ("Creator", "Title", "Description", "Date"),
     "png": ("Software", "Title", "Description", "Creation Time"),
 }
+Place = tuple[float, float, float, float]  # left, bottom, width, height
 _ONE_AT_A_TIME = RLock()
 
 
@@ -94,9 +100,9 @@ class PaperFigure(Figure):
         with Image.open(file) as image:
             for key, words in image.text.items():  # type: ignore[attr-defined]
                 texts.add_itxt(key, words)
-            opaque = image.getchannel("A").getextrema() == (255, 255)
-            kept = image.convert("RGB") if opaque else image
-            kept.save(fname, format=form, pnginfo=texts, dpi=image.info["dpi"])
+            is_opaque = image.getchannel("A").getextrema() == (255, 255)
+            kept = image.convert("RGB") if is_opaque else image
+            kept.save(fname, form, pnginfo=texts, dpi=image.info["dpi"])
 
     def content(self, form: str, **options: Any) -> bytes:
         """The bytes of a file."""
@@ -104,12 +110,10 @@ class PaperFigure(Figure):
         self.savefig(file, format=form, **options)
         return file.getvalue()
 
-    def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
-        return self.content("png")
+    _repr_png_ = partialmethod(content, "png")  # what a notebook shows
 
 
-@lru_cache(1024)
+@cache
 def _letters(family: str) -> frozenset[str]:
     """The letters of a font; none of one that has bitmaps alone, as those of coloured emoji."""
     try:
@@ -134,13 +138,13 @@ class Letters:
                 self.families.append(name)
                 wanted -= _letters(name)
         self.missing = "".join(sorted(wanted))
+        self.font = FontProperties(family=self.families, size=1)
         self._of_size_1 = cache(self._measured)
 
     def _measured(self, text: str) -> float:
-        font = FontProperties(family=self.families, size=1)
-        is_formula = "$" in text.replace(r"\$", "")
+        is_formula = is_math_text(text)
         shown = text if is_formula else text.replace(r"\$", "$")
-        return float(text_to_path.get_text_width_height_descent(shown, font, is_formula)[0])
+        return text_to_path.get_text_width_height_descent(shown, self.font, is_formula)[0]
 
     def width(self, text: str, size: float) -> float:
         """The width of a line, cleaned or of our own."""
@@ -191,25 +195,28 @@ class Sheet:
         self.height = most - self.top - self.under  # at most, of what is between them
         self.pad = max(2 * PAD, 0.8 * paper.tick_size)  # over cells: half a label of their bar
         style: dict[Any, Any] = {"font.family": [*self.letters.families, "sans-serif"]}
-        style |= dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), size)
-        style |= dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), paper.tick_size)
+        large = "font.size", "axes.labelsize", "axes.titlesize", "legend.title_fontsize"
+        small = "xtick.labelsize", "ytick.labelsize", "legend.fontsize"
+        style |= dict.fromkeys(large, size) | dict.fromkeys(small, paper.tick_size)
         matplotlib.rcParams.update(style | {"axes.titlepad": self.pad})
 
     def figure(self, height: float, alt: str) -> PaperFigure:
         """A figure with so much between title and caption."""
-        tall, size = self.top + height + self.under, self.paper.font_size
-        figure = PaperFigure((self.width / 72, tall / 72), dpi=150)
+        self.tall, size = self.top + height + self.under, self.paper.font_size
+        figure = PaperFigure((self.width / 72, self.tall / 72), dpi=150)
         figure.title, figure.alt = self.paper.title, alt
-        foot = tall - MARGIN - LINE * size * len(self.caption)
-        for lines, top, each in (self.title, MARGIN, LINE * size), (self.caption, foot, size):
-            for k, line in enumerate(lines):
-                base = 1 - (top + (k + 0.8) * LINE * each) / tall
-                figure.text(MARGIN / self.width, base, line, fontsize=each)
+        x, y, _, up = self.share(MARGIN, MARGIN, self.room, self.tall - 2 * MARGIN)
+        figure.text(x, y + up, "\n".join(self.title), fontsize=LINE * size, va="top")
+        figure.text(x, y, "\n".join(self.caption), va="bottom")
         if missing := self.letters.missing:
             listed = " ".join(f"{letter} (U+{ord(letter):04X})" for letter in missing[:12])
             more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
             figure.notes = (f"No font of this machine has {listed}{more}; boxes stand for them.",)
         return figure
+
+    def share(self, x: float, y: float, wide: float, tall: float) -> Place:
+        """A place from the upper left corner of the figure, as Matplotlib counts: up, in shares."""
+        return x / self.width, 1 - (y + tall) / self.tall, wide / self.width, tall / self.tall
 
     def too_many(self, count: int) -> BadInput:
         """The sentence where panels do not fit."""

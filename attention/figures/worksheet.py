@@ -19,7 +19,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Affine2D
 
-from attention.figures.paper_panels import clean
+from attention.figures.paper import clean
 from attention.figures.paper_sheet import Letters, settings
 from attention.worksheet import Grid, Sheet, Task
 

@@ -185,10 +185,11 @@ class Recorder:
                 arrays["sinks"] = arrays["sinks"][self.heads]
             places["heads"] = tuple(self.heads)
         if self.queries is not None:
-            rows = slice(*self.queries.indices(arrays["Q"].shape[2])[:2])
+            n_q, n_k = arrays["Q"].shape[2], arrays["K"].shape[2]
+            rows = slice(*self.queries.indices(n_q)[:2])
             for name in ("Q", "output", "allowed", "bias"):
                 along(2, name, rows)
-            places["first_query"] = rows.start
+            places |= {"first_query": rows.start, "all_queries": n_q, "all_keys": n_k}
             if arrays["allowed"] is not None and arrays["allowed"].shape[3] > 1:
                 seen = np.flatnonzero(arrays["allowed"].any(axis=(0, 1, 2)))
                 keys = slice(int(seen[0]), int(seen[-1]) + 1) if seen.size else slice(0, 1)

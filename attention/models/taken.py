@@ -48,6 +48,8 @@ class Call:
     heads: tuple[int, ...] = ()  # which of the model's heads of queries these are; (): all
     first_query: int = 0  # the place of the first row among all queries of the call
     first_key: int = 0  # and of the first key among all keys
+    all_queries: int = 0  # how many the call had, where not all were recorded
+    all_keys: int = 0  # and of these
     replayed: float | None = None  # where the inside was hidden: how far asking again lies apart
     replay_allowed: float | None = None  # and what rounding explains of that
     notes: tuple[str, ...] = ()
@@ -223,18 +225,11 @@ class Taken:
     @classmethod
     def of_bytes(cls, content: bytes, where: str = "the file") -> Taken:
         """The same, of the bytes of the file."""
-        length = int.from_bytes(content[:8], "little")
-        if len(content) < 8 or length > min(len(content) - 8, 64 * MAX_HEADER):
-            raise BadInput(f"{where} is no .safetensors file, or cut off.")
-        try:
-            header = json.loads(content[8 : 8 + length])
-            about = json.loads(header.pop("__metadata__")[FORMAT])
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise BadInput(f"{where} holds no capture: attention.capture writes one.") from None
+        header, about, start = header_of(content, where, 64 * MAX_HEADER)
         types = {name: kind for kind, name in TYPES.items()}
         try:
             arrays = {
-                name: _array(content, 8 + length, types[entry["dtype"]], entry)
+                name: _array(content, start, types[entry["dtype"]], entry)
                 for name, entry in header.items()
             }
             return cls.of_arrays(arrays, about)
@@ -260,7 +255,27 @@ class Taken:
             _, layer, *later = name.split(".")
             calls.append(_checked(Call(int(layer), int(later[1]) if later else 0, **found, **said)))
         told = {key: about.get(key) for key in ("model", "tokens", "versions", "missed")}
-        return cls(calls=calls, **{key: value for key, value in told.items() if value is not None})
+        taken = cls(calls=calls, **{key: each for key, each in told.items() if each is not None})
+        if not isinstance(taken.model, str) or not isinstance(taken.versions, dict):
+            raise ValueError("the model or the versions are not said")
+        checked_tokens(taken.tokens), checked_tokens(taken.missed)
+        return taken
+
+
+def header_of(content: bytes, where: str, most: int) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The arrays' types, shapes and places by name, what is said of them, and where they begin.
+
+    At most so many bytes of JSON are read.
+    """
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > min(len(content) - 8, most):
+        raise BadInput(f"{where} is no .safetensors file, or cut off.")
+    try:
+        header = json.loads(content[8 : 8 + length])
+        about = json.loads(header.pop("__metadata__")[FORMAT])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise BadInput(f"{where} holds no capture: attention.capture writes one.") from None
+    return header, about, 8 + length
 
 
 def _facts(call: Call) -> dict[str, Any]:
@@ -280,7 +295,19 @@ def _array(content: bytes, start: int, kind: str, entry: dict[str, Any]) -> np.n
 
 
 def _checked(call: Call) -> Call:
-    """Shapes that fit to each other, before anything is computed of them."""
+    """Facts of their kinds and shapes that fit to each other, before anything is computed."""
+    numbers = [call.scale, call.softcap, call.window, call.dropout]
+    numbers += [call.replayed, call.replay_allowed]
+    counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
+    texts = [call.module, call.dtype, call.implementation, *call.notes]
+    right = all(each is None or _is_number(each) for each in numbers) and call.scale is not None
+    right &= all(type(each) is int and 0 <= each < 2**31 for each in counts)
+    right &= all(isinstance(each, str) for each in texts) and call.dropout is not None
+    right &= call.softcap is None or call.softcap > 0
+    right &= call.allowed is None or call.allowed.dtype == bool
+    right &= not call.heads or len(call.heads) == call.Q.shape[1]
+    if not right:
+        raise ValueError(f"{call.name} says what it cannot")
     (b, h, n_q, d_k), (*_, g, n_k, d) = call.Q.shape, call.K.shape
     fits = d == d_k and not h % g and call.V.shape[:3] == call.K.shape[:3] == (b, g, n_k)
     fits &= call.output.shape == (b, h, n_q, call.V.shape[3])
@@ -292,6 +319,10 @@ def _checked(call: Call) -> Call:
     if not fits:
         raise ValueError(f"{call.name} has shapes that do not fit")
     return call
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def visible_and_added(

@@ -5,6 +5,7 @@ What remains is compared, number by number, with what rounding in the model's fl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -30,6 +31,8 @@ class Verified:
     share: float  # of what the float type explains, where this is largest: beyond 1 it does not
     worst: tuple[int, int]  # item and head, as recorded, where that is
     agrees: bool  # every number within what its float type explains
+    differences: np.ndarray  # (b, h), the largest of each head
+    shares: np.ndarray  # (b, h), of what the float type explains
     look_ahead_lost: bool = False  # with a look-ahead mask, which is not in the capture, it does
     diagnosis: Diagnosis | None = None  # what turns right attention into this, where it does not
 
@@ -101,12 +104,13 @@ class Verification:
     __repr__ = __str__
 
 
-def verify(taken: Taken | str | PathLike[str]) -> Verification:
+def verify(taken: Taken | str | PathLike[str], *, diagnoses: int | None = None) -> Verification:
     """Compute every layer and head again in float64 and compare it with the model's own output.
 
     Parameters
     ----------
     taken : Taken, or the file that it was saved to
+    diagnoses : how many calls at most are handed to ``diagnose``. Default: all that do not agree.
 
     A layer that does not agree is handed to :func:`attention.diagnose`, with the item and the head
     where it agrees least.
@@ -119,31 +123,39 @@ def verify(taken: Taken | str | PathLike[str]) -> Verification:
     taken = taken if isinstance(taken, Taken) else Taken.load(taken)
     if not taken.calls:
         raise ValueError("Nothing was captured: there is nothing to verify.")
-    return Verification(taken.model, tuple(_verified(call) for call in taken.calls))
+    verified: list[Verified] = []
+    for call in taken.calls:
+        wrong = sum(not each.agrees for each in verified)
+        verified.append(verified_call(call, diagnoses is None or wrong < diagnoses))
+    return Verification(taken.model, tuple(verified))
 
 
-def _verified(call: Call) -> Verified:
-    difference, share = 0.0, -1.0
-    worst = (0, 0)
-    for item, head in np.ndindex(call.Q.shape[:2]):
-        apart, least = _apart(call, item, head)
-        difference = max(difference, apart)
-        if least > share:
-            share, worst = least, (item, head)
+def verified_call(
+    call: Call, diagnosed: bool, seen: Callable[[int, int, AttentionTrace], object] | None = None
+) -> Verified:
+    """One call; where it does not agree, ``diagnosed``. Each trace is also handed to ``seen``."""
+    differences, shares = np.zeros((2, *call.Q.shape[:2]))
+    for item, head in np.ndindex(shares.shape):
+        trace = call.trace(item, head)
+        differences[item, head], shares[item, head] = _apart(call, item, head, trace)
+        if seen:
+            seen(item, head, trace)
+    item, head = np.unravel_index(int(shares.argmax()), shares.shape)
+    share, worst = float(shares.max()), (int(item), int(head))
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
-    difference = max(difference, call.replayed or 0.0)
+    difference = max(float(differences.max()), call.replayed or 0.0)
     if share <= 1:
-        return Verified(call, difference, share, worst, replayed)
+        return Verified(call, difference, share, worst, replayed, differences, shares)
     n_q, n_k = call.Q.shape[2], call.K.shape[2]
     ahead = causal(n_q, n_k, past=n_k - n_q)[None, None]
-    lost = call.allowed is None and _apart(replace(call, allowed=ahead), *worst)[1] <= 1
-    found = None if lost else _diagnosed(call, *worst)
-    return Verified(call, difference, share, worst, False, lost, found)
+    masked = replace(call, allowed=ahead)
+    lost = call.allowed is None and _apart(masked, *worst, masked.trace(*worst))[1] <= 1
+    found = _diagnosed(call, *worst) if diagnosed and not lost else None
+    return Verified(call, difference, share, worst, False, differences, shares, lost, found)
 
 
-def _apart(call: Call, item: int, head: int) -> tuple[float, float]:
+def _apart(call: Call, item: int, head: int, trace: AttentionTrace) -> tuple[float, float]:
     """The largest difference of one head, and the largest share of what rounding explains."""
-    trace = call.trace(item, head)
     apart = distance(call.output[item, head].astype(np.float64), trace.output)
     with np.errstate(all="ignore"):
         shares = np.where(apart == 0, 0, apart / rounding(trace, call.dtype))

@@ -3,18 +3,19 @@
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 _HERE = Path(__file__).parent
 SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
 # By their paths: file, name, and the section it stands in; the first is the one without a path.
-# Streamlit puts pages without a section first; style.css has Learn stand before Compare. A section
-# “Models”, for a real model and for long contexts, goes between the pages of Learn and of Check.
+# Streamlit puts pages without a section first; style.css has Learn stand before Compare.
 PAGES = {
     "": ("explore.py", "Explore", ""),
     "compare": ("compare.py", "Compare", ""),
     "learn": ("learn.py", "Guided way", "Learn"),
     "why": ("variance.py", "Why √d_k", "Learn"),
     "exercises": ("exercises.py", "Exercises", "Learn"),
+    "model": ("real_model.py", "Real model", "Models"),
     "check": ("check.py", "Check yours", "Check"),
     "conventions": ("conventions.py", "Conventions", "Check"),
 }
@@ -26,12 +27,21 @@ def show() -> None:
         page_title="Attention, stage by stage", layout="wide", initial_sidebar_state=SIDEBAR
     )
     sections: dict[str, list] = {}
-    for path, (file, name, section) in PAGES.items():
-        page = st.Page(_HERE / file, title=name, url_path=path or None, default=not path)
-        sections.setdefault(section, []).append(page)
+    for path, (_, _, section) in PAGES.items():
+        sections.setdefault(section, []).append(_page(path))
     page = st.navigation(sections, position="top")
     here = list(sections).index(PAGES[page.url_path][2])
     if here:  # Streamlit marks the chosen page, but not the section that it stands in
         item = f".rc-overflow-item:nth-child({len(sections['']) + here})"
         st.html(f"<style>{item} > button {{ background: #8883; font-weight: 600; }}</style>")
     page.run()
+
+
+def turn_to(path: str, address: dict[str, str]) -> None:
+    """End this run and go on with another page, at that address."""
+    st.switch_page(_page(path), query_params=address)
+
+
+def _page(path: str) -> StreamlitPage:
+    file, name, _ = PAGES[path]
+    return st.Page(_HERE / file, title=name, url_path=path or None, default=not path)

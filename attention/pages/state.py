@@ -645,3 +645,11 @@ def write_address() -> tuple[bool, str]:
         why = "it was told to forget" if visit.told_to_forget else ""
     visit.written = whole, why
     return visit.written
+
+
+def next_address() -> dict[str, str]:
+    """The address of what is set, for another page that is turned to: it is no step of Back."""
+    visit, (parameters, _) = _visit(), link()
+    wanted = {} if start.is_bare(parameters) else parameters
+    visit.addresses.append((visit.run, wanted))
+    return wanted

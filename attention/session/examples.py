@@ -377,6 +377,39 @@ def sinks(name: str) -> Settings:
     return replace(EXAMPLES[FIRST].build(), example=name, sinks=(1.0,), query=5)
 
 
+def _trained(name: str, layer: int, head: int, query: int) -> Settings:
+    """A head of the trained model that the page Real model shows whole."""
+    from attention.models.examples import load  # only where it is looked at
+
+    taken = load("pronoun")
+    call = taken[layer]
+    trace = call.trace(0, call.heads.index(head))
+    return _settings(name, taken.tokens, {"Q": trace.Q, "K": trace.K, "V": trace.V}, query=query)
+
+
+@example(
+    "trained-it",
+    "Trained: what “it” is",
+    "A head of MiniLM reads a sentence: “it” looks at “animal”.",
+    "Nobody set these numbers: layer 3, head 1 of MiniLM (counted from 0) made them of this"
+    " sentence. “it” gives 0.69 of its weight to “animal” and 0.05 to “street”. Other heads stand"
+    " on the page Real model.",
+)
+def trained_it(name: str) -> Settings:
+    return _trained(name, 3, 1, query=9)
+
+
+@example(
+    "trained-before",
+    "Trained: the word before",
+    "A head of MiniLM that looks one word back, whatever the words.",
+    "Layer 0, head 2 of MiniLM (counted from 0): every token gives more than 0.99 of its weight to"
+    " the one before it, the first to itself. Training made it so.",
+)
+def trained_before(name: str) -> Settings:
+    return _trained(name, 0, 2, query=9)
+
+
 @example(
     OWN,
     "Your own numbers",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +9,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pytest
@@ -22,20 +20,15 @@ from attention.pages.navigation import PAGES
 from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import Settings
+from benchmarks.chromium import CHROMIUM
 
 ROOT = Path(__file__).parents[2]
-NAMES = (  # the first takes the least time; Playwright's own browser is such a one
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
 FIRST_HALF = (  # of the processor time that the tests in a browser take, by file
     "test_explore_browser",
     "test_board_browser",
     "test_comparing_browser",
     "test_front_door_browser",
+    "test_text_browser",
 )
 TAG = "[...document.querySelectorAll('.board')].map(board => board.dataset.tag).join()"
 IDLE = """() => { const { testScriptState, testConnectionState } =
@@ -52,15 +45,17 @@ FLAGS = [
     "--process-per-site",  # scripts are compiled once for all pages of a profile,
     # so nothing is gained by a thread that compiles them while they arrive, or by one that compiles
     # better what runs for a second; as two workers keep two cores busy, collecting garbage by
-    # several threads takes a tenth more. The other features are those that Playwright turns off,
-    # whose list this one replaces
+    # several threads takes a tenth more, and collecting it often another. The other features are
+    # those that Playwright turns off and on, whose lists these two replace
     "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,"
     "DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,"
     "MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,OptimizationHints,"
     "NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
-    "--js-flags=--no-turbofan --no-maglev --always-sparkplug --single-threaded",
+    # a page asks for a hundred files: with one process less each goes a shorter way
+    "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2,MemoryCacheStrongReference",
+    "--js-flags=--no-turbofan --no-maglev --single-threaded --initial-heap-size=500 "
+    "--min-semi-space-size=16 --max-semi-space-size=16",
 ]
-CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def pytest_collection_modifyitems(items):
@@ -197,6 +192,12 @@ class Dashboard:
     def choose_page(self, name: str) -> None:
         """Another page, by the menu at the top."""
         choose_page(self.page, name)
+
+    def settings(self) -> Settings:
+        """What the address says, which holds all that the server has taken."""
+        found, notices = links.read(dict(parse_qsl(self.page.evaluate("location.search.slice(1)"))))
+        assert notices == []
+        return found
 
     def tag(self) -> str:
         """A digest of all that is drawn."""
@@ -358,6 +359,7 @@ class Dashboard:
         return self.page.locator(".said").first.inner_text()
 
 
+CLIPBOARD = ("clipboard-read", "clipboard-write")
 VISITS = 40  # of one profile: its process grows with each page, to a gigabyte by then
 
 
@@ -368,8 +370,8 @@ class Profile:
     Streamlit are compiled once and not for each test.
     """
 
-    def __init__(self, browser, address):
-        self.context = browser.new_context(accept_downloads=True)
+    def __init__(self, browser, address, **device):
+        self.context = browser.new_context(accept_downloads=True, **device)
         self.kept = self.context.new_page()
         self.kept.goto(address + "_stcore/health")
         self.visits = 0
@@ -433,26 +435,40 @@ def visit(browser, address, profiles):
 
 
 class Onlooker:
-    """One page for each size of the window, for tests that only look at what a link shows."""
+    """One page for each size of the window, which is turned to the link that a test is about."""
 
     def __init__(self, browser, address):
         self.profile, self.address = Profile(browser, address), address
-        self.pages: dict[tuple[int, int], tuple[Dashboard, Settings]] = {}
+        self.pages: dict[tuple[int, int], Dashboard] = {}
 
     def look(self, width: int = 1440, height: int = 900, **link) -> Dashboard:
-        """The page of that size, turned to this link; nothing may be changed on it."""
-        link = link or {"example": "four-words"}
-        wanted, size = links.read(link)[0], (width, height)
-        dashboard, shown = self.pages.pop(size, (None, None))
+        """The page of that size, turned to this link; the test puts back what no link holds."""
+        link, size = link or {"example": "four-words"}, (width, height)
+        dashboard = self.pages.pop(size, None)  # given back only where it could be turned
         if dashboard is None:
-            page = self.profile.open(width, height, "light", (), "reduce")
+            page = self.profile.open(width, height, "light", CLIPBOARD, "reduce")
             dashboard = Dashboard(page, self.address).open(**link)
-        elif wanted != shown:
+        elif links.read(link)[0] != dashboard.idle().settings():
             dashboard.after(lambda: dashboard.turn_to(**link))
         dashboard.page.mouse.move(5, 5)
         dashboard.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
-        self.pages[size] = dashboard, wanted
+        self.pages[size] = dashboard
         return dashboard
+
+
+@pytest.fixture(scope="session")
+def touched(browser, address) -> Profile:
+    """The browser of a phone."""
+    return Profile(browser, address, has_touch=True, is_mobile=True)
+
+
+@pytest.fixture
+def phone(touched, address):
+    """A page that is touched."""
+    dashboard = Dashboard(touched.open(390, 844, "light", (), "no-preference"), address)
+    yield dashboard
+    touched.clear(address)
+    assert dashboard.errors == []
 
 
 @pytest.fixture(scope="session")
@@ -462,9 +478,9 @@ def onlooker(browser, address) -> Onlooker:
 
 @pytest.fixture
 def look(onlooker):
-    """See what a link shows, on a page that others have looked at before; it raises no error."""
+    """See what a link shows, on a page that others have turned before; it raises no error."""
     yield onlooker.look
-    assert [found.errors for found, _ in onlooker.pages.values() if found.errors] == []
+    assert [found.errors for found in onlooker.pages.values() if found.errors] == []
 
 
 def in_colours(s: Settings, stage: str) -> list[str]:

@@ -47,12 +47,13 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser import samples  # noqa: E402
-from browser.conftest import CHROMIUM, choose_page  # noqa: E402
+from browser.conftest import choose_page  # noqa: E402
 
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
 from attention.session.run import run, view  # noqa: E402
 from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
+from benchmarks.chromium import CHROMIUM  # noqa: E402
 
 EPISODE = 150  # moves of one visitor
 PATIENCE = 20.0  # seconds for a run or a drawing to end
@@ -64,6 +65,7 @@ PAGES = (
     "Why √d_k",
     "Exercises",
     "Compare",
+    "Real model",
     "Conventions",
     "Check yours",
 )
@@ -74,6 +76,7 @@ INTROS = {
     "/exercises": "Your turn.",
     "/compare": "Two states beside each other.",
     "/why": "Why divide by √dk?",
+    "/model": "What did the model really do?",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
 }
@@ -105,6 +108,7 @@ CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
+    "model_maps": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS,
     "set_query": {"query"},
@@ -134,7 +138,8 @@ CHANGES: dict[str, set[str]] = {
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-OURS = {"share": "share", "load_file": "chooser", "check_file": "chooser"}  # components, by verb
+OURS = {"share": "share", "model_maps": "maps"}  # components, by verb
+OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "chooser")
 RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
     "load_file": 6,
@@ -482,6 +487,10 @@ class Hands:
         name, content = self.opened
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
+
+    def maps(self, key: str, chance: float) -> None:
+        """A head of a captured model."""
+        self._one(key, ".map", chance).click()
 
     def board(self, key: str, chance: float) -> None:
         """A cell by mouse or by keys, or one of a pane's tools."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import save as safetensors
@@ -11,6 +12,7 @@ from safetensors.numpy import save as safetensors
 from attention.session import links
 from attention.session.examples import EXAMPLES
 
+CAPTURES = Path(__file__).parents[1] / "models" / "recorded"
 GLOVE = """the 0.418 0.24968 -0.41242 0.1217 0.34527 -0.044457
 cat 0.45281 -0.50108 -0.53714 -0.015697 0.22191 0.54602
 sat -0.23853 -0.36463 0.3121 0.085264 0.36981 -0.11262
@@ -92,6 +94,8 @@ def files() -> list[tuple[str, bytes]]:
         ("mask.npy", npy(np.tri(4, dtype=bool))),
         ("model.safetensors", model),
         ("half.safetensors", safetensors(_checkpoint(rng, np.float16))),
+        ("run.safetensors", (CAPTURES / "llama.safetensors").read_bytes()),
+        ("sinks.safetensors", (CAPTURES / "gpt-oss.safetensors").read_bytes()),
         ("qkv.safetensors", safetensors({name: normal((3, 4)) for name in "QKV"})),
         ("words.csv", b"cat,0.1,-0.3,2,1\ndog,0.4,1,0,0\nbird,1,1,2e-3,-1\n"),
         ("words.tsv", SHEET.encode()),

@@ -2,11 +2,10 @@
 
 import re
 import struct
-from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from browser.conftest import IN_COLOURS, in_colours, until
+from browser.conftest import CLIPBOARD, IN_COLOURS, in_colours, until
 
 from attention.limits import MAX_EDITED
 from attention.numbers import number, rounded
@@ -59,13 +58,6 @@ def holds(dashboard, stage: str, matrix) -> None:
     dashboard.idle()
 
 
-def settings(dashboard):
-    """What the address of the page says, which holds all that the server has taken."""
-    found, notices = links.read(dict(parse_qsl(urlsplit(dashboard.page.url).query)))
-    assert notices == []
-    return found
-
-
 def clipboard(dashboard, text: str) -> None:
     dashboard.page.evaluate("text => navigator.clipboard.writeText(text)", text)
     dashboard.page.keyboard.press("Control+v")
@@ -79,15 +71,15 @@ def test_forty_numbers_typed_without_a_pause_all_arrive(visit):
         dashboard.page.keyboard.type(repr(float(value)))
         dashboard.page.keyboard.press("Tab")
     holds(dashboard, "X", numbers.reshape(10, 4))
-    expected = settings(dashboard)
+    expected = dashboard.settings()
     assert np.array_equal(expected.matrices["X"].values, numbers.reshape(10, 4))
     now = view(expected, run(expected))
     for stage in ("Q", "K", "V", "scores", "weights", "output"):
         assert np.array_equal(dashboard.numbers(stage), now.stages[stage]), stage
 
 
-def test_enter_goes_down_and_esc_gives_back_then_leaves(visit):
-    dashboard = visit().open()
+def test_enter_goes_down_and_esc_gives_back_then_leaves(look):
+    dashboard = look()
     X = EXAMPLES["four-words"].build().matrices["X"].values.copy()
     choose(dashboard, "X", 0, 1)
     press = dashboard.page.keyboard.press
@@ -109,9 +101,9 @@ def test_enter_goes_down_and_esc_gives_back_then_leaves(visit):
     assert dashboard.numbers("X").tolist() == X.tolist()
 
 
-def test_an_untouched_number_keeps_every_digit_and_sends_nothing(visit):
+def test_an_untouched_number_keeps_every_digit_and_sends_nothing(look):
     link = own(2, 2) | {"X": "0.1 0.30000000000000004;1e-7 123456.789012345"}
-    dashboard = visit().open(**link)
+    dashboard = look(**link)
     choose(dashboard, "X", 0, 1)
     tag = dashboard.tag()
     for key in ("F2", "Enter", "F2"):
@@ -127,8 +119,8 @@ def test_an_untouched_number_keeps_every_digit_and_sends_nothing(visit):
     assert dashboard.tag() == tag
 
 
-def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_back(visit):
-    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+def test_a_block_from_a_spreadsheet_is_pasted_at_the_cell_and_is_one_step_of_back(look):
+    dashboard = look()
     W = EXAMPLES["four-words"].build().matrices["W_V"].values.copy()
     choose(dashboard, "W_V", 1, 2)
     before = dashboard.page.evaluate(LENGTH)
@@ -151,7 +143,7 @@ def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_ste
     link = own(4) | {f"W_{name}": f"integers,{k},{n}x{n},0,3" for k, name in enumerate("QKV")}
     link["X"] = f"integers,0,4x{n},0,3"
     s, _ = links.read(link)
-    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(**link)
+    dashboard = visit(permissions=CLIPBOARD).open(**link)
     dashboard.wait_for(IN_COLOURS, in_colours(s, "W_Q"))
     choose(dashboard, "W_Q", 0, 0)
     before = dashboard.page.evaluate(LENGTH)
@@ -163,7 +155,7 @@ def test_a_paste_of_more_cells_than_a_message_holds_arrives_whole_and_is_one_ste
     dashboard.wait_for(IN_COLOURS, in_colours(s, "W_Q"))
 
 
-def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
+def test_a_number_is_dragged_with_shift_ten_times_as_fine_and_that_is_one_step_of_back(visit):
     dashboard = visit().open()
     W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
     choose(dashboard, "W_Q", 1, 2)
@@ -187,16 +179,10 @@ def test_a_number_is_dragged_and_that_is_one_step_of_back(visit):
     holds(dashboard, "W_Q", W)
     until(dashboard.page.locator(".st-key-set_digits input"))
     assert "127.0.0.1" in dashboard.page.url
-
-
-def test_a_drag_with_shift_is_ten_times_as_fine(visit):
-    dashboard = visit().open()
-    choose(dashboard, "W_Q", 1, 2)
     x, y = dashboard.place("W_Q", 1, 2)
     dashboard.page.keyboard.down("Shift")
     drag(dashboard, (x, y), (x + 40, y), steps=20)
     dashboard.page.keyboard.up("Shift")
-    W = EXAMPLES["four-words"].build().matrices["W_Q"].values.copy()
     W[1, 2] = 2.1  # ten steps of a hundredth
     holds(dashboard, "W_Q", W)
 
@@ -264,8 +250,8 @@ def test_no_bubble_hides_the_number_typed_above_the_next_cell(visit):
     until(bubble)
 
 
-def test_enter_after_tabs_goes_to_the_column_where_they_began(visit):
-    dashboard = visit().open(**own(4))
+def test_enter_after_tabs_goes_to_the_column_where_they_began(look):
+    dashboard = look(**own(4))
     choose(dashboard, "W_Q", 0, 1)
     for k, key in enumerate(["Tab", "Tab", "Enter", "Tab", "Tab", "Enter", "Enter"], 1):
         dashboard.page.keyboard.type(str(10 + k))
@@ -277,8 +263,8 @@ def test_enter_after_tabs_goes_to_the_column_where_they_began(visit):
     assert numbers[2][1] == 17
 
 
-def test_a_block_that_is_not_all_numbers_is_refused_whole_and_decimal_commas_are_read(visit):
-    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(**own(4))
+def test_a_block_that_is_not_all_numbers_is_refused_whole_and_decimal_commas_are_read(look):
+    dashboard = look(**own(4))
     before = dashboard.numbers("W_Q")
     choose(dashboard, "W_Q", 1, 1)
     clipboard(dashboard, "0.5\t1,25\n-2\tx y")
@@ -310,8 +296,8 @@ def test_a_key_after_a_click_acts_on_the_cell_and_on_nothing_else(visit, subtest
             assert dashboard.page.locator("[role=dialog]").count() == 0
 
 
-def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
-    dashboard = visit().open()
+def test_tokens_are_renamed_added_and_deleted_where_they_stand(look):
+    dashboard = look()
     x, y = dashboard.place("X", 1, 0)
     left = dashboard.page.locator(".board-pane[data-stage=X] .board-plot").bounding_box()["x"]
     dashboard.page.mouse.dblclick(left + 12, y)
@@ -328,11 +314,11 @@ def test_tokens_are_renamed_added_and_deleted_where_they_stand(visit):
     for key in ("ArrowUp", "ArrowUp", "Delete"):
         dashboard.page.keyboard.press(key)
     dashboard.wait_for(labels, "w1,cat,w4,dog")
-    assert settings(dashboard.idle()).tokens == ("w1", "cat", "w4", "dog")
+    assert dashboard.idle().settings().tokens == ("w1", "cat", "w4", "dog")
 
 
-def test_a_pane_is_a_grid_that_says_its_active_cell(visit):
-    dashboard = visit().open()
+def test_a_pane_is_a_grid_that_says_its_active_cell(look):
+    dashboard = look()
     choose(dashboard, "X", 2, 3)
     grid = dashboard.page.locator(".board-pane[data-stage=X] [role=grid]")
     names = ("aria-rowcount", "aria-colcount", "aria-readonly")
@@ -350,6 +336,7 @@ def test_a_pane_is_a_grid_that_says_its_active_cell(visit):
     owned = """() => [...document.querySelectorAll('[role=grid] :is(button, input, select, a)')]
         .filter(node => !node.closest('[role=row] > [role=gridcell]')).length"""
     assert dashboard.page.evaluate(owned) == 0
+    dashboard.page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -369,8 +356,8 @@ def test_the_cells_of_one_line_begin_on_one_level(look, width):
     assert all(len(levels) == 1 for levels in lines.values()), lines
 
 
-def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
-    dashboard = visit().open()
+def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(look):
+    dashboard = look()
     small = dashboard.sizes("weights")[0]
     dashboard.tool("weights", "Enlarge")
     box = dashboard.page.locator(".board-body.big").bounding_box()
@@ -383,6 +370,7 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(visit):
         until(dashboard.page.locator(".board-body.big"), "detached")
         assert dashboard.sizes("weights")[0] == small
         dashboard.tool("weights", "Enlarge")
+    dashboard.page.keyboard.press("Escape")
 
 
 def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
@@ -413,8 +401,8 @@ def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
     assert dashboard.page.evaluate(f"{seen}.join()") == "0,3"
 
 
-def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(visit):
-    dashboard = visit().open(example="four-words", mask="causal")
+def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(look):
+    dashboard = look(example="four-words", mask="causal")
     # two corners of a cell: a stroke goes through one of them
     alike = """([i, j]) => {
         const canvas = document.querySelector('[data-stage=masked] .board-canvas')
@@ -431,7 +419,7 @@ def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(
 
 
 def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
-    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+    dashboard = visit(permissions=CLIPBOARD).open()
     said = dashboard.page.locator(".board [role=status]")
     size = """async () => {
         const [item] = await navigator.clipboard.read()
@@ -464,16 +452,16 @@ def test_a_pane_and_the_board_are_copied_as_pictures_or_saved(visit):
     )
 
 
-def test_what_changed_is_marked_unless_less_motion_is_asked_for(visit):
-    dashboard = visit()
-    for motion, marked in (("no-preference", "1"), ("reduce", None)):
+def test_what_changed_is_marked_unless_less_motion_is_asked_for(look):
+    dashboard = look()
+    for typed, motion, marked in (("5", "reduce", None), ("6", "no-preference", "1")):
         dashboard.page.emulate_media(reduced_motion=motion)
-        dashboard.open()
         choose(dashboard, "X", 0, 0)
-        dashboard.page.keyboard.type("5")
+        dashboard.page.keyboard.type(typed)
         dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
         frame = dashboard.page.locator(".board-pane[data-stage=X] .board-plot")
         assert frame.get_attribute("data-changed") == marked
+    dashboard.page.emulate_media(reduced_motion="reduce")
 
 
 def test_nothing_jumps_while_a_page_opens_or_a_number_is_typed(visit):
@@ -523,25 +511,25 @@ def said(dashboard, sentence: str) -> None:
 
 
 def test_panes_glide_to_another_place_unless_less_motion_is_asked_for(visit):
-    dashboard = visit()
-    for motion, glides in (("no-preference", True), ("reduce", False)):
+    dashboard = visit().open()
+    dashboard.page.evaluate(
+        """() => {
+            const { animate } = Element.prototype
+            window.place = stage => document.querySelector(
+              `.board-pane[data-stage=${stage}]`).getBoundingClientRect().top
+            window.begun = 0
+            Element.prototype.animate = function (...how) {
+              const animation = animate.apply(this, how)
+              if (this.contains(document.querySelector('[data-stage=scores]'))) {
+                animation.pause()
+                animation.currentTime = 0
+                window.begun = place('scores')
+                animation.play()
+              }
+              return animation } }"""
+    )
+    for motion, glides in (("reduce", False), ("no-preference", True)):
         dashboard.page.emulate_media(reduced_motion=motion)
-        dashboard.open(example="four-words").page.evaluate(
-            """() => {
-                const { animate } = Element.prototype
-                window.place = stage => document.querySelector(
-                  `.board-pane[data-stage=${stage}]`).getBoundingClientRect().top
-                window.begun = 0
-                Element.prototype.animate = function (...how) {
-                  const animation = animate.apply(this, how)
-                  if (this.contains(document.querySelector('[data-stage=scores]'))) {
-                    animation.pause()
-                    animation.currentTime = 0
-                    window.begun = place('scores')
-                    animation.play()
-                  }
-                  return animation } }"""
-        )
         before = dashboard.page.evaluate("place('scores')")
         dashboard.after(lambda: part(dashboard, "Q, K, V typed themselves"))
         after, begun = dashboard.page.evaluate("[place('scores'), begun]")
@@ -551,6 +539,8 @@ def test_panes_glide_to_another_place_unless_less_motion_is_asked_for(visit):
         assert dashboard.page.evaluate(gliding) == 0
         dashboard.click("weights", 1, 2)
         until(dashboard.page.locator("pre.cell[data-cell='weights,1,2']"))
+        if not glides:
+            dashboard.after(lambda: part(dashboard, "Q, K, V typed themselves"))
 
 
 def test_no_move_shifts_what_stands_on_the_page(visit):
@@ -661,16 +651,17 @@ CALLS = """async name => {
   return [found, tag] }"""
 
 
-@pytest.mark.parametrize("name", ["board", "share"])
-def test_a_call_that_ends_takes_away_what_has_left_the_page_and_nothing_else(visit, name):
+def test_a_call_that_ends_takes_away_what_has_left_the_page_and_nothing_else(visit, subtests):
     """Streamlit ends one where two answers come while a component is fetched, or Back does."""
     dashboard = visit()
     dashboard.page.add_init_script(MODULES)
     dashboard.open()
-    (begun, after_first, after_second), tag = dashboard.page.evaluate(CALLS, name)
-    assert begun == after_first == after_second > 0
-    if name == "board":
-        assert tag == "two"
+    for name in ("board", "share"):
+        with subtests.test(name=name):
+            (begun, after_first, after_second), tag = dashboard.page.evaluate(CALLS, name)
+            assert begun == after_first == after_second > 0
+            if name == "board":
+                assert tag == "two"
 
 
 def test_a_pane_that_has_no_room_for_its_cells_breaks_nothing(visit):

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 from browser.conftest import until
 from safetensors.numpy import save as safetensors
 
@@ -43,24 +42,28 @@ def test_a_file_gives_way_to_the_next_stays_beneath_back_and_can_be_taken_away(v
     until(dashboard.page.locator(PREVIEW, has_text="X, 3 × 4"))
 
 
-@pytest.mark.parametrize("away", ["another part", "another page"])
-def test_a_file_is_gone_once_its_place_was_left(visit, away):
+def test_a_file_is_gone_once_its_place_was_left(visit, subtests):
     dashboard = visit().open()
-    dashboard.upload("one.csv", ONE)
-    until(dashboard.page.locator(PREVIEW))
-    if away == "another part":
-        dashboard.tab("Spread")
-        until(dashboard.page.locator(".st-key-dock_spread"))
-        dashboard.tab("Your data")
-    else:
-        dashboard.choose_page("Conventions")
-        until(dashboard.page.locator("p.intro", has_text="as each framework would answer"))
-        dashboard.choose_page("Explore")
-    until(dashboard.page.get_by_text(NOTHING))
-    assert names(dashboard) == []
+    for away in ("another part", "another page"):
+        with subtests.test(away=away):
+            dashboard.upload("one.csv", ONE)
+            until(dashboard.page.locator(PREVIEW))
+            if away == "another part":
+                dashboard.tab("Spread")
+                until(dashboard.page.locator(".st-key-dock_spread"))
+                dashboard.tab("Your data")
+            else:
+                dashboard.choose_page("Conventions")
+                until(dashboard.page.locator("p.intro", has_text="as each framework would answer"))
+                dashboard.choose_page("Explore")
+            until(dashboard.page.get_by_text(NOTHING))
+            assert names(dashboard) == []
+            until(dashboard.page.locator(PREVIEW), "detached")
 
 
-def test_of_a_checkpoint_of_three_gigabytes_the_first_bytes_are_sent_and_answered(visit, tmp_path):
+def test_the_first_bytes_of_three_gigabytes_are_answered_and_weights_read_by_their_configuration(
+    visit, tmp_path
+):
     part = "model.layers.{}.self_attn.{}_proj.weight"
     names_in_it = [part.format(layer, name) for layer in (7, 8) for name in "qkv"]
     header = {
@@ -85,13 +88,9 @@ def test_of_a_checkpoint_of_three_gigabytes_the_first_bytes_are_sent_and_answere
     assert max(sent) < 2e6
     assert dashboard.page.locator(".chooser-size").inner_text() == "3 GB"
 
-
-def test_a_configuration_chosen_with_its_weights_says_how_they_are_read(visit):
     fused = RNG.standard_normal((3 * 8, 8)).astype(np.float32)
     tensors = {"gpt_neox.layers.0.attention.query_key_value.weight": fused}
     config = {"model_type": "gpt_neox", "num_attention_heads": 2, "hidden_size": 8}
-    dashboard = visit().open()
-    dashboard.tab("Your data")
     kind = "application/octet-stream"
     files = [("config.json", json.dumps(config).encode()), ("vocab.txt", b"a\nb\n")]
     files.append(("model.safetensors", safetensors(tensors)))
@@ -122,6 +121,8 @@ def test_the_chooser_is_opened_with_the_keyboard_and_read_out_by_its_label(visit
     until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 4"))
 
 
+UNREADABLE = """() => {
+  FileReader.prototype.readAsDataURL = () => { throw new Error('it was moved') } }"""
 DROP = """([selector, text]) => {
   const area = document.querySelector(selector), dataTransfer = new DataTransfer()
   dataTransfer.items.add(new File([text], 'dropped.csv'))
@@ -130,23 +131,13 @@ DROP = """([selector, text]) => {
 }"""
 
 
-def test_a_file_is_dropped_on_the_chooser(visit):
+def test_a_file_is_dropped_on_the_chooser_and_stays_before_one_that_cannot_be_read(visit):
     dashboard = visit().open()
     dashboard.tab("Your data")
     until(dashboard.page.locator(".chooser-area"))
     dashboard.page.evaluate(DROP, [".chooser-area", ONE.decode()])
     until(dashboard.page.locator(PREVIEW, has_text="X, 2 × 4"))
     assert names(dashboard) == ["dropped.csv"]
-
-
-UNREADABLE = """() => {
-  FileReader.prototype.readAsDataURL = () => { throw new Error('it was moved') } }"""
-
-
-def test_what_the_browser_cannot_read_is_one_sentence_and_the_file_before_stays(visit):
-    dashboard = visit().open()
-    dashboard.upload("one.csv", ONE)
-    until(dashboard.page.locator(PREVIEW))
     dashboard.page.evaluate(UNREADABLE)
     dashboard.upload("two.csv", TWO)
     until(dashboard.page.locator(".chooser-status", has_text="it was moved"))
@@ -154,7 +145,7 @@ def test_what_the_browser_cannot_read_is_one_sentence_and_the_file_before_stays(
         "This browser cannot read two.csv, as if it were a folder or had changed meanwhile"
         " (it was moved)."
     )
-    assert names(dashboard) == ["one.csv"]
+    assert names(dashboard) == ["dropped.csv"]
 
 
 def test_a_file_of_the_largest_size_arrives_whole(visit, tmp_path):

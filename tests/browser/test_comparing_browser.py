@@ -1,7 +1,6 @@
 """Conventions and Check yours in a real browser, with the worked examples."""
 
 import numpy as np
-import pytest
 from amount import some
 from browser.conftest import until
 
@@ -16,7 +15,7 @@ def settings_of(example: str, mask: str | None):
     return set_mask(settings, mask) if mask else settings
 
 
-def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, subtests):
+def test_conventions_shows_every_sentence_and_hands_the_mask_over_as_asked(visit, subtests):
     dashboard = visit().open("conventions", example="four-words", mask="causal")
     for example in some(EXAMPLES, of=2):
         with subtests.test(example=example):
@@ -28,10 +27,7 @@ def test_conventions_shows_every_sentence_and_the_numbers_of_the_package(visit, 
             hidden = np.where(ours.allowed, ours.weights, np.nan)
             assert np.array_equal(dashboard.numbers("weights_ours"), hidden, equal_nan=True)
             assert np.array_equal(dashboard.numbers("output_ours"), ours.output)
-
-
-def test_conventions_hands_the_mask_over_as_asked(visit):
-    dashboard = visit().open("conventions", example="random-qkv", mask="causal")
+    dashboard.after(lambda: dashboard.turn_to(example="random-qkv", mask="causal"))
     for label, handed in (
         ("as a boolean array", "array"),
         ("as the framework's look-ahead switch", "switch"),
@@ -105,36 +101,13 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][1])
 
 
-def test_what_cannot_be_read_is_refused_in_a_sentence_and_stays_in_the_box(visit):
+def test_what_cannot_be_read_or_used_is_refused_in_a_sentence_and_changes_nothing(visit, tmp_path):
     dashboard = checking(visit)
+    box = dashboard.page.locator(".st-key-set_check_weights textarea")
     fill(dashboard, "weights", "<img src=x onerror=alert(1)>")
     until(dashboard.page.get_by_text("Your weights, line 1 holds no number"))
-    assert (
-        dashboard.page.locator(".st-key-set_check_weights textarea").input_value()
-        == "<img src=x onerror=alert(1)>"
-    )
-
-
-@pytest.mark.parametrize("kind", ["txt", "npy"])
-def test_numbers_come_from_a_file(visit, tmp_path, kind):
-    dashboard, bench = checking(visit, example="random-qkv"), bench_of("random-qkv")
-    file = tmp_path / f"mine.{kind}"
-    if kind == "npy":
-        np.save(file, bench.right["weights"])
-    else:
-        file.write_text(str(bench.right["weights"]))
-    dashboard.page.get_by_text("From a file").click()
-    dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
-    dashboard.page.locator(".st-key-check_use_weights button:enabled").first.click()
-    until(
-        dashboard.page.get_by_text(
-            f"These numbers are right, to {16 if kind == 'npy' else 8} digits."
-        )
-    )
-
-
-def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
-    dashboard = checking(visit)
+    assert box.input_value() == "<img src=x onerror=alert(1)>"
+    fill(dashboard, "weights", "")
     fill(dashboard, "output", "5 7 5 5")
     until(dashboard.page.get_by_text("Your output: the shape is"))
     file = tmp_path / "mine.npy"
@@ -146,14 +119,26 @@ def test_a_file_that_cannot_be_used_changes_nothing(visit, tmp_path):
     assert dashboard.page.locator(".st-key-set_check_output textarea").input_value() == "5 7 5 5"
 
 
-def test_beside_an_array_that_cannot_be_read_the_wanted_one_waits_for_a_yes(visit, tmp_path):
+def test_numbers_come_from_files_and_beside_an_unreadable_array_wait_for_a_yes(visit, tmp_path):
     dashboard, there = checking(visit, example="random-qkv"), bench_of("random-qkv")
-    file = tmp_path / "mine.npz"
-    np.savez(file, weights=there.right["weights"], notes=np.array([["a"]]))
+    files = [tmp_path / name for name in ("mine.txt", "mine.npy", "mine.npz")]
+    files[0].write_text(str(there.right["weights"]))
+    np.save(files[1], there.right["weights"])
+    np.savez(files[2], weights=there.right["weights"], notes=np.array([["a"]]))
     dashboard.page.get_by_text("From a file").click()
-    dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
     press = dashboard.page.locator(".st-key-check_use_weights button:enabled").first
-    press.click()
+
+    def use(file) -> None:
+        dashboard.page.locator(".st-key-check_file input[type=file]").set_input_files(file)
+        until(dashboard.page.locator(".st-key-check_file .chooser-name", has_text=file.name))
+        press.click()
+
+    for file, digits in zip(files[:2], (8, 16), strict=True):
+        use(file)
+        until(dashboard.page.get_by_text(f"These numbers are right, to {digits} digits."))
+    fill(dashboard, "weights", "")
+    until(dashboard.page.get_by_text("These numbers are right, to 16 digits."), "detached")
+    use(files[2])
     until(
         dashboard.page.get_by_text(
             "1 of 2 arrays cannot be read. mine.npz, notes holds text; floats up to float64,"

@@ -71,7 +71,7 @@ def four(name: str) -> np.ndarray:
     return EXAMPLES["four-words"].build().matrices[name].values
 
 
-def test_a_pasted_numpy_printout_becomes_the_example(visit):
+def test_a_pasted_printout_a_range_and_word_vectors_become_the_example(visit):
     dashboard = visit().open()
     with np.printoptions(precision=17, floatmode="unique"):
         dashboard.paste(repr(X))
@@ -84,9 +84,29 @@ def test_a_pasted_numpy_printout_becomes_the_example(visit):
     agrees(dashboard, X=X, **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
     assert "Now on the board: X (3 × 4)." in dashboard.notice()
 
+    # a range of a spreadsheet
+    dashboard.paste(RANGE)
+    until(
+        dashboard.page.locator(".st-key-dock_content p.notice", has_text="The commas are decimal.")
+    )
+    dashboard.use()
+    expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
+    agrees(dashboard, X=np.array(expected), **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
+    assert dashboard.labels("X") == [
+        "der",
+        "Hund",
+        "=SUMME(A1)",
+    ]
 
-def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
-    dashboard = visit().open()
+    # a comma that can mean two things is asked about
+    dashboard.paste("0,5 1,5 2,25 1,0\n2,0 3,25 0,5 1,5")
+    until(dashboard.page.locator(".said", has_text="can be read in two ways").first)
+    assert dashboard.page.locator(".st-key-load_use").count() == 0
+    dashboard.page.get_by_text("decimal: 0,5 is a half").click()
+    dashboard.use()
+    assert dashboard.numbers("X").tolist() == [[0.5, 1.5, 2.25, 1], [2, 3.25, 0.5, 1.5]]
+
+    # an excerpt of GloVe, with its words
     dashboard.paste(GLOVE)
     dashboard.page.get_by_role("textbox", name="Words wanted").fill("the cat sat the .")
     dashboard.page.keyboard.press("Enter")
@@ -103,43 +123,6 @@ def test_a_pasted_glove_excerpt_becomes_the_example_with_its_words(visit):
         X=dashboard.numbers("X"),
         **{f"W_{name}": dashboard.numbers(f"W_{name}") for name in "QKV"},
     )
-
-
-def test_a_pasted_spreadsheet_range_becomes_the_example(visit):
-    dashboard = visit().open()
-    dashboard.paste(RANGE)
-    until(
-        dashboard.page.locator(".st-key-dock_content p.notice", has_text="The commas are decimal.")
-    )
-    dashboard.use()
-    expected = [[0.5, -1.25, 0, 3], [2.75, 0.001, -0.125, 1], [1, 2, 3, 4]]
-    agrees(dashboard, X=np.array(expected), **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
-    assert dashboard.labels("X") == [
-        "der",
-        "Hund",
-        "=SUMME(A1)",
-    ]
-
-
-def test_a_comma_that_can_mean_two_things_is_asked_about(visit):
-    dashboard = visit().open()
-    dashboard.paste("0,5 1,5 2,25 1,0\n2,0 3,25 0,5 1,5")
-    assert "can be read in two ways" in dashboard.notice()
-    assert dashboard.page.locator(".st-key-load_use").count() == 0
-    dashboard.page.get_by_text("decimal: 0,5 is a half").click()
-    dashboard.use()
-    assert dashboard.numbers("X").tolist() == [[0.5, 1.5, 2.25, 1], [2, 3.25, 0.5, 1.5]]
-
-
-def test_an_npz_becomes_the_example(visit):
-    inputs = {"X": X.astype(np.float16)} | {
-        f"W_{name}": RNG.standard_normal((4, 5)).astype(np.float32) for name in "QKV"
-    }
-    dashboard = visit().open()
-    dashboard.upload("mine.npz", npz(**inputs))
-    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_V, 4 × 5"))
-    dashboard.use()
-    agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})
 
 
 def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(visit):
@@ -178,25 +161,6 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
     )
 
 
-def test_q_k_v_and_a_mask_of_the_other_polarity_come_by_slices(visit):
-    stacked = RNG.standard_normal((2, 3, 3, 4))
-    mask = ~np.tri(3, dtype=bool)
-    dashboard = visit().open()
-    dashboard.upload("qkv.npz", npz(Q=stacked[0], K=stacked[1], V=stacked[0], mask=mask))
-    box = dashboard.page.locator(".st-key-set_load_cut_QKV input")
-    box.fill("2")
-    box.press("Enter")
-    for role in "QKV":
-        until(
-            dashboard.page.locator(".st-key-dock_content table.numbers", has_text=f"{role}, 3 × 4")
-        )
-    dashboard.page.locator(".st-key-set_load_true_mask").get_by_role("radio", name="hide").click()
-    until(dashboard.page.locator(".st-key-dock_content p.notice", has_text="True and 1 mean hide"))
-    dashboard.use()
-    assert np.array_equal(dashboard.numbers("K"), stacked[1, 2])
-    assert np.array_equal(np.isnan(dashboard.numbers("weights")), mask)
-
-
 BAD = [
     (
         "words.csv",
@@ -232,7 +196,7 @@ UNREADABLE = (
 )
 
 
-def test_beside_an_array_that_cannot_be_read_the_others_wait_for_a_yes(visit):
+def test_arrays_wait_for_a_yes_beside_an_unreadable_one_and_come_by_slices(visit):
     W_Q = RNG.standard_normal((4, 4))
     mixed = npz(X=X, W_Q=W_Q, W_K=np.array([["a"]]))
     go_on = ".st-key-set_load_others label"
@@ -254,6 +218,32 @@ def test_beside_an_array_that_cannot_be_read_the_others_wait_for_a_yes(visit):
     dashboard.use()
     agrees(dashboard, X=X, W_Q=W_Q, W_K=four("W_K"), W_V=four("W_V"))
 
+    # float16 and float32
+    inputs = {"X": X.astype(np.float16)} | {
+        f"W_{name}": RNG.standard_normal((4, 5)).astype(np.float32) for name in "QKV"
+    }
+    dashboard.upload("mine.npz", npz(**inputs))
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="W_V, 4 × 5"))
+    dashboard.use()
+    agrees(dashboard, **{name: matrix.astype(np.float64) for name, matrix in inputs.items()})
+
+    # Q, K and V by slices, and a mask of the other polarity
+    stacked = RNG.standard_normal((2, 3, 3, 4))
+    mask = ~np.tri(3, dtype=bool)
+    dashboard.upload("qkv.npz", npz(Q=stacked[0], K=stacked[1], V=stacked[0], mask=mask))
+    box = dashboard.page.locator(".st-key-set_load_cut_QKV input")
+    box.fill("2")
+    box.press("Enter")
+    for role in "QKV":
+        until(
+            dashboard.page.locator(".st-key-dock_content table.numbers", has_text=f"{role}, 3 × 4")
+        )
+    dashboard.page.locator(".st-key-set_load_true_mask").get_by_role("radio", name="hide").click()
+    until(dashboard.page.locator(".st-key-dock_content p.notice", has_text="True and 1 mean hide"))
+    dashboard.use()
+    assert np.array_equal(dashboard.numbers("K"), stacked[1, 2])
+    assert np.array_equal(np.isnan(dashboard.numbers("weights")), mask)
+
 
 # ---- out -----------------------------------------------------------------------------------------
 
@@ -262,21 +252,19 @@ MINE: dict[str, str] = {}  # the link of that state, once it was made
 
 
 @pytest.fixture
-def mine(visit):
+def mine(look):
     """A pasted state with a mask, a chosen query and cell: made once, then opened by its link."""
-    dashboard = visit()
     if MINE:
-        dashboard.open(**MINE)
+        dashboard = look(**MINE)
     else:
-        dashboard.open().paste(GLOVE)
+        dashboard = look()
+        dashboard.paste(GLOVE)
         dashboard.use()
         dashboard.menu("set_mask", "look-ahead (causal)")
         dashboard.click("scores", 2, 1)
         dashboard.wait_for("() => location.search.includes('cell')")
         MINE.update(parse_qsl(urlsplit(dashboard.page.url).query))
-    settings, notices = links.read(MINE)
-    assert not notices
-    return dashboard, settings
+    return dashboard, dashboard.settings()
 
 
 def test_the_link_opens_every_stage_identical_in_a_fresh_browser(mine, visit):
@@ -390,12 +378,13 @@ def test_the_report_of_that_state_opens_without_a_network_and_shows_its_numbers(
 def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, visit):
     dashboard, settings = mine
     dashboard.tab("Take it away")
-    other = visit()
+    other = visit().open()
     for label in ("CSV, matrices", "The state as a file"):
         name, content = dashboard.download(
             lambda label=label: dashboard.page.get_by_role("button", name=label, exact=True).click()
         )
-        other.open().upload(name, content)
+        other.upload(name, content)
+        until(other.page.locator(".chooser-name", has_text=name))
         if name.endswith("csv"):
             other.use()
         else:
@@ -406,7 +395,7 @@ def test_the_csv_of_matrices_and_the_state_come_in_again_as_they_went_out(mine, 
         assert ticks[0] == ticks[1] == ["the", "cat", "sat", "."]
 
 
-def test_a_figure_is_saved_at_its_size_with_title_and_caption(mine):
+def test_a_figure_is_saved_at_its_size_with_title_and_caption_in_a_hurry_too(mine):
     dashboard, settings = mine
     dashboard.tab("Take it away")
     page = dashboard.page
@@ -439,6 +428,10 @@ def test_a_figure_is_saved_at_its_size_with_title_and_caption(mine):
     assert float(page_of_pdf.mediabox.width) / 72 * 2.54 == pytest.approx(17.1, abs=0.01)
     assert "My <b>words</b> %{x}" in page_of_pdf.extract_text()
 
+    page.get_by_label("Title", exact=True).fill("In a hurry")  # and nothing pressed
+    texts = ["".join(n.itertext()) for n in ElementTree.fromstring(saved("svg")).iter(SVG + "text")]
+    assert "In a hurry" in texts
+
 
 def test_on_a_phone_the_preview_stands_above_its_settings(visit):
     dashboard = visit(width=390, height=844).open(example="four-words")
@@ -450,20 +443,8 @@ def test_on_a_phone_the_preview_stands_above_its_settings(visit):
     assert preview.bounding_box()["y"] < settings.bounding_box()["y"]
 
 
-def test_a_title_typed_just_before_a_file_is_saved_stands_in_it(visit):
-    dashboard = visit().open(example="four-words")
-    dashboard.tab("Take it away")
-    page = dashboard.page
-    page.locator(".st-key-paper_preview img").wait_for()
-    dashboard.idle()
-    page.get_by_label("Title", exact=True).fill("In a hurry")
-    _, content = dashboard.download(page.get_by_role("button", name="Save as SVG").click)
-    texts = ["".join(n.itertext()) for n in ElementTree.fromstring(content).iter(SVG + "text")]
-    assert "In a hurry" in texts
-
-
-def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(visit):
-    dashboard = visit(permissions=["clipboard-read", "clipboard-write"]).open(example="minus-1e9")
+def test_the_numbers_of_a_stage_go_to_the_clipboard_and_come_back(look):
+    dashboard = look(example="minus-1e9")
     settings = EXAMPLES["minus-1e9"].build()
     dashboard.menu("set_fill", "−∞ (true mask)")
     now = view(replace(settings, fill="-inf"), run(replace(settings, fill="-inf")))

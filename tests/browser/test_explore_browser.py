@@ -49,8 +49,8 @@ def agrees(dashboard, settings) -> None:
         assert np.array_equal(dashboard.numbers(name), matrix, equal_nan=True), name
 
 
-def test_every_example_shows_the_numbers_of_the_package(visit, subtests):
-    dashboard = visit().open(example="four-words", mask="causal")
+def test_every_example_shows_the_numbers_of_the_package(look, subtests):
+    dashboard = look(mask="causal")
     for example in some(EXAMPLES, of=2):
         with subtests.test(example=example):
             dashboard.after(lambda example=example: dashboard.turn_to(example=example))
@@ -140,8 +140,8 @@ def test_the_journey_from_a_typed_number_to_the_downloads(visit):
         assert all(np.array_equal(arrays[stage], getattr(trace, stage)) for stage in COMPUTED)
 
 
-def test_the_address_opens_the_same_view_for_another_visitor(visit):
-    dashboard = visit().open(example="sentence")
+def test_the_address_opens_the_same_view_for_another_visitor(look, visit):
+    dashboard = look(example="sentence")
     dashboard.menu("set_mask", "look-ahead (causal)")
     dashboard.click("weights", 4, 1)
     dashboard.wait_for("() => location.search.includes('cell')")
@@ -185,8 +185,8 @@ def test_view_only_controls_change_no_number(visit):
     same()
 
 
-def test_hovering_a_score_marks_its_query_and_its_key(visit):
-    dashboard = visit().open()
+def test_hovering_a_score_marks_its_query_and_its_key(look):
+    dashboard = look()
     dashboard.hover("scores", 1, 3)
     assert dashboard.page.locator(".board-tip").inner_text().split() == ["w2", "·", "w4", "45"]
     for stage, row in (("Q", 1), ("K", 3)):
@@ -218,8 +218,8 @@ def test_a_redraw_keeps_panes_and_zoom(visit):
     assert dashboard.page.evaluate(f"{plot}.dataset.mine") == "kept"
 
 
-def test_a_slider_obeys_every_key_in_a_quick_row(visit):
-    dashboard = visit().open()
+def test_a_slider_obeys_every_key_in_a_quick_row(look):
+    dashboard = look()
     slider = dashboard.page.locator(".st-key-set_digits input")
     slider.focus()
     for _ in range(5):
@@ -228,8 +228,8 @@ def test_a_slider_obeys_every_key_in_a_quick_row(visit):
     assert slider.input_value() == "7"
 
 
-def test_the_board_works_with_the_keyboard_alone(visit):
-    dashboard = visit().open()
+def test_the_board_works_with_the_keyboard_alone(look):
+    dashboard = look()
     plot = dashboard.page.locator(".board-pane[data-stage=weights] .board-plot")
     plot.focus()
     for key in ("ArrowRight", "ArrowDown"):
@@ -259,8 +259,8 @@ def test_each_heatmap_has_a_text_alternative_and_a_table_twin(visit):
     until(dashboard.page.locator("pre.cell[data-cell='scores,2,3']"))
 
 
-def test_renaming_tokens_leaves_menus_and_numbers_in_order(visit):
-    dashboard = visit().open(query="1")
+def test_renaming_tokens_leaves_menus_and_numbers_in_order(look):
+    dashboard = look(example="four-words", query="1")
     dashboard.click("X", 1, 0).idle()
     dashboard.page.keyboard.press("ArrowLeft")  # onto the label
     dashboard.page.keyboard.type("cat")
@@ -272,8 +272,8 @@ def test_renaming_tokens_leaves_menus_and_numbers_in_order(visit):
     assert dashboard.page.locator("[data-testid=stException]").count() == 0
 
 
-def test_back_undoes_and_a_visit_to_the_other_page_keeps_all(visit):
-    dashboard = visit().open()
+def test_back_undoes_and_a_visit_to_the_other_page_keeps_all(look):
+    dashboard = look()
     dashboard.menu("set_mask", "look-ahead (causal)")
     masked = dashboard.tag()
     dashboard.choose_page("Why √d_k")
@@ -286,8 +286,8 @@ def test_back_undoes_and_a_visit_to_the_other_page_keeps_all(visit):
 
 
 @pytest.mark.parametrize("width", [390, 1440, 1920])
-def test_nothing_on_the_board_is_wider_than_the_page(visit, width, subtests):
-    dashboard = visit(width=width, scheme="dark").open(example="sentence")
+def test_nothing_on_the_board_is_wider_than_the_page(look, width, subtests):
+    dashboard = look(width, example="sentence")
     for scheme in ("dark", "light"):
         with subtests.test(scheme=scheme):
             dashboard.page.emulate_media(color_scheme=scheme)
@@ -317,7 +317,7 @@ def test_hostile_tokens_stay_text(visit):
     assert dashboard.labels("scores")[1] == "<b>b</b>"
 
 
-def test_a_saved_state_opens_for_another_visitor_exactly(visit):
+def test_a_saved_state_opens_for_another_visitor_exactly_and_a_broken_one_changes_nothing(visit):
     dashboard = visit().open(example="batch", item="3")
     dashboard.write("Q", 0, 0, "0.125")
     dashboard.tab("Take it away")
@@ -327,19 +327,16 @@ def test_a_saved_state_opens_for_another_visitor_exactly(visit):
     )
     assert name == "attention_batch_state.json"
     other = visit().open()
+    other.upload("x.json", b'{"attention": "stage by stage", "link": [1]}')
+    other.page.get_by_role("button", name="Open it").click()
+    assert "his is not a state file of this page" in other.notice()
+    agrees(other, EXAMPLES["four-words"].build())
     other.upload(name, content)
+    until(other.page.locator(".chooser-name", has_text=name))
     other.after(lambda: other.page.get_by_role("button", name="Open it").click())
     settings = links.from_file(content)
     assert settings.matrices["Q"].values[3, 0, 0] == 0.125
     agrees(other, settings)
-
-
-def test_a_broken_state_is_one_sentence_and_changes_nothing(visit):
-    dashboard = visit().open()
-    dashboard.upload("x.json", b'{"attention": "stage by stage", "link": [1]}')
-    dashboard.page.get_by_role("button", name="Open it").click()
-    assert "his is not a state file of this page" in dashboard.notice()
-    agrees(dashboard, EXAMPLES["four-words"].build())
 
 
 def test_the_other_page_draws_its_charts_and_its_sliders_redraw_them(visit):
@@ -377,8 +374,8 @@ def test_back_returns_to_the_bare_address_and_to_matrices_no_link_can_hold(visit
     dashboard.wait_for(f"rolled => {TAG} === rolled", rolled)
 
 
-def test_a_pane_that_comes_makes_its_neighbours_fit(visit):
-    dashboard = visit().open()
+def test_a_pane_that_comes_makes_its_neighbours_fit(look):
+    dashboard = look()
     dashboard.menu("set_mask", "look-ahead (causal)")
     for stage in ("scores", "scaled", "mask", "masked", "weights", "output"):
         pane = dashboard.page.locator(f".board-pane[data-stage={stage}] .board-plot").bounding_box()
@@ -466,8 +463,8 @@ def test_twenty_tokens_are_wide_and_only_the_mask_has_no_colour_bar(look):
         assert len(dashboard.sizes(stage)) == dashboard.numbers(stage).size, stage
 
 
-def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
-    dashboard = visit(width=1920).open(**own(EIGHT))
+def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(look):
+    dashboard = look(1920, **own(EIGHT))
     lines = """() => new Set(
     [...document.querySelectorAll('[data-group=attention] .board-pane')]
     .map(n => n.offsetTop)).size"""
@@ -480,8 +477,8 @@ def test_a_narrower_window_wraps_the_panes_and_a_wider_one_unwraps_them(visit):
     written(dashboard, "masked", 64)
 
 
-def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(visit):
-    dashboard = visit().open()
+def test_the_notice_says_when_the_numbers_are_no_longer_the_examples(look):
+    dashboard = look()
     notice = dashboard.page.locator("p.notice")
     assert notice.inner_text().startswith("Notice: Word 4")
     dashboard.menu("set_mask", "look-ahead (causal)")

@@ -1,12 +1,9 @@
 """The way in, as someone new goes it: a sentence, random weights, one cell, the link."""
 
-from urllib.parse import parse_qsl, urlsplit
-
 import numpy as np
 import pytest
-from browser.conftest import Dashboard, until
+from browser.conftest import CLIPBOARD, until
 
-from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
@@ -14,55 +11,28 @@ LABELS = """labels => JSON.stringify(document.querySelector(
   '.board-pane[data-stage=weights] .board-canvas')?.painted?.rows) === JSON.stringify(labels)"""
 
 
-def settings(dashboard):
-    """What the address says."""
-    found, notices = links.read(dict(parse_qsl(urlsplit(dashboard.page.url).query)))
-    assert notices == []
-    return found
-
-
-@pytest.fixture
-def phone(browser, address):
-    """A page that is touched."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    dashboard = Dashboard(context.new_page(), address)
-    yield dashboard
-    context.close()
-    assert dashboard.errors == []
-
-
 def sentence(dashboard):
     return dashboard.page.locator(".st-key-set_sentence input")
 
 
-def test_a_sentence_is_typed_and_its_attention_seen_in_two_actions(visit):
-    dashboard = visit().open(bare=True)
-    sentence(dashboard).fill("A small dog barks.")
+def test_a_sentence_is_typed_weights_are_randomized_and_the_copied_link_opens_them_elsewhere(visit):
+    dashboard = visit(permissions=CLIPBOARD).open(bare=True)
+    sentence(dashboard).fill("the small dog and the cat")
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
-    dashboard.wait_for(LABELS, ["A", "small", "dog", "barks", "."])
-    s = settings(dashboard)
-    assert s.tokens == ("A", "small", "dog", "barks", ".")
+    dashboard.wait_for(LABELS, ["the (1)", "small", "dog", "and", "the (2)", "cat"])
+    s = dashboard.settings()
+    assert s.tokens == ("the", "small", "dog", "and", "the", "cat")
     np.testing.assert_array_equal(dashboard.numbers("weights"), view(s, run(s)).stages["weights"])
 
-
-def test_randomize_is_one_press_and_draws_all_three_weights(visit):
-    dashboard = visit().open(bare=True)
     before = {name: dashboard.numbers(name) for name in ("W_Q", "W_K", "W_V")}
     dashboard.after(
         lambda: dashboard.page.locator(".st-key-randomize button").first.evaluate("b => b.click()")
     )
     for name, old in before.items():
         assert not np.array_equal(dashboard.numbers(name), old)
-    s = settings(dashboard)
+    s = dashboard.settings()
     np.testing.assert_array_equal(dashboard.numbers("W_K"), s.matrices["W_K"].values)
 
-
-def test_the_copied_link_opens_the_same_board_elsewhere(visit):
-    dashboard = visit(permissions=("clipboard-read", "clipboard-write")).open(bare=True)
-    sentence(dashboard).fill("the dog and the cat")
-    dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
     panel = dashboard.page.locator(".share-panel")
     until(panel.get_by_text("The link was copied."))
@@ -133,7 +103,7 @@ def test_on_a_phone_a_finger_finds_examples_and_pages_and_sees_what_an_edit_does
     until(page.locator(".board-input"))
     page.keyboard.type("-9")
     phone.after(lambda: page.keyboard.press("Enter"))
-    s = settings(phone)
+    s = phone.settings()
     assert s.matrices["W_Q"].values[0, 0] == -9
     seen = view(s, run(s)).stages
     largest = seen["weights"][0].argmax()
@@ -156,15 +126,15 @@ def test_on_a_phone_a_token_is_deleted_and_nothing_is_cut(phone):
     until(button, act=tap_the_label)  # a pane that moved meanwhile is tapped again
     phone.after(button.tap)
     phone.wait_for(LABELS, ["the (1)", "cat", "on", "the (2)", "mat"])
-    assert settings(phone.idle()).tokens == ("the", "cat", "on", "the", "mat")
+    assert phone.idle().settings().tokens == ("the", "cat", "on", "the", "mat")
     parts = page.locator(".board-formula > .board-part").all()
     assert len({round(part.bounding_box()["y"] / 12) for part in parts}) == 1
     phone.open("check", ready=".st-key-set_check_plant")
     assert page.locator(".st-key-set_check_plant").bounding_box()["width"] > 300
 
 
-def test_embedded_in_another_page_it_shows_the_same_numbers(visit):
-    dashboard = visit().open(example="four-words", mask="causal")
+def test_embedded_in_another_page_it_shows_the_same_numbers(look, visit):
+    dashboard = look(mask="causal")
     numbers, tag = dashboard.numbers("output"), dashboard.tag()
     link = dashboard.page.url
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
@@ -209,7 +179,7 @@ def test_the_menu_has_one_order_for_eyes_and_keys_and_esc_leaves_a_section(look)
     items = page.locator("[data-testid=stTopNav] :is(a, button):visible").all()
     seen = sorted(items, key=lambda item: item.bounding_box()["x"])
     names = [item.inner_text() for item in seen]
-    assert names == ["Explore", "Learn", "Compare", "Check"]
+    assert names == ["Explore", "Learn", "Compare", "Models", "Check"]
     page.get_by_role("link", name="Explore").focus()
     for name in names[1:]:
         page.keyboard.press("Tab")

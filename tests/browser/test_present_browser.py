@@ -1,8 +1,7 @@
 """Present in a real browser: a stage over the whole window, by keys, fingers and clickers."""
 
 import numpy as np
-import pytest
-from browser.conftest import Dashboard, until
+from browser.conftest import until
 
 from attention.session import links, pair
 from attention.session.examples import EXAMPLES
@@ -115,18 +114,6 @@ def test_without_a_full_screen_it_lies_over_the_page_and_compares_in_one_line(vi
     page.locator(".st-key-set_sentence input").focus()
     keys.type("p")
     assert page.locator(".board.presenting").count() == 0
-
-
-@pytest.fixture
-def phone(browser, address):
-    """A page that is touched."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
-    )
-    dashboard = Dashboard(context.new_page(), address)
-    yield dashboard
-    context.close()
-    assert dashboard.errors == []
 
 
 def swipe(dashboard, across, down):

@@ -205,17 +205,7 @@ def test_large_states_outlive_back_reload_and_a_restart_under_an_open_page(pages
     assert dashboard.page.locator(".said.refused").count() == 0
 
 
-def test_every_page_asks_the_browser_for_a_large_state(visit):
-    dashboard, state = visit().open(), large(3)
-    bring(dashboard, state)
-    for path in ("why", "conventions", "check"):
-        dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
-        until(dashboard.page.locator(".said.flag", has_text="do not fit into a link"))
-        assert dashboard.page.locator(".said.refused").count() == 0, path
-        assert mark(state) in dashboard.page.url
-
-
-def test_a_move_does_not_send_the_matrices_again_unless_the_browser_lost_them(visit):
+def test_no_move_sends_the_matrices_unless_they_are_lost_and_every_page_asks_for_them(visit):
     dashboard, state, frames = visit(), large(4), []
     numbers = links.write_matrix(state.matrices["W_Q"])[-200:].encode()
     dashboard.page.on(
@@ -238,15 +228,28 @@ def test_a_move_does_not_send_the_matrices_again_unless_the_browser_lost_them(vi
     dashboard.page.reload()
     shows(dashboard, before)
     holds(dashboard, state)
+    for path in ("why", "conventions", "check"):
+        dashboard.page.goto(f"{dashboard.address}{path}?example=four-words&partial={mark(state)}")
+        until(dashboard.page.locator(".said.flag", has_text="do not fit into a link"))
+        assert dashboard.page.locator(".said.refused").count() == 0, path
+        assert mark(state) in dashboard.page.url
 
 
-def test_an_unknown_mark_is_one_sentence_and_the_place_to_open_a_saved_state(visit):
-    dashboard = visit().open(example="four-words", partial=mark(large(1)))
+def test_an_unknown_mark_and_another_state_under_a_mark_are_one_sentence_each(visit):
+    one, two = large(1), large(2)
+    dashboard = visit().open(example="four-words", partial=mark(one))
     assert said(dashboard) == [NONE_KEPT + OPEN_SAVED]
     assert dashboard.page.locator(".st-key-load_file").is_visible()
     assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]  # the example's
-    bring(dashboard, large(1))
-    holds(dashboard, large(1))
+    bring(dashboard, one)
+    holds(dashboard, one)
+    bring(dashboard, two)
+    swap = f"""async ([one, two]) => {{ {TABLES} const [states, , over] = await tables('readwrite')
+      states.put(await answer(states.get(two)), one); await over }}"""
+    dashboard.page.evaluate(swap, [mark(one), mark(two)])
+    dashboard.open(example="four-words", partial=mark(one))
+    assert said(dashboard) == [DAMAGED]
+    assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]
 
 
 def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
@@ -263,18 +266,6 @@ def test_a_browser_that_refuses_storage_says_so_and_the_page_works_on(visit):
     slider(dashboard)
     arrived(dashboard, replace(large(1), digits=3))
     holds(dashboard, large(1))
-
-
-def test_another_state_under_a_mark_is_refused(visit):
-    dashboard, one, two = visit().open(), large(1), large(2)
-    bring(dashboard, one)
-    bring(dashboard, two)
-    swap = f"""async ([one, two]) => {{ {TABLES} const [states, , over] = await tables('readwrite')
-      states.put(await answer(states.get(two)), one); await over }}"""
-    dashboard.page.evaluate(swap, [mark(one), mark(two)])
-    dashboard.open(example="four-words", partial=mark(one))
-    assert said(dashboard) == [DAMAGED]
-    assert dashboard.numbers("scores").tolist()[0] == [55, 35, 54, 85]
 
 
 def test_the_newest_fifty_states_stay_and_all_can_be_forgotten(visit):
@@ -422,12 +413,9 @@ def test_the_first_move_of_a_new_session_is_carried_out_whatever_the_control(pag
         until(dashboard.page.locator(panel))
         assert dashboard.page.locator("[data-testid=stException]").count() == 0, address
     assert dashboard.page.locator(".said.refused").count() == 0
-
-
-def test_a_cell_chosen_as_soon_as_the_page_is_connected_again_shows_its_panel(pages):
-    """Before the new session has heard which panel is open."""
-    dashboard = pages().open()
-    dashboard.initialise("W_K")
+    # a cell chosen as soon as the page is connected again shows its panel, before the new session
+    # has heard which panel is open
+    dashboard.idle().initialise("W_K")
     dashboard.idle().page.evaluate(
         """() => {
             const board = document.querySelector('.board-pane[data-stage=weights] .board-plot')
@@ -449,21 +437,7 @@ def test_a_cell_chosen_as_soon_as_the_page_is_connected_again_shows_its_panel(pa
     assert "cell=weights" in dashboard.page.url
 
 
-def test_a_file_that_is_lost_with_the_server_is_said_not_to_be_taken(server, pages):
-    dashboard = pages().open()
-    dashboard.tab("Your data")
-    until(dashboard.page.locator(".st-key-load_file input[type=file]"), "attached")
-    os.kill(server.process.pid, signal.SIGSTOP)
-    file = {"name": "one.csv", "mimeType": "text/csv", "buffer": b"1,2\n3,4\n"}
-    dashboard.page.locator(".st-key-load_file input[type=file]").set_input_files(file)
-    until(dashboard.page.get_by_text("Reading one.csv"))
-    server.kill()
-    until(dashboard.page.get_by_text("so this was not taken"))
-    server.start()
-    connected(dashboard)
-
-
-def test_text_pasted_in_one_session_is_used_in_the_next(pages):
+def test_what_was_pasted_and_a_file_come_into_the_next_session_and_the_file_before_is_gone(pages):
     dashboard = pages().open()
     dashboard.paste("1 2 3 4\n5 6 7 8")
     use = dashboard.page.locator(".st-key-load_use button:enabled").first
@@ -471,14 +445,10 @@ def test_text_pasted_in_one_session_is_used_in_the_next(pages):
     expire(dashboard)
     dashboard.after(lambda: use.evaluate(PRESS))
     assert dashboard.numbers("X").tolist() == [[1, 2, 3, 4], [5, 6, 7, 8]]
-
-
-def test_a_file_is_the_first_move_of_a_new_session_and_the_one_before_is_gone(pages):
-    dashboard = pages().open()
-    dashboard.upload("before.csv", b"1,2,3,4\n5,6,7,8\n")
+    dashboard.upload("before.csv", b"4,3,2,1\n5,6,7,8\n")
     until(dashboard.page.locator(".chooser-name", has_text="before.csv"))
     expire(dashboard)
-    dashboard.upload("first.csv", b"9,8,7,6\n5,4,3,2\n")
+    dashboard.upload("first.csv", b"9,8,7,6\n5,4,3,2\n")  # the first move of this session
     until(dashboard.page.locator(".chooser-name", has_text="first.csv"))
     dashboard.use()
     assert dashboard.numbers("X").tolist() == [[9, 8, 7, 6], [5, 4, 3, 2]]
@@ -486,37 +456,30 @@ def test_a_file_is_the_first_move_of_a_new_session_and_the_one_before_is_gone(pa
     until(dashboard.page.locator(".chooser-name"), "detached")
 
 
-def test_a_click_on_the_board_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
-    dashboard = pages().open()
-    server.kill()
-    connected(dashboard, False)
-    cell(dashboard)
-    said = dashboard.page.locator(".board [role=status]")
-    until(said)
-    assert (
-        said.inner_text() == "The server cannot be reached just now, so this was not taken. "
-        "Try again when it is back."
-    )
-    server.start()
-    connected(dashboard)
-    cell(dashboard)
-    dashboard.wait_for("() => location.search.includes('cell=')")
-    assert said.is_hidden()
-
-
-def test_a_file_chosen_while_the_server_is_away_is_said_not_to_be_taken(pages, server):
+def test_while_the_server_is_away_files_and_clicks_are_said_not_to_be_taken(pages, server):
     dashboard = pages().open()
     dashboard.tab("Your data")
     until(dashboard.page.locator(".chooser-area"))
     dashboard.idle()
-    server.kill()
+    os.kill(server.process.pid, signal.SIGSTOP)
+    dashboard.upload("lost.csv", b"1,2\n3,4\n")
+    until(dashboard.page.get_by_text("Reading lost.csv"))
+    server.kill()  # under a file that it was given
+    of_file, of_click = map(dashboard.page.locator, (".chooser-status", ".board [role=status]"))
+    until(of_file.get_by_text("so this was not taken"))
     connected(dashboard, False)
+    of_file.evaluate("node => node.replaceChildren()")
     dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
-    said = dashboard.page.locator(".chooser-status")
-    sentence = "The server cannot be reached just now, so this was not taken."
-    until(dashboard.page.locator(".chooser-status", has_text=sentence))
+    away = "The server cannot be reached just now, so this was not taken."
+    until(dashboard.page.locator(".chooser-status", has_text=away))
+    cell(dashboard)
+    until(of_click)
+    assert of_click.inner_text() == f"{away} Try again when it is back."
     server.start()
     connected(dashboard)
     dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
     until(dashboard.page.locator(".chooser-name", has_text="one.csv"))
-    assert said.is_hidden()
+    assert of_file.is_hidden()
+    cell(dashboard)
+    dashboard.wait_for("() => location.search.includes('cell=')")
+    assert of_click.is_hidden()

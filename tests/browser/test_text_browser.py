@@ -97,7 +97,7 @@ def stranger(visit, address):
     assert dashboard.calm() == []
 
 
-def test_explore_shows_every_token_as_typed_in_every_part(stranger):
+def test_explore_shows_every_token_as_typed_in_every_part_and_in_a_figure(stranger):
     page = stranger.open(**stranger.link).page
     assert links.read(stranger.link)[1] == []
     for i in some(range(len(HOSTILE)), of=3):
@@ -122,6 +122,27 @@ def test_explore_shows_every_token_as_typed_in_every_part(stranger):
     # a list that was open when the page was drawn anew is opened again
     until(page.get_by_role("option").first, act=open_list)
     assert page.get_by_role("option").all_inner_texts()[0] == HOSTILE[0]
+    page.keyboard.press("Escape")
+    until(page.get_by_role("option").first, "detached")
+
+    # and so does a figure with a title and a caption of this kind
+    stranger.tab("Take it away")
+    page.locator(".st-key-paper_preview img").wait_for()
+    height = page.get_by_role("spinbutton", name="Height at most, in cm")
+    height.fill("100")
+    height.press("Enter")
+    said = f"{HOSTILE[0]} again: " + " ".join(HOSTILE[1:8])
+    for label, most in (("Title", 200), ("Caption", 2000)):
+        stranger.write_on_figure(label, said[:most])
+    stranger.idle()
+    _, drawing = stranger.download(lambda: page.get_by_role("button", name="Save as SVG").click())
+    assert stranger.calm() == []
+    page.goto("about:blank")
+    page.set_content(drawing.decode())  # as a page that embeds it would
+    assert stranger.calm() == []
+    texts = " ".join(page.locator("svg text").all_text_contents())
+    for token in (HOSTILE[0], HOSTILE[2], HOSTILE[8], HOSTILE[9]):
+        assert token[:13] in texts
 
 
 @pytest.mark.parametrize("path", ["why", "conventions", "check"])
@@ -142,27 +163,6 @@ def test_the_other_pages_show_them_as_text(stranger, path):
             HOSTILE[0] in page.locator("table.words").first.inner_text()
             or page.locator(".board-pane").count()
         )
-
-
-def test_titles_captions_and_figures_hold_them_as_text(stranger, visit):
-    page = stranger.open(**stranger.link).page
-    stranger.tab("Take it away")
-    page.locator(".st-key-paper_preview img").wait_for()
-    height = page.get_by_role("spinbutton", name="Height at most, in cm")
-    height.fill("100")
-    height.press("Enter")
-    said = f"{HOSTILE[0]} again: " + " ".join(HOSTILE[1:8])
-    for label, most in (("Title", 200), ("Caption", 2000)):
-        stranger.write_on_figure(label, said[:most])
-    stranger.idle()
-    _, drawing = stranger.download(lambda: page.get_by_role("button", name="Save as SVG").click())
-    assert stranger.calm() == []
-    page.goto("about:blank")
-    page.set_content(drawing.decode())  # as a page that embeds it would
-    assert stranger.calm() == []
-    texts = " ".join(page.locator("svg text").all_text_contents())
-    for token in (HOSTILE[0], HOSTILE[2], HOSTILE[8], HOSTILE[9]):
-        assert token[:13] in texts
 
 
 def test_the_zip_holds_all_of_it_as_text_and_its_report_draws_calmly_without_a_network(

@@ -28,8 +28,8 @@ from attention import (
 )
 from attention.exports.paper import to_bytes
 from attention.figures.panes import panes
+from attention.figures.paper import panels_of, plain
 from attention.figures.paper_drawing import SMALLEST, colour_map
-from attention.figures.paper_panels import panels_of, plain
 from attention.figures.paper_sheet import settings
 from attention.limits import BadInput
 from attention.numbers import rounded
@@ -148,7 +148,7 @@ def test_panels_made_of_heatmaps_hold_the_same_numbers_and_hide_the_same_cells(b
     V[2, 1] = broken
     given = scaled_dot_product_attention(Q, K, V, allowed=causal(6, 6))
     view = View.of(given, tokens=WORDS)
-    found = panels_of(panes(view), [""] * len(view.stages), Paper())
+    found = panels_of(panes(view), Paper())
     for panel, (name, matrix) in zip(found, view.stages.items(), strict=True):
         hidden = np.zeros(matrix.shape, bool)
         if name in ("mask", "masked", "weights"):
@@ -257,6 +257,17 @@ def test_without_titles_of_axes_the_cells_stay_as_large_and_the_figure_is_lower(
     sides = [panels(settled(one))[0].bbox.width for one in (with_titles, without)]
     assert sides[0] == pytest.approx(sides[1])
     assert without.get_figheight() < with_titles.get_figheight()
+
+
+def test_heads_stand_below_each_other_and_their_bar_beside_them_all():
+    """Labels of the last line that are wider than a cell move none of its heads."""
+    figure = paper_figure(trace(16, heads=12), heads=None, paper=Paper(numbers=False))
+    places = [axes.get_position() for axes in panels(figure)]
+    (bar,) = (axes.get_position() for axes in figure.axes if axes not in panels(figure))
+    lefts, lows = ({round(end, 9) for end in side} for side in np.transpose([p.p0 for p in places]))
+    assert len(lefts) * len(lows) == 12 and len(lows) > 1
+    assert all(place.x1 < bar.x0 for place in places)
+    assert (bar.y0, bar.y1) == pytest.approx((min(lows), max(place.y1 for place in places)))
 
 
 def test_four_heads_on_a_slide_name_all_words():

@@ -34,7 +34,8 @@ from models.families import (  # noqa: E402
 from torch import nn  # noqa: E402
 
 import attention  # noqa: E402
-from attention.models.snippet import SNIPPET  # noqa: E402
+from attention.models.snippet import LINES, SNIPPET  # noqa: E402
+from attention.models.survey import words_of  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 EACH = [(name, way) for name, (_, _, ways) in FAMILIES.items() for way in ways]
@@ -229,6 +230,8 @@ def test_steps_of_generate_with_a_cache_and_cross_attention(way):
     assert [each.name for each in taken] == ["layers.1", "layers.1.call.2"]
     assert [each.Q.shape[1:3] for each in taken] == [(2, 6), (2, 1)]
     assert taken.at(1, 2).K.shape[2] == 8 and taken[1].heads == (1, 2)
+    taken.tokens = [f"t{k}" for k in range(10)]
+    assert words_of(taken, taken.at(1, 2), 0)[0] == ("t7",)
     assert attention.verify(taken).agrees
     with attention.capture(model, layers=0) as taken:
         model.generate(IDS, **options, cache_implementation="static")
@@ -270,6 +273,7 @@ def test_layers_heads_and_queries_are_chosen_and_verified_all_the_same(tmp_path)
     taken.save(tmp_path / "run.safetensors")
     again = attention.Taken.load(tmp_path / "run.safetensors")
     assert repr(again) == repr(taken) and again.tokens == WORDS
+    assert words_of(again, again.calls[0], 0) == (tuple(WORDS[4:6]), tuple(WORDS[2:6]))
     for wrong, sentence in (
         ({"heads": [4]}, "heads asks for head 4; this attention has 4 heads, counted from 0."),
         ({"layers": [7]}, r"Nothing that was chosen was called: the layers are 0 \(layers.0"),
@@ -315,6 +319,25 @@ def test_the_snippet_writes_what_verify_reads(name, way, tmp_path, monkeypatch):
     for mine, theirs in zip(taken, attention.Taken.load("run.safetensors"), strict=True):
         for part in "QKV":
             np.testing.assert_array_equal(getattr(mine, part), getattr(theirs, part))
+
+
+def test_the_ten_lines_of_the_documentation_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    drawn = []
+    monkeypatch.setattr(attention, "figure", lambda *given, **more: drawn.append((given, more)))
+
+    class Tokenizer:
+        def convert_ids_to_tokens(self, ids):
+            return WORDS[: len(ids)]
+
+    more = {"num_hidden_layers": 4, "num_attention_heads": 8, "hidden_size": 32}
+    kind, settings, _ = FAMILIES["BERT"]
+    model = made(kind, settings | more, "sdpa")
+    named = {"torch": torch, "tokenizer": Tokenizer(), "model": model, "inputs": inputs(kind)}
+    exec(LINES, named)
+    assert "8 heads, " in capsys.readouterr().out and len(drawn) == 1
+    trace = attention.Taken.load("run.safetensors")[3].trace(item=0, head=5)
+    np.testing.assert_array_equal(drawn[0][0][0].weights, trace.weights)
 
 
 def test_without_torch_it_says_where_it_is_run(monkeypatch):

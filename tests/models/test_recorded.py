@@ -14,7 +14,7 @@ import pytest
 
 import attention
 from attention.limits import BadInput
-from attention.models.snippet import SNIPPET
+from attention.models.snippet import LINES, SNIPPET
 from attention.models.taken import Call, Taken, checked_tokens
 from attention.readers import array_files
 
@@ -228,9 +228,21 @@ def test_tokens_are_words():
 
 def test_the_documentation_has_the_snippet_and_a_row_for_each_family_with_versions():
     assert f"```python\n{SNIPPET}```" in DOCS
-    assert len(SNIPPET.splitlines()) <= 40 and max(map(len, SNIPPET.splitlines())) <= 100
+    assert f"```python\n{LINES}```" in DOCS and len(LINES.splitlines()) <= 11
+    assert len(SNIPPET.splitlines()) <= 36 and max(map(len, SNIPPET.splitlines())) <= 100
     table = DOCS.split("<!-- recorded -->")[1]
     assert re.search(r"torch [\d.+cpu]+, transformers [\d.]+, NumPy", table)
     for file in FILES:
         assert f"| {Taken.load(file).model} |" in table
     assert "| no |" not in table
+
+
+def test_what_the_ten_lines_do_after_the_model_ran_needs_no_torch(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Q = np.random.default_rng(0).normal(size=(1, 8, 6, 4))
+    call = Call(3, 0, "layer.3", Q, Q, Q, Q, 0.5, dtype="float64")
+    taken = Taken("mine", calls=[replace(call, output=call.trace().output)])
+    named = {"attention": attention, "taken": taken, "words": recorded("bert").tokens}
+    exec(LINES.split("model(**inputs)\n")[1], named)
+    assert attention.verify("run.safetensors").agrees
+    np.testing.assert_array_equal(named["trace"].Q, Q[0, 5])

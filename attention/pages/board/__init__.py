@@ -28,6 +28,7 @@ CLIPBOARD = (_HERE.parent / "clipboard.js").read_text()
 SCRIPTS = (
     "text",
     "fit",
+    "scales",
     "shades",
     "paint",
     "edits",

@@ -1,32 +1,10 @@
 // Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places`
 // says where, and `pane.view` which rows and columns, once Plotly has zoomed in.
 
-const STEPS = 256 // of a colour scale
 const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
 const APART = 6 // px between the strokes through hidden cells
 const MANY = 4096 // cells: more than this are not marked one by one
-
-const rgb = colour => [1, 3, 5].map(k => parseInt(colour.slice(k, k + 2), 16))
-const scales = new Map() // the colours of a scale, in STEPS
-
-const colours = scale => {
-  const key = scale.join()
-  if (!scales.has(key)) {
-    const table = Array.from({ length: STEPS + 1 }, (_, k) => {
-      const share = k / STEPS
-      const after = Math.max(
-        1,
-        scale.findIndex(([at]) => at >= share)
-      )
-      const [[from, first], [to, second]] = [scale[after - 1], scale[after]]
-      const [a, b] = [rgb(first), rgb(second)]
-      return a.map((value, c) => value + ((b[c] - value) * (share - from)) / (to - from))
-    })
-    scales.set(key, table)
-  }
-  return scales.get(key)
-}
 
 // A canvas of this size in CSS pixels, sharp on this screen, and empty.
 const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {

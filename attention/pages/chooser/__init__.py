@@ -91,6 +91,12 @@ def forget(key: str) -> None:
     state.set_page_value(_chosen(key), (0, ()))
 
 
+def taken_away(key: str) -> bool:
+    """Whether the person chose files here and then took them away."""
+    turn, files = state.page_value(_chosen(key), (0, ()))
+    return bool(turn) and not files
+
+
 def _chosen(key: str) -> str:
     return f"{key}_chosen"
 

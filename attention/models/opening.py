@@ -1,0 +1,95 @@
+"""A capture as a stranger's file: every size is compared with a bound before anything is made."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from attention.limits import (
+    MAX_ARRAYS,
+    MAX_CAPTURED_CELLS,
+    MAX_CAPTURED_HEADS,
+    MAX_HEADER,
+    MAX_RANK,
+    BadInput,
+)
+from attention.models.taken import ARRAYS, FORMAT, Taken, header_of
+
+WEIGHTS = "holds a model’s weights and no capture; “Your data” on Explore opens them"
+
+
+def opened(content: bytes, where: str) -> Taken:
+    """The capture in a file; one sentence where it is another, damaged, or more than is drawn.
+
+    >>> opened(b"", "run.safetensors")
+    Traceback (most recent call last):
+        ...
+    attention.limits.BadInput: run.safetensors is no .safetensors file, or cut off.
+    """
+    try:
+        header, about, _ = header_of(content, where, MAX_HEADER)
+    except BadInput:
+        if _is_checkpoint(content):
+            raise BadInput(f"{where} {WEIGHTS}.") from None
+        raise
+    try:
+        heads, cells = _sizes(header, about)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise BadInput(f"{where} is a damaged capture.") from None
+    for count, most, word in (
+        (len(header), MAX_ARRAYS, "arrays"),
+        (heads, MAX_CAPTURED_HEADS, "heads of all layers, calls and items"),
+        (cells, MAX_CAPTURED_CELLS, "weights of all heads"),
+    ):
+        if count > most:
+            raise BadInput(
+                f"{where} holds {count:,} {word}; at most {most:,} are shown. Choose layers=,"
+                " heads=, queries= or calls= of capture, or attention.verify in Python."
+            )
+    taken = Taken.of_bytes(content, where)
+    if not taken.calls:
+        raise BadInput(f"{where} is a capture of nothing.")
+    return taken
+
+
+def _is_checkpoint(content: bytes) -> bool:
+    """Whether it begins as a .safetensors without anything of ours."""
+    length = int.from_bytes(content[:8], "little")
+    start = content[8 : 8 + min(length, MAX_HEADER)]
+    return 0 < length <= len(content) - 8 and start[:2] == b'{"' and FORMAT.encode() not in start
+
+
+def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int]:
+    """How many heads there are, and how many weights, by the header alone."""
+    heads = cells = 0
+    for name in about["layers"]:
+        b, h, n_q, d_k = _shape(header, f"{name}.Q")
+        _, _, n_k, d_v = _shape(header, f"{name}.V")
+        if min(b, h, n_q, n_k, d_k, d_v) < 1:
+            raise ValueError(name)
+        heads, cells = heads + b * h, cells + b * h * n_q * n_k
+        scores = (b, h, n_q, n_k)
+        for mask in ("mask", "allowed", "bias"):  # each fits by itself, so together they do
+            if f"{name}.{mask}" in header:
+                sides = _shape(header, f"{name}.{mask}")
+                if any(side not in (1, most) for side, most in zip(sides, scores, strict=True)):
+                    raise ValueError(mask)
+    known = {f"{name}.{array}" for name in about["layers"] for array in (*ARRAYS, "mask")}
+    if set(header) - known or any(math.prod(_rank(entry)) < 0 for entry in header.values()):
+        raise ValueError("another array")
+    return heads, cells
+
+
+def _shape(header: dict[str, Any], name: str) -> tuple[int, ...]:
+    """The four axes of an array."""
+    shape = _rank(header[name])
+    if len(shape) != MAX_RANK:
+        raise ValueError(name)
+    return shape
+
+
+def _rank(entry: dict[str, Any]) -> tuple[int, ...]:
+    shape = tuple(entry["shape"])
+    if len(shape) > MAX_RANK or not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError("a shape")
+    return shape

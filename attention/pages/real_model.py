@@ -1,0 +1,425 @@
+"""Real model: a capture's heads as small maps, each with its proof; one opens on Explore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attention.figures import across
+from attention.figures.maps import SmallMap, small_map
+from attention.figures.shades import BY_ROOT
+from attention.limits import MAX_DRAWN, MAX_MAPS, BadInput
+from attention.models import examples
+from attention.models.opening import opened
+from attention.models.snippet import LINES, SNIPPET
+from attention.models.survey import MEASURES, Head, Survey, survey, words_of
+from attention.models.taken import Call
+from attention.numbers import number
+from attention.pages import board, chooser, maps, navigation, paper, parts, state
+from attention.pages.chooser import ChosenFile
+from attention.readers.other_files import OtherKind
+from attention.session import captured
+from attention.session.about import About
+
+FILE = "model_file"
+WANTED = f"What taken.save or the lines below have written; {chooser.AT_MOST}"
+OPENED = "model_opened"  # the survey that stands, and the file or example it is of
+GO = "model_go"  # to Explore, once this run begins
+MOST_SAID = 3  # layers that do not agree of which all is said
+EVERY = "every"
+ORDERS = ("by layer", "by this number")
+
+
+# ---- what is open --------------------------------------------------------------------------------
+
+
+def standing() -> tuple[object, Survey | None]:
+    """What is open: the file or the name of an example, and its survey."""
+    return state.page_value(OPENED, (None, None))
+
+
+def open_file(file: ChosenFile) -> None:
+    """The file in place of what was open; where it is none, a sentence, and all stays."""
+    if standing()[0] == file:
+        return
+    with st.spinner("Every head is computed again …", show_time=True):
+        found = survey(opened(file.content(), file.name))
+    stand(file, found)
+
+
+def open_example(name: str) -> None:
+    state.control_moved()
+    chooser.forget(FILE)
+    stand(name, survey(examples.load(name)))
+
+
+def close() -> None:
+    state.control_moved()
+    chooser.forget(FILE)
+    stand(None, None)
+
+
+def stand(key: object, found: Survey | None) -> None:
+    state.set_page_value(OPENED, (key, found))
+    for name, first in (("layer", EVERY), ("head", EVERY), ("item", 0), ("part", 1)):
+        state.set_page_value(f"model_{name}", first)
+    state.set_page_value("model_maps", {})
+
+
+def to_data() -> None:
+    state.control_moved()
+    state.choose("below", state.DATA)
+    state.set_page_value(GO, True)
+
+
+def the_sources() -> None:
+    """The chooser and the examples; what was chosen is opened."""
+    left, right = st.columns([3, 4], gap="small", vertical_alignment="center")
+    problem = None
+    with left:
+        files = chooser.show(FILE, "Open a capture (.safetensors), or drop it here", WANTED)
+        try:
+            if files:
+                open_file(files[0])
+            elif chooser.taken_away(FILE) and isinstance(standing()[0], ChosenFile):
+                stand(None, None)
+        except BadInput as found:
+            problem = found
+    with right:
+        parts.note("Or a trained model that comes with the page:")
+        with st.container(horizontal=True, gap="small"):
+            for name, example in examples.CAPTURES.items():
+                state.button(
+                    example.title,
+                    f"model_example_{name}",
+                    open_example,
+                    (name,),
+                    type="primary" if standing()[0] == name else "secondary",
+                    help=" ".join(example.sentences),
+                )
+            if standing()[1]:
+                state.button("Close", "model_close", close, help="Takes it off this page.")
+    if problem is None:
+        return
+    parts.message_box("refused", state.capital(str(problem)))
+    if isinstance(problem, OtherKind) and problem.code:
+        st.code(problem.code, language="python", wrap_lines=True)
+    if state.DATA in str(problem):
+        help = "Goes to Explore, where files of weights are opened."
+        state.button("Go to Your data", "model_data", to_data, help=help)
+
+
+# ---- the proof -----------------------------------------------------------------------------------
+
+
+def the_proof(found: Survey) -> None:
+    """One sentence for all heads, and what is not as it should be."""
+    taken, proof = found.taken, found.verification
+    layers = len({head.layer for head in found.heads})
+    counted = f"{_count(len(found.heads), 'head')} of {_count(layers, 'layer')}"
+    counted += f", {len(proof.calls)} calls" * (len(proof.calls) > layers)
+    counted += f", {found.items} items" * (found.items > 1)
+    kinds = " and ".join(dict.fromkeys(call.dtype for call in taken))
+    model = f"{taken.model or 'A model'}: {counted}, computed again in float64."
+    wrong = [one for one in proof.calls if not one.agrees]
+    if wrong:
+        parts.message_box(
+            "refused",
+            f"{model} {len(wrong)} of {_count(len(proof.calls), 'call')} give another output than"
+            f" the model’s own, beyond what {kinds} explains.",
+        )
+        for one in wrong[:MOST_SAID]:
+            parts.message_box("plain", str(one))
+        if len(wrong) > MOST_SAID:
+            names = ", ".join(one.call.name for one in wrong[MOST_SAID : MOST_SAID + 20])
+            parts.message_box("plain", f"And so do others: {names}.")
+    else:
+        share = max(one.share for one in proof.calls)
+        part = f"at most {share:.0%}" if share >= 0.01 else "under 1%"
+        parts.message_box(
+            "understood",
+            f"{model} Each output is equal to the model’s own to {number(proof.difference, 1)},"
+            f" {part} of what rounding in {kinds} explains.",
+        )
+    if taken.missed:
+        parts.message_box("flag", f"Not captured: {', '.join(taken.missed[:20])}.")
+    notes = dict.fromkeys(note for call in taken for note in call.notes)
+    for note in list(notes)[:MOST_SAID]:
+        parts.message_box("flag", f"Note: {note}.")
+    left = dict.fromkeys(word for call in taken for word in captured.left_behind(call))
+    if left:
+        parts.message_box(
+            "flag",
+            f"Layers here have a {', a '.join(left)}. Maps and proof count it in; Explore has no"
+            " control for it yet, so a head opens there without, and says how far that is off.",
+        )
+
+
+def _count(many: int, word: str) -> str:
+    return f"{many:,} {word}{'s' * (many != 1)}"
+
+
+# ---- the maps ------------------------------------------------------------------------------------
+
+
+def name_of(head: Head) -> str:
+    return f"layer {head.layer}, head {head.number}" + f", call {head.call}" * bool(head.call)
+
+
+def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, bool]:
+    """The heads that are wanted, in their order; the measure under them; whether it sorts them."""
+    with row:
+        measure = state.page_control(
+            st.segmented_control,
+            "Number under each map",
+            "model_measure",
+            "entropy",
+            options=list(MEASURES),
+            required=True,
+            format_func=lambda name: MEASURES[name].label,
+            help="What is said of each head’s weights.",
+        )
+        order = state.page_control(
+            st.segmented_control,
+            "Order",
+            "model_order",
+            ORDERS[0],
+            options=ORDERS,
+            required=True,
+            help="By layer and head, or the most striking number first.",
+        )
+        item = 0
+        if found.items > 1:
+            item = _select("Item", "item", 0, range(found.items), lambda k: item_name(found, k))
+        layers = list(dict.fromkeys(head.layer for head in found.heads))
+        numbers = sorted({head.number for head in found.heads})
+        layer = _select("Layer", "layer", EVERY, [EVERY, *layers])
+        number = _select("Head", "head", EVERY, [EVERY, *numbers])
+    heads = [
+        head
+        for head in found.heads
+        if head.item == item and layer in (EVERY, head.layer) and number in (EVERY, head.number)
+    ]
+    by_number = order == ORDERS[1]
+    if by_number:
+        sign = -1 if MEASURES[measure].largest_first else 1
+
+        def place(head: Head) -> tuple[bool, float]:
+            value = head.measures[measure]
+            return value is None, 0.0 if value is None else sign * value
+
+        heads.sort(key=place)
+    return heads, measure, by_number
+
+
+def _select(label: str, name: str, first: Any, options: Any, said: Any = str) -> Any:
+    return state.page_control(
+        st.selectbox,
+        label,
+        f"model_{name}",
+        first,
+        options=list(options),
+        format_func=said,
+        width=150,
+        help="Counted from 0, as the model and capture do." if first == EVERY else "Of the batch.",
+    )
+
+
+def item_name(found: Survey, item: int) -> str:
+    words = words_of(found.taken, found.taken.calls[0], item)[1]
+    return f"{item + 1}: {' '.join(words)}"
+
+
+def the_maps(found: Survey) -> None:
+    row = st.container(horizontal=True)
+    heads, measure, by_number = chosen_heads(found, row)
+    said, shown = MEASURES[measure].sentence, heads
+    if len(heads) > MAX_MAPS:
+        last = -(-len(heads) // MAX_MAPS)
+        with row:
+            part = state.page_control(
+                st.selectbox,
+                f"{MAX_MAPS} maps at a time",
+                "model_part",
+                1,
+                options=range(1, last + 1),
+                format_func=lambda k: f"{(k - 1) * MAX_MAPS + 1}–{min(k * MAX_MAPS, len(heads))}",
+                width=150,
+                help="Which of the heads, in this order.",
+            )
+        shown = heads[(part - 1) * MAX_MAPS : part * MAX_MAPS]
+        said = f"{len(shown)} of {len(heads):,} heads. {said}"
+    parts.note(f"{said} {BY_ROOT} Press a map to go through that head on Explore.")
+    drawn = drawn_maps(found, shown)
+    alone = len({head.place for head in shown}) == len(shown)  # one of each layer
+    if by_number or alone:
+        title = "In every layer"
+        if by_number:
+            ending = "largest first" if MEASURES[measure].largest_first else "smallest first"
+            title = f"Layer · head by {MEASURES[measure].label}, {ending}"
+        groups = [maps.Group(title, "", [_button(h, drawn, measure, True) for h in shown])]
+    else:
+        groups = [
+            maps.Group(
+                *_heading(found, place), [_button(h, drawn, measure, False) for h in of_call]
+            )
+            for place, of_call in groupby(shown, lambda head: head.place)
+        ]
+    maps.show("model_maps", groups, press)
+
+
+def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int], SmallMap]:
+    """The maps of these heads; those of the last run are not made again."""
+    kept, drawn = state.page_value("model_maps", {}), {}
+    for head in heads:
+        key = head.place, head.item, head.head
+        if key not in kept:
+            trace = found.taken.calls[head.place].trace(head.item, head.head)
+            kept[key] = small_map(trace.weights, trace.allowed)
+        drawn[key] = kept[key]
+    state.set_page_value("model_maps", drawn)
+    return drawn
+
+
+def _heading(found: Survey, place: int) -> tuple[str, str]:
+    one = found.verification.calls[place]
+    call = one.call
+    title = f"Layer {call.layer}" + f", call {call.call}" * bool(call.call)
+    difference = number(one.difference, 1)
+    proof = f"equal to the model to {difference}, as {call.dtype} explains"
+    proof = proof if one.agrees else f"differs from the model by {difference}"
+    sizes = f"{call.Q.shape[2]} × {call.K.shape[2]}, d_k {call.Q.shape[3]}"
+    return title, " · ".join(filter(None, (proof, sizes, call.module)))
+
+
+def _button(head: Head, drawn: dict, measure: str, whole: bool) -> maps.Button:
+    """A map with its number and its proof."""
+    value, difference = head.measures[measure], head.measures["difference"]
+    apart = "∞" if difference is None else number(difference, 1)
+    proof = f"= model to {apart}" if head.agrees else f"off by {apart}"
+    lines = [proof]
+    if measure != "difference":
+        lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
+    equal = f"equal to the model to {apart}" if head.agrees else f"off the model by {apart}"
+    says = "; ".join([*lines[:-1], equal])
+    short = f"layer {head.layer} · {head.number}" + f", call {head.call}" * bool(head.call)
+    return maps.Button(
+        f"{head.place} {head.item} {head.head}",
+        drawn[head.place, head.item, head.head],
+        short if whole else f"head {head.number}",
+        tuple(lines),
+        f"{name_of(head)}: {says}. Opens on Explore.",
+        not head.agrees,
+    )
+
+
+def press(sent: object) -> None:
+    """Put the head of a map on Explore's board, and go there."""
+    found, pressed = standing()[1], sent.get("id") if isinstance(sent, dict) else None
+    here = {f"{head.place} {head.item} {head.head}": head for head in found.heads} if found else {}
+    if found is None or not isinstance(pressed, str) or pressed not in here:
+        return
+    head, taken = here[pressed], found.taken
+    call = taken.calls[head.place]
+
+    def act(settings: Any) -> Any:
+        new = captured.with_head(settings, taken, call, head.item, head.head)
+        state.remark(arrival(head, call, found))
+        return new
+
+    state.change(act)
+    if not state.sentences()[0] and not state.changes_wait():
+        state.set_page_value(GO, True)
+
+
+def arrival(head: Head, call: Call, found: Survey) -> str:
+    """What is said on Explore of a head that came."""
+    name = f"{name_of(head).capitalize()}, of {found.taken.model or 'a model'}"
+    difference = head.measures["difference"]
+    if difference is None or not head.agrees:
+        return f"{name}: its output is not the model’s own."
+    return (
+        f"{name}, counted from 0: as captured, its output is equal to the model’s own to"
+        f" {number(difference, 1)}, as {call.dtype} explains."
+    )
+
+
+# ---- one head across layers ----------------------------------------------------------------------
+
+
+def the_layers(found: Survey) -> None:
+    """The weights of one head in every layer, beside each other, and as a figure to print."""
+    numbers = sorted({head.number for head in found.heads})
+    wanted = state.page_value("model_head", EVERY)
+    if wanted == EVERY:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            wanted = _select("Head across layers", "across", numbers[0], numbers)
+    item = state.page_value("model_item", 0)
+    heads = [head for head in found.heads if head.item == item and head.number == wanted]
+    cells, kept = 0, list[Head]()
+    for head in heads:
+        call = found.taken.calls[head.place]
+        cells += call.Q.shape[2] * call.K.shape[2]
+        if cells <= MAX_DRAWN and len(kept) < MAX_MAPS:
+            kept.append(head)
+    if len(kept) < len(heads):
+        parts.note(f"The first {len(kept)} of {len(heads)} layers and calls.")
+    panes = [
+        across.layer_pane(
+            name_of(head).capitalize(),
+            found.taken.calls[head.place].trace(head.item, head.head),
+            words_of(found.taken, found.taken.calls[head.place], head.item),
+        )
+        for head in kept
+    ]
+    source = f"captured from {found.taken.model or 'a model'}, head {wanted}"
+    about = About({"weights": source})
+    board.show("model_board", panes, about=about)
+    if panes:
+        paper.offer(s, panes, "attention_across_layers", about)
+
+
+def the_lines() -> None:
+    parts.note(
+        "Where this package is installed beside torch, while your model answers as it always does:"
+    )
+    st.code(LINES, language="python")
+    parts.note(
+        "Layers, heads, queries and calls are chosen, so that the file of a large model stays"
+        " small. Without this package, for models of transformers 5, with sdpa or eager:"
+    )
+    st.code(SNIPPET, language="python")
+
+
+s = state.begin()
+if state.page_value(GO, False):
+    state.set_page_value(GO, False)
+    navigation.turn_to("", state.next_address())
+parts.opening(
+    "<b>What did the model really do?</b> Open a capture of its attention: every head of every"
+    " layer is computed again and compared with the model’s own output, and opens on Explore, cell"
+    " by cell."
+)
+parts.sentences(*state.sentences())
+the_sources()
+shown = standing()[1]
+if shown is None:
+    the_lines()
+else:
+    the_proof(shown)
+    opened_as = standing()[0]
+    if isinstance(opened_as, str):
+        parts.note(examples.CAPTURES[opened_as].notice)
+    the_maps(shown)
+    help = "The weights of one head in every layer, larger, with their words."
+    if state.page_control(st.toggle, "One head across layers", "model_layers", False, help=help):
+        the_layers(shown)
+    help = "The lines that capture a model of yours."
+    if state.page_control(st.toggle, "How to capture", "model_lines", False, help=help):
+        the_lines()
+parts.address()
+state.end()

@@ -1,0 +1,113 @@
+"""One head of a real model's capture as settings: typed Q, K and V, with its mask and scale."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from attention.limits import MAX_TOKENS, BadInput
+from attention.masks import MASKS
+from attention.models.survey import words_of
+from attention.models.taken import Call, Taken
+from attention.numbers import number
+from attention.session.examples import OWN
+from attention.session.matrix import Matrix
+from attention.session.origin import Origin
+from attention.session.run import run
+from attention.session.settings import (
+    COMPARED,
+    DRAWN,
+    EXERCISE,
+    GUIDED,
+    PRINTED,
+    SAMPLING,
+    Settings,
+    as_drawn,
+)
+from attention.session.validate import check
+
+# of the settings, beside the numbers that come
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE)
+
+
+def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:
+    """The settings with this head on the board; ``head`` counts those that were recorded.
+
+    Nothing of the attention before is left.
+    What is left of the model that settings cannot hold stands first on Explore, with what it does.
+
+    >>> from attention.models.examples import load
+    >>> from attention.session.examples import EXAMPLES
+    >>> taken = load("pronoun")
+    >>> s = with_head(EXAMPLES["cat-sat"].build(), taken, taken[3], 0, 0)
+    >>> s.tokens[9], s.matrices["Q"].origin.source
+    ('it', 'captured from sentence-transformers/all-MiniLM-L6-v2, layer 3, head 1')
+    """
+    trace = call.trace(item, head)
+    n_q, n_k = trace.scores.shape
+    if max(n_q, n_k) > MAX_TOKENS:
+        raise BadInput(
+            f"this head has {n_q:,} queries and {n_k:,} keys; Explore shows {MAX_TOKENS} of each:"
+            f" capture fewer, as by queries=range({MAX_TOKENS})."
+        )
+    source = source_of(taken, call, item, head)
+    tokens, keys = words_of(taken, call, item)
+    brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
+    root = 1 / math.sqrt(trace.Q.shape[1])
+    mask, drawn = _mask(trace.allowed)
+    kept = {name: getattr(s, name) for name in KEPT}
+    s = Settings(
+        OWN,
+        tokens,
+        {name: Matrix(M, origin=Origin.of(source, M)) for name, M in brought.items()},
+        memory_tokens=() if keys == tokens else keys,
+        scale=None if math.isclose(call.scale, root, rel_tol=1e-12) else call.scale,
+        mask=mask,
+        drawn=drawn,
+        drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
+        softcap=call.softcap,
+        sinks=() if call.sinks is None else (float(call.sinks[head]),),
+        **kept,
+    )
+    s = check(s)
+    if not (left := left_behind(call)):
+        return s
+    apart = float(np.abs(run(s).weights - trace.weights).max(initial=0))
+    behind = (
+        f"Explore has no {' and no '.join(left)}, which this layer of the model has: without, the"
+        f" weights here differ from the model’s by up to {number(apart, 2)}."
+    )
+    said = {
+        name: replace(matrix, origin=Origin.of(source, matrix.values, behind))
+        for name, matrix in s.matrices.items()
+    }
+    return replace(s, matrices=said)
+
+
+def left_behind(call: Call) -> list[str]:
+    """What of a call the settings cannot hold, in words."""
+    return [] if call.bias is None else ["bias added to the scores"]
+
+
+def source_of(taken: Taken, call: Call, item: int, head: int) -> str:
+    """Where a head was captured, in words; layers and heads are counted as the model does, from 0.
+
+    >>> from attention.models.examples import load
+    >>> source_of(load("verbs"), load("verbs")[3], 1, 0)
+    'captured from sentence-transformers/all-MiniLM-L6-v2, layer 3, head 1, item 2 of 2'
+    """
+    number = call.heads[head] if call.heads else head
+    words = [f"captured from {taken.model or 'a model'}", f"layer {call.layer}", f"head {number}"]
+    words += [f"call {call.call}"] * bool(call.call)
+    words += [f"item {item + 1} of {len(call.Q)}"] * (len(call.Q) > 1)
+    return ", ".join(words)
+
+
+def _mask(allowed: np.ndarray) -> tuple[str, tuple[tuple[bool, ...], ...]]:
+    """Its name where it has one, else its cells."""
+    for name, choice in MASKS.items():
+        if np.array_equal(choice(*allowed.shape), allowed):
+            return name, ()
+    return DRAWN, as_drawn(allowed)

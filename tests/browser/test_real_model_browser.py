@@ -1,0 +1,59 @@
+"""Real model in a real browser: a file is chosen, its maps are painted, one leads to Explore."""
+
+from pathlib import Path
+
+import numpy as np
+from browser.conftest import until
+
+from attention.models.taken import Taken
+from attention.session.captured import with_head
+from attention.session.examples import EXAMPLES
+from attention.session.run import run, view
+
+FILE = Path(__file__).parents[1] / "models" / "recorded" / "llama.safetensors"
+MAPS = ".maps[data-tag]"
+PIXELS = """id => { const canvas = document.querySelector(`[data-map="${id}"] canvas`)
+  const { width, height } = canvas
+  return [...canvas.getContext('2d').getImageData(0, 0, width, height).data] }"""
+
+
+def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_after_back(visit):
+    taken = Taken.load(FILE)
+    dashboard = visit().open("model", ready=".chooser-area", bare=True)
+    page = dashboard.page
+    page.locator(".chooser-input").set_input_files(FILE)
+    until(page.locator(MAPS))
+    dashboard.idle()
+    assert "Each output is equal to the model’s own" in page.locator(".said").first.inner_text()
+    weights = taken[1].trace(0, 3).weights
+
+    def shares(id: str) -> np.ndarray:  # the bluer, the larger the weight
+        red = np.reshape(page.evaluate(PIXELS, id), (6, 6, 4))[..., 0].astype(float)
+        return 255 - red
+
+    seen = np.tri(6, dtype=bool)
+    light = shares("1 0 3")
+    assert (np.argsort(light[5]) == np.argsort(weights[5])).mean() > 0.6
+    assert len(set(light[~seen])) == 1  # hidden, in a colour of their own
+    page.emulate_media(color_scheme="dark")
+    until(page.locator(".maps[data-drawn=dark]"))
+    assert (shares("1 0 3") != light).all()
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    wide = "() => document.querySelector('.maps').scrollWidth <= innerWidth"
+    dashboard.wait_for(wide)
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+    button = page.get_by_role("button", name="layer 1, head 3:")
+    button.focus()
+    dashboard.after(lambda: page.keyboard.press("Enter"))
+    s = with_head(EXAMPLES["cat-sat"].build(), taken, taken[1], 0, 3)
+    np.testing.assert_allclose(
+        dashboard.numbers("weights")[seen], view(s, run(s)).stages["weights"][seen], atol=1e-15
+    )
+    assert "Layer 1, head 3, of LLaMA" in dashboard.notice()
+    assert dashboard.labels("weights") == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
+    page.go_back()
+    until(page.locator(MAPS))
+    dashboard.idle()
+    assert page.locator(".map").count() == 8

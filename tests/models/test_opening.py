@@ -1,0 +1,196 @@
+"""A capture as a stranger's file: refused by one sentence, before anything large is made."""
+
+import json
+import random
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from models.test_recorded import FILES, recorded
+from safetensors.numpy import save as safetensors
+
+from attention.limits import MAX_CAPTURED_CELLS, MAX_CAPTURED_HEADS, BadInput
+from attention.models.opening import opened
+from attention.models.survey import past_of, plain_word, survey, words_of
+from attention.models.taken import FORMAT, Call, Taken
+
+WORDS = ["the", "cat", "sat", "on", "the", "mat"]
+
+
+def filed(header: dict, about: object, bytes_after: bytes = b"") -> bytes:
+    """A .safetensors with this header, whatever it says."""
+    header = header | {"__metadata__": {FORMAT: json.dumps(about)}}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + bytes_after
+
+
+def call_of(*shape: int, **facts) -> dict:
+    """The header of one call of (b, h, n_q, n_k, d), its arrays in no byte of the file."""
+    b, h, n_q, n_k, d = shape
+    shapes = {"Q": (b, h, n_q, d), "K": (b, h, n_k, d), "V": (b, h, n_k, d)}
+    shapes |= {"output": (b, h, n_q, d)} | facts
+    return {
+        f"layers.0.{name}": {"dtype": "F32", "shape": list(sides), "data_offsets": [0, 0]}
+        for name, sides in shapes.items()
+    }
+
+
+ABOUT = {"model": "m", "tokens": [], "layers": {"layers.0": {"module": "a", "scale": 1.0}}}
+
+
+def refused(content: bytes) -> str:
+    with pytest.raises(BadInput) as problem:
+        survey(opened(content, "run.safetensors"))
+    assert "\n" not in str(problem.value)
+    return str(problem.value)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_was_recorded_opens_and_every_head_of_it_is_surveyed(file):
+    found = survey(opened(file.read_bytes(), file.name))
+    assert found.verification.agrees and all(head.agrees for head in found.heads)
+    assert len(found.heads) == sum(call.Q.shape[0] * call.Q.shape[1] for call in found.taken)
+
+
+def test_a_checkpoint_is_called_so_and_sent_to_your_data():
+    weights = {"encoder.layer.0.attention.self.query.weight": np.eye(4, dtype=np.float32)}
+    assert refused(safetensors(weights)) == (
+        "run.safetensors holds a model’s weights and no capture; “Your data” on Explore opens them."
+    )
+    assert refused(b"1,2,3\n") == "run.safetensors is no .safetensors file, or cut off."
+    assert refused(filed({}, {"layers": {}})) == "run.safetensors is a capture of nothing."
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        (
+            (1, 1, 2**20, 2**20, 1),
+            "holds 1,099,511,627,776 weights of all heads; at most 8,388,608",
+        ),
+        (
+            (2**20, 8, 1, 1, 1),
+            "holds 8,388,608 heads of all layers, calls and items; at most 4,096",
+        ),
+        ((1, 1, 10**9, 1, 0), "is a damaged capture."),
+        ((0, 1, 1, 1, 1), "is a damaged capture."),
+    ],
+)
+def test_sizes_are_counted_by_the_header_before_anything_is_made(shape, sentence):
+    tracemalloc.start()
+    assert sentence in refused(filed(call_of(*shape), ABOUT))
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+    assert (MAX_CAPTURED_CELLS, MAX_CAPTURED_HEADS) == (8_388_608, 4_096)
+
+
+def test_masks_that_grow_when_they_are_added_are_refused():
+    Q = np.zeros((1, 1, 2, 1), np.float32)
+    arrays = {f"layers.0.{name}": Q for name in ("Q", "K", "V", "output")}
+    arrays["layers.0.bias"] = np.zeros((1, 1, 40_000, 1), np.float32)
+    arrays["layers.0.mask"] = np.zeros((1, 1, 1, 40_000), np.float32)
+    assert "damaged" in refused(safetensors(arrays, {FORMAT: json.dumps(ABOUT)}))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"scale": "1"},
+        {"scale": None},
+        {"softcap": -1},
+        {"heads": [0, 1]},
+        {"heads": "a"},
+        {"heads": ["a", "b", "c", "d"]},
+        {"first_key": 10**30},
+        {"first_query": 0.5},
+        {"dtype": 3},
+        {"notes": [1]},
+        {"module": None},
+        {"dropout": None},
+        {"replayed": "x"},
+    ],
+    ids=str,
+)
+def test_what_is_said_of_a_call_has_its_kind(wrong):
+    whole = FILES[0].read_bytes()
+    taken = Taken.of_bytes(whole)
+    arrays = {f"{c.name}.{k}": M for c in taken for k, M in c.arrays.items()}
+    layers = {c.name: {"module": "m", "scale": c.scale} | wrong for c in taken}
+    about = {"model": "m", "tokens": [], "layers": layers}
+    assert "damaged" in refused(safetensors(arrays, {FORMAT: json.dumps(about)}))
+    about = about | {"layers": {}, "tokens": 3}
+    assert "damaged" in refused(safetensors(arrays, {FORMAT: json.dumps(about)}))
+
+
+def test_numbers_that_no_attention_computes_are_a_sentence_or_a_capture_that_does_not_agree():
+    call = recorded("gpt2")[0]
+    odd = Taken("m", calls=[replace(call, scale=-1.0)])
+    with pytest.raises(BadInput, match="this capture holds what no attention computes: scale is"):
+        survey(odd)
+    broken = replace(call, Q=np.full_like(call.Q, np.nan))
+    found = survey(Taken("m", calls=[broken]))
+    assert not found.verification.agrees and not any(head.agrees for head in found.heads)
+    assert found.heads[0].measures["difference"] is None
+
+
+def test_bytes_changed_anywhere_never_raise_anything_but_the_sentence():
+    rng = random.Random(5)
+    whole = [file.read_bytes() for file in FILES[:6]]
+    for _ in range(150):
+        content = bytearray(rng.choice(whole))
+        for _ in range(rng.randint(1, 4)):
+            content[rng.randrange(2200)] = rng.choice(b'0123456789{}[]",:.-eAQKV \x00\xff')
+        try:
+            opened(bytes(content), "x")
+        except BadInput as problem:
+            assert "\n" not in str(problem)
+
+
+# ---- words and places ----------------------------------------------------------------------------
+
+
+def call(n_q, n_k, allowed=None, layer=0, number=0, **facts) -> Call:
+    Q, K = (np.zeros((1, 1, n, 2), np.float32) for n in (n_q, n_k))
+    mask = None if allowed is None else np.asarray(allowed, bool)[None, None]
+    return Call(layer, number, "m", Q, K, K, Q, 1.0, allowed=mask, **facts)
+
+
+def test_cut_queries_keep_the_words_of_their_places():
+    tril = np.tri(6, dtype=bool)
+    cut = call(2, 4, tril[4:, 2:], first_query=4, first_key=2, all_queries=6, all_keys=6)
+    taken = Taken("m", WORDS, calls=[cut])
+    assert past_of(taken, cut) == 2
+    assert words_of(taken, cut, 0) == (("the", "mat"), ("sat", "on", "the", "mat"))
+    both_ways = call(2, 6, first_query=3, all_queries=6, all_keys=6)
+    assert words_of(Taken("m", WORDS, calls=[both_ways]), both_ways, 0)[0] == ("on", "the")
+
+
+def test_steps_of_a_generation_stand_behind_what_came_before():
+    first, *steps = calls = [call(4, 4, np.tri(4)), *(call(1, 4 + k, number=k) for k in (1, 2))]
+    taken = Taken("m", WORDS, calls=calls)
+    assert words_of(taken, first, 0)[0] == tuple(WORDS[:4])
+    assert [words_of(taken, step, 0)[0] for step in steps] == [("the",), ("mat",)]
+    assert words_of(taken, steps[1], 0)[1] == tuple(WORDS)
+    short = Taken("m", WORDS[:4], calls=calls)  # what was generated is not among the words
+    assert words_of(short, steps[1], 0) == (("w6",), (*WORDS[:4], "w5", "w6"))
+    static = [call(4, 8, np.tri(4, 8)), call(1, 8, np.arange(8)[None] < 5, number=1)]
+    assert past_of(Taken("m", WORDS, calls=static), static[1]) == 4
+    assert words_of(Taken("m", WORDS, calls=static), static[1], 0)[0] == ("the",)
+
+
+def test_of_two_sequences_the_words_stand_where_there_are_as_many():
+    t5 = recorded("t5")
+    cross = t5[2]
+    assert past_of(t5, cross) is None
+    assert words_of(t5, cross, 0) == (("q1", "q2", "q3", "q4"), tuple(WORDS))
+    found = survey(t5)
+    assert {h.measures["distance"] for h in found.heads if h.layer == 2} == {None}
+    lonely = call(1, 6, number=3)  # a step alone: it cannot be told whether it is of one sequence
+    assert words_of(Taken("m", [*WORDS, "x"], calls=[lonely]), lonely, 0)[0] == ("q1",)
+
+
+def test_words_of_a_tokenizer_are_such_as_a_page_can_show():
+    assert [plain_word(word) for word in ("Ġcat", "\n", "", " ", "\t\x00", "a" * 60)] == [
+        "Ġcat", "\\n", "␣", "␣", "\\t\\x00", "a" * 39 + "…",
+    ]  # fmt: skip

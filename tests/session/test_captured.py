@@ -1,0 +1,87 @@
+"""A captured head as settings: the same numbers, its words, and what is left behind said first."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from models.test_recorded import FAMILIES, recorded
+
+from attention.limits import BadInput
+from attention.models.survey import words_of
+from attention.models.taken import Call, Taken
+from attention.session import links
+from attention.session.about import behind, what_it_is
+from attention.session.captured import left_behind, with_head
+from attention.session.examples import EXAMPLES, OWN
+from attention.session.run import run
+from attention.session.settings import allowed
+from attention.session.validate import check
+
+CAT = EXAMPLES["cat-sat"].build()
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_every_recorded_head_has_its_numbers_on_explore_or_says_how_far_it_is_off(family):
+    taken = recorded(family)
+    for call in taken:
+        for item, head in np.ndindex(call.Q.shape[:2]):
+            s = with_head(CAT, taken, call, item, head)
+            assert check(s) == s and s.example == OWN and s.typed_qkv
+            trace, mine = call.trace(item, head), run(s)
+            np.testing.assert_array_equal(allowed(s), trace.allowed)
+            assert (s.tokens, s.key_tokens) == words_of(taken, call, item)
+            assert mine.scale == pytest.approx(call.scale, rel=1e-12)
+            apart = float(np.abs(mine.weights - trace.weights).max())
+            if not left_behind(call):
+                np.testing.assert_array_equal(mine.scores, trace.scores)
+                assert apart < 1e-15 and behind(s) == ()
+            else:
+                (said,) = behind(s)
+                assert said.startswith("Explore has no ") and apart > 1e-9
+            again = links.from_file(links.to_file(s))
+            assert again == s
+
+
+def test_nothing_of_the_attention_before_is_left_but_how_it_is_shown():
+    taken = recorded("bert")
+    before = replace(EXAMPLES["minus-1e9"].build(), digits=3, step=4, padding=(1,), context=True)
+    fresh = with_head(replace(CAT, digits=3, step=4), taken, taken[0], 0, 0)
+    assert with_head(before, taken, taken[0], 0, 0) == fresh
+    assert (fresh.digits, fresh.step) == (3, 4)
+
+
+def test_what_stays_behind_is_named():
+    assert left_behind(recorded("t5")[0]) == ["bias added to the scores"]
+    s = with_head(CAT, recorded("t5"), recorded("t5")[0], 0, 1)
+    assert behind(s)[0].startswith(
+        "Explore has no bias added to the scores, which this layer of the model has: without, the"
+        " weights here differ from the model’s by up to 0."
+    )
+
+
+def test_soft_cap_and_sinks_come_along():
+    taken = recorded("gemma2")
+    assert with_head(CAT, taken, taken[0], 0, 1).softcap == 50
+    taken = recorded("gpt-oss")
+    s = with_head(CAT, taken, taken[0], 0, 1)
+    assert s.sinks == (float(taken[0].sinks[1]),) and behind(s) == ()
+    assert (run(s).weights.sum(axis=-1) < 1).all()
+
+
+def test_files_say_where_the_numbers_were_captured():
+    taken = recorded("mistral")
+    s = with_head(CAT, taken, taken[1], 0, 2)
+    inputs = what_it_is(s).inputs
+    assert inputs["Q"] == "captured from Mistral, window, layer 1, head 2"
+    assert inputs["Q"] == inputs["mask"] and s.mask == "drawn"
+    chosen = replace(taken[1], heads=(0, 3, 5, 7), call=4)
+    s = with_head(CAT, taken, chosen, 0, 2)
+    assert what_it_is(s).inputs["Q"] == "captured from Mistral, window, layer 1, head 5, call 4"
+    assert with_head(CAT, recorded("gpt2"), recorded("gpt2")[0], 0, 0).mask == "causal"
+
+
+def test_what_is_too_large_for_the_board_says_how_to_capture_less():
+    Q = np.zeros((1, 1, 600, 2), np.float32)
+    call = Call(0, 0, "m", Q, Q, Q, Q, 1.0)
+    with pytest.raises(BadInput, match=r"has 600 queries and 600 keys; .* queries=range\(512\)\."):
+        with_head(CAT, Taken("m", calls=[call]), call, 0, 0)
