@@ -128,6 +128,8 @@ def from_explore(s: Settings) -> dict[str, Any]:
     seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
     parts.note(f"“{name_of(s)[0]}” as it stands on Explore: {scale}, {seen}. Change it there.")
+    if s.norm or s.rotary:
+        parts.note("Q and K go in as they meet, normed and rotated: before that nothing is tried.")
     return given
 
 
