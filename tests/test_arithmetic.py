@@ -77,10 +77,13 @@ def test_the_terms_multiply_up_and_add_up_to_the_cell(name, stage):
             continue
         factors = re.findall(r"(\S+)·(\S+)", lines[-3])
         products = lines[-2].removeprefix("= ").split(" + ")
-        assert len(factors) == len(products)
+        bias = now.stages.get(f"b_{stage}")
+        added = [] if bias is None else [bias[0, j]]
+        assert [value_of(p) for p in products[len(factors) :]] == added
+        products = products[: len(factors)]
         for (a, b), p in zip(factors, products, strict=True):
             assert value_of(a) * value_of(b) == pytest.approx(value_of(p), rel=1e-7, abs=1e-8)
-        total = math.fsum(value_of(a) * value_of(b) for a, b in factors)
+        total = math.fsum(value_of(a) * value_of(b) for a, b in factors) + sum(added)
         assert total == pytest.approx(now.stages[stage][i, j], rel=1e-7, abs=1e-7)
 
 
@@ -204,7 +207,7 @@ def test_the_walk_of_every_query_equals_the_matrix_form(name):
     now = shown(name)
     for i in range(len(now.stages["Q"])):
         w = walk(now, i)
-        assert w.query.tolist() == now.stages["Q"][i].tolist()
+        assert w.query.tolist() == now.stages[now.source("Q")][i].tolist()
         for stage in ("scores", "scaled", "masked", "weights", "output"):
             row = now.stages[stage][i]
             reach = np.abs(row[np.isfinite(row)]).max(initial=1e-300)

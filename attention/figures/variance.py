@@ -325,12 +325,17 @@ def _share(value: float) -> str:
 
 
 def explore_sentence(
-    d_k: int, scores: float, rule: Prediction, means: tuple[float, float], count: int
+    d_k: int,
+    scores: float,
+    rule: Prediction,
+    means: tuple[float, float],
+    count: int,
+    names: tuple[str, str] = ("Q", "K"),
 ) -> str:
     """Whether the short rule holds for the matrices on Explore, with the numbers that decide it."""
-    q, k = (number(mean) for mean in means)
+    (q, k), (Q, K) = (number(mean) for mean in means), names
     start = (
-        f"d_k · var(Q) · var(K) = {number(rule.centred)},"
+        f"d_k · var({Q}) · var({K}) = {number(rule.centred)},"
         f" and the {count} scores have variance {number(scores)}."
     )
     if rule.centred == 0:
@@ -341,11 +346,11 @@ def explore_sentence(
     if not rule.applies:
         return (
             f"{start} The rule does not apply here: it wants means near 0,"
-            f" and those of Q and K are {q} and {k}. Independent entries with such means"
+            f" and those of {Q} and {K} are {q} and {k}. Independent entries with such means"
             f" would give {number(rule.full)}."
         )
     return (
-        f"{start} The means of Q and K, {q} and {k}, are near 0, as the rule wants; but entries"
+        f"{start} The means of {Q} and {K}, {q} and {k}, are near 0, as the rule wants; but entries"
         f" that depend on each other, and few scores, leave the measured variance"
         f" {number(scores / rule.centred)} times the rule's."
     )

@@ -23,7 +23,8 @@ class Both:
     b: np.ndarray | None
     less: np.ndarray | None  # B − A; None where they cannot be subtracted
     why_not: str = ""  # one sentence, where they cannot
-    # where B has the same words in another order: its numbers in the order of A, as subtracted
+    # where B has the same words in another order, or fewer words ask than answer: its numbers in
+    # the order of A, as subtracted
     in_order: np.ndarray | None = None
 
     @property
@@ -54,8 +55,10 @@ class Change:
 def stages(a: View, b: View) -> Iterator[Both]:
     """Every stage of the two in reading order, each with B − A where that can be said.
 
-    Where B has the words of A in another order, each is compared with itself.
+    Where B has the words of A in another order, each is compared with itself. Rounding alone is
+    no difference there, nor where a few queries look at many keys, as in a step of decoding.
     """
+    fewer = all(len(side.labels["queries"]) < len(side.labels["keys"]) for side in (a, b))
     for name in STAGES:
         mine, other = a.stages.get(name), b.stages.get(name)
         if mine is None and other is None:
@@ -70,6 +73,8 @@ def stages(a: View, b: View) -> Iterator[Both]:
         if rows or columns:
             in_order = other[rows or slice(None)][:, columns or slice(None)]
         less = difference(other if in_order is None else in_order, mine)
+        if fewer and in_order is None and less.any():  # one row at a time is rounded otherwise
+            in_order = other
         yield Both(name, mine, other, less, "", in_order)
 
 

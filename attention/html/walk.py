@@ -11,6 +11,7 @@ from attention.captions import fills
 from attention.html.tables import line, table
 from attention.numbers import number
 from attention.scores import SIGMOID
+from attention.stages import STAGES
 from attention.statistics import entropy, largest, variance
 from attention.view import View
 
@@ -141,7 +142,7 @@ def walk_table(view: View, w: Walk, digits: int, steps: int = 6) -> str:
         exp = number(w.exponentials[j], digits) if view.softmax is True else "–"
         cells = [
             key,
-            _terms(w.query, view.stages["K"][j], digits),
+            _terms(w.query, view.stages[view.source("K")][j], digits),
             number(w.scores[j], digits),
             number(w.scaled[j], digits),
             number(w.masked[j], digits),
@@ -167,8 +168,9 @@ def _left_out(count: int, what: str, more: str = "") -> str:
 
 
 def statistics_table(view: View, digits: int) -> str:
-    """Variance of Q, K, scores and scaled."""
-    shown = [(name, view.stages[name]) for name in ("Q", "K", "scores", "scaled")]
+    """Variance of Q, K, scores and scaled; of Q and K as given and as they meet."""
+    names = dict.fromkeys(["Q", "K", view.source("Q"), view.source("K"), "scores", "scaled"])
+    shown = [(STAGES[name].heading, view.stages[name]) for name in names]
     lines = [line([name, number(variance(matrix), max(digits, 4))]) for name, matrix in shown]
     visible = view.allowed  # and where −1e9 is added, the score is none
     if view.bias is not None:

@@ -31,6 +31,7 @@ from attention.pages import (
 from attention.session import links
 from attention.session import pair as pairs
 from attention.session.about import what_it_is
+from attention.session.decoding import is_step
 from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.view import View
@@ -113,7 +114,7 @@ state.setting_control(
     format_func=lambda name: pairs.PRESETS[name].title,
     label_visibility="collapsed",
 )
-look_for = pairs.PRESETS[chosen].sentence if chosen else ""
+look_for = pairs.look_for(chosen, pair)
 st.html(tables.differing(pairs.differing(pair), look_for))
 parts.sentences(*state.sentences())
 if is_right:
@@ -121,7 +122,7 @@ if is_right:
 
 stages = list(beside.stages(a, b))
 alike = [both for both in stages if both.is_alike]
-wanted = state.page_value("alike", False) or alike == stages
+wanted = state.page_value("alike", False) or alike == stages or is_step(pair.a, pair.b)
 panes = [
     pane
     for both in stages

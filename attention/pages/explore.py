@@ -35,19 +35,20 @@ from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import no_key_sentences, one, run, view
 from attention.stages import STAGES
+from attention.trace import reading_order
 
 FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
     " until you press this or clear its data."
 )
 CELL, WALK, LOOKS = "This cell", "Step by step", "Lines"
-ORDER = list(STAGES)
 ADDED = "mask"  # the pane that a setting adds
 BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
 
 s = state.begin()
 trace = run(s)
 shown = view(s, trace)
+ORDER = reading_order(trace)
 
 
 def show_cell(clicked: object) -> None:

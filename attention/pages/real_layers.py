@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 from attention.limits import MAX_TOKENS
-from attention.pages import parts, state
+from attention.pages import before_scores, parts, state
 from attention.parts import PARTS
 from attention.scores import SIGMOID
-from attention.session import changes
+from attention.session import changes, prepared
 from attention.session.settings import Settings
 
 HEADING = "Parts of real layers"
@@ -99,6 +99,10 @@ def _sink(s: Settings) -> None:
 
 
 ROWS: dict[str, Callable[[Settings, str], None]] = {
+    "biases": _toggle(prepared.set_biases, before_scores.biases),
+    "positions": _toggle(prepared.set_positions),
+    "norm": _toggle(prepared.set_norm, before_scores.norm),
+    "rotary": _toggle(prepared.set_rotary, before_scores.rotary),
     "kv_heads": _kv_heads,
     "softcap": _toggle(lambda s, on: replace(s, softcap=FIRST_CAP if on else None), _softcap),
     "alibi": _toggle(lambda s, on: replace(s, alibi=on)),

@@ -19,6 +19,7 @@ from attention.session import kept as in_browser
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import answers_kept
+from attention.session.prepared import fitted
 from attention.session.settings import COMPARED, EXERCISE, GUIDED, PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
@@ -324,7 +325,9 @@ def change(act: Change, goes_on: bool = False) -> None:
 def _apply(visit: Visit, act: Change) -> None:
     remarks = list(visit.remarks)
     try:
-        settings = visit.finish(visit.settings, act(visit.settings))
+        settings, said = fitted(visit.settings, act(visit.settings))
+        visit.remarks += said
+        settings = visit.finish(visit.settings, settings)
         settings = check(answers_kept(visit.settings, settings))
         if settings.cell:
             settings = replace(settings, cell=links.existing_cell(settings))

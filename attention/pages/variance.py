@@ -14,6 +14,7 @@ from attention.pages.controls import field
 from attention.session import lesson
 from attention.session.about import what_it_is
 from attention.session.run import run, view
+from attention.stages import STAGES
 from attention.statistics import variance
 
 D_KS = [1, 2, 3, *(m * 2**p for p in range(8) for m in (4, 5, 6, 7)), 1024]
@@ -116,13 +117,21 @@ def the_softmax() -> None:
 def the_matrices() -> None:
     st.subheader("The matrices now on Explore", anchor=False)
     on_explore = view(s, run(s))
-    stages = {name: on_explore.stages[name] for name in ("Q", "K", "scores", "scaled")}
-    rule = maths.predict(stages["Q"], stages["K"])
+    Q, K = on_explore.source("Q"), on_explore.source("K")  # normed and rotated, it may be
+    shown = {name: on_explore.stages[name] for name in (Q, K, "scores", "scaled")}
+    stages = {STAGES[name].heading: matrix for name, matrix in shown.items()}
+    rule = maths.predict(shown[Q], shown[K])
     means = {name: float(matrix.mean()) for name, matrix in stages.items()}
     measured = {name: variance(matrix) for name, matrix in stages.items()}
     predicted = {"scores": rule.centred, "scaled": rule.centred * on_explore.scale**2}
+    both = STAGES[Q].heading, STAGES[K].heading
     sentence = figures.explore_sentence(
-        s.d_k, measured["scores"], rule, (means["Q"], means["K"]), stages["scores"].size
+        s.d_k,
+        measured["scores"],
+        rule,
+        (means[both[0]], means[both[1]]),
+        shown["scores"].size,
+        both,
     )
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:

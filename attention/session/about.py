@@ -17,7 +17,7 @@ from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
 from attention.readers.tensor_names import recognised
 from attention.session.examples import EXAMPLES, OWN
-from attention.session.matrix import Recipe
+from attention.session.matrix import Recipe, are_waves
 from attention.session.origin import Origin
 from attention.session.settings import DRAWN, Settings
 from attention.stages import PROJECTIONS
@@ -137,11 +137,39 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     if s.padding:
         keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
         inputs["padding"] = f"{keys} hidden"
+    inputs |= prepared_by(s)
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:
         parts = Part("item", (s.item + 1,), max(s.batch, 1)), Part("head", (s.head + 1,), s.heads)
     return About(inputs, behind(s), *parts)
+
+
+def prepared_by(s: Settings) -> dict[str, str]:
+    """How Q and K are normed and rotated, in words.
+
+    >>> from attention import Rotary
+    >>> four = EXAMPLES["four-words"].build()
+    >>> prepared_by(replace(four, rotary=Rotary(base=100)))["rotary"]
+    'rotary positions of Q and K, halves, base 100, all 4 columns'
+    """
+    said = {}
+    if norm := s.norm:
+        words = ["RMS norm of Q and K", "all heads together" if norm.whole else "each head"]
+        words += [f"ε {exact(norm.eps)}"]
+        words += ["with a gain"] * (norm.gain_Q is not None or norm.gain_K is not None)
+        words += ["after the rotation"] * (norm.after_rotary and s.rotary is not None)
+        said["norm"] = ", ".join(words)
+    if rotary := s.rotary:
+        turned = 2 * len(rotary.turns(s.d_k))
+        words = ["rotary positions of Q and K", rotary.pairs]
+        given = rotary.frequencies is not None
+        words += ["own frequencies" if given else f"base {exact(rotary.base)}"]
+        words += [f"all {turned} columns" if turned == s.d_k else f"{turned} of {s.d_k} columns"]
+        words += [f"times {exact(rotary.factor)}"] * (rotary.factor != 1)
+        words += [f"queries from position {rotary.offset} on"] * (rotary.offset > 0)
+        said["rotary"] = ", ".join(words)
+    return said
 
 
 NOT_ITS_EMBEDDINGS = (
@@ -182,6 +210,8 @@ def source_of(s: Settings, name: str) -> str:
         return (
             f"{title}, {in_words(recipe)}" if recipe and matrix.follows(s.rows_of(name)) else title
         )
+    if name == "P" and are_waves(matrix):
+        return "sinusoidal positions"
     if matrix.recipe and matrix.follows(s.rows_of(name)):
         return in_words(matrix.recipe)
     if matrix.origin:

@@ -31,9 +31,10 @@ from attention.session.changes import set_heads
 from attention.session.finished import looks_finished, with_weights, without_weights
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
+from attention.session.prepared import fitted
 from attention.session.settings import DRAWN, Settings, as_drawn
 from attention.session.validate import check
-from attention.stages import WEIGHTS
+from attention.stages import BIASES, WEIGHTS
 
 FAMILIES = {
     "weights": ("X", *WEIGHTS, "memory", MASK),
@@ -228,6 +229,8 @@ def adopt(
     s = _with_padding(s, MASK in brought or bool(keys_came), remarks)
     s = _with_mask(s, brought.get(MASK), remarks)
     s = _with_layer(s, layer, MASK in brought, remarks)
+    s, said = fitted(before, s)
+    remarks += said
     return check(s), list(dict.fromkeys(filter(None, remarks)))
 
 
@@ -287,7 +290,9 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
         if crossed
         else ()
     )
-    return replace(s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O"))
+    return replace(
+        s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "P", *BIASES)
+    )
 
 
 def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
@@ -333,7 +338,7 @@ def _embedded(
         if "X" not in brought:
             return s
     m = {name: _matrix(b) for name, b in brought.items() if name in ("X", "memory")}
-    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O") | m
+    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", "P", *BIASES) | m
     tokens, memory = s.tokens, s.memory_tokens
     if "X" in brought:
         tokens = _tokens(m["X"].shape[-2], brought["X"].tokens, s.tokens)

@@ -22,6 +22,7 @@ from attention.session.validate import check
 
 LONGEST_TEXT = 1000  # characters; a sentence quotes fewer
 MOST_CLIENT = 40  # characters
+OF_HEADS = tuple(f"{of}{letter}" for of in ("W_", "b_", "") for letter in "QKV")
 
 
 class Operation(NamedTuple):
@@ -129,7 +130,7 @@ def shown_part(s: Settings, stage: str, values: np.ndarray) -> np.ndarray:
     ``values`` has the shape of that matrix; what is returned is a view of it, (rows, columns).
     """
     shown = values[s.item] if values.ndim == 3 else values
-    if stage in ("W_Q", "W_K", "W_V", "Q", "K", "V"):
+    if stage in OF_HEADS:
         heads = s.heads if stage[-1] == "Q" else s.kv_heads
         width, head = shown.shape[1] // heads, s.head * heads // s.heads
         shown = shown[:, head * width : (head + 1) * width]

@@ -13,12 +13,12 @@ from attention.limits import (
     MAX_TOKENS,
     BadInput,
 )
-from attention.positions import sinusoidal
 from attention.scores import SIGMOID
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
 from attention.session.origin import Origin
+from attention.session.prepared import positions_for
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.trace import AttentionTrace
 from attention.words import sentence_from, tokens_of, vocabulary, word_key
@@ -60,16 +60,8 @@ def set_dimension(s: Settings, name: str, size: int) -> Settings:
 
 
 def _positions(m: Mapping[str, Matrix], n: int, d_model: int) -> dict[str, Matrix]:
-    """P for as many positions and columns, where there is one: the waves stay waves, other numbers
-    stay where they are, and new ones are those of the waves.
-    """
-    if "P" not in m:
-        return {}
-    old, new = m["P"].values, sinusoidal(n, d_model)
-    if not np.array_equal(old, sinusoidal(*old.shape)):
-        rows, columns = min(n, len(old)), min(d_model, old.shape[1])
-        new[:rows, :columns] = old[:rows, :columns]
-    return {"P": m["P"].with_values(new)}
+    """P for as many positions and columns, where there is one."""
+    return {"P": positions_for(m["P"], n, d_model)} if "P" in m else {}
 
 
 def set_heads(s: Settings, heads: int) -> Settings:

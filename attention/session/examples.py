@@ -5,14 +5,16 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from attention.positions import sinusoidal
+from attention.rotary import Rotary
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
-from attention.session.settings import DRAWN, Settings
+from attention.session.settings import DRAWN, PARTS, Settings
 
 Build = Callable[[str], Settings]  # from the name of an example to its settings
 
@@ -46,6 +48,7 @@ NUMBERS = (
     "drawn",
     "fill",
     "softmax",
+    *PARTS,
 )
 
 
@@ -282,6 +285,96 @@ def batch(name: str) -> Settings:
     )  # NumPy's legacy generator: the published numbers were drawn from it
     Q, K, V = (rng.random_sample((64, 5, 64)) for _ in range(3))
     return _settings(name, ("t1", "t2", "t3", "t4", "t5"), {"Q": Q, "K": K, "V": V}, digits=3)
+
+
+def _words(words: str, seed: int, d_model: int = 4) -> tuple[tuple[str, ...], Matrix]:
+    """Tokens, and small whole numbers for each word."""
+    tokens = tuple(words.split())
+    recipe = Recipe("integers", seed, -2, 3, WORDS)
+    return tokens, Matrix.rolled((len(tokens), d_model), recipe, Rows(tokens, tokens))
+
+
+def _small(name: str, seed: int, rows: int = 4, columns: int = 4) -> Matrix:
+    """Weights or a bias of small whole numbers."""
+    low, high = (-2, 3) if name.startswith("b_") else (-1, 2)
+    return Matrix.rolled((rows, columns), Recipe("integers", seed, low, high, name))
+
+
+@example(
+    "biases",
+    "With biases",
+    "Biases of Q, K and V: one of them decides for all words, one does nothing.",
+    "b_Q asks the same of every word, so all look at “mat” most; with biases of 0 “on” alone does."
+    " b_K changes no weight: it adds one number to all the scores of a row.",
+)
+def biases(name: str) -> Settings:
+    cat = EXAMPLES[FIRST].build()
+    drawn = {b: _small(b, seed, rows=1) for b, seed in (("b_Q", 27), ("b_K", 4), ("b_V", 5))}
+    return replace(cat, example=name, matrices={**cat.matrices, **drawn})
+
+
+@example(
+    "positions",
+    "Positions added to X",
+    "The same word at two places: alike until positions are added.",
+    "“dog” stands there twice, with one row of X. Added positions tell the two apart: the first"
+    " looks at the second most, and the second at the first. Without P both look at “man”.",
+)
+def positions(name: str) -> Settings:
+    tokens, X = _words("dog bites man and dog sleeps", 30)
+    weights = {W: _small(W, seed) for seed, W in enumerate(("W_Q", "W_K", "W_V"), 30)}
+    return _settings(name, tokens, {"X": X, **weights, "P": sinusoidal(6, 4)})
+
+
+@example(
+    "rotary",
+    "Rotary positions",
+    "One word five times: rotated, scores depend on the distance alone.",
+    "One word five times, so the rows of Q are alike, and so are those of K. Rotated they differ,"
+    " and a score depends on the distance alone: each diagonal of the scores holds one number.",
+)
+def rotary(name: str) -> Settings:
+    eye = Matrix.rolled((4, 4), Recipe("identity"))
+    matrices = {"X": np.ones((5, 4)), "W_Q": eye, "W_K": eye, "W_V": eye}
+    return _settings(name, ("ha",) * 5, matrices, rotary=Rotary(base=100.0), query=2)
+
+
+@example(
+    "grouped",
+    "Grouped heads",
+    "Four heads ask, and two of keys and values answer.",
+    "Heads 1 and 2 share their keys and values, and so do heads 3 and 4: switch heads, and Q"
+    " changes each time, K and V only from head 2 to head 3. W_K and W_V are half as wide as W_Q.",
+)
+def grouped(name: str) -> Settings:
+    tokens, X = _words("she sells sea shells", 3)
+    weights = {"W_Q": _small("W_Q", 3, columns=8), "W_K": _small("W_K", 4), "W_V": _small("W_V", 5)}
+    return _settings(name, tokens, {"X": X, **weights}, heads=4)
+
+
+@example(
+    "window",
+    "A sliding window",
+    "Each word sees itself and the two before it.",
+    "Each word sees itself and the two before it, so no row of weights has more than three numbers"
+    " but 0, however long the sentence is. “slept” cannot see “cat” any more.",
+)
+def sliding(name: str) -> Settings:
+    cat = EXAMPLES[FIRST].build()
+    tokens, X = _words("the cat sat on the mat and slept", 56)
+    matrices = {**cat.matrices, "X": X}
+    return _settings(name, tokens, matrices, mask="causal", window=3, query=7)
+
+
+@example(
+    "sinks",
+    "A sink",
+    "A share of every row that goes nowhere, most where no key fits.",
+    "Each row adds up to less than 1: a score of 1 that no key has takes the rest. It takes 2 % of"
+    " “cat”, whose scores are large, and 64 % of “mat”, whose scores are small.",
+)
+def sinks(name: str) -> Settings:
+    return replace(EXAMPLES[FIRST].build(), example=name, sinks=(1.0,), query=5)
 
 
 def _trained(name: str, layer: int, head: int, query: int) -> Settings:

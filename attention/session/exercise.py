@@ -396,23 +396,32 @@ Work = Callable[[View, int, int], str]
 
 
 def _projected(source: str, weight: str) -> tuple[Work, Callable]:
+    bias = weight.replace("W_", "b_")
+
     def step(shown: View, i: int, j: int) -> str:
         rows = shown.source(source)
         name = weight.removeprefix("W_").replace("O", "projected")
+        more = f", and its number of {bias}" * (bias in shown.stages)
         return (
             f"the row of {shown.rows(name)[i]} in {STAGES[rows].heading} times column"
-            f" {shown.columns(name)[j]} of {weight}, number by number, added up"
+            f" {shown.columns(name)[j]} of {weight}, number by number, added up{more}"
         )
 
     def by_hand(shown: View, printed: Printed, i: int, j: int) -> float:
-        return float(printed[shown.source(source)][i] @ printed[weight][:, j])
+        added = printed[bias][0, j] if bias in shown.stages else 0.0
+        return float(printed[shown.source(source)][i] @ printed[weight][:, j] + added)
 
     return step, by_hand
 
 
 def _score(shown: View, i: int, j: int) -> str:
     query, key = shown.labels["queries"][i], shown.labels["keys"][j]
-    return f"the row of {query} in Q times the row of {key} in K, number by number, added up"
+    Q, K = (STAGES[shown.source(name)].heading for name in "QK")
+    return f"the row of {query} in {Q} times the row of {key} in {K}, number by number, added up"
+
+
+def _scored(shown: View, printed: Printed, i: int, j: int) -> float:
+    return float(printed[shown.source("Q")][i] @ printed[shown.source("K")][j])
 
 
 def _scale(shown: View, i: int, j: int) -> str:
@@ -486,7 +495,7 @@ _BY_HAND: dict[str, Callable[[View, Printed, int, int], float]] = {
     "Q": _TO_Q[1],
     "K": _TO_K[1],
     "V": _TO_V[1],
-    "scores": lambda shown, printed, i, j: float(printed["Q"][i] @ printed["K"][j]),
+    "scores": _scored,
     "scaled": lambda shown, printed, i, j: float(printed["scores"][i, j] * shown.scale),
     "weights": _shared,
     "output": _mixed,

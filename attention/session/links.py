@@ -39,12 +39,13 @@ from attention.limits import (
 from attention.norms import RMSNorm
 from attention.numbers import exact
 from attention.paper import Paper
+from attention.positions import sinusoidal
 from attention.readers.printouts import read_matrix, read_number
 from attention.rotary import Rotary
 from attention.scores import SIGMOID
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
-from attention.session.matrix import Matrix, Recipe, Rows
+from attention.session.matrix import Matrix, Recipe, Rows, are_waves
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
 from attention.session.settings import (
@@ -58,9 +59,11 @@ from attention.session.settings import (
     bounds,
 )
 from attention.session.validate import check
+from attention.stages import BIASES
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
+WAVES = "sinusoidal"  # P as it is
 _LATER = COMPARED + GUIDED + EXERCISE + PARTS
 LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
@@ -268,12 +271,24 @@ def write(
         if mine is None and (whole or theirs is not None):
             link[name] = ABSENT
         elif mine is not None and (whole or mine != theirs):
-            link[name] = (matrix_text or write_matrix)(mine, settings.rows_of(name))
-    return link | _beside(settings, matrix_text or write_matrix)
+            link[name] = _text_of(name, mine, settings.rows_of(name), matrix_text)
+    return link | _beside(settings, matrix_text)
+
+
+def _text_of(
+    name: str,
+    matrix: Matrix,
+    rows: Rows | None,
+    matrix_text: Callable[[Matrix, Rows | None], str] | None,
+) -> str:
+    """A matrix as a parameter; sinusoidal positions in a link by their name."""
+    if name == "P" and matrix_text is None and are_waves(matrix):
+        return WAVES
+    return (matrix_text or write_matrix)(matrix, rows)
 
 
 def _beside(
-    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]
+    settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str] | None
 ) -> dict[str, str]:
     """Of what is pinned its example, and each field that differs from these settings."""
     pinned = settings.pinned
@@ -287,7 +302,8 @@ def _beside(
     for name in MATRICES:
         mine = pinned.matrices.get(name)
         if mine != settings.matrices.get(name):
-            link[name] = matrix_text(mine, pinned.rows_of(name)) if mine else ABSENT
+            rows = pinned.rows_of(name)
+            link[name] = _text_of(name, mine, rows, matrix_text) if mine else ABSENT
     return {BESIDE + name: text for name, text in link.items()}
 
 
@@ -320,6 +336,7 @@ def _is_large(settings: Settings) -> bool:
     return any(
         matrix.values.size > MAX_TYPED
         and matrix != made.get(name)
+        and not (name == "P" and are_waves(matrix))
         and not matrix.follows(settings.rows_of(name))
         for name, matrix in settings.matrices.items()
     )
@@ -361,13 +378,16 @@ def _changed(
     notices: list[str] = []
     changes: dict[str, Any] = {}
     matrices, unknown = dict(base.matrices), []
-    # the matrices last, as embeddings may follow from the tokens
-    for parameter, text in sorted(link.items(), key=lambda given: given[0] in MATRICES):
+    # the matrices last, as embeddings may follow from the tokens, and positions from these
+    for parameter, text in sorted(link.items(), key=lambda given: _turn(given[0])):
         try:
             if parameter in CODECS:
                 changes[parameter] = CODECS[parameter].read(_short_enough(text))
             elif parameter in MATRICES and text == ABSENT:
                 matrices.pop(parameter, None)
+            elif parameter == "P" and text == WAVES and "X" in matrices:
+                n, d_model = matrices["X"].shape[-2:]
+                matrices["P"] = Matrix(sinusoidal(n, d_model))
             elif parameter in MATRICES:
                 matrices[parameter] = read_matrix_text(
                     _raw_or_short(text),
@@ -395,6 +415,10 @@ def _changed(
         )
     settings = _applied(base, changes, matrices, notices)
     return settings, notices + _pulled_back(changes, settings)
+
+
+def _turn(parameter: str) -> int:
+    return 2 if parameter == "P" else int(parameter in MATRICES)
 
 
 def _placed(
@@ -614,7 +638,7 @@ def from_file(content: bytes) -> Settings:
         raise BadInput(
             "this is not a state file of this page; save one with “The state as a file”."
         ) from None
-    is_gone = set(MATRICES) <= link.keys() and link.get("example") not in EXAMPLES
+    is_gone = set(MATRICES) - {"P", *BIASES} <= link.keys() and link.get("example") not in EXAMPLES
     settings, notices = read(link | {"example": OWN} if is_gone else link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")

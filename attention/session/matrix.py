@@ -11,6 +11,7 @@ import numpy as np
 
 from attention import words
 from attention.limits import LIMIT, MAX_SEED, BadInput
+from attention.positions import sinusoidal
 from attention.readers.printouts import brief
 from attention.session.origin import Origin
 from attention.stages import STAGES
@@ -178,6 +179,11 @@ class Matrix:
             and len(self.shape) == 2
             and self.recipe.fill(self.shape[-2:], rows).tobytes() == self.values.tobytes()
         )
+
+
+def are_waves(P: Matrix) -> bool:
+    """Whether these are the sinusoidal positions of their shape."""
+    return len(P.shape) == 2 and np.array_equal(P.values, sinusoidal(*P.shape))
 
 
 def orient(values: np.ndarray, d_in: int, name: str, stored: str = "") -> tuple[np.ndarray, str]:

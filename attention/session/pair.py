@@ -14,7 +14,9 @@ from attention.limits import BadInput
 from attention.masks import MASK_LABELS
 from attention.numbers import exact, number
 from attention.parts import called
+from attention.session.about import prepared_by
 from attention.session.changes import set_heads, set_mask, set_tokens
+from attention.session.decoding import is_step, last_rows, last_step, whole
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.settings import (
@@ -44,6 +46,7 @@ LOOKS = (
     *GUIDED,
     *EXERCISE,
 )  # of settings, no number
+BY_PLACE = ("positions", "rotary", "alibi", "window")  # parts that see where a token stands
 LONGEST = 12  # words of a sentence that are listed
 
 
@@ -93,12 +96,15 @@ def swapped(s: Settings) -> Settings:
 
 
 def views(pair: Pair) -> tuple[View, View]:
-    """The numbers of A and of B, of the item and head that each looks at.
+    """The numbers of A and of B, of the item and head that each looks at; of A its last rows, where
+    B is one step of decoding.
 
     Where B does something wrong, both end with the output of that head; one sentence where B
     leaves no room for that.
     """
     a, b = view(pair.a, run(pair.a)), view(pair.b, run(pair.b))
+    if is_step(pair.a, pair.b):
+        a = last_rows(a, len(pair.b.tokens))
     if not pair.mistake:
         return a, b
     wrong = _with_mistake(pair.b, _known(pair.mistake))
@@ -168,10 +174,17 @@ def _known(name: str) -> Mistake:
 def differing(pair: Pair) -> list[str]:
     """The settings that differ, a line each: what, in A, in B; empty where none does."""
     a, b = pair.a, pair.b
-    lines = [*_words(a, b), *_matrices(a, b), *_choices(a, b)]
+    if is_step(a, b):
+        lines = [f"A: the last row of {_sentence(a.tokens)}", _alone(b), *_choices(a, b)]
+    else:
+        lines = [*_words(a, b), *_matrices(a, b), *_choices(a, b)]
     if pair.mistake:
         lines.append(f"in B {_known(pair.mistake).title}")
     return lines
+
+
+def _alone(step: Settings) -> str:
+    return f"B: {_sentence(step.tokens)} asks alone, with the keys and values of all words kept"
 
 
 def _words(a: Settings, b: Settings) -> Iterator[str]:
@@ -228,6 +241,11 @@ def _padding(s: Settings) -> str:
     return " ".join(f"“{s.key_tokens[k]}”" for k in s.padding) or "none"
 
 
+def _without(said: str) -> str:
+    """What is said of Q and K, without what it is."""
+    return said.partition(" of Q and K, ")[2] or said
+
+
 CHOICES: dict[str, Callable[[Settings], str]] = {
     "heads": lambda s: str(s.heads),
     "scale": _scale,
@@ -240,6 +258,8 @@ CHOICES: dict[str, Callable[[Settings], str]] = {
     "sinks": lambda s: " ".join(map(number, s.sinks)) or "none",
     "ALiBi": lambda s: "on" if s.alibi else "off",
     "window": lambda s: f"{s.window} keys" if s.window else "none",
+    "norm of Q and K": lambda s: _without(prepared_by(s).get("norm", "none")),
+    "rotary positions": lambda s: _without(prepared_by(s).get("rotary", "none")),
     "item": lambda s: str(s.item + 1),
     "head": lambda s: str(s.head + 1),
 }
@@ -312,6 +332,11 @@ def _reordered(s: Settings) -> Pair:
     return Pair(s, set_tokens(s, tokens, order))
 
 
+def _one_step(s: Settings) -> Pair:
+    s = whole(s)
+    return Pair(s, last_step(s))
+
+
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
         "√d_k or none",
@@ -348,7 +373,20 @@ PRESETS: dict[str, Preset] = {
         "The same numbers, rearranged: without positions attention knows no order.",
         _reordered,
     ),
+    "step": Preset(
+        "one step with a cache",
+        "The last word asks alone and finds the same: keys and values are kept, and its position"
+        " counts on.",
+        _one_step,
+    ),
 }
+
+
+def look_for(name: str | None, pair: Pair) -> str:
+    """What to look for in one of these comparisons; "" in another."""
+    if name == "order" and (told := [part for part in BY_PLACE if part in pair.b.parts]):
+        return f"By {called(told)} attention knows the order: more than the places changes."
+    return PRESETS[name].sentence if name else ""
 
 
 def preset_of(pair: Pair) -> str | None:

@@ -45,12 +45,27 @@ def test_every_example_equals_plain_loops(name):
         m = now.stages
         if "W_Q" in m:
             for one, weight in (("Q", "W_Q"), ("K", "W_K"), ("V", "W_V")):
-                np.testing.assert_allclose(
-                    m[one], product(m["X"].tolist(), m[weight].tolist()), rtol=1e-12, atol=1e-14
-                )
-        expected = attend(m["Q"], m["K"], m["V"], now.allowed, now.bias, s.scale, s.softmax)
+                X = m["X"] + m.get("P", 0)
+                made = np.array(product(X.tolist(), m[weight].tolist())) + m.get(f"b_{one}", 0)
+                np.testing.assert_allclose(m[one], made, rtol=1e-12, atol=1e-14)
+        Q, K = (turned(m[one], s.rotary.base) if s.rotary else m[one] for one in "QK")
+        expected = attend(Q, K, m["V"], now.allowed, now.bias, s.scale, s.softmax)
+        if s.sinks:
+            for i, row in enumerate(np.exp(expected["masked"]).tolist()):
+                left = sum(row) / (sum(row) + math.exp(s.sinks[0]))
+                expected["weights"][i] = np.array(expected["weights"][i]) * left
+                expected["output"][i] = np.array(expected["output"][i]) * left
         for stage, values in expected.items():
             np.testing.assert_allclose(m[stage], values, rtol=1e-9, atol=1e-12, err_msg=stage)
+
+
+def turned(M, base):
+    """Rotary positions as complex numbers: column k with column k + d / 2."""
+    half = M.shape[1] // 2
+    pairs = M[:, :half] + 1j * M[:, half:]
+    for position, row in enumerate(pairs):
+        row *= [np.exp(1j * position * base ** (-k / half)) for k in range(half)]
+    return np.hstack([pairs.real, pairs.imag])
 
 
 def test_the_titles_and_notices_are_sentences_of_their_own():
@@ -456,3 +471,62 @@ def test_head_2_of_the_sentence_looks_one_word_back_and_the_first_word_at_itself
     weights = run(EXAMPLES["sentence"].build()).weights[1]
     for i, row in enumerate(weights):
         assert row[max(i - 1, 0)] > 0.9
+
+
+# ---- parts of real layers -----------------------------------------------------------------------
+
+
+def test_the_bias_of_q_decides_for_every_word_and_that_of_k_for_none():
+    s = EXAMPLES["biases"].build()
+    weights = run(s).weights
+    assert (weights.argmax(axis=1) == s.tokens.index("mat")).all()
+    without = {name: M for name, M in s.matrices.items() if name != "b_Q"}
+    plain = run(replace(s, matrices=without)).weights
+    most = [s.tokens[j] for j in plain.argmax(axis=1)]
+    assert [word for word, key in zip(s.tokens, most, strict=True) if key == "mat"] == ["on"]
+    without = {name: M for name, M in s.matrices.items() if name != "b_K"}
+    np.testing.assert_allclose(run(replace(s, matrices=without)).weights, weights, rtol=1e-12)
+
+
+def test_positions_tell_two_dogs_apart():
+    s = EXAMPLES["positions"].build()
+    X, weights = s.matrices["X"].values, run(s).weights
+    assert (X[0] == X[4]).all() and s.tokens[0] == s.tokens[4] == "dog"
+    assert (weights[0].argmax(), weights[4].argmax()) == (4, 0)
+    plain = run(replace(s, matrices={n: M for n, M in s.matrices.items() if n != "P"})).weights
+    assert (plain[0] == plain[4]).all() and s.tokens[plain[0].argmax()] == "man"
+
+
+def test_rotated_scores_of_one_word_depend_on_the_distance_alone():
+    trace = trace_of("rotary")
+    assert (trace.Q[0] == trace.Q).all() and len(np.unique(trace.Q_rotated.round(9), axis=0)) == 5
+    for k in range(-4, 5):
+        np.testing.assert_allclose(np.diag(trace.scores, k), trace.scores[max(-k, 0), max(k, 0)])
+
+
+def test_heads_in_pairs_share_keys_and_values():
+    s = EXAMPLES["grouped"].build()
+    shown = [view(replace(s, head=head), run(s)).stages for head in range(4)]
+    for name in "KV":
+        assert (shown[0][name] == shown[1][name]).all() and (shown[2][name] == shown[3][name]).all()
+        assert (shown[1][name] != shown[2][name]).any()
+    assert all((shown[k]["Q"] != shown[k + 1]["Q"]).any() for k in range(3))
+    widths = [s.shape(name)[1] for name in ("W_Q", "W_K", "W_V")]
+    assert widths == [8, 4, 4]
+
+
+def test_in_a_window_a_word_sees_itself_and_two_before_it():
+    s = EXAMPLES["window"].build()
+    weights = run(s).weights
+    for i, j in np.ndindex(weights.shape):
+        assert (weights[i, j] > 0) == (0 <= i - j <= 2)
+    assert s.tokens[7] == "slept" and weights[7, s.tokens.index("cat")] == 0
+
+
+def test_the_sink_takes_least_of_cat_and_most_of_mat():
+    s = EXAMPLES["sinks"].build()
+    left = run(s).weights.sum(axis=1)
+    assert (left < 1).all()
+    shares = {word: round(100 * (1 - left[i])) for i, word in enumerate(s.tokens)}
+    assert (shares["cat"], shares["mat"]) == (2, 64)
+    assert (left.argmax(), left.argmin()) == (s.tokens.index("cat"), s.tokens.index("mat"))

@@ -12,14 +12,17 @@ from attention.arithmetic import cell, walk
 from attention.exports.code import to_python
 from attention.html import walk as tables
 from attention.limits import BadInput
-from attention.numbers import number
+from attention.numbers import number, rounded
 from attention.parts import PARTS
 from attention.session import changes, links, pair
 from attention.session.check_yours import from_settings
+from attention.session.compare_frameworks import compare, has_switch, left_out
 from attention.session.examples import EXAMPLES
+from attention.session.exercise import _STEPS, Exercise, faded, typed
 from attention.session.run import run, sizes, view
 from attention.session.settings import Settings
 from attention.session.validate import check
+from attention.worksheet import choices, refusal, worksheet
 
 CAT = replace(EXAMPLES["cat-sat"].build(), heads=2, mask="causal", query=3)
 SHARED = changes.set_kv_heads(CAT, 1)
@@ -140,6 +143,52 @@ def test_check_yours_takes_the_parts_that_it_knows():
     given = from_settings(s)
     assert (given["softcap"], given["kv_heads"], given["bias"].shape) == (2.0, 1, (2, 6, 6))
     assert given["sinks"] == (0.5, 1.0)
+
+
+def test_an_exercise_takes_the_right_answers_and_says_the_step(s):
+    shown = view(s, run(s))
+    for level in range(1, 4):
+        asked = faded(shown, level, s.query)
+        e = check(replace(s, exercise="state", asked=asked))
+        done = Exercise.of(e)
+        for blank in done.blanks:
+            assert done.how(blank) or done.waits_for(blank)
+        for blank in done.blanks[:20]:
+            right = number(done.shown.stages[blank.stage][blank[1:]], done.digits)
+            e = typed(e, blank, right)
+        assert not any(Exercise.of(e).wrong_tries(blank) for blank in done.blanks)
+
+
+def test_an_exercise_says_what_the_weights_are_made_of():
+    at_weights = {}
+    for name in ("one sink", "sigmoid"):
+        s = check(replace(USES[name], exercise="state", asked=("weights",)))
+        blank = Exercise.of(s).blanks[0]
+        at_weights[name] = _STEPS["weights"](Exercise.of(s).shown, blank.row, blank.column)
+    assert at_weights["one sink"].endswith("divided by their sum with that of the sink, 0.5000")
+    assert at_weights["sigmoid"].startswith("1 divided by 1 and e to the power of minus")
+
+
+def test_a_worksheet_is_right_or_refused(s):
+    shown = view(s, run(s))
+    for first in choices(shown):
+        if why := refusal(shown, first):
+            assert why.startswith("a worksheet has ")
+            continue
+        sheet = worksheet(shown, first, title="", sentence="", digits=6)
+        for task in sheet.tasks:
+            wanted = rounded(shown.printed(task.grid.name), 3)
+            read = [[float(x.replace("−", "-").replace("∞", "inf")) for x in row]
+                    for row in task.grid.texts]  # fmt: skip
+            assert rounded(np.array(read), 3) == wanted, (first, task.grid.name)
+
+
+def test_conventions_compares_without_what_no_framework_adds():
+    ours, _ = compare(USES["all"], "array")
+    plain = replace(USES["all"], softcap=None, sinks=(), alibi=False)
+    assert ours.weights.tolist() == run(plain).weights[0].tolist()
+    assert left_out(USES["all"]) == ("softcap", "alibi", "sinks")
+    assert has_switch(CAT) and not has_switch(USES["window"])
 
 
 # ---- changes -------------------------------------------------------------------------------------
