@@ -33,6 +33,7 @@ class Target:
     values: np.ndarray
     written: Written
     size: np.ndarray  # what errors are measured by: Σ weight · |value|, which cancels nothing
+    turn: float = 0.0  # the largest angle of a rotation
 
     @cached_property
     def half_unit(self) -> np.ndarray:
@@ -66,7 +67,7 @@ class Target:
         if queries is None:
             return self
         values, size = self.values[..., queries, :], self.size[..., queries, :]
-        return Target(self.name, values, self.written, size)
+        return replace(self, values=values, size=size)
 
     def parts(self) -> Iterator[tuple[slice, Target]]:
         """Blocks of rows that take little memory, and which rows they are; a small one is whole."""
@@ -209,8 +210,13 @@ def compare(
 
 def _within_single(apart: Callable[[], Iterable[Apart]], largest_score: float) -> bool:
     """An error of the scores moves a weight by as much; never so much as to excuse noise."""
-    rounding = min(6 * (1 + largest_score) * SINGLE, 0.01)
-    return all((far <= part.half_unit + rounding * size).all() for far, size, part in apart())
+
+    def rounding(turn: float) -> float:
+        return min(6 * (1 + largest_score * (1 + turn)) * SINGLE, 0.01)
+
+    return all(
+        (far <= part.half_unit + rounding(part.turn) * size).all() for far, size, part in apart()
+    )
 
 
 def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, half: str) -> bool:

@@ -11,22 +11,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from attention.arrays import softmax_rows, weighted_sum
+from attention.biases import alibi
 from attention.frameworks.distance import furthest, largest_finite
 from attention.frameworks.given import BIASES, Given, grouped
 from attention.frameworks.mistakes import MISTAKES, Mistake
 from attention.heads import join_heads, split_heads
 from attention.layouts import repeat_heads
-from attention.masks import causal, causal_lower_right
+from attention.masks import causal, causal_lower_right, lead, window
+from attention.norms import RMSNorm
+from attention.positions import sinusoidal
+from attention.rotary import PAIRS, Rotary
 from attention.scores import soft_cap
 
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
-ORDER = ("Q", "K", "V", "scores", "scaled", "capped", "masked", "weights", "output")
+Sinks = np.ndarray | None  # (…, 1, 1), one more score in each sum
+BEFORE = ("Q_normed", "K_normed", "Q_rotated", "K_rotated")  # in the order of the layer
+ORDER = ("Q", "K", "V", *BEFORE, "scores", "scaled", "capped", "masked", "weights", "output")
 SAID_BY = {  # an option whose title says less than that of another of the same number or mask
     ("scale", "d_model"): ("default",),
     ("scale", "all heads"): ("default", "d_model"),
@@ -44,17 +52,18 @@ class Bench:
     """Runs the attention of one input, right or with mistakes."""
 
     STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (  # each, and the parts that it looks at
-        ("heads", ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "split", "groups", "order")),
+        ("heads", ("positions", "W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V", "split")),
+        ("before", ("norm", "rotary", "groups", "order")),  # the scores
         ("scores", ("product",)),
         ("scaled", ("scale",)),
         ("masked", ("cap", "bias", "mask", "hiding")),
-        ("weights", ("softmax",)),
+        ("weights", ("softmax", "sinks")),
         ("summed", ("sum", "leak")),
         ("joined", ("join",)),
         ("projected", ("W_O", "b_O", "residual")),
     )
     PARTS = tuple(part for _, parts in STEPS for part in parts)
-    OF_ONE_HEAD = frozenset(part for _, parts in STEPS[1:-2] for part in parts)
+    OF_ONE_HEAD = frozenset(part for _, parts in STEPS[2:-2] for part in parts)
 
     def __init__(
         self,
@@ -62,9 +71,11 @@ class Bench:
         queries: np.ndarray | None = None,
         like: Bench | None = None,
         whole: Given | None = None,
+        head: int | None = None,
     ) -> None:
         self.given = given
         self.whole = whole or given  # of whose heads these inputs are one: their widths set scales
+        self.head = head  # which of them it is
         self.queries = queries  # which are computed; None: all
         # the other code's joined output, and what rounding may have changed in it: to fit to
         self.answer: np.ndarray | None = None
@@ -132,9 +143,12 @@ class Bench:
         try:
             with np.errstate(all="ignore"):
                 stages = self._heads({}, chosen)
+                stages |= self._before(stages, chosen)
                 lead, outputs, sizes = self.given.shape[:-2], [], []
                 for index in np.ndindex(lead):
-                    part = Bench(self._one_head(stages, index), whole=self.given).run(inside)
+                    head = index[-1] if self.given.heads > 1 else None
+                    given = self._one_head(stages, index)
+                    part = Bench(given, whole=self.given, head=head).run(inside)
                     if part is None:
                         return None
                     look(index, part)
@@ -152,12 +166,14 @@ class Bench:
         g = self.given
         Q, K, V = (
             np.broadcast_to(stages[name], (*g.shape[:-2], *stages[name].shape[-2:]))[index]
-            for name in "QKV"
+            for name in ("queries", "keys", "V")
         )
         allowed, bias = (
             None if M is None else np.broadcast_to(M, g.shape)[index] for M in (g.allowed, g.bias)
         )
         of_head = {"allowed": allowed, "bias": bias, "scale": g.scale, "softcap": g.softcap}
+        if g.sinks is not None:
+            of_head["sinks"] = np.broadcast_to(g.sinks, g.shape[:-2])[index]
         return Given(Q=Q, K=K, V=V, **of_head, shape=g.shape[-2:])
 
     def _once(self, step: str, options: tuple, stages: Stages, chosen: Options) -> Stages:
@@ -181,7 +197,12 @@ class Bench:
 
     def first_difference(self, stages: Stages) -> str | None:
         """The first stage that is another than in right attention."""
-        for name in ORDER:
+        names = list(ORDER)
+        if self.given.norm is not None and self.given.norm.after_rotary:
+            names[3:7] = BEFORE[2:] + BEFORE[:2]
+        for name in names:
+            if name not in self.right:
+                continue
             ours, theirs = self.right[name], stages[name]
             if ours.shape != theirs.shape:
                 return name
@@ -233,25 +254,151 @@ class Bench:
             Q, K, V = split(Q, g.heads), split(K, kv_heads), split(V, kv_heads)
         elif chosen["split"]:
             raise NoRoom("there are no heads to split")
+        return {"Q": Q, "K": K, "V": V}
+
+    def _before(self, stages: Stages, chosen: Options) -> Stages:
+        """Norm and rotation, in the order of the layer; then shared heads, then who meets whom."""
+        Q, K, V = stages["Q"], stages["K"], stages["V"]
+        norm, added = self._norm(chosen["norm"]), stages | {}
+        turned, rotary = self._rotary(chosen["rotary"])
+        after = norm is not None and norm.after_rotary
+        last = "Q", "K"
+        for step in sorted(("normed", "rotated"), reverse=after):
+            if step == "normed" and norm is not None:
+                if chosen["norm"] == "mean taken away":
+                    Q, K = self._centred(Q, norm), self._centred(K, norm)
+                Q, K = norm.of("Q", Q, self._split), norm.of("K", K, self._split)
+            elif step == "rotated" and rotary is not None:
+                Q = rotary.rotate(Q, rotary.offset) if "Q" in turned else Q
+                K = rotary.rotate(K) if "K" in turned else K
+                V = rotary.rotate(V) if "V" in turned else V
+            if (self.given.norm if step == "normed" else self.given.rotary) is not None:
+                last = f"Q_{step}", f"K_{step}"
+                added |= dict(zip(last, (Q, K), strict=True))
+        added["V"] = V
         if grouped(Q, K):
-            share = _tiled if chosen["groups"] else repeat_heads
-            K, V = share(K, Q.shape[-3]), share(V, Q.shape[-3])
+            share, heads = _tiled if chosen["groups"] else repeat_heads, Q.shape[-3]
+            added |= {name: share(M, heads) for name, M in added.items() if name[0] != "Q"}
+            K = share(K, heads)
         elif chosen["groups"]:
             raise NoRoom("no heads are shared")
         if chosen["order"] == "K and V":
-            K, V = V, K
+            K, added["V"] = added["V"], K
         elif chosen["order"] == "Q and K":
             Q, K = K, Q
-        return {"Q": Q, "K": K, "V": V}
+        if chosen["order"]:
+            added |= dict(zip(last, (Q, K), strict=True))
+        return added | {"queries": Q, "keys": K}
+
+    @property
+    def _split(self) -> bool:
+        return self.given.heads > 1
+
+    def _norm(self, option: str | None) -> RMSNorm | None:
+        """The norm of Q and K under this option of it."""
+        g, norm = self.given, self.given.norm
+        if option is None or norm is None:
+            if option not in (None, "added"):
+                raise NoRoom("there is no norm")
+            return RMSNorm() if option else norm
+        if option == "left out":
+            return None
+        gains = [gain for gain in (norm.gain_Q, norm.gain_K) if gain is not None]
+        if option == "added" or (option == "other span" and not self._split):
+            raise NoRoom("it is there, or there is one head alone")
+        if "gain" in option and not gains:
+            raise NoRoom("there is no gain")
+        if option == "other order":
+            if g.rotary is None or not gains:
+                raise NoRoom("the order makes no difference")
+            return replace(norm, after_rotary=not norm.after_rotary)
+        if option == "other span":
+            return replace(norm, whole=not norm.whole)
+        by = {"gain left out": None, "1 + gain": 1, "gain less 1": -1}
+        if option not in by:
+            return norm
+        more = by[option]
+
+        def changed(gain: Any) -> Any:
+            return None if gain is None or more is None else np.add(gain, more)
+
+        return replace(norm, gain_Q=changed(norm.gain_Q), gain_K=changed(norm.gain_K))
+
+    def _centred(self, M: np.ndarray, norm: RMSNorm) -> np.ndarray:
+        """Without the mean of what one norm takes together."""
+        return M - M.mean(axis=(-3, -1) if norm.whole and self._split else -1, keepdims=True)
+
+    def _rotary(self, option: str | None) -> tuple[str, Rotary | None]:
+        """Which of Q, K and V are rotated under this option, and how."""
+        g, rotary = self.given, self.given.rotary
+        width = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
+        n_q, n_k = g.shape[-2:]
+        if option is None or option == "left out":
+            if option and rotary is None:
+                raise NoRoom("nothing is rotated")
+            return "QK", None if option else rotary
+        if option.startswith("added"):
+            if rotary is not None or n_k < 2 or (option != "added" and width < 4):
+                raise NoRoom("it is there, or makes no difference")
+            return "QK", Rotary(pairs=PAIRS[option != "added"])
+        if rotary is None:
+            raise NoRoom("nothing is rotated")
+        if option in ("Q alone", "K alone", "V too"):
+            return {"Q alone": "Q", "K alone": "K", "V too": "QKV"}[option], rotary
+        turns = rotary.turns(width)
+        if option == "backwards":
+            return "QK", replace(rotary, frequencies=-turns)
+        own = rotary.frequencies is not None
+        if option.startswith("base "):
+            base = float(option.removeprefix("base "))
+            if own or base == rotary.base or len(turns) < 2:
+                raise NoRoom("it is the base, or there is none")
+            return "QK", replace(rotary, base=base)
+        changed: dict[str, tuple[bool, dict[str, Any]]] = {
+            "other pairs": (len(turns) > 1, {"pairs": PAIRS[rotary.pairs == PAIRS[0]]}),
+            "whole width": (not own and 2 * len(turns) < width, {"width": None}),
+            "scaling left out": (
+                own or rotary.factor != 1,
+                {"frequencies": None, "factor": 1.0, "width": 2 * len(turns)},
+            ),
+            "offset 0": (rotary.offset > 0, {"offset": 0}),
+            "one too far": (rotary.offset > 0, {"offset": rotary.offset + 1}),
+            "one too short": (rotary.offset > 1, {"offset": rotary.offset - 1}),
+            "from the end": (rotary.offset == 0 and n_k > n_q, {"offset": n_k - n_q}),
+        }
+        room, change = changed[option]
+        if not room:
+            raise NoRoom("it makes no difference")
+        return "QK", replace(rotary, **change)
+
+    def _sources(self, option: str | None) -> np.ndarray:
+        """X with its positions, under this option of them."""
+        X, P = self.given.X, self.given.positions
+        if option is None:
+            return X if P is None else X + P
+        n, d_model = X.shape[-2:]
+        if option == "added":
+            if P is not None:
+                raise NoRoom("positions are added")
+            return X + sinusoidal(n, d_model)
+        if P is None:
+            raise NoRoom("there are no positions")
+        if option == "left out":
+            return X
+        if d_model < 3 or not np.allclose(P, sinusoidal(n, d_model), rtol=0, atol=1e-6):
+            raise NoRoom("these positions are learned")
+        if option == "from 1":
+            return X + sinusoidal(n, d_model, offset=1)
+        return X + np.concatenate([P[..., ::2], P[..., 1::2]], axis=-1)
 
     def _projection(self, letter: str, chosen: Options) -> np.ndarray:
         """X W + b of Q, K or V, under the options of its weights and bias; the latest are kept."""
         g, W_option, b_option = self.given, chosen[f"W_{letter}"], chosen[f"b_{letter}"]
         if g.X is None:
-            if W_option or b_option:
+            if W_option or b_option or chosen["positions"]:
                 raise NoRoom("there are no weights")
             return getattr(g, letter)
-        key = letter, W_option, b_option
+        key = letter, W_option, b_option, chosen["positions"]
         if key not in self._projections:
             used = letter
             if W_option and W_option != "transposed":
@@ -263,7 +410,8 @@ class Bench:
                     raise NoRoom("whose bias it is makes no difference")
             if W_option == "transposed":
                 W = np.swapaxes(W, -1, -2)
-            source = g.X if letter == "Q" or g.memory is None else g.memory
+            own = letter == "Q" or g.memory is None
+            source = self._sources(chosen["positions"]) if own else g.memory
             M = source @ W
             if b_option and b is None and not self._biased:
                 raise NoRoom("there is no bias")
@@ -277,7 +425,7 @@ class Bench:
         return any(getattr(self.given, name) is not None for name in BIASES)
 
     def _scores(self, stages: Stages, chosen: Options) -> Stages:
-        Q, K, V = stages["Q"], stages["K"], stages["V"]
+        Q, K, V = stages["queries"], stages["keys"], stages["V"]
         n_k = (Q if chosen["product"] else K).shape[-1 if chosen["product"] else -2]
         if self.queries is not None:
             if Q.shape[-2] <= self.queries.max(initial=0):
@@ -314,16 +462,19 @@ class Bench:
         g, capped = self.given, stages["scaled"]
         if g.softcap is None and chosen["cap"]:
             raise NoRoom("nothing is capped")
-        if g.softcap is not None and not chosen["cap"]:
+        if chosen["cap"] == "before scale":
+            capped = soft_cap(stages["scores"], g.softcap) * self._factor(chosen["scale"])
+        elif g.softcap is not None and not chosen["cap"]:
             capped = soft_cap(capped, g.softcap)
         allowed = self._visible(chosen)
         if chosen["hiding"] and allowed is None:
             raise NoRoom("nothing is hidden")
-        biased = capped if g.bias is None else capped + self._bias(chosen)
+        none = g.bias is None and not chosen["bias"]
+        biased = capped if none else capped + self._bias(chosen)
         if allowed is None:
             allowed = np.ones((1, 1), bool)
         masked = HIDING[chosen["hiding"]](biased, allowed)
-        if chosen["cap"]:
+        if chosen["cap"] == "after mask":
             masked = soft_cap(masked, g.softcap)
         return {"capped": capped, "masked": masked, "allowed": allowed}
 
@@ -331,16 +482,47 @@ class Bench:
         """What is added to the scores, where it is finite: −∞ hides."""
         if chosen["bias"] == "ignored":
             return 0.0
-        bias = self._rows(np.where(self.given.bias == -np.inf, 0.0, self.given.bias))
-        return bias * self._factor(chosen["scale"]) if chosen["bias"] else bias
+        if chosen["bias"] == "added":
+            return self._rows(self._alibi())
+        finite = np.where(self.given.bias == -np.inf, 0.0, self.given.bias)
+        if chosen["bias"] in ("signed", "without slopes"):
+            return self._rows(self._otherwise_far(finite, chosen["bias"]))
+        bias = self._rows(finite)
+        by = {"negated": -1.0, "scaled": self._factor(chosen["scale"])}
+        return bias * by[chosen["bias"]] if chosen["bias"] else bias
+
+    def _alibi(self) -> np.ndarray:
+        """What ALiBi adds to the scores, of one head or all."""
+        n_q, n_k = self.given.shape[-2:]
+        if n_q != n_k or n_k < 2:
+            raise NoRoom("how far queries stand from keys is not said")
+        M = alibi(n_q, n_k, self.whole.heads)
+        return M if self._split else M[self.head or 0]
+
+    def _otherwise_far(self, bias: np.ndarray, option: str | None) -> np.ndarray:
+        """ALiBi's bias with the distance counted otherwise, where this one is ALiBi's."""
+        n_q, n_k = self.given.shape[-2:]
+        finite = self.given.bias != -np.inf
+        seen = finite if self.given.allowed is None else finite & self.given.allowed
+        for past in {0, n_k - n_q}:
+            ahead = lead(n_q, n_k, past)
+            far = np.abs(ahead)
+            if option == "signed" and not (seen & (ahead < 0)).any():
+                continue
+            slopes = -np.where(finite & (far > 0), bias / np.maximum(far, 1), 0).min(
+                axis=(-2, -1), keepdims=True
+            )
+            if slopes.all() and np.allclose(bias, np.where(finite, -slopes * far, 0), atol=1e-9):
+                return np.where(finite, -far if option != "signed" else -slopes * ahead, 0)
+        raise NoRoom("it is not ALiBi's")
 
     def _visible(self, chosen: Options) -> np.ndarray | None:
         """Where queries may look, by mask and bias; None where nothing is masked."""
         g = self.given
         if g.allowed is None and chosen["mask"]:
             raise NoRoom("nothing is masked")
-        if g.bias is None and chosen["bias"]:
-            raise NoRoom("there is no bias")
+        if chosen["bias"] and (g.bias is None) != (chosen["bias"] == "added"):
+            raise NoRoom("there is no bias, or there is one")
         hides = g.bias is not None and chosen["bias"] != "ignored" and np.isneginf(g.bias).any()
         if g.allowed is None:
             return self._rows(g.bias != -np.inf) if hides else None
@@ -363,16 +545,19 @@ class Bench:
 
     def _weights(self, stages: Stages, chosen: Options) -> Stages:
         masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
-        visible = masked != -np.inf
+        visible, sinks = masked != -np.inf, self._sinks(chosen["sinks"])
+        if sinks is not None and chosen["hiding"] == "NaN":
+            raise NoRoom("beside sinks no row is without a sum")
         if option in ("queries", "both axes") and self.queries is not None:
             raise NoRoom("it mixes queries")
         if option == "twice, masked":
             if self._visible(chosen) is None:
                 raise NoRoom("nothing is masked")
-            again = HIDING[chosen["hiding"]](softmax_rows(masked, visible), allowed)
+            first = softmax_rows(masked, visible, sinks=sinks)
+            again = HIDING[chosen["hiding"]](first, allowed)
             weights = softmax_rows(again, again != -np.inf)
         else:
-            weights = SOFTMAX[option](masked, visible)
+            weights = SOFTMAX[option](masked, visible, sinks=sinks)
         if chosen["hiding"] == "NaN":
             axes: dict[str | None, tuple[int, ...]] = {"queries": (-2,), "both axes": (-2, -1)}
             axis = axes.get(option, (-1,))
@@ -385,6 +570,25 @@ class Bench:
         if chosen["scale"] == "after softmax":
             weights = weights * self._factor(None)
         return {"weights": weights, "visible": visible, "weights size": np.abs(weights)}
+
+    def _sinks(self, option: str | None) -> np.ndarray | None:
+        """One more score for each row's sum, (…, 1, 1), under this option of it."""
+        sinks = self.given.sinks
+        if sinks is None:
+            if option not in (None, "added"):
+                raise NoRoom("there are no sinks")
+            return np.zeros((1, 1)) if option else None
+        if option == "added":
+            raise NoRoom("there are sinks")
+        if option in ("left out", "in output"):
+            return None
+        if option == "not exponentiated":
+            if not (sinks > 0).all():
+                raise NoRoom("a sum that is not positive divides nothing")
+            sinks = np.log(sinks)
+        elif option == "scaled":
+            sinks = sinks * self._factor(None)
+        return np.asarray(sinks)[..., None, None]
 
     def _summed(self, stages: Stages, chosen: Options) -> Stages:
         weights, V = stages["weights"], stages["V"]
@@ -400,6 +604,9 @@ class Bench:
             leaks = chosen["leak"] or chosen["softmax"] == "none"
             output = weights @ V if leaks else weighted_sum(weights, V, stages["visible"])
         size = np.abs(weights) @ np.abs(np.where(finite, V, 0))
+        if chosen["sinks"] == "in output":
+            sinks = np.asarray(self.given.sinks)[..., None, None]
+            output, size = output + sinks, size + np.abs(sinks)
         return {"summed": output, "summed size": size}
 
     def _joined(self, stages: Stages, chosen: Options) -> Stages:
@@ -427,7 +634,7 @@ class Bench:
         if chosen["residual"] == "X":
             if g.X is None or g.X.shape[-1] != output.shape[-1]:
                 raise NoRoom("X cannot be added")
-            X = self._rows(g.X)
+            X = self._rows(self._sources(chosen["positions"]))
             output, size = output + X, size + np.abs(X)
         elif chosen["residual"] == "row":
             output = output + self._fitted(output)
@@ -527,32 +734,33 @@ HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
-def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
-    turned = softmax_rows(np.swapaxes(masked, -1, -2), np.swapaxes(visible, -1, -2))
-    return np.swapaxes(turned, -1, -2)
+def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
+    columns = np.swapaxes(masked, -1, -2), np.swapaxes(visible, -1, -2)
+    return np.swapaxes(softmax_rows(*columns, sinks=sinks), -1, -2)
 
 
-def _softmax_of_all(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+def _softmax_of_all(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
     flat = (*masked.shape[:-2], 1, masked.shape[-2] * masked.shape[-1])
-    return softmax_rows(masked.reshape(flat), visible.reshape(flat)).reshape(masked.shape)
+    weights = softmax_rows(masked.reshape(flat), visible.reshape(flat), sinks=sinks)
+    return weights.reshape(masked.shape)
 
 
-def _softmax_twice(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
     """The second one sees the hidden keys' weights of 0 as scores."""
-    return softmax_rows(softmax_rows(masked, visible), np.ones((), bool))
+    return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
 
 
-def _sigmoid(masked: np.ndarray, visible: np.ndarray) -> np.ndarray:
+def _sigmoid(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
     return 1 / (1 + np.exp(-masked))
 
 
-SOFTMAX: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
     None: softmax_rows,
     "queries": _softmax_of_columns,
     "both axes": _softmax_of_all,
     "twice": _softmax_twice,
     "sigmoid": _sigmoid,
-    "none": lambda masked, visible: masked,
+    "none": lambda masked, visible, sinks=None: masked,
 }
 
 
@@ -597,6 +805,27 @@ def _other_corner(allowed: np.ndarray) -> np.ndarray:
     return other(*allowed.shape[-2:]) & keys
 
 
+def _windowed(more: int | None) -> Callable[[np.ndarray], np.ndarray]:
+    """A window that holds so many keys more; None: no window, all keys before the query."""
+
+    def windowed(allowed: np.ndarray) -> np.ndarray:
+        n_q, n_k = allowed.shape[-2:]
+        keys = np.asarray(allowed.any(axis=-2, keepdims=True))
+        for past in (0, n_k - n_q):
+            behind = np.where(allowed, lead(n_q, n_k, past), -1)
+            seen = int(behind.max(initial=-1)) + 1
+            if not 0 < seen < n_q + past:
+                continue
+            if (allowed == window(n_q, n_k, seen, past) & keys).all():
+                if more is not None and seen + more > 0:
+                    return window(n_q, n_k, seen + more, past) & keys
+                if more is None:
+                    return causal(n_q, n_k, past) & keys
+        raise NoRoom("the mask is no window")
+
+    return windowed
+
+
 def _padding(*, both: bool) -> Callable[[np.ndarray], np.ndarray]:
     """What hides whole keys hides the queries of the same tokens, instead or as well."""
 
@@ -632,6 +861,9 @@ MASKED: dict[str | None, Callable[[np.ndarray], np.ndarray]] = {
     "diagonal hidden": _shifted(-1),
     "one ahead": _shifted(1),
     "other corner": _other_corner,
+    "no window": _windowed(None),
+    "wider": _windowed(1),
+    "narrower": _windowed(-1),
     "padding as rows": _padding(both=False),
     "padding both ways": _padding(both=True),
 }

@@ -19,6 +19,8 @@ from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
 from attention.frameworks.search import Found, Plan, Search
 from attention.hints import hinting
+from attention.norms import RMSNorm
+from attention.rotary import Rotary
 
 LISTED = 6  # titles in one sentence
 
@@ -103,6 +105,10 @@ def diagnose(
     bias: Any = None,
     scale: float | None = None,
     softcap: float | None = None,
+    positions: Any = None,
+    norm: RMSNorm | None = None,
+    rotary: Rotary | None = None,
+    sinks: Any = None,
     decimals: int | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
@@ -128,6 +134,11 @@ def diagnose(
         serve several each.
     allowed, bias, scale, softcap :
         As the other code means them: see :func:`attention.scaled_dot_product_attention`.
+    positions : array_like, (…, n_q, d_model)
+        Added to X, as in :func:`attention.self_attention`.
+    norm, rotary, sinks :
+        What is done to Q and K of each head, and to the softmax, as in
+        :func:`attention.multi_head_attention`.
     decimals : int
         How many decimals the answer was rounded to. Default: seen from the numbers, where there are
         enough of them.
@@ -170,6 +181,10 @@ in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mas
         bias,
         scale,
         softcap,
+        positions,
+        norm,
+        rotary,
+        sinks,
     )
     return diagnose_given(
         checked(given), output=output, weights=weights, decimals=decimals, announce=announce

@@ -17,8 +17,12 @@ from attention.arrays import (
     check_shapes,
 )
 from attention.conversion import as_numbers
-from attention.heads import before_heads, project, split_heads
+from attention.heads import added_positions, before_heads, project, split_heads
 from attention.layouts import repeat_heads
+from attention.norms import RMSNorm
+from attention.prepared import check_parts
+from attention.rotary import Rotary
+from attention.scores import check_sinks
 from attention.sentences import they_are
 
 BIASES = ("b_Q", "b_K", "b_V", "b_O")
@@ -51,6 +55,10 @@ class Given:
     bias: Any = None
     scale: Any = None
     softcap: Any = None
+    positions: Any = None  # added to X
+    norm: RMSNorm | None = None  # of Q and K
+    rotary: Rotary | None = None
+    sinks: Any = None
     shape: tuple[
         int, ...
     ] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
@@ -72,7 +80,8 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
     for name in ("scale", "softcap"):
         if getattr(g, name) is not None:
             values[name] = check_positive(name, getattr(g, name))
-    for name in (*wanted, "memory", "W_O"):
+    check_parts(g.norm, g.rotary)
+    for name in (*wanted, "memory", "W_O", "positions"):
         if getattr(g, name) is not None:
             values[name] = as_floats(**{name: getattr(g, name)})[0].astype(np.float64)
     for name in BIASES:
@@ -83,7 +92,8 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
 
 def _refuse_stray(g: Given) -> None:
     """Refuse what belongs to a matrix that is not given."""
-    for name, matrix in (("memory", "X"), ("b_Q", "X"), ("b_K", "X"), ("b_V", "X"), ("b_O", "W_O")):
+    of_X = [(name, "X") for name in ("memory", "positions", "b_Q", "b_K", "b_V")]
+    for name, matrix in (*of_X, ("b_O", "W_O")):
         if getattr(g, name) is not None and getattr(g, matrix) is None:
             raise ValueError(f"{name} is given without {matrix}; it belongs to it.")
 
@@ -100,6 +110,7 @@ def _check_fit(g: Given, most_scores: int | None) -> Given:
     """Check that all belongs together before anything large is made; masks get a head axis."""
     Q, K, V = g.Q, g.K, g.V
     if g.X is not None:
+        added_positions(g.X, g.positions)
         source = g.X if g.memory is None else g.memory
         Q = _projected(g.X, g.W_Q, g.b_Q, "Q")
         K, V = _projected(source, g.W_K, g.b_K, "K"), _projected(source, g.W_V, g.b_V, "V")
@@ -112,6 +123,7 @@ def _check_fit(g: Given, most_scores: int | None) -> Given:
         kv_heads = g.kv_heads or g.heads
         Q = split_heads(Q, g.heads, "Q")
         K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
+    _check_before(g, Q, K)
     if grouped(Q, K):
         if V.ndim < 3 or V.shape[-3] != K.shape[-3]:
             raise ValueError(f"K has shape {K.shape} and V {V.shape}; both need the same heads.")
@@ -131,6 +143,15 @@ def _check_fit(g: Given, most_scores: int | None) -> Given:
         mixed = project(np.empty((1, V.shape[-1] * g.heads)), g.W_O, "W_O")
         _check_bias("b_O", g.b_O, mixed.shape[-1])
     return _masks(g, scores)
+
+
+def _check_before(g: Given, Q: np.ndarray, K: np.ndarray) -> None:
+    """Refuse a norm or a rotation that does not fit the heads."""
+    for name, M in (("Q", Q), ("K", K)):
+        if g.norm is not None:
+            g.norm.gains(name, M.shape[-1], M.shape[-3] if g.heads > 1 else 1)
+        if g.rotary is not None:
+            g.rotary.pairs_of(M.shape[-1])
 
 
 def _projected(X: np.ndarray, W: np.ndarray, b: np.ndarray | None, name: str) -> np.ndarray:
@@ -154,6 +175,8 @@ def _masks(g: Given, scores: tuple[int, ...]) -> Given:
     _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
         masks["allowed"] = np.asarray(masks["allowed"])
+    if g.sinks is not None:
+        masks["sinks"] = check_sinks(g.sinks, scores, np.dtype(np.float64))
     return replace(g, **masks, shape=scores)
 
 

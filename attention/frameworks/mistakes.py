@@ -53,6 +53,19 @@ LOOK = (
     "Let query i see the keys up to i itself: tril with its diagonal, rows queries, columns keys."
 )
 PADDING = "Padding hides keys, as columns: shape (batch, 1, 1, n_k)."
+POSITIONS = "Add the positions to X before W_Q, W_K and W_V, or give positions=."
+NORM = "Norm Q and K as the layer does, or give norm=."
+GAIN = "Look up whether the layer multiplies by its gain or by 1 + gain, as Gemma does."
+ROTARY = "Turn Q and K of each head, after the split, or give rotary=."
+BASE = "Take the base from the model's configuration (rope_theta)."
+OFFSET = "With a cache of n keys the next query stands at position n: Rotary(offset=n)."
+SINKS = "Put the sink into the sum of the softmax, as one more score that no value belongs to."
+ALIBI = "Take slope × distance from each score: bias=alibi(n_q, n_k, heads)."
+CAP = "Cap the scaled scores, before the mask: softcap · tanh(scores / softcap)."
+WINDOW = (
+    "Count the keys a query sees: Mistral's and Gemma's sliding_window count its own,"
+    " FlashAttention's window_size=(left, 0) does not."
+)
 HEADS = "Reshape to (n, heads, d), then swap the first two axes."
 JOIN = "Swap heads and tokens back, then reshape to (n, heads · d)."
 
@@ -79,6 +92,14 @@ def _table(*rows: tuple) -> tuple[Mistake, ...]:
 
 COMMON = True
 MISTAKES: tuple[Mistake, ...] = _table(
+    # positions added to X
+    (("positions", "left out"), "no positions are added to X", POSITIONS),
+    (
+        ("positions", "halves"),
+        "the sines of the positions stand in the first half, the cosines in the second",
+        "Let sine and cosine take turns, column by column.",
+    ),
+    (("positions", "from 1"), "the positions are counted from 1", "Count positions from 0."),
     # the projections
     (_all("W_Q W_K W_V", "transposed"), "W_Q, W_K and W_V are transposed", TRANSPOSE, COMMON),
     (_all("W_Q W_K W_V W_O", "transposed"), "all four weights are transposed", TRANSPOSE),
@@ -116,6 +137,66 @@ MISTAKES: tuple[Mistake, ...] = _table(
         ("groups", "tiled"),
         "shared heads of keys and values are tiled (h0, h1, h0, h1)",
         "Repeat each head in a row instead: h0, h0, h1, h1 (repeat_interleave, np.repeat).",
+    ),
+    # norm and rotation of Q and K
+    (("norm", "left out"), "Q and K are not normed", NORM),
+    (
+        ("norm", "other span"),
+        "the norm takes each head by itself, not all heads together, or the other way round",
+        "Qwen3 and Gemma 3 norm each head, OLMo 2 all heads of a token together.",
+    ),
+    (("norm", "gain left out"), "the norm's gain is left out", GAIN),
+    (("norm", "1 + gain"), "the norm multiplies by 1 + gain", GAIN),
+    (("norm", "gain less 1"), "the norm multiplies by the gain less 1", GAIN),
+    (
+        ("norm", "other order"),
+        "norm and rotation come in the other order",
+        "With a gain their order matters: most layers norm first and then rotate.",
+    ),
+    (
+        ("norm", "mean taken away"),
+        "the norm takes the mean away: a layer norm stands in for the RMS norm",
+        "Divide by √(mean of squares) alone.",
+    ),
+    (("rotary", "left out"), "Q and K are not rotated", ROTARY),
+    (
+        ("rotary", "other pairs"),
+        "the rotation pairs other columns: halves and interleaved are mixed up",
+        "LLaMA of transformers and NeoX pair column k with k + width / 2; GPT-J and Meta's LLaMA"
+        " 2k with 2k + 1.",
+    ),
+    (("rotary", "Q alone"), "Q is rotated, and K is not", ROTARY),
+    (("rotary", "K alone"), "K is rotated, and Q is not", ROTARY),
+    (("rotary", "V too"), "V is rotated as well", "Rotate Q and K alone."),
+    (
+        ("rotary", "backwards"),
+        "the rotation turns the other way: its sines have the other sign",
+        "(a, b) becomes (a cos θ − b sin θ, b cos θ + a sin θ).",
+    ),
+    (("rotary", "base 10000"), "the rotation's base is 10000", BASE),
+    (("rotary", "base 500000"), "the rotation's base is 500000", BASE),
+    (("rotary", "base 1000000"), "the rotation's base is 1000000", BASE),
+    (
+        ("rotary", "whole width"),
+        "all columns are rotated, not a part of them",
+        "Rotate the first columns alone: rotary_pct or partial_rotary_factor says how many.",
+    ),
+    (
+        ("rotary", "scaling left out"),
+        "the rotation's angles are those of the base, without their scaling",
+        "Take rope_scaling into account: linear, NTK, YaRN or Llama 3's.",
+    ),
+    (
+        ("rotary", "offset 0"),
+        "the first query is rotated as position 0: the keys of the cache are not counted",
+        OFFSET,
+    ),
+    (("rotary", "one too far"), "queries are rotated one position too far", OFFSET),
+    (("rotary", "one too short"), "queries are rotated one position too short", OFFSET),
+    (
+        ("rotary", "from the end"),
+        "the last query is rotated as the last key, and not the first as the first",
+        OFFSET,
     ),
     (
         ("order", "K and V"),
@@ -169,7 +250,20 @@ MISTAKES: tuple[Mistake, ...] = _table(
         "the additive bias is added before the scale",
         "Scale the scores first, then add the bias.",
     ),
+    (
+        ("bias", "negated"),
+        "the additive bias is subtracted",
+        "Add it: where nearer keys are to count for more, its numbers are negative.",
+    ),
+    (
+        ("bias", "signed"),
+        "ALiBi takes the distance with its sign: keys ahead of the query count for more",
+        "Take |i − j|, or hide the keys ahead.",
+    ),
+    (("bias", "without slopes"), "ALiBi takes the distance itself, without slopes", ALIBI),
     # the mask
+    (("cap", "left out"), "the scores are not capped", CAP),
+    (("cap", "before scale"), "the scores are capped before they are scaled", CAP),
     (
         ("cap", "after mask"),
         "the soft cap comes after the mask",
@@ -207,6 +301,9 @@ MISTAKES: tuple[Mistake, ...] = _table(
         "the look-ahead mask is aligned to the other corner",
         "With n_q ≠ n_k, choose: upper left (torch SDPA) or lower right (FlashAttention, caches).",
     ),
+    (("mask", "no window"), "there is no window: all keys before a query are seen", WINDOW),
+    (("mask", "wider"), "the window is off by one: a query sees one key more", WINDOW),
+    (("mask", "narrower"), "the window is off by one: a query sees one key fewer", WINDOW),
     (("mask", "padding as rows"), "padding hides queries instead of keys", PADDING),
     (("mask", "padding both ways"), "padding hides queries as well as keys", PADDING),
     (
@@ -256,6 +353,14 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
     (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
+    (("sinks", "left out"), "the sinks are left out", SINKS),
+    (
+        ("sinks", "not exponentiated"),
+        "the sinks themselves are added to the softmax's sum, not their exp",
+        SINKS,
+    ),
+    (("sinks", "scaled"), "the sinks are scaled as the scores are", SINKS),
+    (("sinks", "in output"), "the sinks are added to the output", SINKS),
     # after the weights
     (
         ("sum", "transposed"),
@@ -297,6 +402,21 @@ MISTAKES: tuple[Mistake, ...] = _table(
         ("residual", "row"),
         "the same row is added to every token's output, as a bias that was not given",
         "Give the biases (b_V, b_O) to both sides.",
+    ),
+    # parts that were not given
+    (("positions", "added"), "sinusoidal positions are added to X", POSITIONS),
+    (("norm", "added"), "Q and K are normed (RMS, without a gain)", NORM),
+    (("rotary", "added"), "rotary positions turn Q and K (pairs as halves, base 10000)", ROTARY),
+    (
+        ("rotary", "added, interleaved"),
+        "rotary positions turn Q and K (pairs interleaved, base 10000)",
+        ROTARY,
+    ),
+    (("bias", "added"), "ALiBi is added to the scores", ALIBI),
+    (
+        ("sinks", "added"),
+        "a sink of 0 takes a share: 1 is added to the softmax's sum, as by add_zero_attn",
+        SINKS,
     ),
 )
 

@@ -119,10 +119,19 @@ class Search:
         self.plan = self._plan()
         numbers = numbers_of(answers, *self._shapes(answers["output"] is not None))
         self.right, sizes = self._right(numbers)
+        turn = self._turn()
         self.targets = [
-            Target(name, values, written(values, answers[name], decimals), sizes[name])
+            Target(name, values, written(values, answers[name], decimals), sizes[name], turn)
             for name, values in numbers.items()
         ]
+
+    def _turn(self) -> float:
+        """The largest angle that a query or a key is rotated by: it is rounded as well."""
+        g, (n_q, n_k) = self.given, self.given.shape[-2:]
+        if g.rotary is None:
+            return 0.0
+        width = (g.Q if g.X is None else g.W_Q).shape[-1] // g.heads
+        return largest_finite(g.rotary.turns(width)) * max(g.rotary.offset + n_q, n_k)
 
     # ---- which queries ---------------------------------------------------------------------------
 

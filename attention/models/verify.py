@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -184,24 +183,20 @@ def rounding(trace: AttentionTrace, dtype: str) -> np.ndarray:
 
 
 def _diagnosed(call: Call, item: int, head: int) -> Diagnosis | None:
-    """What the known mistakes say of one head; a sink is a key of zeros with its own bias."""
+    """What the known mistakes say of one head."""
     trace = call.trace(item, head)
-    Q, K, V = trace.Q, trace.K, trace.V
-    inputs: dict[str, Any] = {"allowed": trace.allowed, "scale": trace.scale}
-    inputs |= {"softcap": trace.softcap}
-    bias = trace.bias
-    if call.sinks is not None:
-        K, V = (np.pad(M, ((0, 1), (0, 0))) for M in (K, V))
-        inputs["allowed"] = np.pad(trace.allowed, ((0, 0), (0, 1)), constant_values=True)
-        bias = (
-            np.zeros(trace.scores.shape)
-            if bias is None
-            else np.broadcast_to(bias, trace.scores.shape)
-        )
-        bias = np.pad(bias, ((0, 0), (0, 1)), constant_values=float(call.sinks[head]))
-    if bias is not None:
-        inputs["bias"] = bias
+    sinks = None if call.sinks is None else float(call.sinks[head])
     try:
-        return diagnose(Q, K, V, output=call.output[item, head], **inputs)
+        return diagnose(
+            trace.Q,
+            trace.K,
+            trace.V,
+            output=call.output[item, head],
+            allowed=trace.allowed,
+            bias=trace.bias,
+            scale=trace.scale,
+            softcap=trace.softcap,
+            sinks=sinks,
+        )
     except ValueError:  # numbers that no search can compare
         return None

@@ -13,6 +13,7 @@ from attention.limits import BadInput
 from attention.masks import MASK_LABELS
 from attention.pages import board, chooser, paper, parts, state
 from attention.pages.chooser import ChosenFile
+from attention.parts import called
 from attention.readers.array_files import Unreadable
 from attention.readers.mask_polarity import POLARITIES
 from attention.readers.other_files import OtherKind
@@ -96,7 +97,9 @@ def pasted(source: str) -> dict[str, Any]:
             format_func=MASKS.__getitem__,
             help="The mask that your code applies.",
         )
-    parts.note("The scale is 1/√d_k.")
+    parts.note(
+        "The scale is 1/√d_k. Biases, norms, positions and sinks come along from Explore alone."
+    )
     true_means = "may look"
     if mask == inputs.PASTED:
         with places[4]:
@@ -127,9 +130,9 @@ def from_explore(s: Settings) -> dict[str, Any]:
     given = inputs.from_settings(s)
     seen = "nothing is masked" if given["allowed"] is None else "with its mask, as −∞"
     scale = "scale 1/√d_k" if s.scale is None else f"scale {s.scale:g}"
-    parts.note(f"“{name_of(s)[0]}” as it stands on Explore: {scale}, {seen}. Change it there.")
-    if s.norm or s.rotary:
-        parts.note("Q and K go in as they meet, normed and rotated: before that nothing is tried.")
+    beside = f", {called(s.parts)}" if s.parts else ""
+    there = f"“{name_of(s)[0]}” as it stands on Explore: {scale}, {seen}{beside}"
+    parts.note(f"{there}. Change it there.")
     return given
 
 

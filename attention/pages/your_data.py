@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.html import preview as tables
+from attention.layer import Layer
 from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import chooser, parts, state
 from attention.pages.chooser import ChosenFile
@@ -166,12 +167,14 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     config, first = _config(arrays), st.container()
     picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
     selected = gather(arrays, picks, where, config, typed)
+    layer = _whole_layer(arrays, picks, heads, config)
+    selected = adopt.with_its_parts(selected, layer) if layer else selected
     behind = not_the_models(adopt.origins(s, selected)), *adopt.behind(selected)
     if left := " ".join(filter(None, behind)):
         with first:  # above what was chosen, apart from how it was read
             parts.message_box("flag", left)
     try:
-        said = adopt.adopt(s, selected, heads)[1][1:] if selected else []
+        said = adopt.adopt(s, selected, heads, layer)[1][1:] if selected else []
     finally:
         for role, array in selected.items():
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
@@ -181,7 +184,7 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
         "Use these numbers",
         "load_use",
         _use,
-        (selected, heads),
+        (selected, heads, layer),
         type="primary",
         disabled=not selected,
         help="Puts them on the board; Back brings what stood there again.",
@@ -276,6 +279,7 @@ def _start(mark: bytes) -> None:
     for name in ("load_comma", "load_found", "load_picks"):
         state.set_page_value(name, None)
     state.set_page_value("load_others", False)
+    state.set_page_value("load_whole", True)
     for role in (*ROLES, "QKV"):
         for choice, first in CHOICES.items():
             state.set_page_value(f"load_{choice}_{role}", first)
@@ -393,6 +397,23 @@ def _several(
                     ),
                 )
     return picks, _heads(s, picks, arrays, config)
+
+
+def _whole_layer(
+    arrays: dict[str, ArrayEntry], picks: Picks, heads: int | None, config: ModelConfig | None
+) -> Layer | None:
+    """The layer that the weights are of, if all that it does is to come along."""
+    layer = adopt.whole_layer(arrays, picks, heads, config)
+    if layer is None:
+        return None
+    wanted = state.page_control(
+        st.checkbox,
+        "With its biases, positions and norms",
+        "load_whole",
+        True,
+        help="Whatever this layer does besides: then the numbers are the model’s.",
+    )
+    return layer if wanted else None
 
 
 def _heads(
@@ -513,9 +534,9 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
     )
 
 
-def _use(selected: dict[str, SelectedArray], heads: int | None) -> None:
+def _use(selected: dict[str, SelectedArray], heads: int | None, layer: Layer | None) -> None:
     def act(s: Settings) -> Settings:
-        new, said = adopt.adopt(s, selected, heads)
+        new, said = adopt.adopt(s, selected, heads, layer)
         state.remark(" ".join(said))  # what stays behind stands above the board
         return new
 

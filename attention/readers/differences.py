@@ -73,7 +73,12 @@ def stays_behind(
     """
     chosen = [name for name in chosen if len(name) <= LONGEST]
     found = filter(None, [_biases(biases(names, chosen)), *differences(names, chosen, config)])
-    parts = list(dict.fromkeys(found))
+    return differing(found)
+
+
+def differing(parts: Iterable[str]) -> str:
+    """Such parts in a sentence; "" where there are none."""
+    parts = list(dict.fromkeys(parts))
     return f"The numbers will differ from the model’s: {'; '.join(parts)}." if parts else ""
 
 

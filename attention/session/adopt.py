@@ -8,10 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention.limits import MAX_DIMENSION, BadInput
+from attention.layer import Layer
+from attention.limits import MAX_DIMENSION, MAX_TOKENS, BadInput
+from attention.parts import called
+from attention.readers.differences import differing
 from attention.readers.entry import ArrayEntry
-from attention.readers.select import FINISHED, MASK, TRANSPOSED, SelectedArray, size
-from attention.readers.tensor_names import guess
+from attention.readers.layer import layer_of
+from attention.readers.model_config import RELATIVE, ModelConfig
+from attention.readers.select import (
+    FINISHED,
+    MASK,
+    TRANSPOSED,
+    SelectedArray,
+    Selection,
+    size,
+)
+from attention.readers.tensor_names import guess, layers
 from attention.sentences import they_are
 from attention.session import changes
 from attention.session.about import on_its_own
@@ -88,23 +100,100 @@ def family_of(found: dict[str, ArrayEntry]) -> str:
     return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
 
 
+# ---- a whole layer of a checkpoint ---------------------------------------------------------------
+
+
+def whole_layer(
+    found: dict[str, ArrayEntry],
+    picks: dict[str, tuple[str, Selection]],
+    heads: int | None,
+    config: ModelConfig | None,
+) -> Layer | None:
+    """The layer that W_Q, W_K and W_V are of, where they are taken as its file has them."""
+    names = {role: name for role, (name, _) in picks.items() if role in WEIGHTS[:3]}
+    chosen = [asked for role, (_, asked) in picks.items() if role in WEIGHTS]
+    if len(names) < 3 or any(asked.cut.strip() or asked.stored or asked.layout for asked in chosen):
+        return None
+    for place in layers(found):
+        guessed = {role: guess(list(found), role, place) for role in WEIGHTS}
+        if all(guessed[role] == picks[role][0] for role in WEIGHTS if role in picks):
+            try:
+                layer = layer_of(found, place, config)
+            except BadInput:  # its heads are not said, or it is one that is not read whole
+                return None
+            return layer if heads in (None, layer.heads) else None
+    return None
+
+
+def with_its_parts(brought: dict[str, SelectedArray], layer: Layer) -> dict[str, SelectedArray]:
+    """The arrays with the biases of their layer, and fewer heads of keys and values where it has
+    fewer; what stays behind is what the page has no part for.
+    """
+    found = {role: replace(array, behind="") for role, array in brought.items()}
+    for role in WEIGHTS:
+        if role not in brought:
+            continue
+        told = tuple(remark for remark in brought[role].remarks if remark.startswith(f"{role} is "))
+        found[role] = replace(brought[role], values=getattr(layer, role), remarks=told, heads=None)
+        bias = getattr(layer, f"b_{role[2]}")
+        if bias is not None:
+            source = f"{brought[role].source.removesuffix(TRANSPOSED)}, its bias"
+            found[f"b_{role[2]}"] = SelectedArray(bias[None], source=source)
+    left = [*layer.missing, *([RELATIVE] if layer.relative else [])]
+    if layer.window is not None and not layer.causal:
+        left.append(f"queries look at the {layer.window} nearest keys alone")
+    return found | {"W_Q": replace(found["W_Q"], behind=differing(left))}
+
+
+def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]) -> Settings:
+    """With what the layer does besides; with its look-ahead mask, unless a ``mask`` was brought."""
+    if layer is None:
+        return s
+    window = layer.window if layer.causal and layer.window is not None else 0
+    sinks = () if layer.sinks is None else tuple(layer.sinks.astype(float).tolist())
+    s = replace(
+        s,
+        scale=layer.scale,
+        softmax=True,
+        fill="-inf",
+        norm=layer.norm,
+        rotary=layer.rotary,
+        softcap=layer.softcap,
+        sinks=sinks,
+        alibi=layer.alibi,
+        window=window if window <= MAX_TOKENS else 0,  # a wider one hides nothing here
+    )
+    if not mask:
+        ahead = "causal" if layer.causal and not s.memory_tokens else "none"
+        s = replace(s, mask=ahead, drawn=(), drawn_from=None)
+        remarks += ["The mask is look-ahead, as in the layer."] * (ahead == "causal")
+    if s.parts:
+        remarks.append(f"The layer brings {called(s.parts)}.")
+    return s
+
+
 # ---- the settings that follow -------------------------------------------------------------------
 
 
 def adopt(
-    s: Settings, brought: dict[str, SelectedArray], heads: int | None = None
+    s: Settings,
+    brought: dict[str, SelectedArray],
+    heads: int | None = None,
+    layer: Layer | None = None,
 ) -> tuple[Settings, list[str]]:
     """The settings with these arrays as inputs; and what else had to change, in sentences.
 
     X, Q, K and V bring their tokens. Weights that no longer fit are rolled anew, and so are
     embeddings where weights come without them; a mask, padding or W_O that no longer fits is taken
-    away. ``heads`` is how many share the columns; by default as many as before. The sentences hold
-    before the numbers are used and after.
+    away. ``heads`` is how many share the columns; by default as many as before. ``layer`` is
+    what :func:`with_its_parts` made these arrays whole by. The sentences hold before the numbers
+    are used and after.
     """
     # First the arrays and their tokens, with weights that fit them; then what stands on these:
     # W_O, the heads, the padding, the mask; last, whether all of it fits together.
     if not brought:
         raise BadInput("choose what the numbers are to be.")
+    heads = layer.heads if layer else heads
     remarks = [
         "Now on the board:"
         f" {', '.join(f'{name} ({size(b.values)})' for name, b in brought.items())}."
@@ -118,7 +207,10 @@ def adopt(
     s = _wide_enough(s, brought, remarks)
     remarks += [remark for b in brought.values() for remark in b.remarks]
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
-    s = _projected(s, brought) if brought.keys() & set("QKV") else _embedded(s, brought, remarks)
+    if brought.keys() & set("QKV"):
+        s = _projected(s, brought)
+    else:
+        s = _embedded(s, brought, remarks, shared=layer is not None)
     s = replace(s, cell=None)
     if (
         brought.keys() & {"X", "Q"}
@@ -126,13 +218,17 @@ def adopt(
         and not (brought.get("X") or brought["Q"]).tokens
     ):
         remarks.append("The rows come without words; those on the board stay.")
+    s = set_heads(s, layer.heads) if layer else s
     s = _with_output(s, brought.get("W_O"), remarks)
+    if "b_O" in brought:
+        s = s.with_matrix("b_O", _matrix(brought["b_O"]))
     s = _with_heads(s, heads or next((b.heads for b in brought.values() if b.heads), None), remarks)
     keys_came = brought.keys() & (
         {"K", "V"} if s.typed_qkv else {"memory"} if s.memory_tokens else {"X"}
     )
     s = _with_padding(s, MASK in brought or bool(keys_came), remarks)
     s = _with_mask(s, brought.get(MASK), remarks)
+    s = _with_layer(s, layer, MASK in brought, remarks)
     s, said = fitted(before, s)
     remarks += said
     return check(s), list(dict.fromkeys(filter(None, remarks)))
@@ -229,8 +325,10 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
     return changes.draw_embeddings(s, common[0])
 
 
-def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]) -> Settings:
-    """X, perhaps a second sequence, and weights."""
+def _embedded(
+    s: Settings, brought: dict[str, SelectedArray], remarks: list[str], shared: bool
+) -> Settings:
+    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values."""
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
@@ -256,12 +354,18 @@ def _embedded(s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
         del m["memory"]
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
-    m |= _weights(m, m["X"].shape[-1], s, brought, remarks)
+    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared)
+    m |= {name: _matrix(brought[name]) for name in ("b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
 
 def _weights(
-    m: dict[str, Matrix], d: int, s: Settings, brought: dict[str, SelectedArray], remarks: list[str]
+    m: dict[str, Matrix],
+    d: int,
+    s: Settings,
+    brought: dict[str, SelectedArray],
+    remarks: list[str],
+    shared: bool,
 ) -> dict[str, Matrix]:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
     anew.
@@ -273,7 +377,8 @@ def _weights(
         if name in brought:
             found[name] = _oriented(name, brought[name], d, "X")
             remarks.append(found[name].remark)
-    if {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]:
+    unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
+    if unequal and not shared:
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
@@ -331,7 +436,7 @@ def _origin(b: SelectedArray) -> Origin | None:
 
 def _with_output(s: Settings, brought: SelectedArray | None, remarks: list[str]) -> Settings:
     giver = "V" if s.typed_qkv else "W_V"
-    width = s.shape(giver)[1]
+    width = s.d_v * s.heads if s.heads in s.possible_heads else s.shape(giver)[1]
     if brought is not None:
         matrix = _oriented("W_O", brought, width, giver)
         remarks.append(matrix.remark)

@@ -11,7 +11,6 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis, diagnose_given
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
-from attention.heads import join_heads
 from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
@@ -19,10 +18,8 @@ from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
 from attention.scores import SIGMOID
-from attention.session.run import run
 from attention.session.settings import Settings, added, allowed
 from attention.stages import BIASES, STAGES
-from attention.trace import reading_order
 
 PASTED = "pasted"
 
@@ -48,45 +45,24 @@ def from_settings(s: Settings) -> dict[str, Any]:
             "Explore shows finished weights alone; there are no inputs to compare with. Paste them"
             " here, or choose an example there."
         )
-    if s.softmax is not True or s.sinks:
-        what = "sinks stand in the softmax" if s.sinks else "softmax is off"
-        what = "a sigmoid has the softmax’s place" if s.softmax == SIGMOID else what
-        to = "take them away there" if s.sinks else "switch it on there"
-        raise BadInput(f"{what} on Explore; {to} to compare with other attention.")
-    given = _prepared(s) if s.norm or s.rotary else _inputs(s)
-    seen = allowed(s)
-    parts: dict[str, Any] = {"softcap": s.softcap, "bias": added(s)}
-    parts["kv_heads"] = s.kv_heads if s.kv_heads < s.heads else None
-    parts = {name: part for name, part in parts.items() if part is not None}
-    rule = {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
-    return given | rule | parts
-
-
-def _inputs(s: Settings) -> dict[str, np.ndarray]:
-    """The matrices of the item, with the positions added."""
+    if s.softmax is not True:
+        what = "a sigmoid has the softmax’s place" if s.softmax == SIGMOID else "softmax is off"
+        raise BadInput(f"{what} on Explore; switch it on there to compare with other attention.")
     item = s.item if s.batch else ...
     given = {
         name: matrix.values if STAGES[name].is_shared else matrix.values[item]
         for name, matrix in s.matrices.items()
     }
+    given |= {name: given[name][0] for name in given.keys() & set(BIASES)}
+    seen = allowed(s)
     if "P" in given:
-        given["X"] = given["X"] + given.pop("P")
-    return given | {name: given[name][0] for name in BIASES if name in given}
-
-
-def _prepared(s: Settings) -> dict[str, np.ndarray]:
-    """Q and K as they meet, normed and rotated, V, and what stands behind the heads."""
-    trace, item = run(s), s.item if s.batch else ...
-    met = {"V": trace.V}
-    for name in "QK":
-        steps = [step for step in reading_order(trace) if STAGES[step].stands_for == name]
-        made = [M for step in steps if (M := getattr(trace, step)) is not None]
-        met[name] = made[-1]
-    joined = {name: M[item] for name, M in met.items()}
-    if s.heads > 1:
-        shared = s.heads // s.kv_heads  # heads of queries have the same keys and values
-        joined = {n: join_heads(M[:: 1 if n == "Q" else shared]) for n, M in joined.items()}
-    return joined | {name: M for name, M in _inputs(s).items() if name in ("W_O", "b_O")}
+        given["positions"] = given.pop("P")
+    parts: dict[str, Any] = {"softcap": s.softcap, "bias": added(s), "sinks": s.sinks or None}
+    parts |= {"norm": s.norm, "rotary": s.rotary}
+    parts["kv_heads"] = s.kv_heads if s.kv_heads < s.heads else None
+    parts = {name: part for name, part in parts.items() if part is not None}
+    rule = {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}
+    return given | rule | parts
 
 
 def pasted(

@@ -18,7 +18,7 @@ from attention.session.about import prepared_by
 from attention.session.changes import set_heads, set_mask, set_tokens
 from attention.session.decoding import is_step, last_rows, last_step, whole
 from attention.session.matrix import Matrix
-from attention.session.run import one, run, view
+from attention.session.run import run, view
 from attention.session.settings import (
     DRAWN,
     EXERCISE,
@@ -28,6 +28,7 @@ from attention.session.settings import (
     SAMPLING,
     SOFTMAX,
     Settings,
+    added,
     allowed,
 )
 from attention.stages import STAGES
@@ -45,7 +46,6 @@ LOOKS = (
     *GUIDED,
     *EXERCISE,
 )  # of settings, no number
-BEFORE_SCORES = ("biases", "positions", "norm", "rotary", "kv_heads")  # mistakes come after
 BY_PLACE = ("positions", "rotary", "alibi", "window")  # parts that see where a token stands
 LONGEST = 12  # words of a sentence that are listed
 
@@ -131,17 +131,35 @@ def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
     """The stages of the item and head that is looked at, with this done wrong."""
     if s.softmax is not True or s.fill != "-inf":
         raise BadInput(f"there is no room without softmax and −∞ for this: {mistake.title}.")
-    if parts := [name for name in s.parts if name not in BEFORE_SCORES]:
-        raise BadInput(f"beside {called(parts)} there is no room for this: {mistake.title}.")
-    trace = run(s)
-    ours = one(s, trace)
-    mask = None if ours.allowed.all() else ours.allowed
-    given = Given(Q=ours.Q, K=ours.K, V=ours.V, allowed=mask, scale=trace.scale)
-    stages = Bench(checked(given)).run((mistake,))
+    if s.norm and s.norm.whole and s.heads > 1:
+        raise BadInput(f"beside {called(['norm'])} there is no room for this: {mistake.title}.")
+    stages = Bench(checked(_of_head(s))).run((mistake,))
     if stages is None:
         raise BadInput(f"there is no room here for this: {mistake.title}.")
-    met = {name: view(s, trace).source(name) for name in "QK"}  # normed and rotated, it may be
-    return {met.get(name, name): M for name, M in stages.items()}
+    return stages
+
+
+def _of_head(s: Settings) -> Given:
+    """What the chosen head starts from: Q, K and V before norm and rotation, and its parts."""
+    trace = run(s)
+    shown, bias, norm, sinks = view(s, trace), added(s), s.norm, None
+    if norm:
+        gain_Q, gain_K = (norm.gain_of_head(name, s.d_k, s.head, s.heads) for name in "QK")
+        norm = replace(norm, gain_Q=gain_Q, gain_K=gain_K)
+    if s.sinks:
+        sinks = s.sinks[s.head] if len(s.sinks) > 1 else s.sinks[0]
+    return Given(
+        Q=shown.stages["Q"],
+        K=shown.stages["K"],
+        V=shown.stages["V"],
+        allowed=None if shown.allowed.all() else shown.allowed,
+        bias=None if bias is None else bias[s.head],
+        scale=trace.scale,
+        softcap=s.softcap,
+        norm=norm,
+        rotary=s.rotary,
+        sinks=sinks,
+    )
 
 
 def _known(name: str) -> Mistake:

@@ -10,6 +10,7 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
     Q, K, V = projections(given, wrong)
     h, g = given.get("heads", 1), given.get("kv_heads", given.get("heads", 1))
     Q, K, V = cut(Q, h, wrong), cut(K, g, wrong), cut(V, g, wrong)
+    Q, K, V = before(given, Q, K, V, wrong)
     weights, outputs = [], []
     for k in range(h):
         group = k % g if "groups: tiled" in wrong else k // (h // g)
@@ -19,7 +20,7 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
         if "order: Q and K" in wrong:
             q, key = key, q
         scores = np.dot(q, key) if "product: untransposed" in wrong else np.dot(q, key.T)
-        shares = share(scores * factor(given, wrong, q.shape[1], key.shape[0]), given, wrong)
+        shares = share(scores, factor(given, wrong, q.shape[1], len(key)), given, wrong, k)
         if "scale: after softmax" in wrong:
             shares = shares * given.get("scale", 1 / np.sqrt(q.shape[1]))
         weights.append(shares)
@@ -29,6 +30,8 @@ def theirs(given: dict, wrong: frozenset) -> tuple[np.ndarray, np.ndarray]:
             outputs.append(np.dot(shares, value))
         else:
             outputs.append(careful(shares, value))
+        if "sinks: in output" in wrong:
+            outputs[-1] = outputs[-1] + given["sinks"][k]
     return after(given, wrong, joined(outputs, wrong)), np.array(weights)
 
 
@@ -52,7 +55,8 @@ def projections(given, wrong):
         return given["Q"], given["K"], given["V"]
     found = []
     for letter in "QKV":
-        source = given["X"] if letter == "Q" else given.get("memory", given["X"])
+        X = standing(given, wrong)
+        source = X if letter == "Q" else given.get("memory", X)
         W, b = given[f"W_{letter}"], given.get(f"b_{letter}")
         for other in "QKV":
             if f"W_{letter}: W_{other}" in wrong:
@@ -73,6 +77,100 @@ def projections(given, wrong):
         if b is not None and not left_out:
             M = M + b
         found.append(M)
+    return found
+
+
+def standing(given, wrong):
+    """X, each row with what is added for its place."""
+    X, P = given["X"], given.get("positions", np.zeros(given["X"].shape))
+    if "positions: left out" in wrong:
+        return X
+    if {"positions: added", "positions: from 1", "positions: halves"} & wrong:
+        n, d = X.shape
+        P = np.zeros((n, d))
+        for p, c in np.ndindex(n, d):
+            slow = (p + ("positions: from 1" in wrong)) / 10000 ** (2 * (c // 2) / d)
+            at = c if "positions: halves" not in wrong else c // 2 + c % 2 * ((d + 1) // 2)
+            P[p, at] = np.cos(slow) if c % 2 else np.sin(slow)
+    return X + P
+
+
+def before(given, Q, K, V, wrong):
+    """The heads of Q, K and V as they meet: normed and turned."""
+    steps = ["norm", "turn"]
+    norm = given.get("norm")
+    if (
+        norm
+        and norm.after_rotary != ("norm: other order" in wrong)
+        or (not norm and "norm: other order" in wrong)
+    ):
+        steps.reverse()
+    for step in steps:
+        if step == "norm":
+            Q, K = normed(given, Q, "gain_Q", wrong), normed(given, K, "gain_K", wrong)
+            continue
+        rotary = given.get("rotary")
+        if "rotary: left out" in wrong or not (rotary or any("rotary: add" in w for w in wrong)):
+            continue
+        first = rotary.offset if rotary else 0
+        first = 0 if "rotary: offset 0" in wrong else first
+        first += ("rotary: one too far" in wrong) - ("rotary: one too short" in wrong)
+        first += (K.shape[1] - Q.shape[1]) * ("rotary: from the end" in wrong)
+        Q = Q if "rotary: K alone" in wrong else turned(rotary, Q, first, wrong)
+        K = K if "rotary: Q alone" in wrong else turned(rotary, K, 0, wrong)
+        V = turned(rotary, V, 0, wrong) if "rotary: V too" in wrong else V
+    return Q, K, V
+
+
+def normed(given, M, name, wrong):
+    """(h, n, d), row by row over the root of its mean square."""
+    norm = given.get("norm")
+    if "norm: left out" in wrong or not (norm or "norm: added" in wrong):
+        return M
+    h, n, d = M.shape
+    gain = getattr(norm, name) if norm else None
+    gain = np.ones((h, d)) if gain is None else np.resize(np.array(gain, float), (h, d))
+    if norm and getattr(norm, name) is not None:
+        gain = gain + ("norm: 1 + gain" in wrong) - ("norm: gain less 1" in wrong)
+    gain = np.ones((h, d)) if "norm: gain left out" in wrong else gain
+    whole = bool(norm and norm.whole) != ("norm: other span" in wrong)
+    found = np.zeros(M.shape)
+    for k, i in np.ndindex(h, n):
+        row, all_heads = M[k, i], M[:, i].ravel()
+        span = all_heads if whole else row
+        mean = span.mean() if "norm: mean taken away" in wrong else 0.0
+        eps = norm.eps if norm else 1e-6
+        root = np.sqrt(np.mean((span - mean) ** 2) + eps)
+        found[k, i] = (row - mean) / root * gain[k]
+    return found
+
+
+def turned(rotary, M, first, wrong):
+    """(h, n, d), pairs as complex numbers times exp(i · angle)."""
+    d = M.shape[2]
+    width = (rotary.width if rotary else None) or d
+    base, interleaved, scaled = 10000.0, "rotary: added, interleaved" in wrong, 1.0
+    if rotary:
+        base, scaled = rotary.base, rotary.factor
+        interleaved = (rotary.pairs == "interleaved") != ("rotary: other pairs" in wrong)
+    if "rotary: whole width" in wrong:
+        width = d
+    for name in wrong:
+        base = float(name.split()[-1]) if name.startswith("rotary: base") else base
+    pairs = [base ** (-2 * k / width) for k in range(width // 2)]
+    if rotary and rotary.frequencies:
+        pairs = rotary.frequencies
+    if "rotary: scaling left out" in wrong:
+        width = 2 * len(pairs)
+        pairs, scaled = [base ** (-2 * k / width) for k in range(width // 2)], 1.0
+    if "rotary: backwards" in wrong:
+        pairs = [-each for each in pairs]
+    found = M.copy()
+    for k, turn in enumerate(pairs):
+        a, b = (2 * k, 2 * k + 1) if interleaved else (k, k + len(pairs))
+        by = scaled * np.exp(1j * turn * np.arange(first, first + M.shape[1]))
+        found[..., a] = ((M[..., a] + 1j * M[..., b]) * by).real
+        found[..., b] = ((M[..., a] + 1j * M[..., b]) * by).imag
     return found
 
 
@@ -109,7 +207,7 @@ def after(given, wrong, output):
         if "b_O" in given and not {"b_O: left out", "b_Q, b_K, b_V, b_O: left out"} & wrong:
             output = output + given["b_O"]
     if "residual: X" in wrong:
-        output = output + given["X"]
+        output = output + standing(given, wrong)
     if "residual: row" in wrong:
         output = output + np.linspace(-1, 2, output.shape[1])
     return output
@@ -166,6 +264,9 @@ def seen(given, wrong, shape):
         "mask: diagonal hidden": lambda i, j: j < i + low and kept[j],
         "mask: one ahead": lambda i, j: j <= i + low + 1 and kept[j],
         "mask: other corner": lambda i, j: j <= i + (n_k - n_q if low == 0 else 0) and kept[j],
+        "mask: no window": lambda i, j: j <= i + low and kept[j],
+        "mask: wider": lambda i, j: i + low - given["window"] <= j <= i + low and kept[j],
+        "mask: narrower": lambda i, j: 1 < j - i - low + given["window"] <= given["window"],
         "mask: padding as rows": lambda i, j: kept[i] and (j <= i or not given.get("look")),
         "mask: padding both ways": lambda i, j: see[i, j] and kept[i],
     }
@@ -173,23 +274,50 @@ def seen(given, wrong, shape):
     return cells(chosen[0]) if chosen else see
 
 
-def share(scaled, given, wrong):
+def share(scores, by, given, wrong, head):
     """The weights of one head, row by row, with the mask as these mistakes have it."""
-    see = seen(given, wrong, scaled.shape)
-    cap, bias = given.get("softcap"), given.get("bias")
-    if cap and "cap: after mask" not in wrong:
+    see = seen(given, wrong, scores.shape)
+    cap, bias = given.get("softcap"), added(given, wrong, scores.shape, head, by)
+    scaled = scores * by
+    if "cap: before scale" in wrong:
+        scaled = cap * np.tanh(scores / cap) * by
+    elif cap and not {"cap: after mask", "cap: left out"} & wrong:
         scaled = cap * np.tanh(scaled / cap)
-    if bias is not None and "bias: ignored" not in wrong:
-        width = (given["W_Q"] if "X" in given else given["Q"]).shape[1] // given.get("heads", 1)
-        n_k = scaled.shape[1]
-        scaled = scaled + (
-            bias * factor(given, wrong, width, n_k) if "bias: scaled" in wrong else bias
-        )
+    scaled = scaled + bias
     scaled = hidden(scaled, see, wrong)
     if "cap: after mask" in wrong:
         scaled = cap * np.tanh(scaled / cap)
-    shares = normalised(scaled, see, wrong)
+    shares = normalised(scaled, see, wrong, sink(given, wrong, by, head))
     return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
+
+
+def added(given, wrong, shape, head, by):
+    """What is added to the scores of a head."""
+    bias = given.get("bias")
+    far = np.array([[i - j for j in range(shape[1])] for i in range(shape[0])])
+    if "bias: added" in wrong:
+        return -(2.0 ** (-8 * (head + 1) / given.get("heads", 1))) * abs(far)
+    if bias is None or "bias: ignored" in wrong:
+        return np.zeros(shape)
+    bias = bias[head] if bias.ndim == 3 else bias
+    if "bias: signed" in wrong:
+        return bias[1, 0] * far
+    if "bias: without slopes" in wrong:
+        return -1.0 * abs(far)
+    return bias * (by if "bias: scaled" in wrong else -1 if "bias: negated" in wrong else 1)
+
+
+def sink(given, wrong, by, head):
+    """What stands in a row's sum beside its keys."""
+    if "sinks: added" in wrong:
+        return 1.0
+    if "sinks" not in given or {"sinks: left out", "sinks: in output"} & wrong:
+        return 0.0
+    score = given["sinks"][head]
+    if "sinks: not exponentiated" in wrong:
+        return score
+    right = given.get("scale", by)
+    return np.exp(score * right if "sinks: scaled" in wrong else score)
 
 
 def hidden(scaled, see, wrong):
@@ -207,7 +335,7 @@ def hidden(scaled, see, wrong):
     return np.where(see, scaled, -inf)
 
 
-def normalised(scaled, see, wrong):
+def normalised(scaled, see, wrong, sunk=0.0):
     """From masked scores to weights."""
     gone = "hiding: NaN" in wrong
     if "softmax: none" in wrong:
@@ -217,11 +345,12 @@ def normalised(scaled, see, wrong):
             shares = 1 / (1 + np.exp(-scaled))
         return np.where(see.any(axis=1)[:, None], shares, nan) if gone else shares
     if "softmax: both axes" in wrong:
-        flat = softmax(scaled.ravel(), gone and not see.any())
+        flat = softmax(scaled.ravel(), gone and not see.any(), sunk)
         return flat.reshape(scaled.shape)
     columns = "softmax: queries" in wrong
     lines, seen_ = (scaled.T, see.T) if columns else (scaled, see)
-    rows = [softmax(line, gone and not s.any()) for line, s in zip(lines, seen_, strict=True)]
+    pairs = zip(lines, seen_, strict=True)
+    rows = [softmax(line, gone and not s.any(), sunk) for line, s in pairs]
     if "softmax: twice" in wrong:
         rows = [softmax(row, False) for row in rows]
     if "softmax: twice, masked" in wrong:
@@ -230,10 +359,10 @@ def normalised(scaled, see, wrong):
     return np.array(rows).T if columns else np.array(rows)
 
 
-def softmax(line, gone):
+def softmax(line, gone, sunk=0.0):
     if gone:
         return np.full(line.shape, nan)
     if np.isneginf(line).all():
         return np.zeros(line.shape)
     grown = np.exp(line - line.max())
-    return grown / grown.sum()
+    return grown / (grown.sum() + (sunk * np.exp(-line.max()) if sunk else 0))

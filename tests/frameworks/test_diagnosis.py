@@ -17,12 +17,17 @@ from amount import amount, some
 from frameworks.planting import theirs
 
 from attention import (
+    RMSNorm,
+    Rotary,
+    alibi,
     causal,
     causal_lower_right,
     diagnose,
     multi_head_attention,
     scaled_dot_product_attention,
     self_attention,
+    sinusoidal,
+    window,
 )
 from attention.frameworks.answers import Target, compare
 from attention.frameworks.bench import Bench
@@ -127,11 +132,51 @@ def systems() -> dict[str, dict]:
             "V": normal(7, 5),
             "allowed": causal(7, 7),
         },
+        "norms, rotation and a window": {
+            "X": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 4),
+            "W_V": normal(8, 4),
+            "heads": 2,
+            "kv_heads": 1,
+            "norm": RMSNorm(1.5 + 0.5 * normal(4), 1.5 + 0.5 * normal(4)),
+            "rotary": Rotary(base=50.0),
+            "allowed": window(6, 6, 3),
+            "window": 3,
+        },
+        "a cache, a part of the width": {
+            "Q": normal(3, 6),
+            "K": normal(7, 6),
+            "V": normal(7, 6),
+            "rotary": Rotary(base=100.0, pairs="interleaved", width=4, offset=4),
+            "allowed": causal_lower_right(3, 7),
+            "corner": "lower right",
+        },
+        "sinks, a cap and ALiBi": {
+            "Q": normal(6, 8),
+            "K": normal(6, 8),
+            "V": normal(6, 8),
+            "heads": 2,
+            "sinks": np.array([0.4, 1.3]),
+            "softcap": 1.5,
+            "bias": alibi(6, 6, 2),
+        },
+        "positions, own angles, a norm after them": {
+            "X": normal(4, 8),
+            "memory": normal(6, 8),
+            "W_Q": normal(8, 8),
+            "W_K": normal(8, 8),
+            "W_V": normal(8, 6),
+            "heads": 2,
+            "positions": sinusoidal(4, 8),
+            "norm": RMSNorm(1.5 + 0.5 * normal(8), None, whole=True, after_rotary=True),
+            "rotary": Rotary(frequencies=[0.7, 0.2], factor=1.2),
+        },
     }
 
 
 SYSTEMS = systems()
-NOTES = {"corner", "look"}  # what the other hand has to be told, and ours finds out
+NOTES = {"corner", "look", "window"}  # what the other hand has to be told, and ours finds out
 
 
 def inputs(system: str) -> dict:
@@ -189,7 +234,7 @@ def test_every_mistake_has_room_in_one_of_the_systems():
 
 def test_averaged_heads_are_too_narrow_for_x_by_either_hand_so_this_pair_is_not_planted():
     systems = [s for s in SYSTEMS if set(TOO_NARROW) <= set(room(s)) and "W_O" not in SYSTEMS[s]]
-    assert len(systems) == 2
+    assert len(systems) == 3
     for system in systems:
         with pytest.raises(ValueError, match="^operands could not be broadcast together"):
             applied(SYSTEMS[system], TOO_NARROW)
@@ -283,6 +328,57 @@ def test_attention_computed_in_float32_is_right():
         3 * Q, 3 * K, 3 * V, allowed=causal(40, 40), output=trace.output, weights=trace.weights
     )
     assert found.correct, str(found)
+
+
+def in_bfloat16(M):
+    """Rounded to 8 bits, the nearest even."""
+    bits = M.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("offset", [0, 1000, 30_000])
+def test_a_rotation_computed_in_float32_far_from_the_beginning_is_right(offset, half):
+    """Its angles are rounded too: the larger they are, the more that moves."""
+    rng = np.random.default_rng(offset)
+    q, k, v = rng.standard_normal((3, 2, 12, 32)).astype("f4")
+    if half:
+        q, k, v = (in_bfloat16(M) for M in (q, k, v))
+
+    def turned(M, first):
+        speed = np.float32(10000) ** (-np.arange(0, 32, 2, dtype="f4") / np.float32(32))
+        angles = np.outer(np.arange(first, first + 12, dtype="f4"), speed).astype("f4")
+        a, b, (cos, sin) = M[..., :16], M[..., 16:], (np.cos(angles), np.sin(angles))
+        found = np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+        return in_bfloat16(found) if half else found
+
+    scores = np.matmul(turned(q, offset), turned(k, 0).swapaxes(-1, -2)) / np.float32(32**0.5)
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    output = np.matmul(shares / shares.sum(axis=-1, keepdims=True), v)
+    output = in_bfloat16(output) if half else output
+    given = {"rotary": Rotary(offset=offset)}
+    found = diagnose(q, k, v, output=output.astype(np.float64), **given)
+    assert found.correct, str(found)
+    other = diagnose(q, k, v, output=output.astype(np.float64), rotary=Rotary(offset=offset + 3))
+    assert not other.correct, str(other)
+
+
+@pytest.mark.parametrize("system", [name for name in SYSTEMS if "rotary" in SYSTEMS[name]])
+def test_layers_with_their_parts_are_right_in_float32_and_bfloat16(system):
+    """Every input rounded, and what comes of it computed in float32 by our own layers."""
+    given = inputs(system)
+    for rounded in (lambda M: M.astype("f4"), in_bfloat16):
+        small = {
+            name: rounded(M) if isinstance(M, np.ndarray) and M.dtype == float else M
+            for name, M in given.items()
+        }
+        whole = small | {"heads": small.get("heads", 1)}
+        run = self_attention if "X" in small else multi_head_attention
+        answer = run(**whole).joined
+        exact = {name: M.astype(float) if isinstance(M, np.ndarray) and M.dtype == "f4" else M
+                 for name, M in small.items()}  # fmt: skip
+        found = diagnose(**exact, output=rounded(answer))
+        assert found.correct, str(found)
 
 
 @pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])

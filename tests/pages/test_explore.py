@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracle import COMPUTED
+from safetensors import safe_open
 from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
@@ -501,6 +502,12 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     at = pasted(opened(), '{"model_type": "bloom", "n_head": 2}')
     assert any("configuration of a bloom model with 2 heads" in text for text in noted(at))
     pasted(at, weights)
+    assert said(at, "flag") == []  # all of it comes along
+    ran(at.button(key="load_use").click())
+    s = settings(at)
+    assert s.alibi and s.mask == "causal" and s.heads == 2
+    pasted(at, weights)
+    ran(at.checkbox(key="set_load_whole").uncheck())
     behind = (
         "The numbers will differ from the model’s: it adds ALiBi, a slope by distance, to the"
         " scores; it hides later tokens (choose the causal mask)."
@@ -519,6 +526,23 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     assert said(at, "flag") == [behind] and said(at, "understood") == []
     ran(at.button(key="randomize").click())
     assert said(at, "flag") == []
+
+
+def test_a_layer_comes_whole_with_its_config_json_and_is_then_what_the_model_is():
+    path = Path(__file__).parents[1] / "models/layers/llama.safetensors"
+    with safe_open(path, "numpy") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        config = file.metadata()["config"]
+    tensors = {name: M.tolist() for name, M in arrays.items() if "/" not in name}
+    (place, *_) = sorted({name.rpartition("/")[0] for name in arrays if "/" in name})
+    at = pasted(opened(), config)
+    pasted(at, json.dumps(tensors | {"X": arrays[f"{place}/X"].tolist()}))
+    assert at.checkbox(key="set_load_whole").value and said(at, "flag") == []
+    ran(at.button(key="load_use").click())
+    s, wanted = settings(at), arrays[f"{place}/projected"]
+    assert s.rotary and s.kv_heads < s.heads and s.mask == "causal"
+    assert np.abs(run(s).projected - wanted).max() < 1e-6 * np.abs(wanted).max()
+    assert not any("differ from the model" in flag for flag in said(at, "flag"))
 
 
 def test_heads_of_a_checkpoint_without_config_json_are_asked_for():

@@ -1,18 +1,22 @@
 """The inputs and answers of Check yours: read, refused, and handed to the search."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from files import npy, stored, torn
 
-from attention import self_attention
-from attention.frameworks.mistakes import MISTAKES
+from attention import RMSNorm, Rotary, self_attention
+from attention.frameworks.mistakes import BY_NAME, MISTAKES
 from attention.limits import BadInput
 from attention.readers import array_files
 from attention.readers.printouts import read_matrices
 from attention.session import check_yours as inputs
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
 from attention.session.run import run
+from attention.session.validate import check
 
 USUAL = {"mask": "none", "true_means": "may look", "heads": 1, "kv_heads": None, "softcap": None}
 
@@ -182,9 +186,10 @@ def test_every_mistake_can_be_planted_somewhere():
         m.name
         for m in MISTAKES
         if m.parts & {"groups", "cap", "leak", "bias", "b_Q", "b_K", "b_V", "b_O"}
+        or (m.parts & {"positions", "norm", "rotary", "sinks"} and "added" not in m.name)
         or m.fitted
         or ": only " in m.name
-    }  # Explore has no shared heads, no cap, no NaN, no biases
+    }  # Explore has no shared heads, no cap, no NaN, and none of the parts of real layers
     missing = {m.name for m in MISTAKES if m not in found} - elsewhere
     assert missing == {
         "mask: other corner",
@@ -193,10 +198,67 @@ def test_every_mistake_can_be_planted_somewhere():
         "mask: other triangle",
         "mask: padding as rows",
         "mask: padding both ways",  # no padding
+        "mask: no window",
+        "mask: wider",
+        "mask: narrower",  # no window
         "W_O: transposed",
         "W_O: missing",
         "W_Q, W_K, W_V, W_O: transposed",  # no W_O
     }
+
+
+def real():
+    """Four words, two heads, with every part of a real layer that Check yours can carry."""
+    s = EXAMPLES["four-words"].build()
+    rng = np.random.default_rng(4)
+    m = {"X": (4, 6), "W_Q": (6, 8), "W_K": (6, 4), "W_V": (6, 4), "W_O": (8, 5), "P": (4, 6)}
+    m |= {"b_Q": (1, 8), "b_K": (1, 4), "b_V": (1, 4), "b_O": (1, 5)}
+    s = replace(
+        s,
+        matrices={name: Matrix(rng.standard_normal(shape)) for name, shape in m.items()},
+        heads=2,
+        mask="causal",
+        window=2,
+        alibi=True,
+        softcap=2.0,
+        sinks=(0.5, -0.2),
+        norm=RMSNorm(rng.standard_normal(4), rng.standard_normal(4)),
+        rotary=Rotary(pairs="interleaved"),
+    )
+    return check(s)
+
+
+def test_the_parts_on_explore_go_along_and_a_mistake_in_one_is_found():
+    s = real()
+    there = inputs.bench_of(inputs.from_settings(s))
+    trace = run(s)
+    np.testing.assert_allclose(there.right["output"], trace.projected, rtol=1e-12)
+    np.testing.assert_allclose(there.right["weights"], trace.weights, rtol=1e-12)
+    assert inputs.explain(there, {"output": str(trace.projected.tolist())}).correct
+    less = replace(s, rotary=Rotary(pairs="halves"))
+    found = inputs.explain(there, {"output": str(run(less).projected.tolist())})
+    assert [e.mistakes for e in found.explanations] == [(BY_NAME["rotary: other pairs"],)]
+
+
+@pytest.mark.parametrize(
+    ("part", "off", "name"),
+    [
+        ("rotary", None, "rotary: left out"),
+        ("norm", None, "norm: left out"),
+        ("sinks", (), "sinks: left out"),
+        ("softcap", None, "cap: left out"),
+        ("window", 0, "mask: no window"),
+        ("window", 3, "mask: wider"),
+        ("alibi", False, "bias: ignored"),
+    ],
+)
+def test_a_part_left_out_is_named_with_or_without_others(part, off, name):
+    there = inputs.bench_of(inputs.from_settings(real()))
+    for more, other in (({}, ()), ({"scale": 1.0}, ("scale: none",))):
+        s = replace(real(), **{part: off}, **more)
+        found = inputs.explain(there, {"output": str(run(s).projected.tolist())})
+        wanted = {BY_NAME[each] for each in (name, *other)}
+        assert wanted in [set(e.mistakes) for e in found.explanations], str(found)
 
 
 # ---- files --------------------------------------------------------------------------------------

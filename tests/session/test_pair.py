@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from session.test_parts import with_parts
 
+from attention import RMSNorm, Rotary
 from attention.figures.comparison import apart
 from attention.frameworks.beside import largest_change, stages, strongest_changed
 from attention.html.pairs import winners
@@ -14,6 +16,8 @@ from attention.session.changes import set_dimension, set_mask, set_tokens
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.pair import BY_NAME, PRESETS, Pair, begun_with, differing, views
+from attention.session.run import run, view
+from attention.session.validate import check
 
 FIRST = EXAMPLES["cat-sat"].build()
 FOUR = EXAMPLES["four-words"].build()
@@ -270,3 +274,21 @@ def test_of_many_queries_whose_strongest_key_changed_some_are_named_and_the_othe
     assert said.count("→") == 12
     assert said.endswith("“q11”: “a” → “b”; … and 988 more</p>")
     assert "more" not in winners(found[:12])
+
+
+def test_a_mistake_beside_the_parts_of_real_layers_is_that_of_one_head():
+    rng = np.random.default_rng(1)
+    s = with_parts(RMSNorm(*rng.standard_normal((2, 4))), Rotary(base=50.0), mask="causal")
+    s = check(replace(s, head=1, softcap=2.0, sinks=(0.5, 1.0), alibi=True))
+    for mistake, change in (
+        ("scale: none", {"scale": 1.0}),
+        ("rotary: left out", {"rotary": None}),
+        ("sinks: left out", {"sinks": ()}),
+        ("bias: ignored", {"alibi": False}),
+        ("mask: ignored", {"mask": "none"}),
+    ):
+        _, wrong = views(Pair(s, s, mistake))
+        other = replace(s, **change)
+        wanted = view(other, run(other))
+        for name in ("scores", "weights", "output"):
+            np.testing.assert_allclose(wrong.stages[name], wanted.stages[name], rtol=1e-12)
