@@ -29,7 +29,7 @@ _ROWS = (
     ),
     Part(
         "positions",
-        label="Positions added to X",
+        label="Added positions",
         formula="X + P",
         sentence="Tells each token where it stands, before anything else is done.",
         where="before Q, K and V",

@@ -227,9 +227,18 @@ def refusal(key: str, page: PageContents) -> str:
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 
+WITHOUT_PARTS = (
+    "opened here again gives the inputs without the parts of real layers; the state as a file"
+    " keeps them"
+)
+
+
 def reservation(key: str, page: PageContents) -> str:
     """Why a format that is written may not open here again; "" where it does."""
-    return bounds.opens_not(key, page.chosen)
+    if too_long := bounds.opens_not(key, page.chosen):
+        return too_long
+    again = key in (*bounds.BESIDE, "npz") and page.settings.parts
+    return WITHOUT_PARTS if again else ""
 
 
 def _bounded(key: str, page: PageContents) -> bytes:

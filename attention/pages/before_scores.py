@@ -17,7 +17,7 @@ from attention.session.settings import Settings
 
 FILLED = {"random": "random numbers", "zero": "zero", "typed": "as on the board"}
 MEANS = {False: "each head by itself", True: "all heads together"}
-ORDERS = {False: "before the rotation", True: "after the rotation"}
+ORDERS = {False: "before rotation", True: "after rotation"}
 
 
 def biases(s: Settings) -> None:

@@ -17,9 +17,9 @@ VECTOR_ENDS = {"integers": (-2, 3), "uniform": (-1, 1)}
 
 
 def token_sequence(s: Settings, name: str) -> str | None:
-    """Whose tokens the rows of this matrix are: "tokens", "memory_tokens", or None for weights."""
+    """Whose tokens the rows of this matrix are: "tokens", "memory_tokens", None for others."""
     rows = STAGES[name].rows
-    if rows not in ("queries", "keys"):
+    if rows not in ("queries", "keys") or name == "P":  # whose rows are places
         return None
     return "memory_tokens" if rows == "keys" and s.memory_tokens else "tokens"
 
