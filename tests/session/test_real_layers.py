@@ -117,20 +117,32 @@ def test_compare_says_what_differs(s):
         assert word in said, (name, said)
 
 
-def test_a_known_mistake_has_no_room_beside_a_part(s):
-    if set(s.parts) - {"kv_heads"}:
+def test_a_known_mistake_beside_the_parts_is_made_in_the_chosen_head(s):
+    """The mask after the softmax: as without a mask, and 0 where it hides."""
+    if s.softmax is not True or s.fill != "-inf":
         with pytest.raises(BadInput, match="there is no room"):
             pair.views(pair.Pair(s, s, pair.AFTER_SOFTMAX))
+        return
+    right, _ = pair.views(pair.Pair(s, s))
+    if right.allowed.all():
+        return
+    _, wrong = pair.views(pair.Pair(s, s, pair.AFTER_SOFTMAX))
+    seen = replace(s, mask="none", window=0, padding=())
+    if s.alibi and s.mask == "causal_lower_right":  # the mask says where ALiBi counts from
+        return
+    weights = view(seen, run(seen)).stages["weights"]
+    np.testing.assert_allclose(
+        wrong.stages["weights"], np.where(right.allowed, weights, 0), rtol=1e-12
+    )
 
 
 def test_check_yours_takes_the_parts_that_it_knows():
     s = USES["all"]
-    with pytest.raises(BadInput, match="sinks stand in the softmax on Explore; take them away"):
-        from_settings(s)
     with pytest.raises(BadInput, match="a sigmoid has the softmax’s place on Explore"):
         from_settings(USES["sigmoid"])
-    given = from_settings(replace(s, sinks=()))
+    given = from_settings(s)
     assert (given["softcap"], given["kv_heads"], given["bias"].shape) == (2.0, 1, (2, 6, 6))
+    assert given["sinks"] == (0.5, 1.0)
 
 
 def test_an_exercise_takes_the_right_answers_and_says_the_step(s):
