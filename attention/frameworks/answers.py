@@ -212,7 +212,7 @@ def _within_single(apart: Callable[[], Iterable[Apart]], largest_score: float) -
     """An error of the scores moves a weight by as much; never so much as to excuse noise."""
 
     def rounding(turn: float) -> float:
-        return min(6 * (1 + largest_score * (1 + turn)) * SINGLE, 0.01)
+        return min((6 * (1 + largest_score) + 2 * largest_score * turn) * SINGLE, 0.01)
 
     return all(
         (far <= part.half_unit + rounding(part.turn) * size).all() for far, size, part in apart()

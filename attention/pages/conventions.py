@@ -39,13 +39,6 @@ if s.fill == "-1e9":
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."
         " A row that sees no key keeps its softmax in ours.",
     )
-if added := [name for name in ("softcap", "alibi", "sinks") if name in s.parts]:
-    parts.message_box(
-        "flag",
-        f"{called(added)}, in use on Explore, {'stand' if len(added) > 1 else 'stands'} in none of"
-        " these calls as they are made here: their answers are without.",
-    )
-
 if left := inputs.left_out(s):
     parts.message_box(
         "flag",

@@ -528,6 +528,20 @@ def test_heads_of_a_checkpoint_come_from_its_config_json_and_what_stays_behind_i
     assert said(at, "flag") == []
 
 
+def test_check_yours_and_conventions_say_which_parts_go_along_and_which_do_not():
+    link = {"example": "four-words", "softcap": "2.0", "alibi": "1"}
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    for name, value in link.items():
+        at.query_params[name] = value
+    ran(at)
+    assert settings(at).parts == ("softcap", "alibi")
+    ran(at.switch_page(CHECK))
+    assert any("“Soft cap” and “ALiBi”. Change it there" in text for text in noted(at))
+    ran(at.switch_page(CONVENTIONS))
+    (flag,) = said(at, "flag")
+    assert flag.startswith("On Explore there is “Soft cap” and “ALiBi”; here ours and")
+
+
 def test_a_layer_comes_whole_with_its_config_json_and_is_then_what_the_model_is():
     path = Path(__file__).parents[1] / "models/layers/llama.safetensors"
     with safe_open(path, "numpy") as file:
