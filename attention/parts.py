@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from attention.sentences import in_words
+
 
 @dataclass(frozen=True)
 class Part:
@@ -108,8 +110,7 @@ def called(names: Iterable[str]) -> str:
     >>> called(["softcap", "alibi"])
     '“Soft cap” and “ALiBi”'
     """
-    *first, last = [f"“{PARTS[name].label}”" for name in names]
-    return f"{', '.join(first)} and {last}" if first else last
+    return in_words([f"“{PARTS[name].label}”" for name in names])
 
 
 PARTS: dict[str, Part] = {part.name: part for part in _ROWS}
