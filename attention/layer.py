@@ -12,7 +12,10 @@ from attention.biases import alibi, relative_bias
 from attention.heads import self_attention
 from attention.norms import RMSNorm
 from attention.rotary import Rotary
+from attention.stages import BIASES, WEIGHTS
 from attention.trace import AttentionTrace
+
+OTHERS = ("rotary", "norm", "softcap", "window", "sinks", "relative")
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class RelativeBias:
     max_distance: int = 128
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layer:
     """The weights of a layer's attention and its parts; :func:`attention.read_layer` reads it.
 
@@ -52,6 +55,21 @@ class Layer:
     relative: RelativeBias | None = None
     alibi: bool = False
     missing: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Its place, sizes and parts in a few lines, however large it is."""
+        weights = {name: getattr(self, name) for name in WEIGHTS}
+        sizes = {name: M.shape for name, M in weights.items() if M is not None}
+        shapes = [f"{name} {rows} × {columns}" for name, (rows, columns) in sizes.items()]
+        shared = f", {self.kv_heads} of keys and values" if self.kv_heads != self.heads else ""
+        has = [name for name in OTHERS if getattr(self, name) is not None]
+        has += [name for name in ("alibi", "causal") if getattr(self, name)]
+        if any(getattr(self, name) is not None for name in BIASES):
+            has.insert(0, "biases")
+        lines = [f"Layer {self.name}: {self.heads} heads{shared}", f"  {', '.join(shapes)}"]
+        lines += [f"  with {', '.join(has)}"] if has else []
+        lines += [f"  missing: {'; '.join(self.missing)}"] if self.missing else []
+        return "\n".join(lines)
 
     def attend(
         self, X: ArrayLike, *, memory: ArrayLike | None = None, allowed: ArrayLike | None = None

@@ -54,5 +54,5 @@ print(attention.verify(taken))  # every layer and head again in float64, beside 
 taken.save("run.safetensors")
 
 trace = taken[3].trace(item=0, head=5)  # from here on like any other trace
-attention.figure(trace, tokens=words)
+attention.figure(trace, tokens=words)  # Plotly, which the extra [app] brings
 """

@@ -94,8 +94,8 @@ class Verification:
         wrong = sum(not each.agrees for each in self.calls)
         count = f"{len(self.calls)} call{'s' * (len(self.calls) > 1)}"
         verdict = (
-            f"{self.model}: {count}, recomputed in float64; the largest difference from the"
-            f" model's own output is {self.difference:.1e}."
+            f"{self.model or 'a model'}: {count}, recomputed in float64; the largest difference"
+            f" from the model's own output is {self.difference:.1e}."
         )
         verdict += f" {wrong} of {count} not explained by rounding." if wrong else ""
         return "\n".join([verdict, *(f"  {each}" for each in self.calls)])

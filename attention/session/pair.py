@@ -340,7 +340,7 @@ def _one_step(s: Settings) -> Pair:
 PRESETS: dict[str, Preset] = {
     "scale": Preset(
         "√d_k or none",
-        "Undivided scores are larger, and softmax gives nearly all to one key.",
+        "Undivided scores are larger; a softmax then gives nearly all to one key.",
         _scaled,
     ),
     "mask": Preset(

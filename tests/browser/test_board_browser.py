@@ -233,7 +233,12 @@ def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit)
     dashboard.page.mouse.move(5, 5)
     dashboard.wait_for(f"() => ({marked})() === 'K,Q,scores'")
     assert not dashboard.page.locator(".board-tip").is_visible()
+    choose(dashboard, "masked", 1, 2)  # from one stage to the next, the mouse at rest
+    choose(dashboard, "scores", 2, 1)
+    assert dashboard.page.evaluate(marked) == "K,Q,scores"
+    assert dashboard.page.locator(".board-tip").is_visible()
     dashboard.page.locator(".st-key-set_sentence input").focus()
+    dashboard.page.mouse.move(5, 5)
     dashboard.wait_for(f"() => ({marked})() === ''")
 
 

@@ -135,3 +135,15 @@ def test_a_mask_or_an_input_of_another_kind_is_refused_by_a_sentence():
             layer.attend(wrong)
     real = layer.attend(X, allowed=attention.padding([True, True, False]))
     assert real.allowed[0].tolist() == (np.tri(3) * [1, 1, 0]).astype(bool).tolist()
+
+
+def test_a_layer_is_told_in_a_few_lines():
+    _, tensors, config, places = opened(Path(__file__).parent / "layers/gpt-oss.safetensors")
+    said = repr(attention.read_layer(tensors, config, places[0]))
+    assert said.splitlines() == [
+        "Layer layers.0.self_attn: 4 heads, 2 of keys and values",
+        "  W_Q 16 × 16, W_K 16 × 8, W_V 16 × 8, W_O 16 × 16",
+        "  with biases, rotary, window, sinks, causal",
+    ]
+    odd = repr(attention.read_layer(PLAIN, LLAMA | {"rope_theta": -1}))
+    assert odd.endswith(f"missing: {ROTARY}")

@@ -117,7 +117,8 @@ class Grid {
 
   left() {
     this.pane.less.hidden = true
-    if (!this.board.editor.open) this.board.unmark()
+    const { marked, editor } = this.board
+    if (!editor.open && marked?.[0] === this.pane) this.board.unmark() // not the cell one went to
   }
 
   // ---- keys -----------------------------------------------------------------------------------
