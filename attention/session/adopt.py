@@ -119,7 +119,7 @@ def whole_layer(
         if all(guessed[role] == picks[role][0] for role in WEIGHTS if role in picks):
             try:
                 layer = layer_of(found, place, config)
-            except BadInput:  # its heads are not said, or it is one that is not read whole
+            except ValueError:  # its heads are not said, or it is one that is not read whole
                 return None
             return layer if heads in (None, layer.heads) else None
     return None
