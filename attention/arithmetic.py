@@ -102,7 +102,7 @@ def walk(view: View, i: int) -> Walk:
         exponentials=exponentials,
         sink=sink,
         total=total,
-        weights=weights,
+        weights=_printed(view, "weights", i, weights),
         shares=shares,
         output=_printed(view, "output", i, output),
         difference=difference,
@@ -312,14 +312,15 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if not view.softmax:
         return [
             "softmax is off: the score itself is the weight",
-            f"= {number(w.weights[j], digits)}",
+            f"= {number(view.printed(stage)[i, j], digits)}",
         ]
     result = f"= {number(view.printed(stage)[i, j], digits)}"
     if view.softmax == FUNCTION:
         return ["what the given function makes of the row", result]
     if view.softmax == SIGMOID:
         score = number(-w.masked[j], digits)
-        exponential = number(float(np.exp(-w.masked[j])), digits)
+        with np.errstate(over="ignore"):  # ∞ is right
+            exponential = number(float(np.exp(-w.masked[j])), digits)
         return [
             "each weight by itself",
             f"1 / (1 + exp({score})) = 1 / (1 + {exponential})",
@@ -350,7 +351,7 @@ def _output(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     seen = view.allowed[i]
     if not seen.any():
         return ["every key of this query is hidden", "the output is 0"]
-    weights, values = view.stages["weights"][i][seen], view.printed("V")[:, j][seen]
+    weights, values = view.printed("weights")[i][seen], view.printed("V")[:, j][seen]
     total = view.printed("output")[i, j]
     return [
         f"weights = {vector(weights, digits)}",
