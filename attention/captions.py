@@ -105,10 +105,10 @@ def _weights(view: View, name: str) -> tuple[str, str]:
         return "", ""
     least, most = (number(100 * share, 0) for share in (view.sunk.min(), view.sunk.max()))
     shares = f"{least} %" if least == most else f"{least} to {most} %"
-    return (
-        "exp(masked) / (Σ exp(masked) + exp(sink))",
-        f"Rows add up to less than 1: a sink takes {shares}.",
-    )
+    sentence = f"Rows add up to less than 1: a sink takes {shares}."
+    if most == "0":
+        sentence = "A sink takes less than 1 % of each row."
+    return "exp(masked) / (Σ exp(masked) + exp(sink))", sentence
 
 
 def _modified(view: View, name: str) -> tuple[str, str]:
