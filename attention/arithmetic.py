@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.captions import fills
+from attention.captions import by_distance, pushed
 from attention.numbers import exact, number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
@@ -258,13 +258,15 @@ def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    added = view.bias is not None and view.bias[i, j] != 0
-    if added and view.allowed[i, j] and not fills(view):
-        why = "a bias is added to this score"
-    else:
-        may = "may" if view.allowed[i, j] and not added else "may not"
-        why = f"this query {may} look at this key"
-    return [why, f"M = {number(view.printed('mask')[i, j], digits)}"]
+    result = f"M = {number(view.printed('mask')[i, j], digits)}"
+    if not view.allowed[i, j] or pushed(view)[i, j]:
+        return ["this query may not look at this key", result]
+    if alibi := by_distance(view):
+        slope, distance = number(alibi[0], digits), int(alibi[1][i, j])
+        return [f"−slope × distance = −{slope} × {distance}", result]
+    if view.bias is not None and view.bias[i, j] != 0:
+        return ["a bias is added to this score", result]
+    return ["this query may look at this key", result]
 
 
 def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
