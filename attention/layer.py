@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attention.arrays import as_floats
 from attention.biases import alibi, relative_bias
 from attention.heads import self_attention
-from attention.masks import causal, everything, sliding_window
 from attention.norms import RMSNorm
 from attention.rotary import Rotary
 from attention.trace import AttentionTrace
@@ -67,12 +67,11 @@ class Layer:
         allowed : array_like of bool, broadcastable to (…, n, n_k)
             Where padding hides keys; the layer's own mask and window are joined to it.
         """
-        n_q, n_k = np.shape(X)[-2], np.shape(X if memory is None else memory)[-2]
-        seen = causal(n_q, n_k) if self.causal and memory is None else everything(n_q, n_k)
-        if self.window is not None:
-            seen = seen & sliding_window(n_q, n_k, self.window - 1)
-        if allowed is not None:
-            seen = seen & np.asarray(allowed, bool)
+        (X,) = as_floats(X=X)
+        (source,) = (X,) if memory is None else as_floats(memory=memory)
+        n_q, n_k = X.shape[-2], source.shape[-2]
+        looks_back = self.causal and memory is None  # and never ahead
+        reach = n_q if self.window is None else self.window
         bias = None
         if self.relative is not None:
             bias = relative_bias(
@@ -85,7 +84,7 @@ class Layer:
         elif self.alibi:
             bias = alibi(n_q, n_k, self.heads)
         if bias is not None:  # the same for every item
-            bias = bias[(None,) * (np.ndim(X) - 2)]
+            bias = bias[(None,) * (X.ndim - 2)]
         return self_attention(
             X,
             self.W_Q,
@@ -105,5 +104,6 @@ class Layer:
             softcap=self.softcap,
             sinks=self.sinks,
             bias=bias,
-            allowed=None if seen.all() else seen,
+            allowed=allowed,
+            mask_mod=lambda b, h, q, k: ((q >= k) | (not looks_back)) & (q - k < reach),
         )

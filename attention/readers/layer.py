@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attention.arrays import check_count
 from attention.conversion import as_numbers
 from attention.conversion import shown as shown_value
 from attention.layer import Layer, RelativeBias
@@ -43,6 +45,7 @@ from attention.rotary import (
 from attention.stages import WEIGHTS
 from attention.view import whole_number
 
+T = TypeVar("T")
 HALVES = "llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text gpt_neox"
 HALVES += " phi phi3 stablelm olmo olmo2 olmo3 granite starcoder2 gpt_oss falcon"
 PAIRED = "gptj codegen cohere glm glm4 LLaMA"  # the last is Meta's own, by params.json
@@ -157,14 +160,14 @@ class _Reading:
             **biases,
             heads=heads,
             kv_heads=kv_heads,
-            scale=self.scale(),
+            scale=self.known(self.scale),
             softcap=self.number_of("attn_logit_softcapping", "it bounds the scores"),
             causal=self.done(CAUSAL),
-            window=self.window(),
-            rotary=self.rotary(d_k),
-            norm=self.norm(),
+            window=self.known(self.window),
+            rotary=self.known(partial(self.rotary, d_k)),
+            norm=self.known(self.norm),
             sinks=self.tensor("sinks") if self.done(SINKS, self.has("sinks")) else None,
-            relative=self.relative(),
+            relative=self.known(self.relative),
             alibi=self.done(ALIBI, self.kind == "bloom"),
             missing=tuple(self.left),
         )
@@ -229,11 +232,22 @@ class _Reading:
         del self.left[sentence]
         return True
 
+    def known(self, read: Callable[[], T]) -> T | None:
+        """A part, or None where the config.json holds something that it cannot be made of: then it
+        stays missing.
+        """
+        left = dict(self.left)
+        try:
+            return read()
+        except (ValueError, TypeError, KeyError, OverflowError):
+            self.left = left
+            return None
+
     def number_of(self, key: str, sentence: str) -> float | None:
-        """A number of the config.json, whose sentence begins so."""
-        value = self.settings.get(key)
+        """A positive number of the config.json, whose sentence begins so."""
+        value: Any = self.settings.get(key)
         said = [part for part in self.left if part.startswith(sentence)]
-        if not said or not isinstance(value, (int, float)) or not value:
+        if not said or type(value) not in (int, float) or not 0 < value < math.inf:
             return None
         del self.left[said[0]]
         return float(value)
@@ -257,14 +271,23 @@ class _Reading:
         if not said or kind is None and self.kind not in ("mistral", "mixtral", "phi3"):
             return None
         del self.left[said]
-        return None if kind == "full_attention" else int(self.settings["sliding_window"])
+        if kind == "full_attention":
+            return None
+        return check_count("sliding_window", self.settings["sliding_window"])
 
     def rotary(self, d_k: int) -> Rotary | None:
         """By its angles and how columns pair; where either is not known it stays missing."""
         sentence = next((part for part in (ROTARY, ROTARY_PAIRS) if part in self.left), "")
         said = self.settings.get("rope_parameters") or self.settings.get("rope_scaling") or {}
         said = said.get(self.layer_type(), said) if isinstance(said, dict) else {}
-        settings = {**self.settings, **said}
+        settings: dict[str, Any] = {**self.settings, **said}
+        if "rope_local_base_freq" in settings:  # Gemma 3's, as transformers 4 wrote it
+            kind = self.layer_type()
+            if kind is None:
+                return None
+            if kind == "sliding_attention":
+                settings["rope_theta"] = settings["rope_local_base_freq"]
+                settings["rope_type"] = "default"
         share = settings.get("partial_rotary_factor", settings.get("rotary_pct", 1.0))
         width = int(settings.get("rotary_dim") or d_k * share)
         base = float(settings.get("rope_theta", settings.get("rotary_emb_base", 10000.0)))

@@ -221,6 +221,10 @@ def _numbers(config: dict[str, Any]) -> list[str]:
     if config.get("relative_attention") is True and (terms := _terms(config.get("pos_att_type"))):
         said.append(f"it divides the scores by √({1 + terms} d_k) (set the scale)")
     said += filter(None, [_window(config), _local(config)])
+    attn = config.get("attn_config")
+    clip = config.get("clip_qkv") or (isinstance(attn, dict) and attn.get("clip_qkv"))
+    if isinstance(clip, (int, float)) and clip:
+        said.append(f"it keeps the numbers of Q, K and V within ±{clip:g}")
     cap = config.get("attn_logit_softcapping")
     if isinstance(cap, (int, float)) and cap:
         said.append(f"it bounds the scores by {cap:g} · tanh(score / {cap:g})")

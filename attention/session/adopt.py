@@ -347,7 +347,8 @@ def _embedded(
         if "X" not in brought:
             return s
     m = {name: _matrix(b) for name, b in brought.items() if name in ("X", "memory")}
-    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", "P", *BIASES) | m
+    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", *([] if shared else ["P"])) | m
+    m |= _kept(s, *(b for b in BIASES if b.replace("b_", "W_") not in brought))
     tokens, memory = s.tokens, s.memory_tokens
     if "X" in brought:
         tokens = _tokens(m["X"].shape[-2], brought["X"].tokens, s.tokens)

@@ -327,7 +327,7 @@ def address(settings: Settings) -> tuple[dict[str, str], bool]:
         for name, matrix in sorted(each.matrices.items()):
             digest.update(name.encode() + identity(matrix))
         fields = [  # what came later counts where it is used: so marks stay what they were
-            codec.write(getattr(each, name))
+            (f"{name}=" if name in PARTS else "") + codec.write(getattr(each, name))
             for name, codec in CODECS.items()
             if name not in LATER or getattr(each, name) != LATER[name]
         ]

@@ -77,3 +77,61 @@ def test_what_is_not_known_is_said():
         attention.read_layer(tensors, "", 0)
     with pytest.raises(BadInput, match="no tensor is called as W_Q, W_K and W_V"):
         attention.read_layer({"a": np.eye(2)}, config)
+
+
+GEMMA = {"model_type": "gemma3_text", "num_attention_heads": 4, "num_key_value_heads": 2}
+GEMMA |= {"head_dim": 4, "sliding_window": 3, "rope_theta": 1e6, "rope_local_base_freq": 1e4}
+LLAMA = {"model_type": "llama", "num_attention_heads": 2, "head_dim": 4}
+ROTARY = "it turns Q and K by rotary positions"
+PLAIN = {f"layers.{k}.self_attn.{name}_proj.weight": np.eye(8) for k in (0, 1) for name in "qkvo"}
+
+
+def test_gemma_3_as_transformers_4_wrote_it_has_another_base_in_sliding_layers():
+    path = Path(__file__).parent / "layers/qwen3.safetensors"  # of the same shapes
+    _, tensors, _, _ = opened(path)
+    types = {"layer_types": ["sliding_attention", "full_attention"]}
+    bases = [attention.read_layer(tensors, GEMMA | types, k).rotary.base for k in (0, 1)]
+    assert bases == [1e4, 1e6]
+    unsaid = attention.read_layer(tensors, GEMMA, 0)
+    assert unsaid.rotary is None and ROTARY in unsaid.missing
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"rope_theta": None},
+        {"rope_theta": "x"},
+        {"rope_theta": [1]},
+        {"rope_theta": -1},
+        {"partial_rotary_factor": None},
+        {"partial_rotary_factor": 0.3},
+        {"rotary_dim": 3},
+        {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}},
+        {"rope_scaling": {"type": "linear", "factor": -2}},
+        {"rope_scaling": {"type": "linear", "factor": "2"}},
+        {"rope_scaling": {"type": ["x"]}},
+    ],
+    ids=str,
+)
+def test_a_configuration_that_makes_no_sense_leaves_the_part_missing(odd):
+    assert attention.read_layer(PLAIN, LLAMA | odd).missing == (ROTARY,)
+
+
+def test_numbers_that_make_no_sense_are_not_taken():
+    odd = {"model_type": "mistral", "sliding_window": -3, "clip_qkv": 0.5}
+    odd |= {"query_pre_attn_scalar": -4, "attn_logit_softcapping": -1}
+    layer = attention.read_layer(PLAIN, LLAMA | odd)
+    assert (layer.scale, layer.softcap, layer.window) == (None, None, None)
+    assert len(layer.missing) == 4 and "it keeps the numbers of Q, K and V" in str(layer.missing)
+
+
+def test_a_mask_or_an_input_of_another_kind_is_refused_by_a_sentence():
+    layer, X = attention.read_layer(PLAIN, LLAMA), np.eye(3, 8)
+    assert layer.causal
+    with pytest.raises(TypeError, match="allowed holds numbers|booleans are wanted"):
+        layer.attend(X, allowed=np.where(attention.causal(3, 3), 0, -np.inf))
+    for wrong in ([1.0, 2.0], 3.0):
+        with pytest.raises(ValueError, match="X has shape"):
+            layer.attend(wrong)
+    real = layer.attend(X, allowed=attention.padding([True, True, False]))
+    assert real.allowed[0].tolist() == (np.tri(3) * [1, 1, 0]).astype(bool).tolist()

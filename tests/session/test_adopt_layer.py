@@ -16,7 +16,7 @@ from attention.readers.model_config import RELATIVE, read_config
 from attention.readers.opening import opened
 from attention.readers.select import Selection, gather
 from attention.readers.tensor_names import layers
-from attention.session import adopt, links
+from attention.session import adopt, changes, links, prepared
 from attention.session.about import behind
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -125,3 +125,14 @@ def test_what_is_not_known_stays_behind_alone():
     s, _ = adopt.adopt(BEGIN, selected, layer=layer)
     (said,) = left(s)
     assert "rotary" in said and "later tokens" not in said
+
+
+def test_no_bias_or_position_of_before_stays_beside_a_whole_layer():
+    content, config, given = recorded("llama")
+    place = layers(opened("model.safetensors", content))[0]
+    selected, layer = brought(content, config, place)
+    begun = prepared.set_positions(changes.set_output_weights(BEGIN, True), True)
+    begun = prepared.set_biases(begun, True)
+    s, _ = adopt.adopt(begun, selected, layer=layer)
+    plain, _ = adopt.adopt(BEGIN, selected, layer=layer)
+    assert s.matrices.keys() == plain.matrices.keys() and s.parts == plain.parts

@@ -503,6 +503,15 @@ def test_no_mixture_of_texts_breaks_the_page(link):
     to_npz(trace)
 
 
+def test_large_states_that_differ_in_one_part_have_marks_of_their_own():
+    four = EXAMPLES["four-words"].build()
+    many = np.random.default_rng(0).standard_normal((4, 400))
+    wide = four.with_matrix("W_V", Matrix(many))
+    one = ({"softcap": 2.0}, {"window": 2}, {"sinks": (2.0,)}, {"window": 1}, {"alibi": True})
+    marks = [address(replace(wide, **part))[0]["partial"] for part in one]
+    assert len(set(marks)) == len(one)
+
+
 @given(st.dictionaries(st.text(max_size=10), st.text(max_size=10), max_size=4))
 def test_unknown_parameters_are_passed_over_with_a_notice(link):
     stands(*read(link))
