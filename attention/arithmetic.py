@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.captions import fills
+from attention.captions import by_distance, pushed
 from attention.numbers import exact, number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
@@ -102,7 +102,7 @@ def walk(view: View, i: int) -> Walk:
         exponentials=exponentials,
         sink=sink,
         total=total,
-        weights=weights,
+        weights=_printed(view, "weights", i, weights),
         shares=shares,
         output=_printed(view, "output", i, output),
         difference=difference,
@@ -258,13 +258,15 @@ def _scaled(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 
 
 def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
-    added = view.bias is not None and view.bias[i, j] != 0
-    if added and view.allowed[i, j] and not fills(view):
-        why = "a bias is added to this score"
-    else:
-        may = "may" if view.allowed[i, j] and not added else "may not"
-        why = f"this query {may} look at this key"
-    return [why, f"M = {number(view.printed('mask')[i, j], digits)}"]
+    result = f"M = {number(view.printed('mask')[i, j], digits)}"
+    if not view.allowed[i, j] or pushed(view)[i, j]:
+        return ["this query may not look at this key", result]
+    if alibi := by_distance(view):
+        slope, distance = number(alibi[0], digits), int(alibi[1][i, j])
+        return [f"−slope × distance = −{slope} × {distance}", result]
+    if view.bias is not None and view.bias[i, j] != 0:
+        return ["a bias is added to this score", result]
+    return ["this query may look at this key", result]
 
 
 def _capped(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
@@ -312,14 +314,15 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     if not view.softmax:
         return [
             "softmax is off: the score itself is the weight",
-            f"= {number(w.weights[j], digits)}",
+            f"= {number(view.printed(stage)[i, j], digits)}",
         ]
     result = f"= {number(view.printed(stage)[i, j], digits)}"
     if view.softmax == FUNCTION:
         return ["what the given function makes of the row", result]
     if view.softmax == SIGMOID:
         score = number(-w.masked[j], digits)
-        exponential = number(float(np.exp(-w.masked[j])), digits)
+        with np.errstate(over="ignore"):  # ∞ is right
+            exponential = number(float(np.exp(-w.masked[j])), digits)
         return [
             "each weight by itself",
             f"1 / (1 + exp({score})) = 1 / (1 + {exponential})",
@@ -350,7 +353,7 @@ def _output(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     seen = view.allowed[i]
     if not seen.any():
         return ["every key of this query is hidden", "the output is 0"]
-    weights, values = view.stages["weights"][i][seen], view.printed("V")[:, j][seen]
+    weights, values = view.printed("weights")[i][seen], view.printed("V")[:, j][seen]
     total = view.printed("output")[i, j]
     return [
         f"weights = {vector(weights, digits)}",

@@ -208,6 +208,9 @@ def check_vector(record: object, name: str) -> None:
     numbers = as_numbers(name, given)
     if numbers.ndim != 1:
         raise ValueError(f"{name} has shape {numbers.shape}; numbers in one row are wanted.")
+    if not numbers.size or not np.isfinite(numbers).all():
+        what = "holds NaN or ∞" if numbers.size else "holds no number"
+        raise ValueError(f"{name} {what}; finite numbers in one row are wanted.")
     object.__setattr__(record, name, tuple(numbers.astype(np.float64).tolist()))
 
 

@@ -40,7 +40,8 @@ def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
 
 
 def _printed(trace: AttentionTrace) -> dict[str, np.ndarray]:
-    names = (name for name in COMPUTED if name not in ("weights", "context"))
+    without = ("context",) if trace.softmax is False else ("weights", "context")
+    names = (name for name in COMPUTED if name not in without)
     stages = {name: getattr(trace, name) for name in names}
     return {name: values for name, values in stages.items() if values is not None}
 
@@ -75,7 +76,7 @@ def _errors(trace: AttentionTrace) -> dict[str, Error]:
     added = 0.0 if trace.bias is None else eps * (np.abs(trace.scaled) + np.abs(trace.bias))
     before = e["scaled"] if trace.modified is None else 0.0  # what a function does is not known
     e["masked"] = np.where(trace.allowed, before + added, 0)
-    e_weights = e["masked"]
+    e["weights"] = e_weights = e["masked"]
     if trace.softmax is True:
         worst = np.max(e["masked"], axis=-1, keepdims=True, initial=0)
         e_weights = trace.weights * (2 * worst + (trace.weights.shape[-1] + 4) * eps)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.biases import alibi_slopes
+from attention.masks import lead
 from attention.numbers import number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
 TUTORIAL_FILL = -1e9  # what tutorials add to hide a key
+NEAR = 1e6  # how far from it the sum with another bias may be
 
 
 def describe(view: View, name: str) -> dict[str, str]:
@@ -22,6 +25,27 @@ def describe(view: View, name: str) -> dict[str, str]:
 def fills(view: View) -> bool:
     """Whether the bias does nothing but push keys away, as tutorials hide them."""
     return view.bias is not None and bool(np.isin(view.bias, (0.0, TUTORIAL_FILL)).all())
+
+
+def pushed(view: View) -> np.ndarray:
+    """(n_q, n_k), True where the bias pushes a key away as tutorials do, whatever else it adds."""
+    if view.bias is None:
+        return np.zeros_like(view.allowed)
+    return np.asarray(np.abs(view.bias - TUTORIAL_FILL) < NEAR)
+
+
+def by_distance(view: View) -> tuple[float, np.ndarray] | None:
+    """The slope and the distances, (n_q, n_k), where the bias is ALiBi, perhaps with the fill."""
+    if view.bias is None or not view.bias.any():
+        return None
+    n_q, n_k = view.allowed.shape
+    slope = float(alibi_slopes(view.heads)[view.head])
+    for past in (0, n_k - n_q):  # the first queries or the last ones stand beside the keys
+        distances = np.abs(lead(n_q, n_k, past))
+        fill = np.where(pushed(view), TUTORIAL_FILL, 0.0)
+        if np.array_equal(view.bias, fill - slope * distances):
+            return slope, distances
+    return None
 
 
 def _as_always(view: View, name: str) -> tuple[str, str]:
@@ -80,15 +104,23 @@ def _mask(view: View, name: str) -> tuple[str, str]:
         return "", ""
     if fills(view):
         return "0 or −1e9", "Added: 0 where allowed, −1e9 elsewhere."
-    return "the bias", "Added: a bias for each score, −∞ where the key is hidden."
+    hidden = "" if view.allowed.all() else ", −∞ where the key is hidden"
+    if not hidden and pushed(view).any():
+        hidden = ", and −1e9 where the key is hidden"
+    formula = "the bias" if by_distance(view) is None else "−slope × distance"
+    return formula, f"Added: a bias for each score{hidden}."
 
 
 def _masked(view: View, name: str) -> tuple[str, str]:
     before = view.source("scaled", name)
     formula = "" if before == "scaled" else f"{before} + M"
     if view.bias is not None:
-        added = "Hidden keys get −1e9 added, as tutorials do."
-        return formula, added if fills(view) else "The bias is added; hidden keys get −∞."
+        if fills(view):
+            return formula, "Hidden keys get −1e9 added, as tutorials do."
+        hidden = "" if view.allowed.all() else "; hidden keys get −∞"
+        if not hidden and pushed(view).any():
+            hidden = "; hidden keys get −1e9 besides"
+        return formula, f"The bias is added{hidden}."
     return formula, "No mask: nothing is hidden." if view.allowed.all() else ""
 
 
@@ -105,10 +137,10 @@ def _weights(view: View, name: str) -> tuple[str, str]:
         return "", ""
     least, most = (number(100 * share, 0) for share in (view.sunk.min(), view.sunk.max()))
     shares = f"{least} %" if least == most else f"{least} to {most} %"
-    return (
-        "exp(masked) / (Σ exp(masked) + exp(sink))",
-        f"Rows add up to less than 1: a sink takes {shares}.",
-    )
+    sentence = f"Rows add up to less than 1: a sink takes {shares}."
+    if most == "0":
+        sentence = "A sink takes less than 1 % of each row."
+    return "exp(masked) / (Σ exp(masked) + exp(sink))", sentence
 
 
 def _modified(view: View, name: str) -> tuple[str, str]:

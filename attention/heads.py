@@ -7,11 +7,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import as_floats, check_count, check_fits, check_lead, with_axes
+from attention.arrays import (
+    as_floats,
+    check_count,
+    check_fits,
+    check_lead,
+    in_type,
+    shape_of_scores,
+    with_axes,
+)
 from attention.conversion import as_array, as_numbers, kept, locked
 from attention.hints import hinting
 from attention.layouts import repeat_heads
-from attention.mods import MaskMod, ScoreMod, of_heads
+from attention.mods import MaskMod, ScoreMod, of_heads, of_items
 from attention.norms import RMSNorm
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
@@ -118,6 +126,8 @@ def multi_head_attention(
     Q, K = last(before)
     if heads > 1 and len(scores) == 2:  # the one leading axis is that of the heads
         score_mod, mask_mod = of_heads(score_mod), of_heads(mask_mod)
+    elif heads == 1 and len(lead := shape_of_scores(Q, K)[:-2]) > 1:  # all of them count items
+        score_mod, mask_mod = of_items(score_mod, lead[-1]), of_items(mask_mod, lead[-1])
     trace = scaled_dot_product_attention(
         Q,
         K,
@@ -276,10 +286,10 @@ def added_positions(
     wanted = X.shape[-2:]
     if P.shape[-2:] != wanted or P.ndim > X.ndim:
         raise ValueError(f"positions has shape {P.shape}; {wanted} is wanted, as X has it.")
-    X, P = as_floats(X=X, positions=P)
     try:
         with np.errstate(all="ignore"):
-            return kept(P), locked(X + P)
+            P = kept(in_type(P, X.dtype))  # a table of waves widens no float32
+            return P, locked(X + P)
     except ValueError:
         raise ValueError(
             f"positions has shape {P.shape}, which does not fit X of shape {X.shape}."

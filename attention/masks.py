@@ -139,6 +139,8 @@ def lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
     """How far each query stands behind each key: (…,) → (…, n_q, n_k)."""
     n_q, n_k = check_count("n_q", n_q, 0), check_count("n_k", n_k, 0)
     cached = as_numbers("past", past, "numbers of cached keys are wanted")
+    if not np.isfinite(cached).all():
+        raise ValueError(f"past is {shown(past)}; numbers of cached keys are wanted.")
     return cached[..., None, None] + np.arange(n_q)[:, None] - np.arange(n_k)
 
 

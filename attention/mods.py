@@ -46,6 +46,13 @@ def of_heads(mod: Any) -> Any:
     return lambda *cells: mod(*cells[:-4], cells[-3], cells[-4], *cells[-2:])
 
 
+def of_items(mod: Any, inner: int) -> Any:
+    """The function where every leading axis counts items, the last one ``inner`` of them."""
+    if not callable(mod):
+        return mod
+    return lambda *cells: mod(*cells[:-4], cells[-4] * inner + cells[-3], np.array(0), *cells[-2:])
+
+
 def modify(score_mod: ScoreMod, scores: np.ndarray) -> np.ndarray:
     """What ``score_mod`` makes of the scores, in their shape and float type.
 

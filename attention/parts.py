@@ -41,7 +41,8 @@ _ROWS = (
         "norm",
         label="Norm of Q and K",
         formula="q / √(mean of q² + ε) · gain",
-        sentence="Every query and key gets the same length, so that scores cannot grow.",
+        sentence="Divides each query and key by the root of its mean square, so that scores cannot"
+        " grow with its length.",
         where="between Q, K and the scores",
         function="RMSNorm",
     ),

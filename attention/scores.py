@@ -67,9 +67,12 @@ class _SoftmaxIn:
 def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Finite numbers that broadcast to the leading axes of the scores, in their float type."""
     found = as_numbers("sinks", sinks, "a number is wanted, or one for each head")
-    numbers = kept(in_type(found.reshape(()) if found.size == 1 else found, dtype))
-    if found.dtype == bool or not np.isfinite(numbers).all():
+    if found.dtype == bool or not np.isfinite(found).all():
         raise ValueError(f"sinks is {shown(sinks)}; finite numbers are wanted.")
+    with np.errstate(over="ignore"):
+        numbers = kept(in_type(found.reshape(()) if found.size == 1 else found, dtype))
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"sinks is {shown(sinks)}; numbers that fit into {dtype} are wanted.")
     try:
         fits = np.broadcast_shapes(numbers.shape, shape[:-2]) == shape[:-2]
     except ValueError:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from attention.arithmetic import cell, dot, terms, vector, walk
+from attention.captions import describe
+from attention.html.walk import walk_sentences
 from attention.numbers import number
 from attention.session import changes
 from attention.session.examples import EXAMPLES
@@ -119,6 +121,34 @@ def test_a_mask_hides_keeps_or_adds():
     assert cell(now, "masked", 0, 1) == ["this query may not look at this key", "1.12 becomes −∞"]
     assert cell(now, "masked", 1, 1) == ["this query may look at this key", "1.75 stays 1.75"]
     assert cell(shown("minus-1e9"), "masked", 0, 1) == ["0.06 + (−1.0e9)", "= −1.0e9"]
+
+
+def test_alibi_is_slope_times_distance_and_hides_nothing_by_itself():
+    s = replace(EXAMPLES["four-words"].build(), alibi=True)
+    now = view(s, run(s))
+    assert now.allowed.all() and now.stages["mask"][2, 0] == -(2**-8) * 2
+    assert cell(now, "mask", 2, 0, 4) == ["−slope × distance = −0.0039 × 2", "M = −0.0078"]
+    assert describe(now, "mask") == {
+        "formula": "−slope × distance",
+        "sentence": "Added: a bias for each score.",
+    }
+    assert describe(now, "masked")["sentence"] == "The bias is added."
+    hidden = replace(s, mask="causal_lower_right")
+    assert describe(view(hidden, run(hidden)), "masked")["sentence"].endswith("keys get −∞.")
+
+
+def test_alibi_beside_minus_1e9_says_what_hidden_keys_get():
+    s = replace(EXAMPLES["four-words"].build(), fill="-1e9", mask="causal", alibi=True)
+    now = view(s, run(s))
+    assert cell(now, "mask", 0, 2) == ["this query may not look at this key", "M = −1.0e9"]
+    assert cell(now, "mask", 2, 0, 4)[0] == "−slope × distance = −0.0039 × 2"
+    said = {name: describe(now, name)["sentence"] for name in ("mask", "masked")}
+    assert said == {
+        "mask": "Added: a bias for each score, and −1e9 where the key is hidden.",
+        "masked": "The bias is added; hidden keys get −1e9 besides.",
+    }
+    walked = " ".join(walk_sentences(now, walk(now, 0), "w1", 2))
+    assert "Mask: a bias is added to 3 of 4 keys; hidden ones get −1e9 besides." in walked
 
 
 def test_a_weight_shows_max_exp_sum_and_quotient():

@@ -104,3 +104,13 @@ def test_board_arithmetic_latex_markdown_report_and_notebooks_print_it_and_the_n
     assert repr(float(cancelled.scores[0, 0])) in (tmp_path / "a.csv").read_text()
     assert view.only(["scores"]).printed("scores").tolist() == [[0.0]]
     assert view.stages["scores"][0, 0] == cancelled.scores[0, 0] != 0
+
+
+def test_without_softmax_a_weight_is_0_where_its_score_is(cancelled):
+    trace = scaled_dot_product_attention(cancelled.Q, cancelled.K, cancelled.V, softmax=False)
+    view = View.of(trace)
+    assert trace.weights[0, 0] != 0
+    assert view.printed("weights").tolist() == [[0]] == view.printed("output").tolist()
+    assert cell(view, "weights", 0, 0)[-1] == "= 0"
+    assert cell(view, "output", 0, 0)[0] == "weights = [0]"
+    assert walk(view, 0).weights.tolist() == [0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention import causal, causal_lower_right, padding, real_tokens, sliding_window
+from attention import alibi, causal, causal_lower_right, padding, real_tokens, sliding_window
 from attention.masks import MASKS, everything
 
 SIZES = [(4, 4), (2, 5), (5, 2), (1, 3), (3, 1), (0, 3), (3, 0)]
@@ -71,3 +71,9 @@ def test_a_mask_of_no_whole_number_of_tokens_is_refused_by_its_argument(call, me
     with pytest.raises(ValueError) as refused:
         call()
     assert str(refused.value) == message
+
+
+def test_cached_keys_that_are_no_number_are_refused():
+    for made in (lambda: causal(2, 3, np.nan), lambda: alibi(2, 3, 2, past=np.inf)):
+        with pytest.raises(ValueError, match=r"past is .*; numbers of cached keys are wanted\."):
+            made()

@@ -209,6 +209,12 @@ def test_float32_stays_float32_at_every_stage(norm):
             assert not values.flags.writeable, name
 
 
+def test_positions_take_the_float_type_of_x():
+    X, eye = np.ones((3, 4), np.float32), np.eye(4, dtype=np.float32)
+    trace = self_attention(X, eye, eye, eye, positions=sinusoidal(3, 4))
+    assert trace.P.dtype == trace.X_P.dtype == trace.Q.dtype == trace.output.dtype == np.float32
+
+
 def test_a_norm_of_float32_does_not_overflow_in_its_squares():
     huge = np.full((1, 2), 1e30, np.float32)
     trace = scaled_dot_product_attention(huge, huge, huge, norm=RMSNorm())
@@ -382,6 +388,9 @@ def test_what_does_not_fit_is_refused_by_a_sentence(more, message):
         (lambda: Rotary(width=2, frequencies=[1, 2]), "frequencies holds 2 numbers; 1 are wanted"),
         (lambda: Rotary(base=0), "base is 0; a positive number is wanted."),
         (lambda: RMSNorm(gain_Q=3.0), "gain_Q has shape (); numbers in one row are wanted."),
+        (lambda: Rotary(frequencies=[]), "frequencies holds no number; finite numbers in one row"),
+        (lambda: Rotary(frequencies=[np.nan]), "frequencies holds NaN or ∞; finite numbers in"),
+        (lambda: RMSNorm(gain_K=[1, np.inf]), "gain_K holds NaN or ∞; finite numbers in one row"),
         (lambda: RMSNorm(whole=1), "whole is 1; True or False is wanted."),
         (
             lambda: scaled_dot_product_attention(*[np.ones((2, 3))] * 3, rotary=Rotary()),

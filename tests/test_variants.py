@@ -222,6 +222,12 @@ def test_the_weights_say_that_a_sink_takes_the_rest():
     assert walk(view, 0).difference < 1e-15
 
 
+@pytest.mark.parametrize("sink", [-5.0, -1000.0])
+def test_a_sink_that_takes_next_to_nothing_is_not_said_to_take_0_percent(sink):
+    view = View.of(scaled_dot_product_attention(*ONE, scale=1, sinks=sink))
+    assert describe(view, "weights")["sentence"] == "A sink takes less than 1 % of each row."
+
+
 def test_a_sigmoid_makes_each_weight_by_itself():
     trace = scaled_dot_product_attention(*ONE, scale=1, softmax="sigmoid", allowed=causal(2, 2))
     expected = [[1 / (1 + math.exp(-2)), 0], [1 / 2, 1 / (1 + math.exp(-2))]]
@@ -251,6 +257,12 @@ def test_a_function_of_the_score_is_a_stage_between_scaled_and_masked():
     assert walk(view, 1).difference < 1e-15
 
 
+def test_the_sigmoid_of_a_far_score_warns_of_nothing(recwarn):
+    view = View.of(scaled_dot_product_attention([[-800.0]], [[1.0]], [[1.0]], softmax="sigmoid"))
+    assert cell(view, "weights", 0, 0)[1] == "1 / (1 + exp(800)) = 1 / (1 + ∞)"
+    assert not recwarn.list
+
+
 def test_minus_infinity_from_a_function_hides_a_key_and_its_value():
     poison = np.array([[1.0, 0.0], [np.nan, np.inf]])
     trace = scaled_dot_product_attention(
@@ -275,6 +287,19 @@ def test_item_and_head_are_counted_wherever_they_stand():
                 assert trace.modified[at] == 100 * b + 10 * h + q - k
 
 
+def test_all_leading_axes_count_items_where_there_is_one_head():
+    Y, found = np.ones((2, 3, 5, 4)), []
+
+    def mask_mod(b, h, q, k):
+        found.append((b.tolist(), h.tolist()))
+        return q >= k
+
+    added = lambda score, b, h, q, k: 0 * score + 10 * b + h  # noqa: E731
+    trace = multi_head_attention(Y, Y, Y, heads=1, score_mod=added, mask_mod=mask_mod)
+    assert trace.modified[:, :, 4, 0].tolist() == [[0, 10, 20], [30, 40, 50]]
+    assert found == [([[[[0]], [[1]], [[2]]], [[[3]], [[4]], [[5]]]], 0)]
+
+
 @pytest.mark.parametrize("part", [{"sinks": SINKS}, {"softmax": "sigmoid"}, {"softcap": 2.0}])
 def test_parts_give_the_same_in_blocks(part, monkeypatch):
     more = {"allowed": causal(N, N), "bias": alibi(N, N, 4), **part}
@@ -287,6 +312,14 @@ def test_parts_give_the_same_in_blocks(part, monkeypatch):
 
 
 # ---- refusals ------------------------------------------------------------------------------------
+
+
+def test_a_sink_too_large_for_the_stages_is_refused_without_a_warning(recwarn):
+    one = np.ones((1, 1), np.float32)
+    message = r"^sinks is 1e\+39; numbers that fit into float32 are wanted\.$"
+    with pytest.raises(ValueError, match=message):
+        scaled_dot_product_attention(one, one, one, sinks=1e39)
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import html
 import numpy as np
 
 from attention.arithmetic import Walk, terms, vector
-from attention.captions import fills
+from attention.captions import fills, pushed
 from attention.html.tables import line, table
 from attention.numbers import number
 from attention.scores import SIGMOID
@@ -110,12 +110,15 @@ def _output_sentence(w: Walk, digits: int) -> str:
 
 
 def _mask_sentence(view: View, w: Walk, seen: int) -> str:
-    pushed = 0 if view.bias is None else int((view.bias[w.row] != 0).sum())
-    if pushed and not fills(view):
-        return f"Mask: a bias is added to {pushed} of {len(w.masked)} keys; hidden ones become −∞."
-    if pushed:
+    added = 0 if view.bias is None else int((view.bias[w.row] != 0).sum())
+    if added and not fills(view):
+        hidden = "" if seen == len(w.masked) else "; hidden ones become −∞"
+        if not hidden and pushed(view)[w.row].any():
+            hidden = "; hidden ones get −1e9 besides"
+        return f"Mask: a bias is added to {added} of {len(w.masked)} keys{hidden}."
+    if added:
         return (
-            f"Mask: {pushed} of {len(w.masked)} keys get −1e9 added;"
+            f"Mask: {added} of {len(w.masked)} keys get −1e9 added;"
             " that hides them only beside one without it."
         )
     if seen < len(w.masked):

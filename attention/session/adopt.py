@@ -43,6 +43,7 @@ FAMILIES = {
 }
 
 
+WITHOUT_WINDOW = "The mask says who sees whom; the window is taken away."
 ROLES = {
     "X": "X, word embeddings",
     "W_Q": "W_Q",
@@ -119,7 +120,7 @@ def whole_layer(
         if all(guessed[role] == picks[role][0] for role in WEIGHTS if role in picks):
             try:
                 layer = layer_of(found, place, config)
-            except BadInput:  # its heads are not said, or it is one that is not read whole
+            except ValueError:  # its heads are not said, or it is one that is not read whole
                 return None
             return layer if heads in (None, layer.heads) else None
     return None
@@ -150,6 +151,9 @@ def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]
     if layer is None:
         return s
     window = layer.window if layer.causal and layer.window is not None else 0
+    if mask and window:
+        remarks.append(WITHOUT_WINDOW)
+        window = 0
     sinks = () if layer.sinks is None else tuple(layer.sinks.astype(float).tolist())
     s = replace(
         s,
@@ -205,6 +209,9 @@ def adopt(
     brought = {n: replace(b, behind=left if n in of_model else "") for n, b in brought.items()}
     s = before = without_weights(s)
     s = _wide_enough(s, brought, remarks)
+    wanted = heads or next((b.heads for b in brought.values() if b.heads), None)
+    if wanted not in (None, s.heads) and s.kv_heads < s.heads:  # so many heads share none yet
+        s = changes.set_kv_heads(s, s.heads)
     remarks += [remark for b in brought.values() for remark in b.remarks]
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     if brought.keys() & set("QKV"):
@@ -222,7 +229,9 @@ def adopt(
     s = _with_output(s, brought.get("W_O"), remarks)
     if "b_O" in brought:
         s = s.with_matrix("b_O", _matrix(brought["b_O"]))
-    s = _with_heads(s, heads or next((b.heads for b in brought.values() if b.heads), None), remarks)
+    s = _with_heads(s, wanted, remarks)
+    if before.kv_heads < before.heads and s.kv_heads == s.heads > 1:
+        remarks.append("Each head has keys and values of its own now.")
     keys_came = brought.keys() & (
         {"K", "V"} if s.typed_qkv else {"memory"} if s.memory_tokens else {"X"}
     )
@@ -385,12 +394,18 @@ def _weights(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
             " share their keys, say how many heads there are, or cut one head out of each."
         )
+    shares = s.heads // s.kv_heads  # heads of queries that have a head of keys in common
+    if "W_Q" in found and found["W_Q"].shape[1] % s.heads:  # other heads share no more
+        shares = 1
     for name, partner in (("W_Q", "W_K"), ("W_K", "W_Q"), ("W_V", None)):
         if name in found:
             continue
         old = m.get(name)
-        width = s.d_v * s.heads if name == "W_V" else s.d_k * s.heads
-        width = found[partner].shape[1] if partner in found else old.shape[1] if old else width
+        width = s.d_v * s.kv_heads if name == "W_V" else s.d_k * s.heads
+        width = old.shape[1] if old else width
+        if partner in found:
+            width = found[partner].shape[1]
+            width = width * shares if name == "W_Q" else width // shares
         if old is not None and old.shape[0] == d:
             found[name] = old if old.shape[1] == width else old.resized(d, width, name)
             fitted += [name] * (old.shape[1] != width)
@@ -480,7 +495,8 @@ def _with_mask(s: Settings, brought: SelectedArray | None, remarks: list[str]) -
                 f"the mask is {size(brought.values)}; {n_q} queries × {n_k} keys are wanted."
             )
         drawn = as_drawn(brought.values)
-        return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought))
+        remarks += [WITHOUT_WINDOW] * bool(s.window)
+        return replace(s, mask=DRAWN, drawn=drawn, drawn_from=_origin(brought), window=0)
     if s.mask == DRAWN and np.shape(s.drawn) != (n_q, n_k):
         remarks.append("The drawn mask does not fit and is taken away.")
         s = replace(s, mask="none", drawn=(), drawn_from=None)

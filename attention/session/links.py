@@ -122,6 +122,8 @@ def _flag(text: str) -> bool:
 
 
 def _softmax(text: str) -> bool | str:
+    if text not in ("0", "1", SIGMOID):
+        raise BadInput(f"0, 1 or {SIGMOID} is wanted")
     return text if text == SIGMOID else _flag(text)
 
 
@@ -191,7 +193,10 @@ def _record(kind: type) -> Codec:
             return None
         if not isinstance(found, dict) or found.keys() - known.keys():
             raise BadInput(f"{', '.join(known)} are wanted")
-        return kind(**found)
+        try:
+            return kind(**found)
+        except (ValueError, TypeError) as refused:
+            raise BadInput(str(refused)) from None
 
     return Codec(write, read)
 

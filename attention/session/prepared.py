@@ -92,8 +92,8 @@ def set_gains(s: Settings, on: bool) -> Settings:
 
 def set_gain(s: Settings, name: str, gain: tuple[float, ...]) -> Settings:
     """The gain of Q or of K, one number for each column of a head, or of all heads."""
-    s = _normed(s, **{f"gain_{name}": gain})
     try:
+        s = _normed(s, **{f"gain_{name}": gain})
         if s.norm:
             s.norm.gains(name, s.d_k, s.heads if name == "Q" else s.kv_heads)
     except ValueError as problem:

@@ -17,11 +17,11 @@ def sentence(dashboard):
 
 def test_a_sentence_is_typed_weights_are_randomized_and_the_copied_link_opens_them_elsewhere(visit):
     dashboard = visit(permissions=CLIPBOARD).open(bare=True)
-    sentence(dashboard).fill("the small dog and the cat")
+    sentence(dashboard).fill("the small dog and the cat.")
     dashboard.after(lambda: dashboard.page.keyboard.press("Enter"))
-    dashboard.wait_for(LABELS, ["the (1)", "small", "dog", "and", "the (2)", "cat"])
+    dashboard.wait_for(LABELS, ["the (1)", "small", "dog", "and", "the (2)", "cat", "."])
     s = dashboard.settings()
-    assert s.tokens == ("the", "small", "dog", "and", "the", "cat")
+    assert s.tokens == ("the", "small", "dog", "and", "the", "cat", ".")
     np.testing.assert_array_equal(dashboard.numbers("weights"), view(s, run(s)).stages["weights"])
 
     before = {name: dashboard.numbers(name) for name in ("W_Q", "W_K", "W_V")}

@@ -468,10 +468,17 @@ def test_while_the_server_is_away_files_and_clicks_are_said_not_to_be_taken(page
     of_file, of_click = map(dashboard.page.locator, (".chooser-status", ".board [role=status]"))
     until(of_file.get_by_text("so this was not taken"))
     connected(dashboard, False)
-    of_file.evaluate("node => node.replaceChildren()")
-    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
     away = "The server cannot be reached just now, so this was not taken."
-    until(dashboard.page.locator(".chooser-status", has_text=away))
+    of_file.evaluate(
+        """node => { window.saidOfFiles = []
+        new MutationObserver(() => saidOfFiles.push(node.textContent)).observe(
+          node, { childList: true, characterData: true, subtree: true }) }"""
+    )
+    dashboard.upload("one.csv", b"1,2,3,4\n5,6,7,8\n")
+    dashboard.wait_for(
+        "away => saidOfFiles[0] === 'Reading one.csv …' && saidOfFiles.at(-1).startsWith(away)",
+        away,
+    )
     cell(dashboard)
     until(of_click)
     assert of_click.inner_text() == f"{away} Try again when it is back."

@@ -20,7 +20,13 @@ from attention.readers.select import SelectedArray, Selection, gather, select
 from attention.readers.tensor_names import layers, place
 from attention.session import adopt as adopting
 from attention.session.adopt import ROLES, adopt, axis_of, family_of, picks_of
-from attention.session.changes import set_mask, set_memory, set_output_weights
+from attention.session.changes import (
+    set_heads,
+    set_kv_heads,
+    set_mask,
+    set_memory,
+    set_output_weights,
+)
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run
@@ -904,6 +910,31 @@ def test_padding_goes_with_the_keys_it_hid():
         assert "The padding belongs to other keys and is taken away." in remarks
     again, _ = adopt(s, brought(W_V=normal(4, 4)))
     assert again.padding == (3,)
+
+
+def test_the_window_ends_with_the_mask_that_is_brought():
+    s = check(replace(four_words(), window=1))
+    again, remarks = adopt(s, brought(mask=np.tri(4) == 1))
+    assert allowed(again).tolist() == np.tri(4, dtype=bool).tolist() and again.window == 0
+    assert "The mask says who sees whom; the window is taken away." in remarks
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "heads", "widths"),
+    [
+        ("X", (3, 6), None, (2, 1, 2, 2)),
+        ("W_Q", (4, 6), None, (2, 1, 3, 2)),
+        ("W_K", (4, 3), None, (2, 1, 3, 2)),
+        ("W_Q", (4, 5), None, (1, 1, 5, 2)),
+        ("W_Q", (4, 6), 1, (1, 1, 6, 4)),
+        ("X", (3, 6), 4, (4, 4, 1, 1)),
+    ],
+)
+def test_heads_go_on_sharing_keys_where_they_can(name, shape, heads, widths):
+    shared = check(set_kv_heads(set_heads(four_words(), 2), 1))
+    s, remarks = adopt(shared, brought(**{name: normal(*shape)}), heads)
+    assert (s.heads, s.kv_heads, s.d_k, s.d_v) == widths
+    assert ("Each head has keys and values of its own now." in remarks) == (widths[1] > 1)
 
 
 def test_words_that_stay_over_new_numbers_are_said():

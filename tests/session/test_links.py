@@ -572,7 +572,7 @@ NOTICES = [
     ),
     ({"colour": "red"}, "The link's parameter “colour” is unknown and was passed over."),
     ({"heads": "two"}, "The link's parameter heads was passed over: a whole number is wanted"),
-    ({"softmax": "yes"}, "The link's parameter softmax was passed over: 0 or 1 is wanted"),
+    ({"softmax": "yes"}, "The link's parameter softmax was passed over: 0, 1 or sigmoid is wanted"),
     ({"tokens": "a,b"}, "The link's parameter tokens was passed over: it cannot be read"),
     (
         {"tokens": "1,2"},

@@ -133,7 +133,6 @@ def test_what_meets_in_one_head_gives_its_weights():
         ({"norm": RMSNorm(gain_Q=[1.0])}, "gain_Q holds 1 numbers; 4 are wanted, one for each"),
         ({"rotary": Rotary(base=1e13)}, "base holds numbers beyond ±1e+12."),
         ({"norm": RMSNorm(gain_K=[1, 1, 1, 1e13])}, "gain_K holds numbers beyond ±1e+12."),
-        ({"norm": RMSNorm(gain_K=[1, 1, 1, np.nan])}, "gain_K holds numbers beyond ±1e+12."),
     ],
 )
 def test_what_does_not_fit_is_refused_by_a_sentence(change, message):
@@ -166,8 +165,15 @@ def test_a_matrix_that_does_not_fit_is_refused_by_a_sentence(name, values, messa
         ("norm", '{"gain_Q":[NaN]}'),
         ("norm", "[" * 3000),
         ("rotary", '{"width":1e400}'),
+        ("rotary", '{"frequencies":[]}'),
     ],
 )
 def test_a_broken_parameter_is_passed_over_with_a_notice(parameter, text):
     settings, notices = links.read({"example": "four-words", parameter: text})
     assert settings == FOUR and len(notices) == 1 and parameter in notices[0]
+
+
+def test_a_notice_says_what_the_part_refuses():
+    _, notices = links.read({"example": "four-words", "rotary": '{"base":-1}'})
+    said = "The link's parameter rotary was passed over: base is -1; a positive number is wanted."
+    assert notices == [said]
