@@ -13,6 +13,8 @@ collect_ignore = [
     "models/record.py",
     "models/record_minilm.py",
     "peers/record_kernels.py",
+    "peers/record_parts.py",
+    "peers/record_scores.py",
     "readers/record_models.py",
 ]
 
