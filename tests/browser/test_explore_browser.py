@@ -296,6 +296,10 @@ def test_nothing_on_the_board_is_wider_than_the_page(look, width, subtests):
             )
             assert dashboard.page.evaluate("document.querySelector('.board').scrollWidth") <= width
             assert dashboard.page.evaluate(
+                """() => { const main = document.querySelector('[data-testid=stMain]')
+                return main.scrollWidth <= main.clientWidth }"""
+            )
+            assert dashboard.page.evaluate(
                 """() => [...document.querySelectorAll('.board-head')]
                 .every(n => n.scrollWidth <= n.clientWidth + 1)"""
             )
