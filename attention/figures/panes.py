@@ -223,8 +223,9 @@ def alternative(
             i, j = divmod(int(place), matrix.shape[1])
             at = f"at row {rows[i]}, column {columns[j]}"
             parts.append(f"{word} {number(matrix[i, j], digits)} {at}")
-    places = [] if hidden is None else [tuple(place) for place in np.argwhere(hidden).tolist()]
-    covered = sum(place not in (blank or {}) for place in places)
+    covered = 0
+    if hidden is not None:
+        covered = int(hidden.sum()) - sum(bool(hidden[place]) for place in blank or ())
     parts += [f"{_count(covered, 'cell')} hidden"] * bool(covered)
     parts += [f"{_count(len(blank), 'cell')} to be filled in"] if blank else []
     sides = f"{_count(matrix.shape[0], 'row')}, {_count(matrix.shape[1], 'column')}"
