@@ -183,10 +183,7 @@ def yarn_frequencies(
     >>> yarn_frequencies(8, 4.0, 1024).round(5).tolist()
     [1.0, 0.075, 0.005, 0.00025]
     """
-    width, base = _check_width("width", width), check_positive("base", base)
-    plain, scaling = _plain(width, base), check_positive("scaling", scaling)
-    trained, fast = check_count("trained", trained), check_positive("fast", fast)
-    slow = check_positive("slow", slow)
+    plain, scaling = _longer(width, scaling, trained, base, fast, slow)
     if base == 1:
         raise ValueError("base is 1; another number is wanted, as all pairs would be alike.")
 
@@ -220,10 +217,7 @@ def llama3_frequencies(
     >>> llama3_frequencies(8, 8.0, 64).round(6).tolist()
     [1.0, 0.013042, 0.00125, 0.000125]
     """
-    width, base = _check_width("width", width), check_positive("base", base)
-    plain, scaling = _plain(width, base), check_positive("scaling", scaling)
-    trained, fast = check_count("trained", trained), check_positive("fast", fast)
-    slow = check_positive("slow", slow)
+    plain, scaling = _longer(width, scaling, trained, base, fast, slow)
     if fast <= slow:
         raise ValueError(f"fast is {fast:g} and slow is {slow:g}; fast has to be the larger.")
     stays = np.clip((trained * plain / (2 * math.pi) - slow) / (fast - slow), 0, 1)
@@ -242,6 +236,18 @@ def yarn_factor(scaling: float) -> float:
 def _plain(width: int, base: float) -> np.ndarray:
     """base^(−2k / width) for each pair k."""
     return np.asarray(base ** (-np.arange(0, width, 2) / max(width, 1)))
+
+
+def _longer(
+    width: int, scaling: float, trained: int, base: float, fast: float, slow: float
+) -> tuple[np.ndarray, float]:
+    """The plain frequencies and the scaling of a longer context, its numbers checked."""
+    width, base = _check_width("width", width), check_positive("base", base)
+    scaling = check_positive("scaling", scaling)
+    check_count("trained", trained)
+    check_positive("fast", fast)
+    check_positive("slow", slow)
+    return _plain(width, base), scaling
 
 
 def _check_width(name: str, given: Any) -> int:
