@@ -146,7 +146,7 @@ CHANGES: dict[str, set[str]] = {
     **{f"set_rotary_{name}": {"rotary"} for name in ("pairs", "width", "base", "offset")},
     "set_sentence": ROWS | PARTS | {"example"},
     "set_second_sentence": ROWS | PARTS | {"example"},
-    "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
+    "set_vectors": {"X", "P", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
     "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O"},
     "set_heads": {"heads", "head", "cell", "paper_heads", "sinks"} | OF_D_K | OF_D_V,
