@@ -1,7 +1,7 @@
 """Queries and keys made by a rule, whose weights show a pattern that real heads have.
 
-Each is drawn from a seed, in float32, for any number of tokens. How strong a score is grows with the
-logarithm of the number of tokens: among twice as many keys the same share needs ln 2 more.
+Each is drawn from a seed, in float32, for any number of tokens. How strong a score is grows with
+the logarithm of their number: among twice as many keys the same share needs ln 2 more.
 """
 
 from __future__ import annotations

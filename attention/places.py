@@ -262,6 +262,39 @@ def documents(ids: ArrayLike, key_ids: ArrayLike | None = None) -> Allowed:
     return _Documents(*(each.reshape(-1, each.shape[-1]) for each in (found, keys)))
 
 
+@dataclass(frozen=True, eq=False)
+class _Chosen(Allowed):
+    """Some of the queries of another mask."""
+
+    one: Allowed
+    queries: np.ndarray  # (chosen,), increasing
+    n_q: int
+
+    def seen(self, b: Any, h: Any, q: np.ndarray, k: np.ndarray) -> np.ndarray:
+        return self.one.seen(b, h, self.queries[q], k)
+
+    def spans(self, b: int, first: int, last: int, n_k: int) -> tuple[Span, Span]:
+        return self.one.spans(b, int(self.queries[first]), int(self.queries[last]), n_k)
+
+    def fitted(self, shape: tuple[int, ...]) -> Allowed:
+        whole = (*shape[:-2], self.n_q, shape[-1])
+        return replace(self, one=self.one.fitted(whole))
+
+
+def of_queries(allowed: Allowed, queries: ArrayLike, n_q: int) -> Allowed:
+    """What some of n_q queries see under a mask, where ``Q[queries]`` stands in the place of Q.
+
+    >>> of_queries(causal(), [0, 2], 3).seen(0, 0, np.arange(2)[:, None], np.arange(3)).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 1]])
+    """
+    chosen = _numbers("queries", queries, "numbers of queries are wanted", least=1)
+    rising = chosen.ndim == 1 and (np.diff(chosen) > 0).all()
+    if not rising or chosen[0] < 0 or chosen[-1] >= n_q:
+        raise ValueError(f"queries is {shown(queries)}; rising numbers below {n_q} are wanted.")
+    return _Chosen(allowed, chosen, check_count("n_q", n_q))
+
+
 # ---- biases --------------------------------------------------------------------------------------
 
 

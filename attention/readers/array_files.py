@@ -427,9 +427,7 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _tensor(
-    name: str, tensor: dict, body: memoryview, place: str, bounds: Bounds
-) -> ArrayEntry:
+def _tensor(name: str, tensor: dict, body: memoryview, place: str, bounds: Bounds) -> ArrayEntry:
     kind, shape = tensor["dtype"], tuple(tensor["shape"])
     begin, end = tensor["data_offsets"]
     if kind != "BF16" and kind not in TYPES:

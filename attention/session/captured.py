@@ -21,6 +21,7 @@ from attention.session.settings import (
     DRAWN,
     EXERCISE,
     GUIDED,
+    LONG,
     PRINTED,
     SAMPLING,
     Settings,
@@ -29,7 +30,7 @@ from attention.session.settings import (
 from attention.session.validate import check
 
 # of the settings, beside the numbers that come
-KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE)
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG)
 
 
 def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:

@@ -25,6 +25,11 @@ SHOWN = {
     "mean": "share of the keys, mean of the queries",
     "largest": "largest weight of the cell",
 }
+ALSO = {  # what else is computed, by its name in attention.long_attention
+    "entropy": "entropy",
+    "first": "share of the first token",
+    "profile": "by distance",
+}
 Window = tuple[int, int, int, int]  # queries from the first to before the last, and keys
 
 
@@ -33,10 +38,10 @@ class LongContext:
     """All that is set; what was brought itself is not in it.
 
     >>> LongContext(tokens=4096, window=(0, 256, 0, 512)).pattern
-    'local'
+    'induction'
     """
 
-    pattern: str = "local"  # a name in PATTERNS; "" where tensors were brought
+    pattern: str = "induction"  # a name in PATTERNS; "" where tensors were brought
     tokens: int = 4096  # that are made
     seed: int = 0
     rotary: bool = False  # turn the made queries and keys by their positions
@@ -44,13 +49,15 @@ class LongContext:
     seen: int = 512  # keys, where the mask is a window
     head: int = 0
     of: str = "mean"  # a name in SHOWN
+    also: tuple[str, ...] = ("entropy", "first")  # names in ALSO
     logarithmic: bool = False
     query: int = -1  # whose row is shown; −1: the last
     window: Window | tuple[()] = ()  # (): all
 
     def __post_init__(self) -> None:
-        if isinstance(self.window, list):  # as JSON has it
-            object.__setattr__(self, "window", tuple(self.window))
+        for name in ("window", "also"):
+            if isinstance(getattr(self, name), list):  # as JSON has it
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         for name, names in (("pattern", ["", *PATTERNS]), ("mask", MASKS), ("of", SHOWN)):
             value: Any = getattr(self, name)
             if not isinstance(value, str) or value not in names:
@@ -73,6 +80,8 @@ class LongContext:
         for name in ("rotary", "logarithmic"):
             if type(getattr(self, name)) is not bool:
                 raise BadInput(f"{name} is {shown(getattr(self, name))}; true or false is wanted.")
+        if not isinstance(self.also, tuple) or any(name not in ALSO for name in self.also):
+            raise BadInput(f"also is {shown(self.also)}; some of {', '.join(ALSO)} are wanted.")
         if self.window and not _is_window(self.window):
             raise BadInput(
                 f"window is {shown(self.window)}; four whole numbers are wanted: queries from the"
