@@ -278,5 +278,9 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: int, opacity: float =
 def _pane(
     name: str, title: str, said: str, lines: list[dict], x: str, y: str, **yaxis: Any
 ) -> dict:
-    layout = chart_layout(axis(x), axis(y, **yaxis), showlegend=len(lines) in range(2, 9))
+    layout = chart_layout(
+        axis(x, tickformat=",d"),
+        axis(y, exponentformat="power", **yaxis),
+        showlegend=len(lines) in range(2, 9),
+    )
     return chart_pane(name, title, said, {"data": lines, "layout": layout})

@@ -138,15 +138,19 @@ def the_state(work: LongWork, look: Look) -> None:
         parts.message_box("refused", state.capital(job.problem))
     elif job and not job.is_over:
         the_progress(job)
-    elif work.record is None:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            state.button("Compute all of it", "long_begin", work.begin, type="primary")
+    elif work.record is not None:
+        parts.note("Exact: every query of these cells was computed.")
+    else:
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        with left:
             first = f"A first look: each row shows one query of {look.sampled:,}. "
             parts.note(
-                f"{first if look.sampled else ''}All queries take about {in_time(work.seconds)},"
-                f" {megabytes(work.inputs.size)} for what they are computed from and at most"
+                f"{first if look.sampled else ''}All queries: about {in_time(work.seconds)},"
+                f" {megabytes(work.inputs.size)} for what is given and at most"
                 f" {megabytes(BEYOND)} beside it."
             )
+        with right:
+            state.button("Compute all", "long_begin", work.begin, type="primary")
 
 
 @st.fragment(run_every=OFTEN)
@@ -154,11 +158,11 @@ def the_progress(job: Job) -> None:
     """A bar with the time left, and a way to end it; the page is drawn anew when it is over."""
     if job.is_over:
         st.rerun()
-    said = "Waits for what others compute on this server."
+    said = "A first look; waits for what others compute on this server."
     if not job.is_waiting:
         rest = f", about {in_time(job.left)} left" if job.left is not None else ""
-        said = f"All queries: {job.share:.0%}{rest}"
-    left, right = st.columns([5, 1], vertical_alignment="center")
+        said = f"A first look; all queries: {job.share:.0%}{rest}"
+    left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(job.share, said)
     with right:
         state.button("Cancel", "long_cancel", job.cancel)

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, MAX_LONG_TOKENS, MAX_SEED, BadInput
+from attention.markdown import plain
 from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
@@ -61,12 +62,12 @@ def control(s: Settings, widget: state.Widget, label: str, name: str, **options:
 def show(s: Settings) -> None:
     """The choice of a source, and what it asks."""
     source = state.page_control(
-        st.segmented_control,
-        "Queries and keys from a",
+        st.selectbox,
+        "Queries and keys from",
         "long_source",
         "pattern",
         options=list(SOURCES),
-        required=True,
+        format_func=LABELS.__getitem__,
         help="Where they come from.",
     )
     SOURCES[source](s)
@@ -104,7 +105,7 @@ def _pattern(s: Settings) -> None:
         help="How queries and keys are made.",
     )
     if s.long.pattern:
-        parts.note(PATTERNS[s.long.pattern].sentence)
+        st.caption(PATTERNS[s.long.pattern].sentence)
     control(
         s,
         st.selectbox,
@@ -147,7 +148,7 @@ def _file(s: Settings) -> None:
     name, arrays = state.page_value(ARRAYS, ("", {}))
     if not arrays:
         return
-    parts.note(f"Which arrays of {name} are these?")
+    st.caption(f"Which arrays of {plain(name)} are these?")
     labels = {each: f"{each} {entry.shape}" for each, entry in arrays.items()}
     for letter, label in LETTERS.items():
         state.page_control(
@@ -270,6 +271,7 @@ def _look(taken: Taken, place: int) -> None:
         state.refuse(str(problem))
 
 
+LABELS = {"pattern": "a pattern", "file": "a file", "model": "a captured model"}
 SOURCES: dict[str, Callable[[Settings], None]] = {
     "pattern": _pattern,
     "file": _file,

@@ -99,7 +99,9 @@ class LongInputs:
             **watch,
         )
 
-    def sampled(self, s: LongContext, queries: np.ndarray) -> LongAttention:
+    def of_queries(
+        self, s: LongContext, queries: np.ndarray, results: Collection[str] = ("first",)
+    ) -> LongAttention:
         """Some queries, exact: their rows, and windows of them."""
         allowed = self._mask(s)
         if isinstance(allowed, places.Allowed):
@@ -114,7 +116,7 @@ class LongInputs:
             scale=self.scale,
             softcap=self.softcap,
             sinks=self.sinks,
-            results=("first",),
+            results=results,
         )
 
     @property

@@ -18,7 +18,7 @@ from attention.session.long_inputs import LongInputs
 from attention.session.long_run import Job
 
 CELLS = 512  # along a side of what is shown
-AT_ONCE = 3.0  # seconds of work that begins without being asked for
+AT_ONCE = 8.0  # seconds of work that begins without being asked for
 SOON = 0.4  # seconds that the page waits for what may end at once
 KEPT = 8  # windows that need not be computed again
 BEYOND = 150 * 2**20  # bytes at most beyond the queries, keys and values
@@ -43,9 +43,7 @@ class LongWork:
         self._closer: tuple[Window, Job] | None = None
         self._exact: dict[tuple[Window, int], Cells] = {}
         self._coarse: dict[Window, tuple[LongAttention, np.ndarray]] = {}
-        began = time.perf_counter()
-        _, chosen = self._sampled(self.all)
-        self.seconds = (time.perf_counter() - began) * inputs.n_q / max(len(chosen), 1)
+        self.seconds = self._expected()
 
     @property
     def all(self) -> Window:
@@ -62,10 +60,23 @@ class LongWork:
 
     def begin(self) -> None:
         """Compute all rows, beside the page."""
-        shown = f"{self.settings.of}_map"
-        also = [*self.settings.also, *(["output"] if self.inputs.V is not None else [])]
-        self.whole = Job(partial(self.inputs.run, self.settings, [shown, *also], pool=CELLS))
+        results = self._results() + ["output"] * (self.inputs.V is not None)
+        self.whole = Job(partial(self.inputs.run, self.settings, results, pool=CELLS))
         self.whole.wait(SOON)
+
+    def _results(self) -> list[str]:
+        return [f"{self.settings.of}_map", *self.settings.also]
+
+    def _expected(self) -> float:
+        """About how many seconds all queries take, by those in the middle."""
+        half = CELLS // 2
+        middle = np.arange(self.inputs.n_q)[max(self.inputs.n_q // 2 - half, 0) :][: 2 * half]
+        took = []
+        for _ in range(2):  # the first warms up
+            began = time.perf_counter()
+            self.inputs.of_queries(self.settings, middle, self._results())
+            took.append(time.perf_counter() - began)
+        return min(took) * self.inputs.n_q / len(middle)
 
     def cancel(self) -> None:
         for job in (self.whole, self._closer and self._closer[1]):
@@ -107,7 +118,7 @@ class LongWork:
         """(n_k,), the exact weights of one query."""
         if self.record is not None:
             return self.record.rows([query], head=head)[0]
-        return self.inputs.sampled(self.settings, np.array([query])).rows([0], head=head)[0]
+        return self.inputs.of_queries(self.settings, np.array([query])).rows([0], head=head)[0]
 
     def _sampled(self, window: Window) -> tuple[LongAttention, np.ndarray]:
         """The middle query of each row of cells."""
@@ -115,7 +126,7 @@ class LongWork:
             top, bottom = window[:2]
             rows = edges_of(top, bottom, cell_of(bottom - top, CELLS))
             chosen = (rows[:-1] + rows[1:]) // 2
-            self._coarse[window] = self.inputs.sampled(self.settings, chosen), chosen
+            self._coarse[window] = self.inputs.of_queries(self.settings, chosen), chosen
             for key in list(self._coarse)[:-KEPT]:
                 del self._coarse[key]
         return self._coarse[window]
