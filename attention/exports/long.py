@@ -46,12 +46,13 @@ def code(s: LongContext, inputs: LongInputs, query: int) -> str:
         lines += ["# allowed: (n_q, n_k), True = may look"] * (s.mask == "own")
     results = ", ".join(f'"{name}"' for name in (f"{s.of}_map", *s.also))
     scale = "" if inputs.scale is None else f", scale={inputs.scale!r}"
+    top, left = min(inputs.n_q, 512), min(inputs.n_k, 512)
     lines += [
         "found = attention.long_attention(",
         f"    Q, K, allowed={masks[s.mask]}{scale}, results=[{results}]",
         ")",
         "print(found)",
         f"found.rows([{query}])  # exact weights of one query",
-        "found.window((0, 512), (0, 512))  # and of a part, in at most 512 × 512 cells",
+        f"found.window((0, {top}), (0, {left}))  # and of a part, in at most 512 × 512 cells",
     ]
     return "\n".join(lines) + "\n"

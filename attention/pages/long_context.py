@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from attention.limits import MAX_LONG_TOKENS, BadInput
 from attention.numbers import number
 from attention.pages import board, long_source, parts, state, zoom
 from attention.pages.long_source import changed, control
-from attention.session.long_context import ALSO, MASKS, SHOWN, fitted
+from attention.session.long_context import ALSO, MASKS, SHOWN, fitted, moved
 from attention.session.long_inputs import LongInputs, computed_part
 from attention.session.long_run import Job
 from attention.session.long_work import AT_ONCE, BEYOND, LongWork, Look
@@ -109,14 +110,9 @@ def the_work(inputs: LongInputs) -> LongWork:
     return work
 
 
-def moved(sent: object) -> None:
-    """A window or a query, as the map sent it."""
-    if not isinstance(sent, dict):
-        return
-    if type(sent.get("query")) is int:
-        state.change(changed(query=sent["query"]))
-    elif isinstance(window := sent.get("window"), list):
-        state.change(changed(window=tuple(window)))
+def looked(sent: object) -> None:
+    """What the map sent."""
+    state.change(lambda s: replace(s, long=moved(s.long, sent)))
 
 
 # ---- how far it is -------------------------------------------------------------------------------
@@ -183,7 +179,7 @@ def the_map(work: LongWork, inputs: LongInputs, head: int) -> None:
         words=(inputs.query_words, inputs.key_words),
     )
     about = f" (one query of {look.sampled:,})" if look.sampled else ""
-    zoom.show("long_map", drawn, query_of(inputs), moved, about)
+    zoom.show("long_map", drawn, query_of(inputs), looked, about)
 
 
 def query_of(inputs: LongInputs) -> int:

@@ -6,7 +6,7 @@ is set here goes into the address.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attention.conversion import shown
@@ -99,6 +99,20 @@ def _is_window(window: Any) -> bool:
         and 0 <= top < bottom <= most
         and 0 <= left < right <= most
     )
+
+
+def moved(c: LongContext, sent: object) -> LongContext:
+    """What the map sent, a query or a window; anything else changes nothing.
+
+    >>> moved(LongContext(), {"query": 3}).query, moved(LongContext(), {"window": []}).window
+    (3, ())
+    """
+    if isinstance(sent, dict):
+        if type(sent.get("query")) is int:
+            return replace(c, query=sent["query"])
+        if isinstance(window := sent.get("window"), list):
+            return replace(c, window=tuple(window))
+    return c
 
 
 def fitted(window: Window | tuple[()], n_q: int, n_k: int) -> Window:

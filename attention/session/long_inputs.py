@@ -15,6 +15,7 @@ from attention.models.survey import words_of
 from attention.models.taken import Call, Taken
 from attention.patterns import PATTERNS, made
 from attention.readers.entry import ArrayEntry
+from attention.readers.printouts import sides
 from attention.rotary import Rotary
 from attention.session.captured import source_of
 from attention.session.long_context import LongContext
@@ -197,7 +198,7 @@ def read_inputs(
         place = f"{where}, {name}"
         if M.dtype.kind not in "fiu" or M.ndim not in (2, 3, 4):
             raise BadInput(
-                f"{place} is {' × '.join(map(str, M.shape))} of {M.dtype}; numbers of tokens ×"
+                f"{place} is {sides(M.shape)} of {M.dtype}; numbers of tokens ×"
                 " columns are wanted, with heads and items before them."
             )
         if M.ndim == 4:
@@ -247,8 +248,8 @@ def checked(inputs: LongInputs) -> LongInputs:
         raise BadInput(f"{columns}; as many are wanted.")
     if V is not None and (V.shape[:2] != K.shape[:2]):
         raise BadInput(
-            f"there are {V.shape[0]} heads of {V.shape[1]:,} values, and {K.shape[0]} of"
-            f" {K.shape[1]:,} keys; as many are wanted."
+            f"K is {sides(K.shape)} and V is {sides(V.shape)}, heads × tokens × columns; as many"
+            " heads and tokens are wanted."
         )
     if Q.shape[0] % K.shape[0]:
         raise BadInput(f"{Q.shape[0]} heads of queries cannot share {K.shape[0]} of keys evenly.")

@@ -86,6 +86,7 @@ class Zoom {
     this.axis(this.left, head.queryTicks, 'top')
     this.scale(palette)
     this.mark()
+    this.canvas.painted = { values: this.values, codes: this.codes }
     Object.assign(this.root.dataset, { drawn: this.drawn, tag: head.tag, exact: head.exact })
   }
 
