@@ -66,6 +66,7 @@ PAGES = (
     "Exercises",
     "Compare",
     "Real model",
+    "Long context",
     "Conventions",
     "Check yours",
 )

@@ -1,6 +1,7 @@
-"""Long context in a real browser: 32,768 tokens down to single weights, 131,072 with an end to it."""
+"""Long context in a real browser: 32,768 tokens down to single weights, 131,072 and Cancel."""
 
 import json
+import re
 from urllib.parse import urlencode
 
 import numpy as np
@@ -13,6 +14,7 @@ MAP = ".zoom[data-tag]"
 EXACT = ".zoom[data-exact=true]"
 SHOWN = """() => { const { values } = document.querySelector('.zoom-map').painted
   return [...values] }"""
+CORNER = "canvas => [...canvas.getContext('2d').getImageData(0, 0, 1, 1).data]"
 OTHER = "tag => document.querySelector('.zoom').dataset.tag !== tag"
 
 
@@ -45,10 +47,10 @@ def window(page) -> list[int]:
 
 def full(n: int, top: int, bottom: int, left: int, right: int) -> np.ndarray:
     """The weights of a window in float64: whole rows, and then the part."""
-    Q, K, _ = made("induction", n)
+    Q, K = (M.astype(float) for M in made("induction", n)[:2])
     rows = []
     for i in range(top, bottom):
-        scores = K[: i + 1].astype(float) @ Q[i].astype(float) / np.sqrt(Q.shape[1])
+        scores = K[: i + 1] @ Q[i] / np.sqrt(Q.shape[1])
         grown = np.exp(scores - scores.max())
         rows.append(np.pad(grown / grown.sum(), (0, n - i - 1))[left:right])
     return np.array(rows)
@@ -73,11 +75,9 @@ def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(
     asked(page, drag)
     top, bottom, left, right = window(page)
     assert 3000 < bottom - top < 9000 and 2000 < right - left < 8000
-    values = np.reshape(
-        page.evaluate(SHOWN), (-(-(bottom - top) // (-(-(bottom - top) // 512))), -1)
-    )
     edges = np.append(np.arange(top, bottom, -(-(bottom - top) // 512)), bottom)
     columns = np.arange(left, right, -(-(right - left) // 512))
+    values = np.reshape(page.evaluate(SHOWN), (len(edges) - 1, len(columns)))
     for i in (0, len(edges) // 2):  # two rows of cells against all their weights
         rows = full(32768, edges[i], edges[i + 1], left, right)
         wanted = np.add.reduceat(rows, columns - left, axis=1).mean(axis=0)
@@ -103,7 +103,7 @@ def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(
     asked(page, lambda: page.go_back())
     assert window(page) != [top, bottom, left, right]
     asked(page, lambda: page.get_by_role("button", name="Whole").click())
-    assert page.evaluate(SHOWN).__len__() == 512 * 512
+    assert len(page.evaluate(SHOWN)) == 512 * 512
 
 
 def test_131072_tokens_say_what_they_take_show_how_far_they_are_and_end_on_request(opened):
@@ -115,9 +115,7 @@ def test_131072_tokens_say_what_they_take_show_how_far_they_are_and_end_on_reque
     page.get_by_role("button", name="Compute all").click()
     bar = page.get_by_test_id("stProgress")
     until(bar)
-    page.wait_for_function(
-        "() => /all queries: [1-9]/.test(document.querySelector('[data-testid=stProgress]')?.innerText)"
-    )
+    until(page.get_by_text(re.compile("all queries: [1-9]")))
     field = page.get_by_role("spinbutton", name="Query")  # the page can be used meanwhile
     field.fill("70000")
     field.press("Enter")
@@ -134,14 +132,10 @@ def test_131072_tokens_say_what_they_take_show_how_far_they_are_and_end_on_reque
 def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
     dashboard, page = opened(tokens=1024, pattern="local")
     until(page.locator(EXACT))
-    light = page.locator(".zoom-map").evaluate(
-        "c => [...c.getContext('2d').getImageData(0,0,1,1).data]"
-    )
+    light = page.locator(".zoom-map").evaluate(CORNER)
     page.emulate_media(color_scheme="dark")
     until(page.locator(".zoom[data-drawn=dark]"))
-    dark = page.locator(".zoom-map").evaluate(
-        "c => [...c.getContext('2d').getImageData(0,0,1,1).data]"
-    )
+    dark = page.locator(".zoom-map").evaluate(CORNER)
     assert light != dark
     page.set_viewport_size({"width": 390, "height": 844})
     dashboard.wait_for("() => document.querySelector('.zoom').scrollWidth <= innerWidth")
@@ -150,4 +144,7 @@ def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
     top, bottom, left, right = window(page)
     assert (bottom - top, right - left) == (256, 256)
     page.get_by_role("button", name="Show this query").click()
-    until(page.get_by_role("heading", name="Query").or_(page.get_by_text("Query 5")).first)
+    dashboard.idle()
+    query = page.evaluate("JSON.parse(new URLSearchParams(location.search).get('long')).query")
+    assert top <= query < bottom
+    assert page.get_by_role("spinbutton", name="Query").input_value() == str(query)
