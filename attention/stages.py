@@ -270,7 +270,7 @@ _ROWS = (
         "R",
         symbol="R",
         formula="relative bias",
-        sentence="A number for each distance of a key from the query, added in M.",
+        sentence="Added by distance: key − query.",
         rows="buckets",
         columns="bias",
         group="attention",

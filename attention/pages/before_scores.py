@@ -19,7 +19,7 @@ from attention.session.settings import Settings
 
 FILLED = {"random": "random numbers", "zero": "zero", "typed": "as on the board"}
 MEANS = {False: "each head by itself", True: "all heads together"}
-SIDES = {True: "keys behind and ahead", False: "keys behind alone"}
+SIDES = {True: "behind and ahead", False: "behind alone"}
 ORDERS = {False: "before rotation", True: "after rotation"}
 
 
@@ -109,7 +109,7 @@ def _turned(field: str) -> Any:
 
 def relative(s: Settings) -> None:
     """How many rows the table has, for which distances, and its seed; it is typed on the board."""
-    _choice("Told apart", "relative_sides", s.bidirectional, SIDES, prepared.set_sides)
+    _choice("Keys told apart", "relative_sides", s.bidirectional, SIDES, prepared.set_sides)
     state.setting_control(
         st.number_input,
         "Buckets",

@@ -31,7 +31,7 @@ from attention.session.settings import (
 from attention.session.validate import check
 
 # of the settings, beside the numbers that come
-BIAS = "bias added to the scores"
+BIAS = "bias set for each score by itself"
 KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE)
 
 

@@ -19,7 +19,7 @@ from attention.session.settings import Settings
 from attention.stages import BIASES
 
 DRAWN_BIAS = Recipe("integers", 1, -2, 3)
-FIRST_BUCKETS, FURTHEST = 8, Settings.max_distance
+FIRST_BUCKETS, FIRST_TABLE, FURTHEST = 8, 5, Settings.max_distance  # rows, seed, places
 GIVEN = "Q, K and V are typed themselves here, so there is nothing to add {} to."
 
 
@@ -88,7 +88,7 @@ def set_relative(s: Settings, on: bool) -> Settings:
     matrices = {name: M for name, M in s.matrices.items() if name != "R"}
     s = replace(s, matrices=matrices, bidirectional=True, max_distance=FURTHEST, cell=None)
     table = Matrix(np.zeros((FIRST_BUCKETS, s.heads)))
-    return draw_relative(s.with_matrix("R", table), DRAWN_BIAS.seed) if on else s
+    return draw_relative(s.with_matrix("R", table), FIRST_TABLE) if on else s
 
 
 def draw_relative(s: Settings, seed: int) -> Settings:

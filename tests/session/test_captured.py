@@ -70,11 +70,11 @@ def test_a_bias_that_goes_by_distance_comes_as_a_table():
 def test_what_stays_behind_is_named():
     rng = np.random.default_rng(0)
     call = replace(recorded("t5")[0], bias=rng.normal(size=(1, 1, 6, 6)).astype(np.float32))
-    assert left_behind(call) == ["bias added to the scores"]
+    assert left_behind(call) == ["bias set for each score by itself"]
     s = with_head(CAT, recorded("t5"), call, 0, 1)
     assert behind(s)[0].startswith(
-        "Explore has no bias added to the scores, which this layer of the model has: without, the"
-        " weights here differ from the model’s by up to 0."
+        "Explore has no bias set for each score by itself, which this layer of the model has:"
+        " without, the weights here differ from the model’s by up to 0."
     )
 
 

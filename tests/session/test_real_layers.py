@@ -10,6 +10,7 @@ import pytest
 from attention import causal, multi_head_attention
 from attention.arithmetic import cell, walk
 from attention.exports.code import to_python
+from attention.figures.panes import panes
 from attention.html import walk as tables
 from attention.limits import BadInput
 from attention.numbers import number, rounded
@@ -90,6 +91,17 @@ def test_every_cell_ends_in_its_number(s):
         for i, j in np.ndindex(matrix.shape):
             last = cell(now, name, i, j, 4)[-1]
             assert last.endswith(number(now.printed(name)[i, j], 4)), (name, i, j, last)
+
+
+def test_pointing_at_m_marks_the_row_of_the_table():
+    shown = view(TABLE, run(TABLE))
+    M = next(pane for pane in panes(shown) if pane["name"] == "mask")
+    assert M["sources"] == [("R", "bucket")]
+    for i, j in np.ndindex(6, 6):
+        if shown.allowed[i, j]:
+            row = M["buckets"][i][j]
+            assert shown.stages["R"][row, 0] == shown.stages["mask"][i, j]
+            assert shown.rows("R")[row] == ("0", "−1", "−2, −3", "−2, −3", "≤ −4", "≤ −4")[i - j]
 
 
 def test_every_walk_arrives_at_the_matrix_form(s):
