@@ -26,7 +26,11 @@ FACTS = (  # heading, ours, what a convention says
     ("a query that sees no key", "0, flagged", lambda c: c.hidden_row),
     ("look-ahead, if n_q ≠ n_k", "both, by name", lambda c: c.causal),
     ("default scale", "1/√d_k", lambda c: c.scale),
-    ("soft cap", "before the mask", lambda c: c.softcap),
+    ("fewer heads of keys", "kv_heads=", lambda c: c.groups),
+    ("soft cap", "softcap=, before the mask", lambda c: c.softcap),
+    ("window", "window(…, seen): its own counted", lambda c: c.window),
+    ("sinks", "sinks=", lambda c: c.sinks),
+    ("bias of the scores", "bias=", lambda c: c.bias),
     ("layout of Q, K, V", "(…, L, D)", lambda c: c.layout),
     ("known from", "this package", lambda c: c.source if c.ran else f"not run: {c.source}"),
 )

@@ -18,8 +18,9 @@ MOST_SHOWN = 4
 s = state.begin()
 parts.opening(
     "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
-    " are, and each framework does with them what it does by default. Where its answer depends on"
-    " how it is called, each way has a line."
+    " are, and each framework does with them what it does by default; parts of real layers go over"
+    " where it has an argument for them. Where its answer depends on how it is called, each way has"
+    " a line."
 )
 parts.sentences(*state.sentences())
 if s.weights_alone:
@@ -42,8 +43,7 @@ if s.fill == "-1e9":
 if left := inputs.left_out(s):
     parts.message_box(
         "flag",
-        f"On Explore there is {called(left)}; here ours and the frameworks go without, as none of"
-        " them does so by default.",
+        f"On Explore there is {called(left)}; here ours goes by a softmax, as the frameworks do.",
     )
 
 cells = len(s.tokens) * len(s.key_tokens)

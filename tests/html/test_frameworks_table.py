@@ -29,7 +29,7 @@ def cells(text: str) -> list[list[str]]:
 def test_each_framework_has_a_line_of_facts_below_ours():
     head, ours, *rows = cells(facts())
     assert ours[0] == "ours"
-    assert len(head) == len(ours) == 9
+    assert len(head) == len(ours) == 13
     for row, c in zip(rows, CONVENTIONS.values(), strict=True):
         assert row == [
             f"{c.name} ({c.version})",
@@ -38,7 +38,11 @@ def test_each_framework_has_a_line_of_facts_below_ours():
             c.hidden_row,
             c.causal,
             c.scale,
+            c.groups,
             c.softcap,
+            c.window,
+            c.sinks,
+            c.bias,
             c.layout,
             c.source if c.ran else f"not run: {c.source}",
         ]

@@ -11,6 +11,7 @@ from attention import causal, multi_head_attention
 from attention.arithmetic import cell, walk
 from attention.exports.code import to_python
 from attention.figures.panes import panes
+from attention.frameworks.records import CONVENTIONS
 from attention.html import walk as tables
 from attention.limits import BadInput
 from attention.numbers import number, rounded
@@ -206,11 +207,23 @@ def test_a_worksheet_is_right_or_refused(s):
             assert rounded(np.array(read), 3) == wanted, (first, task.grid.name)
 
 
-def test_conventions_compares_without_what_no_framework_adds():
-    ours, _ = compare(USES["all"], "array")
-    plain = replace(USES["all"], softcap=None, sinks=(), alibi=False)
-    assert ours.weights.tolist() == run(plain).weights[0].tolist()
-    assert left_out(USES["all"]) == ("softcap", "alibi", "sinks")
+def test_conventions_hands_the_parts_over():
+    for name in ("all", "relative", "cross", "typed, relative", "relative, 0 and 1"):
+        s = replace(USES[name], head=USES[name].heads - 1)
+        ours, compared = compare(s, "array")
+        right = view(s, run(s)).stages
+        np.testing.assert_allclose(ours.weights, right["weights"], rtol=1e-12)
+        for each in compared:
+            takes = CONVENTIONS[each.name].takes
+            if each.answer.refused or {"softcap", "sinks", "bias"} - takes:
+                continue
+            np.testing.assert_allclose(each.answer.weights, ours.weights, atol=1e-5)
+    _, compared = compare(USES["window"], "array")
+    said = {each.name: each.sentence for each in compared}
+    for name in ("torch_sdpa", "jax", "onnx_23", "hf_eager", "hf_sdpa", "keras_mha", "keras_ops"):
+        assert said[name].startswith("Agrees to "), (name, said[name])
+    assert said["torch_sdpa_lower_right"].endswith("which has no window and no mask beside it.")
+    assert left_out(USES["all"]) == () and left_out(USES["sigmoid"]) == ("sigmoid",)
     assert has_switch(CAT) and not has_switch(USES["window"])
 
 
