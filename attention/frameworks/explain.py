@@ -21,6 +21,7 @@ from attention.frameworks.records import (
     replaced,
 )
 from attention.numbers import number
+from attention.sentences import in_words
 from attention.trace import AttentionTrace
 
 
@@ -80,11 +81,13 @@ def _causes(
     options: dict[str, Any] = {}
     right = replace(convention, hidden_row="0", hide_beside_bias=None)
     after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts)
+    missing: dict[str, list[str]] = {}
     for name in (name for name in parts.used if name not in convention.takes):
         before, right = after, replace(right, takes=right.takes | {name})
         after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts)
         if not _same(before, after):
-            found.append(f"leaves the {PARTS[name]} out: {getattr(convention, name)}")
+            missing.setdefault(getattr(convention, name), []).append(f"the {PARTS[name]}")
+    found += [f"leaves {in_words(names)} out: {why}" for why, names in missing.items()]
     for cause in CAUSES:
         wrong, before = right, after
         changes = cause.put_right(wrong, ours, mask, causal, parts)

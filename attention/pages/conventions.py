@@ -15,6 +15,15 @@ from attention.session.run import labels
 
 MOST_SHOWN = 4
 
+
+def the_tables() -> None:
+    """What each framework does, whatever the numbers are."""
+    st.subheader("What each framework does", anchor=False)
+    st.html(tables.facts())
+    st.subheader("By which argument each takes parts of real layers", anchor=False)
+    st.html(tables.arguments())
+
+
 s = state.begin()
 parts.opening(
     "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
@@ -53,7 +62,7 @@ if cells > MAX_COMPARED:
         f"Answers are compared for up to {MAX_COMPARED:,} scores, 128 × 128, and these are"
         f" {cells:,}; take fewer words on Explore.",
     )
-    st.html(tables.facts())
+    the_tables()
     parts.address()
     state.end()
     st.stop()
@@ -101,7 +110,6 @@ board.show("conventions_board", panes, about=what_it_is(s))
 if panes:
     paper.offer(s, panes, "attention_conventions")
 
-st.subheader("What each framework does", anchor=False)
-st.html(tables.facts())
+the_tables()
 parts.address()
 state.end()

@@ -44,13 +44,19 @@ def compare(s: Settings, handed: str) -> tuple[AttentionTrace, list[Compared]]:
     compared = []
     for name, convention in CONVENTIONS.items():
         by_argument = "window" in convention.takes or name == CORNER
-        options = _mask(replace(s, window=0) if by_argument else s, handed)
+        options = _mask(_without_window(s) if by_argument else s, handed)
         parts = _parts(s, bool(s.window) and by_argument)
         theirs = answer(name, ours.Q, ours.K, ours.V, **options, **parts)
         handed_over = checked_parts(ours.scores.shape, ours.Q.dtype, **parts)
         said = differs(name, ours, theirs, rows=rows, parts=handed_over, **options)
         compared.append(Compared(name, theirs, said))
     return ours, compared
+
+
+def _without_window(s: Settings) -> Settings:
+    """Without it, and without the look-ahead that it is a part of."""
+    looks = s.window and s.mask in LOOK_AHEAD
+    return replace(s, window=0, mask="none" if looks else s.mask)
 
 
 def _parts(s: Settings, window: bool) -> dict:

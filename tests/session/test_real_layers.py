@@ -220,7 +220,16 @@ def test_conventions_hands_the_parts_over():
             np.testing.assert_allclose(each.answer.weights, ours.weights, atol=1e-5)
     _, compared = compare(USES["window"], "array")
     said = {each.name: each.sentence for each in compared}
-    for name in ("torch_sdpa", "jax", "onnx_23", "hf_eager", "hf_sdpa", "keras_mha", "keras_ops"):
+    for name in (
+        "torch_sdpa",
+        "jax",
+        "onnx_23",
+        "hf_eager",
+        "hf_sdpa",
+        "keras_mha",
+        "keras_ops",
+        "flash_2",
+    ):
         assert said[name].startswith("Agrees to "), (name, said[name])
     assert said["torch_sdpa_lower_right"].endswith("which has no window and no mask beside it.")
     assert left_out(USES["all"]) == () and left_out(USES["sigmoid"]) == ("sigmoid",)
