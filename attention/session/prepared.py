@@ -86,7 +86,7 @@ def set_positions(s: Settings, on: bool) -> Settings:
 def set_relative(s: Settings, on: bool) -> Settings:
     """Add a random number for each distance to the scores, or none."""
     matrices = {name: M for name, M in s.matrices.items() if name != "R"}
-    s = replace(s, matrices=matrices, bidirectional=True, max_distance=FURTHEST, cell=None)
+    s = replace(s, matrices=matrices, bidirectional=True, max_distance=FURTHEST)
     table = Matrix(np.zeros((FIRST_BUCKETS, s.heads)))
     return draw_relative(s.with_matrix("R", table), FIRST_TABLE) if on else s
 
