@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from attention import places
-from attention.biases import alibi, alibi_slopes, relative_bias
+from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
@@ -54,6 +54,7 @@ __all__ = [
     "LongAttention",
     "Paper",
     "RMSNorm",
+    "RelativeBias",
     "Rotary",
     "Taken",
     "View",
