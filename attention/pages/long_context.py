@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from attention.exports import long as exports
-from attention.figures import long_map
+from attention.figures import long_cells
 from attention.limits import MAX_LONG_TOKENS, BadInput
 from attention.numbers import number
 from attention.pages import board, long_source, parts, state, zoom
@@ -170,10 +170,10 @@ def the_progress(job: Job) -> None:
 def the_map(work: LongWork, inputs: LongInputs, head: int) -> None:
     look = work.look(fitted(s.long.window, inputs.n_q, inputs.n_k), head)
     the_state(work, look)
-    drawn = long_map.long_map(
+    drawn = long_cells.long_map(
         look.cells,
         (inputs.n_q, inputs.n_k),
-        hidden=long_map.hidden_cells(look.cells, work.inputs.mask(s.long, head), inputs.n_k),
+        hidden=long_cells.hidden_cells(look.cells, work.inputs.mask(s.long, head), inputs.n_k),
         of=s.long.of,
         logarithmic=s.long.logarithmic,
         words=(inputs.query_words, inputs.key_words),
@@ -205,7 +205,7 @@ def the_query(work: LongWork, inputs: LongInputs, head: int) -> None:
     weights = work.weights(query, head)
     _, _, left, right = fitted(s.long.window, inputs.n_q, inputs.n_k)
     words = inputs.query_words, inputs.key_words
-    board.show("long_row", [long_map.row_pane(weights[left:right], left, query, words)])
+    board.show("long_row", [long_cells.row_pane(weights[left:right], left, query, words)])
     best = np.argsort(-weights, kind="stable")[:TOP]
     said = []
     for key in best[weights[best] > 0]:
@@ -216,7 +216,7 @@ def the_query(work: LongWork, inputs: LongInputs, head: int) -> None:
 
 def the_lines(work: LongWork, head: int) -> None:
     """Figures of every query, once they are there."""
-    if work.record is not None and (panes := long_map.panes_along(work.record, head)):
+    if work.record is not None and (panes := long_cells.panes_along(work.record, head)):
         board.show("long_lines", panes)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from attention.colours import PALETTES
-from attention.figures.long_map import LongMap
+from attention.figures.long_cells import LongMap
 from attention.pages import state
 
 _HERE = Path(__file__).parent

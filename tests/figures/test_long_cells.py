@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention import places
-from attention.figures.long_map import (
+from attention.figures.long_cells import (
     hidden_cells,
     long_map,
     panes_along,
