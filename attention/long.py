@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,7 @@ class LongAttention:
         sums = np.add if of == "mean" else np.maximum
         values = np.zeros((len(rows) - 1, len(columns) - 1), self._source.dtype)
         parts = [
-            self._source.part(at, np.arange(top, bottom)[some], (left, right))
+            self._source.part(at, top + np.arange(*some.indices(bottom - top)), (left, right))
             for some in pieces(bottom - top, ROWS)
         ]
         found: dict[int, tuple[slice, np.ndarray]] = {}
@@ -302,11 +303,9 @@ def long_attention(
     edges = edges_of(0, n_q, sides[0]), edges_of(0, n_k, sides[1])
     found = Gathered(asked, source, edges)
     places = blocks_of(shape, None if block is None else check_count("block", block))
-    todo = sorted(
-        ((at, source.part(at, np.arange(n_q)[rows])) for at, rows in places),
-        key=lambda one: -len(one[1].q) * len(one[1].K),  # the longest first, so that none is last
-    )
-    source.try_functions(todo)
+    todo = [(at, source.part(at, np.arange(*rows.indices(n_q)))) for at, rows in places]
+    source.try_functions(part for _, part in todo)
+    todo.sort(key=lambda one: -len(one[1].q) * len(one[1].K))  # so that no long one comes last
     share_out(
         partial(computed, asked),
         [part for _, part in todo],
@@ -403,18 +402,16 @@ def _check_executor(executor: Any) -> None:
 
 def _range(name: str, given: Any, count: int) -> tuple[int, int]:
     """From the first to before the last, of so many."""
-    if given is None:
-        given = slice(None)
-    wanted = f"a slice or two numbers from 0 to {count} are wanted"
+    wanted = f"{name} is {shown(given)}; a slice or two numbers from 0 to {count} are wanted"
     try:
-        if not isinstance(given, slice):
-            begin, end = given
-            if begin < 0 or end > count:
-                raise ValueError
-            given = slice(begin, end)
-        begin, end, step = given.indices(count)
+        if given is None or isinstance(given, slice):
+            begin, end, step = (given or slice(None)).indices(count)
+        else:
+            (begin, end), step = map(index, given), 1
     except (TypeError, ValueError):
-        raise ValueError(f"{name} is {shown(given)}; {wanted}.") from None
+        raise ValueError(f"{wanted}.") from None
+    if begin < 0 or end > count:
+        raise ValueError(f"{wanted}.")
     if step != 1 or begin >= end:
-        raise ValueError(f"{name} is {shown(given)}; {wanted}, the first below the second.")
+        raise ValueError(f"{wanted}, the first below the second.")
     return begin, end
