@@ -116,7 +116,7 @@ class LongAttention:
         chosen = np.atleast_1d(chosen)
         if chosen.size and not (chosen.min() >= 0 and chosen.max() < n_q):
             raise ValueError(f"queries is {shown(queries)}; 0 to {n_q - 1} are there.")
-        at = self._at(item, head)
+        at = self.place(item, head)
         found = np.zeros((len(chosen), self.shape[-1]), self._source.dtype)
         cut = [chosen[each] for each in pieces(len(chosen), ROWS) if len(chosen)]
         parts = [self._source.part(at, some) for some in cut]
@@ -156,9 +156,10 @@ class LongAttention:
         >>> found.values.round(4), found.key_edges
         (array([[0.982]]), array([1, 2]))
         """
-        if of not in ("mean", "largest"):
+        if not isinstance(of, str) or of not in ("mean", "largest"):
             raise ValueError(f'of is {shown(of)}; "mean" or "largest" is wanted.')
-        cells, at = check_count("cells", cells), self._at(item, head)
+        _check_calls(progress, cancelled)
+        cells, at = check_count("cells", cells), self.place(item, head)
         (top, bottom), (left, right) = (
             _range(name, given, count)
             for name, given, count in (
@@ -190,7 +191,7 @@ class LongAttention:
             values /= np.diff(rows)[:, None].astype(values.dtype)
         return Cells(locked(values), rows, columns)
 
-    def _at(self, item: int, head: int) -> Where:
+    def place(self, item: int, head: int) -> Where:
         """Where an item and a head, counted from 0, stand on the leading axes."""
         *items, heads = self.shape[:-2] or (1,)
         for name, given, most in (("item", item, math.prod(items)), ("head", head, heads)):
@@ -298,8 +299,7 @@ def long_attention(
     sides = cell_of(n_q, pool), cell_of(n_k, pool)
     asked = Asked(wanted, *sides, min(top, max(n_k, 1)))
     _check_executor(executor)
-    for name, function in (("progress", progress), ("cancelled", cancelled)):
-        _function(name, function, "(done, total)" if name == "progress" else "()")
+    _check_calls(progress, cancelled)
     edges = edges_of(0, n_q, sides[0]), edges_of(0, n_k, sides[1])
     found = Gathered(asked, source, edges)
     places = blocks_of(shape, None if block is None else check_count("block", block))
@@ -390,6 +390,11 @@ def _function(name: str, given: Any, of: str) -> Any:
     if given is not None and not callable(given):
         raise TypeError(f"{name} is {shown(given)}; a function of {of} is wanted.")
     return given
+
+
+def _check_calls(progress: Any, cancelled: Any) -> None:
+    _function("progress", progress, "(done, total)")
+    _function("cancelled", cancelled, "()")
 
 
 def _check_executor(executor: Any) -> None:
