@@ -545,7 +545,7 @@ REFUSED = [
     ({"pool": 0}, "pool is 0; a whole number from 1 is wanted."),
     (
         {"is_causal": True},
-        "there is no argument is_causal; give allowed=attention.causal(n_q, n_k).",
+        "there is no argument is_causal; give allowed=attention.places.causal().",
     ),
 ]
 
