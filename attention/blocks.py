@@ -139,6 +139,7 @@ def share_out(
         told.__cause__ = error
         return told
 
+    watch.look()
     with one_blas_thread() as threads:
         if executor is None:
             _by_threads(work, items, take, watch, failed, threads)
@@ -237,7 +238,6 @@ def _by_executor(
             future.add_done_callback(ended.put)
 
     try:
-        watch.look()
         hand_over(ahead)
         while waiting:
             try:

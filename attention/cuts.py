@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ def blocks_of(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[Where,
     """Sixteen of each head or more; those of a long one as large as a tile."""
     n_q = shape[-2]
     most = min(ROWS, max(64, -(-n_q // 1024) * 64)) if most is None else most
-    for at in np.ndindex(shape[:-2]):
+    for at in np.ndindex(shape[:-2] if n_q else (0,)):
         yield from ((at, rows) for rows in pieces(n_q, most))
 
 
@@ -99,9 +99,9 @@ class Source:
             finite,
         )
 
-    def try_functions(self, todo: Sequence[tuple[Where, Part]]) -> None:
+    def try_functions(self, parts: Iterable[Part]) -> None:
         """Call the caller's functions once here, where an error of theirs is easily read."""
-        for _, part in todo:
+        for part in parts:
             if len(part.K):
                 small = slice(0, 1)
                 tried = replace(

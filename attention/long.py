@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ class LongAttention:
         chosen = np.atleast_1d(chosen)
         if chosen.size and not (chosen.min() >= 0 and chosen.max() < n_q):
             raise ValueError(f"queries is {shown(queries)}; 0 to {n_q - 1} are there.")
-        at = self._at(item, head)
+        at = self.place(item, head)
         found = np.zeros((len(chosen), self.shape[-1]), self._source.dtype)
         cut = [chosen[each] for each in pieces(len(chosen), ROWS) if len(chosen)]
         parts = [self._source.part(at, some) for some in cut]
@@ -155,9 +156,10 @@ class LongAttention:
         >>> found.values.round(4), found.key_edges
         (array([[0.982]]), array([1, 2]))
         """
-        if of not in ("mean", "largest"):
+        if not isinstance(of, str) or of not in ("mean", "largest"):
             raise ValueError(f'of is {shown(of)}; "mean" or "largest" is wanted.')
-        cells, at = check_count("cells", cells), self._at(item, head)
+        _check_calls(progress, cancelled)
+        cells, at = check_count("cells", cells), self.place(item, head)
         (top, bottom), (left, right) = (
             _range(name, given, count)
             for name, given, count in (
@@ -170,7 +172,7 @@ class LongAttention:
         sums = np.add if of == "mean" else np.maximum
         values = np.zeros((len(rows) - 1, len(columns) - 1), self._source.dtype)
         parts = [
-            self._source.part(at, np.arange(top, bottom)[some], (left, right))
+            self._source.part(at, top + np.arange(*some.indices(bottom - top)), (left, right))
             for some in pieces(bottom - top, ROWS)
         ]
         found: dict[int, tuple[slice, np.ndarray]] = {}
@@ -189,7 +191,7 @@ class LongAttention:
             values /= np.diff(rows)[:, None].astype(values.dtype)
         return Cells(locked(values), rows, columns)
 
-    def _at(self, item: int, head: int) -> Where:
+    def place(self, item: int, head: int) -> Where:
         """Where an item and a head, counted from 0, stand on the leading axes."""
         *items, heads = self.shape[:-2] or (1,)
         for name, given, most in (("item", item, math.prod(items)), ("head", head, heads)):
@@ -297,16 +299,13 @@ def long_attention(
     sides = cell_of(n_q, pool), cell_of(n_k, pool)
     asked = Asked(wanted, *sides, min(top, max(n_k, 1)))
     _check_executor(executor)
-    for name, function in (("progress", progress), ("cancelled", cancelled)):
-        _function(name, function, "(done, total)" if name == "progress" else "()")
+    _check_calls(progress, cancelled)
     edges = edges_of(0, n_q, sides[0]), edges_of(0, n_k, sides[1])
     found = Gathered(asked, source, edges)
     places = blocks_of(shape, None if block is None else check_count("block", block))
-    todo = sorted(
-        ((at, source.part(at, np.arange(n_q)[rows])) for at, rows in places),
-        key=lambda one: -len(one[1].q) * len(one[1].K),  # the longest first, so that none is last
-    )
-    source.try_functions(todo)
+    todo = [(at, source.part(at, np.arange(*rows.indices(n_q)))) for at, rows in places]
+    source.try_functions(part for _, part in todo)
+    todo.sort(key=lambda one: -len(one[1].q) * len(one[1].K))  # so that no long one comes last
     share_out(
         partial(computed, asked),
         [part for _, part in todo],
@@ -393,6 +392,11 @@ def _function(name: str, given: Any, of: str) -> Any:
     return given
 
 
+def _check_calls(progress: Any, cancelled: Any) -> None:
+    _function("progress", progress, "(done, total)")
+    _function("cancelled", cancelled, "()")
+
+
 def _check_executor(executor: Any) -> None:
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(
@@ -403,18 +407,16 @@ def _check_executor(executor: Any) -> None:
 
 def _range(name: str, given: Any, count: int) -> tuple[int, int]:
     """From the first to before the last, of so many."""
-    if given is None:
-        given = slice(None)
-    wanted = f"a slice or two numbers from 0 to {count} are wanted"
+    wanted = f"{name} is {shown(given)}; a slice or two numbers from 0 to {count} are wanted"
     try:
-        if not isinstance(given, slice):
-            begin, end = given
-            if begin < 0 or end > count:
-                raise ValueError
-            given = slice(begin, end)
-        begin, end, step = given.indices(count)
+        if given is None or isinstance(given, slice):
+            begin, end, step = (given or slice(None)).indices(count)
+        else:
+            (begin, end), step = map(index, given), 1
     except (TypeError, ValueError):
-        raise ValueError(f"{name} is {shown(given)}; {wanted}.") from None
+        raise ValueError(f"{wanted}.") from None
+    if begin < 0 or end > count:
+        raise ValueError(f"{wanted}.")
     if step != 1 or begin >= end:
-        raise ValueError(f"{name} is {shown(given)}; {wanted}, the first below the second.")
+        raise ValueError(f"{wanted}, the first below the second.")
     return begin, end

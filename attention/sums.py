@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attention.arrays import weighted_sum
-from attention.tiles import KEYS, Part, cells_of, or_0, over_keys, over_queries, weights
+from attention.tiles import Part, cells_of, or_0, over_keys, over_queries, weights
 
 SAFE = 32.0  # scores that stay within it need no maximum taken off before exp
 LARGE = 1e12  # values beyond it could overflow all the same
@@ -178,7 +178,8 @@ class Profile(Result):
 
     def found(self, running: Running) -> tuple[slice, np.ndarray]:
         part, queries = self.part, self.part.queries
-        m, r = min(KEYS, len(part.K)), len(part.q)
+        out = part.room()
+        m, r = out.shape
         lowest = int(queries[0]) - (part.first + len(part.K) - 1)
         sums = np.zeros(max(len(part.K) + r - 1, 0))
         wide = m + r
@@ -186,7 +187,6 @@ class Profile(Result):
         skewed = np.lib.stride_tricks.as_strided(
             room, (m, wide - 1), ((wide + 1) * room.itemsize, room.itemsize)
         )
-        out = part.room()
         for begin, end in part.tiles():
             place = room.reshape(m + 1, wide)[: end - begin, m - 1 : m - 1 + r]
             place[...] = weights(part, (begin, end), running.columns, running.lse_or_0, out)
