@@ -144,7 +144,8 @@ def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
     top, bottom, left, right = window(page)
     assert (bottom - top, right - left) == (256, 256)
     page.get_by_role("button", name="Show this query").click()
-    dashboard.idle()
-    query = page.evaluate("JSON.parse(new URLSearchParams(location.search).get('long')).query")
+    chosen = "JSON.parse(new URLSearchParams(location.search).get('long')).query"
+    dashboard.wait_for(f"() => {chosen} >= 0")
+    query = page.evaluate(chosen)
     assert top <= query < bottom
     assert page.get_by_role("spinbutton", name="Query").input_value() == str(query)

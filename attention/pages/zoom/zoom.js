@@ -31,20 +31,9 @@ class Zoom {
     this.canvas.tabIndex = 0
     this.buttons()
     this.listen()
-    this.themes = new MutationObserver(() => this.head && this.mode() !== this.drawn && this.paint())
-    const attributeFilter = ['class', 'style', 'data-theme']
-    for (const node of [document.documentElement, document.body, this.page()]) {
-      this.themes.observe(node, { attributes: true, attributeFilter })
-    }
-  }
-
-  page() {
-    return this.root.closest('.stApp') ?? document.body
-  }
-
-  mode() {
-    const found = getComputedStyle(this.page()).backgroundColor.match(/\d+/g)
-    return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
+    this.themes = watchThemes(root, () => {
+      if (this.head && modeAround(root) !== this.drawn) this.paint()
+    })
   }
 
   show(bytes, send) {
@@ -72,7 +61,7 @@ class Zoom {
 
   paint() {
     const { head, rows, columns } = this
-    this.drawn = this.mode()
+    this.drawn = modeAround(this.root)
     const palette = head.palettes[this.drawn]
     const table = inks('share', palette)
     Object.assign(this.canvas, { width: columns, height: rows })
