@@ -181,7 +181,7 @@ def long_tables(sizes: list[int], turns: int) -> None:
     print("|---|---:|---:|---:|")
     found = in_turns(calls, turns)
     for name, (taken, ratio) in found.items():
-        beside = taken / found["output, mean_map"][0]
+        beside = ratio / found["output, mean_map"][1]
         print(f"| {name} | {taken:.0f} | {ratio:.2f} | {beside:.2f} |")
 
 
