@@ -16,7 +16,6 @@ from attention.limits import MAX_LINK
 from attention.markdown import plain as plain
 from attention.pages import state
 
-
 ONE_LINE = 150  # characters that stand in one line of a laptop
 _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
 
