@@ -10,6 +10,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from attention import program
+from attention.captions import formula
 from attention.exports import bounds, code, paper, tables, text
 from attention.exports.inputs import of_settings, with_whole
 from attention.exports.report import to_report
@@ -88,6 +89,7 @@ def _report(page: PageContents) -> bytes:
     settings = page.settings
     facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
     if not settings.weights_alone:
+        facts |= {"formula": "".join(words for words, _ in formula(page.view))}
         facts |= {"scale": repr(page.trace.scale), "softmax": SOFTMAX[settings.softmax]}
     return to_report(
         page.panes(),
