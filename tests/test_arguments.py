@@ -60,7 +60,7 @@ CALLS = {  # each public function, and arguments that it takes
     attention.yarn_factor: {"scaling": 2.0},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
-    | {"softcap": None, "announce": None},
+    | {"softcap": None, "softmax": "sigmoid", "announce": None},
     attention.read_layer: {"tensors": LAYER, "config": {"model_type": "vit"}, "layer": 0},
     attention.verify: {"taken": BERT},
 }

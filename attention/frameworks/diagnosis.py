@@ -109,6 +109,7 @@ def diagnose(
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
     sinks: Any = None,
+    softmax: bool | str = True,
     decimals: int | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
@@ -139,6 +140,8 @@ def diagnose(
     norm, rotary, sinks :
         What is done to Q and K of each head, and to the softmax, as in
         :func:`attention.multi_head_attention`.
+    softmax : True or "sigmoid"
+        What makes weights of the scores, as the other code means it.
     decimals : int
         How many decimals the answer was rounded to. Default: seen from the numbers, where there are
         enough of them.
@@ -185,6 +188,7 @@ in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mas
         norm,
         rotary,
         sinks,
+        softmax,
     )
     return diagnose_given(
         checked(given), output=output, weights=weights, decimals=decimals, announce=announce
