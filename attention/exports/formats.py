@@ -18,6 +18,7 @@ from attention.figures.panes import Pane
 from attention.html import looks
 from attention.limits import BadInput
 from attention.paper import Paper
+from attention.parts import called
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file
 from attention.session.settings import SOFTMAX, Settings
@@ -229,18 +230,19 @@ def refusal(key: str, page: PageContents) -> str:
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 
-WITHOUT_PARTS = (
-    "opened here again gives the inputs without the parts of real layers; the state as a file"
-    " keeps them"
-)
+COME_AGAIN = ("biases", "positions", "kv_heads", "window")  # with the inputs, or in the mask
 
 
 def reservation(key: str, page: PageContents) -> str:
     """Why a format that is written may not open here again; "" where it does."""
     if too_long := bounds.opens_not(key, page.chosen):
         return too_long
-    again = key in (*bounds.BESIDE, "npz") and page.settings.parts
-    return WITHOUT_PARTS if again else ""
+    left = [name for name in page.settings.parts if name not in COME_AGAIN]
+    if key not in (*bounds.BESIDE, "npz") or not left:
+        return ""
+    return (
+        f"opened here again gives the inputs without {called(left)}; the state as a file keeps all"
+    )
 
 
 def _bounded(key: str, page: PageContents) -> bytes:

@@ -14,6 +14,7 @@ from attention.parts import called
 from attention.readers.differences import differing
 from attention.readers.entry import ArrayEntry
 from attention.readers.layer import layer_of
+from attention.readers.mask_polarity import is_bias
 from attention.readers.model_config import RELATIVE, ModelConfig
 from attention.readers.select import (
     FINISHED,
@@ -21,6 +22,7 @@ from attention.readers.select import (
     TRANSPOSED,
     SelectedArray,
     Selection,
+    select,
     size,
 )
 from attention.readers.tensor_names import guess, layers
@@ -74,6 +76,9 @@ def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> di
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
     picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    mask = picks.get(MASK)
+    if mask == MASK in found and found[MASK].dtype == "text" and is_bias(found[MASK].read()):
+        picks[MASK] = None  # ALiBi in a file of this page, which hides nothing
     if family == "finished" and picks[FINISHED] is None:
         picks[FINISHED] = next((name for name in names if looks_finished(found[name])), None)
     return picks
@@ -99,6 +104,24 @@ def family_of(found: dict[str, ArrayEntry]) -> str:
     own = guess(names, FINISHED)  # as this page saves them, with their mask
     of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
     return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
+
+
+def with_own_parts(
+    brought: dict[str, SelectedArray],
+    found: dict[str, ArrayEntry],
+    picks: dict[str, tuple[str, Selection]],
+    where: str,
+) -> dict[str, SelectedArray]:
+    """The arrays with the positions and the biases that a file of this page has beside them."""
+    beside = {"P": "X", **{name: f"W_{name[-1]}" for name in BIASES}}
+    more = {}
+    for name, wanted in beside.items():
+        own = wanted in brought and picks.get(wanted, ("",))[0] == wanted
+        if own and name in found and len(found[name].shape) in (1, 2):
+            row = ArrayEntry.of(name, np.atleast_2d(found[name].read()))
+            source = brought[wanted].source.replace(f", {wanted}", f", {name}")
+            more[name] = replace(select(row, name, where), source=source)
+    return brought | more
 
 
 # ---- a whole layer of a checkpoint ---------------------------------------------------------------
@@ -365,7 +388,7 @@ def _embedded(
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
     m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared)
-    m |= {name: _matrix(brought[name]) for name in ("b_Q", "b_K", "b_V") if name in brought}
+    m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
 
@@ -388,7 +411,7 @@ def _weights(
             found[name] = _oriented(name, brought[name], d, "X")
             remarks.append(found[name].remark)
     unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
-    if unequal and not shared:
+    if unequal and not shared and not _shares(found["W_Q"], found["W_K"], brought["W_Q"].heads):
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
@@ -421,6 +444,14 @@ def _weights(
     if rolled:
         remarks.append(f"{they_are(rolled)} rolled anew, for a d_model of {d}.")
     return found
+
+
+def _shares(W_Q: Matrix, W_K: Matrix, heads: int | None) -> bool:
+    """Whether so many heads of queries, as the file says, can share those of keys."""
+    d_k, rest = divmod(W_Q.shape[1], heads or 0) if heads else (0, 1)
+    if rest or not d_k or W_K.shape[1] % d_k:
+        return False
+    return (heads or 0) % (W_K.shape[1] // d_k) == 0
 
 
 def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:

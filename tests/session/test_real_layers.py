@@ -138,8 +138,7 @@ def test_a_known_mistake_beside_the_parts_is_made_in_the_chosen_head(s):
 
 def test_check_yours_takes_the_parts_that_it_knows():
     s = USES["all"]
-    with pytest.raises(BadInput, match="a sigmoid has the softmax’s place on Explore"):
-        from_settings(USES["sigmoid"])
+    assert from_settings(USES["sigmoid"])["softmax"] == "sigmoid"
     given = from_settings(s)
     assert (given["softcap"], given["kv_heads"], given["bias"].shape) == (2.0, 1, (2, 6, 6))
     assert given["sinks"] == (0.5, 1.0)
