@@ -235,12 +235,15 @@ def adopt(
     wanted = heads or next((b.heads for b in brought.values() if b.heads), None)
     if wanted not in (None, s.heads) and s.kv_heads < s.heads:  # so many heads share none yet
         s = changes.set_kv_heads(s, s.heads)
+    if _own_keys(s, brought):  # and values, so that d_v stays
+        s = changes.set_kv_heads(s, s.heads)
     remarks += [remark for b in brought.values() for remark in b.remarks]
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     if brought.keys() & set("QKV"):
         s = _projected(s, brought)
     else:
-        s = _embedded(s, brought, remarks, shared=layer is not None)
+        known = wanted or (s.heads if s.kv_heads < s.heads else None)
+        s = _embedded(s, brought, remarks, layer is not None, known)
     s = replace(s, cell=None)
     if (
         brought.keys() & {"X", "Q"}
@@ -358,9 +361,15 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
 
 
 def _embedded(
-    s: Settings, brought: dict[str, SelectedArray], remarks: list[str], shared: bool
+    s: Settings,
+    brought: dict[str, SelectedArray],
+    remarks: list[str],
+    shared: bool,
+    heads: int | None,
 ) -> Settings:
-    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values."""
+    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values, or so
+    many ``heads`` share them by the widths.
+    """
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
@@ -387,7 +396,7 @@ def _embedded(
         del m["memory"]
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
-    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared)
+    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared, heads)
     m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
@@ -399,6 +408,7 @@ def _weights(
     brought: dict[str, SelectedArray],
     remarks: list[str],
     shared: bool,
+    heads: int | None,
 ) -> dict[str, Matrix]:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
     anew.
@@ -411,7 +421,7 @@ def _weights(
             found[name] = _oriented(name, brought[name], d, "X")
             remarks.append(found[name].remark)
     unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
-    if unequal and not shared and not _shares(found["W_Q"], found["W_K"], brought["W_Q"].heads):
+    if unequal and not shared and not _shares(found["W_Q"], found["W_K"], heads):
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
@@ -446,8 +456,16 @@ def _weights(
     return found
 
 
+def _own_keys(s: Settings, brought: dict[str, SelectedArray]) -> bool:
+    """Whether W_Q and W_K come alone, as wide as each other, where heads share their keys now."""
+    if s.typed_qkv or s.kv_heads == s.heads or not {"W_Q", "W_K"} <= brought.keys():
+        return False
+    sides = [sorted(brought[name].values.shape) for name in ("W_Q", "W_K")]
+    return "W_V" not in brought and sides[0] == sides[1]
+
+
 def _shares(W_Q: Matrix, W_K: Matrix, heads: int | None) -> bool:
-    """Whether so many heads of queries, as the file says, can share those of keys."""
+    """Whether so many heads of queries can share those of keys."""
     d_k, rest = divmod(W_Q.shape[1], heads or 0) if heads else (0, 1)
     if rest or not d_k or W_K.shape[1] % d_k:
         return False
