@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attention.figures.paper import of_views
+from attention.figures.paper import OnPanel, of_views
 from attention.limits import BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
@@ -20,13 +20,15 @@ MAX_DPI = 600
 MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
-def figure_of(settings: Settings, trace: AttentionTrace) -> PaperFigure:
-    """The stages and heads that the settings choose."""
+def figure_of(
+    settings: Settings, trace: AttentionTrace, on_panel: OnPanel | None = None
+) -> PaperFigure:
+    """The stages and heads that the settings choose; ``on_panel(number, of)`` after each panel."""
     heads = settings.paper_heads or (settings.head,)
     views = [view(replace(settings, head=head), trace) for head in heads]
     stages = [name for name in settings.paper_stages if name in views[0].stages] or None
     words = settings.tokens, settings.key_tokens
-    figure = of_views(views, words, stages, settings.digits, settings.paper)
+    figure = of_views(views, words, stages, settings.digits, settings.paper, on_panel)
     figure.about = "; ".join(about(settings).lines()[1:])
     return figure
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +28,7 @@ from attention.view import OF_ALL_HEADS, View, axes_of, distinct
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
 
+OnPanel = Callable[[int, int], object]  # is told of each panel that is drawn: its number, of all
 FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
@@ -110,6 +111,7 @@ def of_views(
     stages: Collection[str] | None,
     digits: int,
     paper: Paper,
+    on_panel: OnPanel | None = None,
 ) -> PaperFigure:
     """These stages of each head, head by head; what all heads share comes once.
 
@@ -137,7 +139,7 @@ def of_views(
                 title.append(f"head {view.head + 1}")
             group = f"{view.head} {pane['group']}"
             found.append(pane | {"title": ", ".join(title), "group": group})
-    return of_panes(found, paper)
+    return of_panes(found, paper, on_panel=on_panel)
 
 
 def plain(view: View, *words: Sequence[str] | None) -> View:
@@ -147,12 +149,22 @@ def plain(view: View, *words: Sequence[str] | None) -> View:
     return replace(view, labels=labels)
 
 
-def of_panes(panes: Sequence[Mapping[str, Any]], paper: Paper, about: str = "") -> PaperFigure:
-    """Charts, or heatmaps; ``about``: what the figure's files say of it."""
+def of_panes(
+    panes: Sequence[Mapping[str, Any]],
+    paper: Paper,
+    about: str = "",
+    on_panel: OnPanel | None = None,
+) -> PaperFigure:
+    """Charts, or heatmaps, of which ``on_panel(number, of)`` hears after each.
+
+    ``about``: what the figure's files say of it.
+    """
     from attention.figures.paper_drawing import draw, draw_charts
 
     is_charts = panes[0]["group"] == "charts"
-    figure = draw_charts(panes, paper) if is_charts else draw(panels_of(panes, paper), paper)
+    figure = (
+        draw_charts(panes, paper) if is_charts else draw(panels_of(panes, paper), paper, on_panel)
+    )
     figure.about = about
     return figure
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, LogNorm, Normalize
 
-from attention.figures.paper import Panel, headings_of, subscripted
+from attention.figures.paper import OnPanel, Panel, headings_of, subscripted
 from attention.figures.paper_layout import BAR, Block, Layout, ticks_of
 from attention.figures.paper_sheet import INK, MARGIN, THIN, PaperFigure, Sheet, settings
 from attention.paper import COLOURS, Paper
@@ -30,8 +30,8 @@ SMALLEST, FILLED = 5.0, 0.88  # points: numbers that can be read; how much of a 
 DARK = 0.01  # shares below it look alike
 
 
-def draw(panels: list[Panel], paper: Paper) -> PaperFigure:
-    """The panels in reading order as one figure."""
+def draw(panels: list[Panel], paper: Paper, on_panel: OnPanel | None = None) -> PaperFigure:
+    """The panels in reading order as one figure; ``on_panel(number, of)`` after each."""
     with settings():
         layout = Layout(panels, paper)
         blocks, height = layout.blocks()
@@ -42,12 +42,14 @@ def draw(panels: list[Panel], paper: Paper) -> PaperFigure:
         size = min((sizes[name] for name in sizes.keys() - small), default=0.0)  # of all numbers
         names = ", ".join(dict.fromkeys(panel.name for panel in panels))
         figure = layout.figure(height, f"{names}; rows: {', '.join(panels[-1].labels[0])}")
-        for block in blocks:
+        for number, block in enumerate(blocks, 1):
             place = block.x, block.y, block.wide, block.tall
             axes = figure.add_axes(layout.share(*place), label=block.panel.name)
             cells = _cells(axes, block, 0 if block.panel.name in small else size)
             if block.bar:
                 _bar(figure, cells, block, layout)
+            if on_panel:
+                on_panel(number, len(blocks))
         figure.notes = tuple(dict.fromkeys([*figure.notes, *_notes(blocks, paper, small)]))
     return figure
 

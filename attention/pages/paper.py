@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -39,6 +40,7 @@ OF_HEATMAPS = ALL - {"axis_titles", "count_repeats", "query", "key"}  # those ar
 NAMES = {"column": "paper column", "text": "paper page"}  # others are called as they are
 NAMES |= {"stage": "0…1, or the stage's", "data": "the data's", "orange_blue": "orange, blue"}
 PREVIEW, LONGEST = 192, 2400  # dots per inch and in all of its longer side
+SOON = 0.5  # seconds in which a figure needs no bar
 LOADING = "Matplotlib is loaded and lists the fonts, once …"
 WAITING = "The figure is drawn, after those that others asked for …"
 RESOLUTIONS = (150, 300, 600)
@@ -178,7 +180,7 @@ def _pills(s: Settings, label: str, name: str, labels: Mapping[Any, str], help: 
 # ---- the figure ----------------------------------------------------------------------------------
 
 
-def _show(name: str, seen: Any, draw: Callable[[], PaperFigure]) -> None:
+def _show(name: str, seen: Any, draw: Callable[..., PaperFigure]) -> None:
     """The preview, what could not be shown, and the files; or why there is no figure."""
     try:
         figure, preview = _drawn((name, seen), draw)
@@ -222,15 +224,22 @@ def _file(values_at_rest: Callable[[], dict[str, Any]], form: str) -> bytes:
     return to_bytes(kept[0], form, **kept[1])
 
 
-def _drawn(seen: Any, draw: Callable[[], PaperFigure]) -> tuple[PaperFigure, bytes]:
+def _drawn(seen: Any, draw: Callable[..., PaperFigure]) -> tuple[PaperFigure, bytes]:
     """The figure and its preview; that of the last run where nothing changed."""
     kept = state.page_value("paper_drawn", None)
     if kept and kept[0] == seen:
         return kept[1]
     is_loaded = "matplotlib.figure" in sys.modules
     with st.spinner(WAITING if is_loaded else LOADING, show_time=True):
-        figure = draw()
+        bar, began = st.empty(), monotonic()
+
+        def told(number: int, of: int) -> None:
+            if monotonic() - began > SOON:
+                bar.progress(number / of, f"{number} of {of} panels")
+
+        figure = draw(on_panel=told)
         dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
         drawn = figure, figure.content("png", dpi=dpi)
+        bar.empty()
     state.set_page_value("paper_drawn", (seen, drawn))
     return drawn

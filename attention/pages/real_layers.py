@@ -77,7 +77,7 @@ def _window(s: Settings) -> None:
         "Keys that a query sees",
         "window",
         s.window,
-        lambda s, seen: replace(s, window=seen, cell=None),
+        lambda s, seen: replace(s, window=seen),
         min_value=1,
         max_value=MAX_TOKENS,
         step=1,

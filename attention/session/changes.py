@@ -67,7 +67,7 @@ def _positions(m: Mapping[str, Matrix], n: int, d_model: int) -> dict[str, Matri
 def set_heads(s: Settings, heads: int) -> Settings:
     """Another number of heads of the same matrices; of sinks the first stay."""
     sinks = s.sinks if len(s.sinks) < 2 else (*s.sinks, *[0.0] * heads)[:heads]
-    return replace(s, heads=heads, head=0, cell=None, sinks=sinks)
+    return replace(s, heads=heads, head=0, sinks=sinks)
 
 
 def set_kv_heads(s: Settings, kv_heads: int) -> Settings:

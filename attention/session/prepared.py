@@ -36,7 +36,7 @@ def set_biases(s: Settings, on: bool) -> Settings:
     matrices = {name: M for name, M in s.matrices.items() if name not in BIASES}
     if on and not widths(s):
         raise BadInput(GIVEN.format("biases"))
-    s = replace(s, matrices=matrices, cell=None)
+    s = replace(s, matrices=matrices)
     added = {name: Matrix(np.zeros((1, width))) for name, width in widths(s).items() if on}
     s = replace(s, matrices={**s.matrices, **added})
     return draw_biases(s, DRAWN_BIAS.seed)
@@ -74,14 +74,14 @@ def set_positions(s: Settings, on: bool) -> Settings:
     """Add sinusoidal positions to X, or none."""
     if not on:
         matrices = {name: M for name, M in s.matrices.items() if name != "P"}
-        return replace(s, matrices=matrices, cell=None)
+        return replace(s, matrices=matrices)
     if s.typed_qkv:
         raise BadInput(GIVEN.format("positions"))
     return s.with_matrix("P", Matrix(sinusoidal(*s.shape("X"))))
 
 
 def set_norm(s: Settings, on: bool) -> Settings:
-    return replace(s, norm=RMSNorm() if on else None, cell=None)
+    return replace(s, norm=RMSNorm() if on else None)
 
 
 def set_gains(s: Settings, on: bool) -> Settings:
@@ -106,7 +106,7 @@ def set_rotary(s: Settings, on: bool) -> Settings:
     if on and s.d_k == 1:
         raise BadInput("a head of Q and K has one column; rotary positions turn pairs of columns.")
     width = None if s.d_k % 2 == 0 else s.d_k - 1
-    return replace(s, rotary=Rotary(width=width) if on else None, cell=None)
+    return replace(s, rotary=Rotary(width=width) if on else None)
 
 
 def turned(s: Settings, **more: Any) -> Settings:
@@ -126,7 +126,7 @@ def normed(s: Settings, **more: Any) -> Settings:
 
 
 def _normed(s: Settings, **more: Any) -> Settings:
-    return s if s.norm is None else replace(s, norm=replace(s.norm, **more), cell=None)
+    return s if s.norm is None else replace(s, norm=replace(s.norm, **more))
 
 
 def positions_for(P: Matrix, n: int, d_model: int) -> Matrix:

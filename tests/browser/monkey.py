@@ -97,20 +97,27 @@ ROWS = {
     "Q",
     "K",
     "V",
+    "P",
 }
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
 PARTS |= {"paper_heads", "finished"}
+BIASES = {"b_Q", "b_K", "b_V", "b_O"}
+LAYERS = {"P", "norm", "rotary", "softcap", "sinks", "alibi", "window"} | BIASES  # of real layers
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
-ANYTHING = ROWS | PARTS | {"example", "digits"}
+OF_D_MODEL = {"X", "P", "memory", "W_Q", "W_K", "W_V", "cell"}
+OF_D_K = {"W_Q", "W_K", "Q", "K", "b_Q", "b_K", "norm", "rotary", "cell"}
+OF_D_V = {"W_V", "V", "W_O", "b_V", "cell"}
+SWITCHED = "norm", "rotary", "softcap", "alibi", "window"
+ANYTHING = ROWS | PARTS | LAYERS | {"example", "digits"}
 CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
     "reset": ANYTHING,
     "load_use": ANYTHING,
     "model_maps": ANYTHING,
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
-    "set_parts": ROWS | PARTS,
+    "set_parts": ROWS | PARTS | LAYERS,
     "set_query": {"query"},
     "set_head": {"head"},
     "set_item": {"item", "cell"},
@@ -120,18 +127,29 @@ CHANGES: dict[str, set[str]] = {
     "set_mask": {"mask", "drawn", "cell"},
     "set_padding": {"padding", "cell"},
     "set_fill": {"fill", "cell"},
-    "set_d_model": {"X", "memory", "W_Q", "W_K", "W_V", "cell"},
-    "set_d_k": {"W_Q", "W_K", "Q", "K", "cell"},
-    "set_d_v": {"W_V", "V", "W_O", "cell"},
-    **{f"set_{name}": {"X", "memory", "W_Q", "W_K", "W_V", "cell"} for name in D_MODEL},
-    "set_d_k_number": {"W_Q", "W_K", "Q", "K", "cell"},
-    "set_d_v_number": {"W_V", "V", "W_O", "cell"},
+    "set_d_model": OF_D_MODEL,
+    "set_d_k": OF_D_K,
+    "set_d_v": OF_D_V,
+    **{f"set_{name}": OF_D_MODEL for name in D_MODEL},
+    "set_d_k_number": OF_D_K,
+    "set_d_v_number": OF_D_V,
+    **{f"set_{name}": BIASES | {"cell"} for name in ("biases_on", "bias_kind", "bias_seed")},
+    "set_positions_on": {"P", "cell"},
+    "set_sinks_on": {"sinks", "softmax", "cell"},
+    "set_sink": {"sinks"},
+    "set_sigmoid_on": {"sinks", "softmax", "cell"},
+    "set_kv_heads": {"W_K", "K", "b_K", "W_V", "V", "b_V", "cell"},
+    **{f"set_{part}_on": {part, "cell"} for part in SWITCHED},
+    **{f"set_{name}": {name} for name in ("softcap", "window")},
+    **{f"set_norm_{name}": {"norm"} for name in ("whole", "after", "gain")},
+    **{f"set_gain_{name}": {"norm"} for name in "QK"},
+    **{f"set_rotary_{name}": {"rotary"} for name in ("pairs", "width", "base", "offset")},
     "set_sentence": ROWS | PARTS | {"example"},
     "set_second_sentence": ROWS | PARTS | {"example"},
-    "set_vectors": {"X", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
+    "set_vectors": {"X", "P", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
-    "typed": ROWS | {"W_Q", "W_K", "W_V", "W_O"},
-    "set_heads": {"heads", "head", "cell", "paper_heads"},
+    "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O"},
+    "set_heads": {"heads", "head", "cell", "paper_heads", "sinks"} | OF_D_K | OF_D_V,
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
     **{f"set_{name}": set(PRINTED) for name in PAPER},

@@ -29,6 +29,15 @@ def test_biases_are_drawn_and_set_to_zero():
     assert settings_of(at) == FOUR
 
 
+def test_a_chosen_cell_stays_where_a_part_leaves_it_a_place():
+    chosen = replace(FOUR, cell=("Q", 0, 0))
+    at = moved(opened(EXPLORE, chosen), "toggle", "biases_on", True)
+    assert settings_of(at) == prepared.set_biases(chosen, True)
+    of_a_bias = replace(settings_of(at), cell=("b_Q", 0, 0))
+    at = moved(opened(EXPLORE, of_a_bias), "toggle", "biases_on", False)
+    assert settings_of(at) == FOUR
+
+
 def test_positions_are_added():
     at = moved(opened(EXPLORE, FOUR), "toggle", "positions_on", True)
     np.testing.assert_array_equal(settings_of(at).matrices["P"].values, sinusoidal(4, 4))

@@ -2,6 +2,8 @@
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -150,10 +152,33 @@ def test_a_sentence_says_what_is_awaited_until_the_figure_is_there(monkeypatch):
         "The figure is drawn, after those that others asked for …",
         "Matplotlib is loaded and lists the fonts, once …",
     ):
-        assert paper_page._drawn("seen", lambda: figure)[0] is figure
+        assert paper_page._drawn("seen", lambda on_panel: figure)[0] is figure
         assert said_so == [sentence, ""]
         said_so.clear()
         monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
+
+
+def test_a_bar_counts_the_panels_of_a_large_figure_until_it_is_there(monkeypatch):
+    shown = []
+
+    class Place:
+        def progress(self, share, text):
+            shown.append((share, text))
+
+        def empty(self):
+            shown.append("nothing")
+
+    seconds = iter([0.0, 0.2, 0.6, 0.7])  # the first panels need no bar
+    kept = {}
+    monkeypatch.setattr(paper_page, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(paper_page.st, "empty", Place)
+    monkeypatch.setattr(paper_page.state, "page_value", lambda name, default: default)
+    monkeypatch.setattr(paper_page.state, "set_page_value", kept.__setitem__)
+    s = replace(EXAMPLES["four-words"].build(), paper_stages=("scores", "scaled", "weights"))
+    figure, preview = paper_page._drawn("seen", partial(paper_page.figure_of, s, run(s)))
+    assert len(figure.axes) > 3 and preview.startswith(b"\x89PNG")
+    assert shown == [(2 / 3, "2 of 3 panels"), (1.0, "3 of 3 panels"), "nothing"]
+    assert kept["paper_drawn"] == ("seen", (figure, preview))
 
 
 DAMAGED = [
