@@ -12,7 +12,7 @@ from attention.arithmetic import cell, walk
 from attention.exports.code import to_python
 from attention.html import walk as tables
 from attention.limits import BadInput
-from attention.numbers import number, rounded
+from attention.numbers import number
 from attention.parts import PARTS
 from attention.session import changes, links, pair
 from attention.session.check_yours import from_settings
@@ -176,10 +176,10 @@ def test_a_worksheet_is_right_or_refused(s):
             continue
         sheet = worksheet(shown, first, title="", sentence="", digits=6)
         for task in sheet.tasks:
-            wanted = rounded(shown.printed(task.grid.name), 3)
+            wanted = shown.printed(task.grid.name)
             read = [[float(x.replace("−", "-").replace("∞", "inf")) for x in row]
                     for row in task.grid.texts]  # fmt: skip
-            assert rounded(np.array(read), 3) == wanted, (first, task.grid.name)
+            np.testing.assert_allclose(read, wanted, rtol=1e-6, atol=1e-4, err_msg=first)
 
 
 def test_conventions_compares_without_what_no_framework_adds():
