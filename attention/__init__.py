@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attention.biases import alibi, alibi_slopes, relative_bias
+from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
@@ -52,6 +52,7 @@ __all__ = [
     "Layer",
     "Paper",
     "RMSNorm",
+    "RelativeBias",
     "Rotary",
     "Taken",
     "View",

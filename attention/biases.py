@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import as_floats, check_count
-from attention.conversion import shown
+from attention.arrays import as_floats, check_count, check_switch, in_type
+from attention.conversion import kept, shown
 from attention.masks import lead
+
+MOST_NAMED = 2**16  # places from a query whose buckets are named
 
 
 def alibi_slopes(heads: int) -> np.ndarray:
@@ -115,3 +119,112 @@ def relative_bias(
         past=past,
     )
     return np.moveaxis(table[rows], -1, -3)
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeBias:
+    """T5's relative bias as a part of an attention, for ``relative=``; its table is the stage R.
+
+    Parameters
+    ----------
+    table : array_like, (buckets, h), or (buckets, 1), the same for every head
+    bidirectional, max_distance, past :
+        Which row each place reads, as in :func:`relative_buckets`.
+
+    >>> RelativeBias([[0.0], [1.0], [2.0], [3.0]], max_distance=2).rows(2, 2)
+    array([[0, 3],
+           [1, 0]])
+    """
+
+    table: ArrayLike  # kept as an array of floats that nobody writes to
+    bidirectional: bool = True
+    max_distance: int = 128
+    past: int = 0
+
+    def __post_init__(self) -> None:
+        (table,) = as_floats(table=self.table)
+        if table.ndim != 2 or not table.size:
+            raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
+        if not np.isfinite(table).all():
+            raise ValueError("table holds NaN or ∞; finite numbers are wanted.")
+        object.__setattr__(self, "table", kept(table))
+        check_switch("bidirectional", self.bidirectional)
+        if np.ndim(self.past):
+            raise ValueError(f"past is {shown(self.past)}; one number for all items is wanted.")
+        self.rows(1, 1)
+
+    @property
+    def columns(self) -> int:
+        """How many heads it is for; 1 is for any."""
+        return int(np.shape(self.table)[1])
+
+    def rows(self, n_q: int, n_k: int) -> np.ndarray:
+        """(n_q, n_k), the row of the table that each place reads."""
+        return relative_buckets(
+            n_q,
+            n_k,
+            len(np.asarray(self.table)),
+            bidirectional=self.bidirectional,
+            max_distance=self.max_distance,
+            past=self.past,
+        )
+
+    def check_heads(self, heads: int) -> None:
+        """Refuse a table for another number of heads."""
+        if self.columns not in (1, heads):
+            raise ValueError(
+                f"the table of relative has {self.columns} columns and there"
+                f" {'is 1 head' if heads == 1 else f'are {heads} heads'}; one column for each head"
+                " is wanted, or one for all."
+            )
+
+    def of(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """What is added to scores of this shape, (…, h, n_q, n_k): (h, n_q, n_k) or (n_q, n_k)."""
+        if self.columns > 1:
+            self.check_heads(shape[-3] if len(shape) > 2 else 1)
+        added = np.moveaxis(np.asarray(self.table)[self.rows(*shape[-2:])], -1, -3)
+        return in_type(added if self.columns > 1 else added[0], dtype)
+
+    def names(self) -> tuple[str, ...]:
+        """What each row is for: how far the key stands from the query, behind it (−) or ahead (+).
+
+        >>> RelativeBias(np.zeros((8, 1)), max_distance=8).names()
+        ('0', '−1', '−2, −3', '≤ −4', '–', '+1', '+2, +3', '≥ +4')
+        """
+        far = np.arange(min(int(self.max_distance), MOST_NAMED) + 2)
+        buckets = len(np.asarray(self.table))
+        sides = {"−": relative_buckets(len(far), 1, buckets, **self._ways)[:, 0]}
+        if self.bidirectional:
+            sides["+"] = relative_buckets(1, len(far), buckets, **self._ways)[0]
+        names = ["–"] * buckets  # one row is read by no place
+        for sign, rows in sides.items():
+            starts = np.flatnonzero(np.diff(rows, prepend=-1))
+            for first, end in zip(starts, [*starts[1:], None], strict=True):
+                names[rows[first]] = _places(sign, int(first), end)
+        names[0] = "0" if self.bidirectional else "≥ 0"  # keys ahead read it too
+        return tuple(names)
+
+    @property
+    def _ways(self) -> dict[str, Any]:
+        return {"bidirectional": self.bidirectional, "max_distance": self.max_distance}
+
+
+def check_relative(given: RelativeBias) -> RelativeBias:
+    """The argument ``relative``, or one sentence."""
+    if not isinstance(given, RelativeBias):
+        raise TypeError(f"relative is {shown(given)}; attention.RelativeBias(table) is wanted.")
+    return given
+
+
+def _places(sign: str, first: int, end: int | None) -> str:
+    """The distances from ``first`` to below ``end``.
+
+    >>> _places("−", 0, 1), _places("+", 2, 4), _places("+", 4, 8), _places("−", 8, None)
+    ('0', '+2, +3', '+4 … +7', '≤ −8')
+    """
+    if end is None:
+        return f"{'≤' if sign == '−' else '≥'} {sign}{first}"
+    last = int(end) - 1
+    if first == last:
+        return f"{sign}{first}" if first else "0"
+    return f"{sign}{first}{', ' if last == first + 1 else ' … '}{sign}{last}"

@@ -43,7 +43,8 @@ def by_distance(view: View) -> tuple[float, np.ndarray] | None:
     for past in (0, n_k - n_q):  # the first queries or the last ones stand beside the keys
         distances = np.abs(lead(n_q, n_k, past))
         fill = np.where(pushed(view), TUTORIAL_FILL, 0.0)
-        if np.array_equal(view.bias, fill - slope * distances):
+        added = fill - slope * distances
+        if np.array_equal(view.bias, added + (0 if view.relative is None else view.relative)):
             return slope, distances
     return None
 
@@ -107,8 +108,9 @@ def _mask(view: View, name: str) -> tuple[str, str]:
     hidden = "" if view.allowed.all() else ", −∞ where the key is hidden"
     if not hidden and pushed(view).any():
         hidden = ", and −1e9 where the key is hidden"
-    formula = "the bias" if by_distance(view) is None else "−slope × distance"
-    return formula, f"Added: a bias for each score{hidden}."
+    added = ["R by distance"] * (view.relative is not None)
+    added += ["−slope × distance"] * (by_distance(view) is not None)
+    return " + ".join(added) or "the bias", f"Added: a bias for each score{hidden}."
 
 
 def _masked(view: View, name: str) -> tuple[str, str]:

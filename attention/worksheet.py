@@ -90,6 +90,8 @@ def choices(view: View) -> list[str]:
 
 def refusal(view: View, first: str) -> str:
     """One sentence where there is nothing to work out, or it does not fit on A4; else ""."""
+    if "R" in view.stages:
+        return "a worksheet has no room for a relative bias; switch it off first."
     if view.softmax == FUNCTION or "modified" in view.stages:
         return "a worksheet has no room for functions of a score, or in the softmax’s place."
     if first not in choices(view):

@@ -15,6 +15,7 @@ TRACE = attention.scaled_dot_product_attention(E, E, E)
 ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
 ALIKE |= {"sinks": None, "score_mod": None, "mask_mod": None}
 ALIKE |= {"norm": attention.RMSNorm(), "rotary": attention.Rotary(width=2)}
+ALIKE |= {"relative": attention.RelativeBias(np.ones((4, 1)))}
 HEADS = {"heads": 2, "kv_heads": None, "W_O": np.eye(4), "b_O": np.ones(4)}
 SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
 PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
@@ -35,6 +36,7 @@ CALLS = {  # each public function, and arguments that it takes
     attention.alibi_slopes: {"heads": 4},
     attention.relative_bias: {"table": E, "n_q": 2, "n_k": 3, "past": 0}
     | {"bidirectional": False, "max_distance": 8},
+    attention.RelativeBias: {"table": E, "past": 0, "bidirectional": False, "max_distance": 8},
     attention.padding: {"real": [True, False]},
     attention.real_tokens: {"lengths": [1, 2], "n_k": 3},
     lengthened: {"mask": [[True]], "n_k": 2},

@@ -230,7 +230,8 @@ def refusal(key: str, page: PageContents) -> str:
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 
-COME_AGAIN = ("biases", "positions", "kv_heads", "window")  # with the inputs, or in the mask
+# with the inputs, or in the mask
+COME_AGAIN = ("biases", "positions", "relative", "kv_heads", "window")
 
 
 def reservation(key: str, page: PageContents) -> str:

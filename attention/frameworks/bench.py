@@ -56,7 +56,7 @@ class Bench:
         ("before", ("norm", "rotary", "groups", "order")),  # the scores
         ("scores", ("product",)),
         ("scaled", ("scale",)),
-        ("masked", ("cap", "bias", "mask", "hiding")),
+        ("masked", ("cap", "bias", "relative", "mask", "hiding")),
         ("weights", ("softmax", "sinks")),
         ("summed", ("sum", "leak")),
         ("joined", ("join",)),
@@ -173,6 +173,10 @@ class Bench:
         )
         of_head = {"allowed": allowed, "bias": bias, "scale": g.scale, "softcap": g.softcap}
         of_head["softmax"] = g.softmax
+        of_head |= {"relative": g.relative}  # of which :attr:`head` reads its column
+        if g.relative is not None and g.relative.columns > 1 and g.heads == 1:
+            column = np.asarray(g.relative.table)[:, index[-1:]]
+            of_head["relative"] = replace(g.relative, table=column)
         if g.sinks is not None:
             of_head["sinks"] = np.broadcast_to(g.sinks, g.shape[:-2])[index]
         return Given(Q=Q, K=K, V=V, **of_head, shape=g.shape[-2:])
@@ -472,6 +476,8 @@ class Bench:
             raise NoRoom("nothing is hidden")
         none = g.bias is None and not chosen["bias"]
         biased = capped if none else capped + self._bias(chosen)
+        if g.relative is not None or chosen["relative"]:
+            biased = biased + self._rows(self._relative(chosen))
         if allowed is None:
             allowed = np.ones((1, 1), bool)
         masked = HIDING[chosen["hiding"]](biased, allowed)
@@ -491,6 +497,40 @@ class Bench:
         bias = self._rows(finite)
         by = {"negated": -1.0, "scaled": self._factor(chosen["scale"])}
         return bias * by[chosen["bias"]] if chosen["bias"] else bias
+
+    def _relative(self, chosen: Options) -> np.ndarray:
+        """What a table of distances adds to the scores, of one head or all."""
+        right, option = self.given.relative, chosen["relative"]
+        if right is None:
+            raise NoRoom("there is no relative bias")
+        part = right
+        n_q, n_k = self.given.shape[-2:]
+        table, factor = np.asarray(part.table, float), 1.0
+        if option == "left out":
+            return np.zeros((1, 1))
+        if option == "scaled":
+            factor = self._factor(chosen["scale"])
+            if factor == 1:
+                raise NoRoom("the scores are not scaled")
+        elif option == "reshaped":
+            if part.columns == 1:
+                raise NoRoom("the table has one column")
+            table = table.reshape(table.shape[::-1]).T
+        elif option == "other side":
+            part = replace(part, bidirectional=not part.bidirectional)
+        elif option == "128":
+            if part.max_distance == 128:
+                raise NoRoom("it is 128")
+            part = replace(part, max_distance=128)
+        rows = part.rows(n_q, n_k)
+        if option == "turned":
+            rows = replace(part, past=-part.past).rows(n_k, n_q).T
+        elif option in ("other side", "128") and (rows == right.rows(n_q, n_k)).all():
+            raise NoRoom("it makes no difference")
+        added = factor * np.moveaxis(table[rows], -1, -3)
+        if len(added) == 1 or self._split:
+            return added if self._split else added[0]
+        return added[self.head or 0] if self.given.Q.ndim == 2 else added
 
     def _alibi(self) -> np.ndarray:
         """What ALiBi adds to the scores, of one head or all."""

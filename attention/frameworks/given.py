@@ -16,6 +16,7 @@ from attention.arrays import (
     check_positive,
     check_shapes,
 )
+from attention.biases import RelativeBias, check_relative
 from attention.conversion import as_numbers, shown
 from attention.heads import added_positions, before_heads, project, split_heads
 from attention.layouts import repeat_heads
@@ -60,6 +61,7 @@ class Given:
     rotary: Rotary | None = None
     sinks: Any = None
     softmax: Any = True  # or "sigmoid"
+    relative: RelativeBias | None = None  # added with the bias
     shape: tuple[
         int, ...
     ] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
@@ -180,6 +182,8 @@ def _masks(g: Given, scores: tuple[int, ...]) -> Given:
     _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
         masks["allowed"] = np.asarray(masks["allowed"])
+    if g.relative is not None:
+        check_relative(g.relative).check_heads(scores[-3] if len(scores) > 2 else 1)
     if g.sinks is not None:
         masks["sinks"] = check_sinks(g.sinks, scores, np.dtype(np.float64))
     return replace(g, **masks, shape=scores)

@@ -77,7 +77,7 @@ class Call:
             sinks = self.sinks
         else:
             Q, K, V = self.Q[item, head], self.K[item, head // shared], self.V[item, head // shared]
-            masks = {name: _one(M, item, head) for name, M in masks.items()}
+            masks = {name: one(M, item, head) for name, M in masks.items()}
             sinks = None if self.sinks is None else self.sinks[head : head + 1]
         sinks = None if sinks is None else sinks.astype(np.float64)
         masks["bias"] = None if masks["bias"] is None else masks["bias"].astype(np.float64)
@@ -96,7 +96,7 @@ class Call:
         )
 
 
-def _one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
+def one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
     """(b or 1, h or 1, n_q or 1, n_k) → that of one item and one head."""
     if mask is None:
         return None

@@ -43,8 +43,9 @@ FORGET = (
     " until you press this or clear its data."
 )
 CELL, WALK, LOOKS = "This cell", "Step by step", "Lines"
-ADDED = "mask"  # the pane that a setting adds
-BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
+ADDED = ("R", "mask")  # the panes that settings add
+# the stage that each stands before on the board
+BEFORE = {"memory": "W_K", **dict.fromkeys(ADDED, "joined")}
 
 s = state.begin()
 trace = run(s)
@@ -131,7 +132,7 @@ panes = drawn(in_colours=True)
 for pane in panes:
     cells.let_edit(pane, s)
     pane["picks"] = pane["name"] in shown.stages
-    pane["added"] = pane["name"] == ADDED and not s.weights_alone
+    pane["added"] = pane["name"] in ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"

@@ -125,6 +125,7 @@ ROWS: dict[str, Callable[[Settings, str], None]] = {
     "kv_heads": _kv_heads,
     "softcap": _toggle(lambda s, on: replace(s, softcap=FIRST_CAP if on else None), _softcap),
     "alibi": _toggle(lambda s, on: replace(s, alibi=on)),
+    "relative": _toggle(prepared.set_relative, before_scores.relative),
     "window": _toggle(lambda s, on: replace(s, window=FIRST_WINDOW if on else 0), _window),
     "sinks": _toggle(_sinks, _sink),
     SIGMOID: _toggle(_sigmoid),

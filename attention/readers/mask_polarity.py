@@ -36,9 +36,9 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
 
 def is_added(mask: np.ndarray) -> bool:
     """Whether the cells are numbers to add to the scores: −∞ can only mean this."""
-    return bool(np.isneginf(mask).any() and (mask <= 0).all())
+    return bool(np.isneginf(mask).any() and (mask < np.inf).all())
 
 
 def is_bias(mask: np.ndarray) -> bool:
-    """Whether the cells are numbers to add that hide nothing, as ALiBi’s are."""
-    return bool((mask <= 0).all() and np.isfinite(mask).all() and (mask % 1 != 0).any())
+    """Whether the cells are numbers to add that hide nothing, as distances are."""
+    return bool(np.isfinite(mask).all() and (mask % 1 != 0).any())

@@ -152,7 +152,7 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
 
 
 def prepared_by(s: Settings) -> dict[str, str]:
-    """How Q and K are normed and rotated, in words.
+    """How Q and K are normed and rotated, and scores changed by distance, in words.
 
     >>> from attention import Rotary
     >>> four = EXAMPLES["four-words"].build()
@@ -175,6 +175,10 @@ def prepared_by(s: Settings) -> dict[str, str]:
         words += [f"times {exact(rotary.factor)}"] * (rotary.factor != 1)
         words += [f"queries from position {rotary.offset} on"] * (rotary.offset > 0)
         said["rotary"] = ", ".join(words)
+    if "R" in s.matrices:
+        sides = "keys behind and ahead" if s.bidirectional else "keys behind"
+        words = ["relative bias", f"{s.shape('R')[0]} buckets for {sides}"]
+        said["relative"] = ", ".join([*words, f"one for all from {s.max_distance} places on"])
     return said
 
 

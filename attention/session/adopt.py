@@ -15,7 +15,7 @@ from attention.readers.differences import differing
 from attention.readers.entry import ArrayEntry
 from attention.readers.layer import layer_of
 from attention.readers.mask_polarity import is_bias
-from attention.readers.model_config import RELATIVE, ModelConfig
+from attention.readers.model_config import ModelConfig
 from attention.readers.select import (
     FINISHED,
     MASK,
@@ -112,8 +112,8 @@ def with_own_parts(
     picks: dict[str, tuple[str, Selection]],
     where: str,
 ) -> dict[str, SelectedArray]:
-    """The arrays with the positions and the biases that a file of this page has beside them."""
-    beside = {"P": "X", **{name: f"W_{name[-1]}" for name in BIASES}}
+    """The arrays with the positions, biases and distances that a file of this page has beside."""
+    beside = {"P": "X", "R": "W_Q", **{name: f"W_{name[-1]}" for name in BIASES}}
     more = {}
     for name, wanted in beside.items():
         own = wanted in brought and picks.get(wanted, ("",))[0] == wanted
@@ -163,7 +163,10 @@ def with_its_parts(brought: dict[str, SelectedArray], layer: Layer) -> dict[str,
         if bias is not None:
             source = f"{brought[role].source.removesuffix(TRANSPOSED)}, its bias"
             found[f"b_{role[2]}"] = SelectedArray(bias[None], source=source)
-    left = [*layer.missing, *([RELATIVE] if layer.relative else [])]
+    if layer.relative is not None:
+        source = f"{brought['W_Q'].source.removesuffix(TRANSPOSED)}, its relative bias"
+        found["R"] = SelectedArray(np.asarray(layer.relative.table), source=source)
+    left = list(layer.missing)
     if layer.window is not None and not layer.causal:
         left.append(f"queries look at the {layer.window} nearest keys alone")
     return found | {"W_Q": replace(found["W_Q"], behind=differing(left))}
@@ -188,6 +191,8 @@ def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]
         softcap=layer.softcap,
         sinks=sinks,
         alibi=layer.alibi,
+        bidirectional=layer.relative.bidirectional if layer.relative else True,
+        max_distance=layer.relative.max_distance if layer.relative else Settings.max_distance,
         window=window if window <= MAX_TOKENS else 0,  # a wider one hides nothing here
     )
     if not mask:
@@ -253,8 +258,8 @@ def adopt(
         remarks.append("The rows come without words; those on the board stay.")
     s = set_heads(s, layer.heads) if layer else s
     s = _with_output(s, brought.get("W_O"), remarks)
-    if "b_O" in brought:
-        s = s.with_matrix("b_O", _matrix(brought["b_O"]))
+    for name in brought.keys() & {"b_O", "R"}:
+        s = s.with_matrix(name, _matrix(brought[name]))
     s = _with_heads(s, wanted, remarks)
     if before.kv_heads < before.heads and s.kv_heads == s.heads > 1:
         remarks.append("Each head has keys and values of its own now.")
@@ -326,7 +331,7 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
         else ()
     )
     return replace(
-        s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "P", *BIASES)
+        s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "P", "R", *BIASES)
     )
 
 
@@ -379,7 +384,7 @@ def _embedded(
         if "X" not in brought:
             return s
     m = {name: _matrix(b) for name, b in brought.items() if name in ("X", "memory")}
-    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", *([] if shared else ["P"])) | m
+    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", *([] if shared else ["P", "R"])) | m
     m |= _kept(s, *(b for b in BIASES if b.replace("b_", "W_") not in brought))
     tokens, memory = s.tokens, s.memory_tokens
     if "X" in brought:

@@ -27,6 +27,7 @@ LONGEST_TITLE = 60  # characters
 FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
 FIRST_WEIGHTS = Recipe("integers", 0, -1, 2)
 BY_WORD = Recipe("integers", 0, -2, 3, WORDS)
+AFTER_QKV = ("W_O", "b_O", "R")  # of the matrices, which stay where Q, K and V are made otherwise
 ONE_HOT = "one-hot rows, so that X W is W"
 
 
@@ -357,7 +358,7 @@ def _embedded(s: Settings) -> Settings:
             m |= {n: m[n].with_values(m[n].values[s.item]) for n in ("X", "memory") if n in m}
         return replace(s, matrices=m, item=0)
     s = on_its_own(s)
-    new = {name: M for name, M in s.matrices.items() if name in ("W_O", "b_O")}
+    new = {name: M for name, M in s.matrices.items() if name in AFTER_QKV}
     for name in "QKV":
         recipe = FIRST_WEIGHTS.of(f"W_{name}")
         new[f"W_{name}"] = Matrix.rolled((FIRST_D_MODEL, s.shape(name)[1]), recipe)
@@ -431,7 +432,7 @@ def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
             "V": np.vstack([np.zeros((n_q if n_k else 0, V.shape[1])), V]),
         }
         m |= {f"W_{name}": _made_of(s, (name,), W) for name, W in weights.items()}
-    m |= {name: s.matrices[name] for name in ("W_O", "b_O") if name in s.matrices}
+    m |= {name: s.matrices[name] for name in AFTER_QKV if name in s.matrices}
     return replace(s, matrices=m, item=s.item if qkv else 0, cell=None)
 
 

@@ -17,7 +17,7 @@ from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
-from attention.session.settings import Settings, added, allowed
+from attention.session.settings import Settings, allowed, by_slopes, relative
 from attention.stages import BIASES, STAGES
 
 PASTED = "pasted"
@@ -57,9 +57,9 @@ def from_settings(s: Settings) -> dict[str, Any]:
     seen = allowed(s)
     if "P" in given:
         given["positions"] = given.pop("P")
-    parts: dict[str, Any] = {"softcap": s.softcap, "bias": added(s), "sinks": s.sinks or None}
-    parts["softmax"] = s.softmax
-    parts |= {"norm": s.norm, "rotary": s.rotary}
+    parts: dict[str, Any] = {"softcap": s.softcap, "bias": by_slopes(s), "sinks": s.sinks or None}
+    parts |= {"softmax": s.softmax, "norm": s.norm, "rotary": s.rotary, "relative": relative(s)}
+    given.pop("R", None)  # which is in the last one
     parts["kv_heads"] = s.kv_heads if s.kv_heads < s.heads else None
     parts = {name: part for name, part in parts.items() if part is not None}
     rule = {"heads": s.heads, "scale": s.scale, "allowed": None if seen.all() else seen}

@@ -70,7 +70,10 @@ BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
-TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from", "sinks")
+TIED = (
+    *("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from", "sinks"),
+    *("bidirectional", "max_distance"),
+)
 _REFUSALS = (
     BadInput,
     ValueError,
@@ -228,6 +231,8 @@ CODECS: dict[str, Codec] = {
     "softcap": Codec(lambda v: ABSENT if v is None else exact(v), _softcap),
     "sinks": Codec(lambda v: " ".join(map(exact, v)), _sinks),
     "alibi": _BOOLEAN,
+    "bidirectional": _BOOLEAN,
+    "max_distance": _INTEGER,
     "window": _INTEGER,
     "finished": _BOOLEAN,
     "context": _BOOLEAN,
@@ -643,7 +648,8 @@ def from_file(content: bytes) -> Settings:
         raise BadInput(
             "this is not a state file of this page; save one with “The state as a file”."
         ) from None
-    is_gone = set(MATRICES) - {"P", *BIASES} <= link.keys() and link.get("example") not in EXAMPLES
+    needed = set(MATRICES) - {"P", "R", *BIASES}
+    is_gone = needed <= link.keys() and link.get("example") not in EXAMPLES
     settings, notices = read(link | {"example": OWN} if is_gone else link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")

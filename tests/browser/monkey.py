@@ -102,7 +102,8 @@ ROWS = {
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
 PARTS |= {"paper_heads", "finished"}
 BIASES = {"b_Q", "b_K", "b_V", "b_O"}
-LAYERS = {"P", "norm", "rotary", "softcap", "sinks", "alibi", "window"} | BIASES  # of real layers
+RELATIVE = {"R", "bidirectional", "max_distance"}
+LAYERS = {"P", "norm", "rotary", "softcap", "sinks", "alibi", "window"} | BIASES | RELATIVE
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
@@ -135,6 +136,10 @@ CHANGES: dict[str, set[str]] = {
     "set_d_v_number": OF_D_V,
     **{f"set_{name}": BIASES | {"cell"} for name in ("biases_on", "bias_kind", "bias_seed")},
     "set_positions_on": {"P", "cell"},
+    **{
+        f"set_relative_{name}": RELATIVE | {"cell"}
+        for name in ("on", "sides", "buckets", "distance", "seed")
+    },
     "set_sinks_on": {"sinks", "softmax", "cell"},
     "set_sink": {"sinks"},
     "set_sigmoid_on": {"sinks", "softmax", "cell"},
@@ -148,8 +153,8 @@ CHANGES: dict[str, set[str]] = {
     "set_second_sentence": ROWS | PARTS | {"example"},
     "set_vectors": {"X", "P", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
-    "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O"},
-    "set_heads": {"heads", "head", "cell", "paper_heads", "sinks"} | OF_D_K | OF_D_V,
+    "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O", "R"},
+    "set_heads": {"heads", "head", "cell", "paper_heads", "sinks", "R"} | OF_D_K | OF_D_V,
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
     **{f"set_{name}": set(PRINTED) for name in PAPER},

@@ -283,7 +283,7 @@ def share(scores, by, given, wrong, head):
         scaled = cap * np.tanh(scores / cap) * by
     elif cap and not {"cap: after mask", "cap: left out"} & wrong:
         scaled = cap * np.tanh(scaled / cap)
-    scaled = scaled + bias
+    scaled = scaled + bias + by_bucket(given, wrong, scores.shape, head, by)
     scaled = hidden(scaled, see, wrong)
     if "cap: after mask" in wrong:
         scaled = cap * np.tanh(scaled / cap)
@@ -305,6 +305,30 @@ def added(given, wrong, shape, head, by):
     if "bias: without slopes" in wrong:
         return -1.0 * abs(far)
     return bias * (by if "bias: scaled" in wrong else -1 if "bias: negated" in wrong else 1)
+
+
+def by_bucket(given, wrong, shape, head, by):
+    """What T5's table adds to the scores of a head, place by place."""
+    part, found = given.get("relative"), np.zeros(shape)
+    if part is None or "relative: left out" in wrong:
+        return found
+    table, both, far = np.array(part.table), part.bidirectional, part.max_distance
+    both = both != ("relative: other side" in wrong)
+    far = 128 if "relative: 128" in wrong else far
+    numbers = [table[r, head % table.shape[1]] for r in range(len(table))]
+    if "relative: reshaped" in wrong:
+        numbers = table.ravel()[head * len(table) : (head + 1) * len(table)]
+    for i, j in np.ndindex(shape):
+        ahead = j - i - part.past
+        ahead = -ahead if "relative: turned" in wrong else ahead
+        side = len(table) // 2 if both else len(table)
+        first = side if both and ahead > 0 else 0
+        distance, near = abs(ahead) if both else max(-ahead, 0), side // 2
+        row = distance
+        if distance >= near:
+            row = near + int(np.log(distance / near) / np.log(far / near) * (side - near))
+        found[i, j] = numbers[first + min(row, side - 1)]
+    return found * (by if "relative: scaled" in wrong else 1)
 
 
 def sink(given, wrong, by, head):

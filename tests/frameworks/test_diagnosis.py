@@ -17,6 +17,7 @@ from amount import amount, some
 from frameworks.planting import theirs
 
 from attention import (
+    RelativeBias,
     RMSNorm,
     Rotary,
     alibi,
@@ -178,6 +179,21 @@ def systems() -> dict[str, dict]:
             "positions": sinusoidal(4, 8),
             "norm": RMSNorm(1.5 + 0.5 * normal(8), None, whole=True, after_rotary=True),
             "rotary": Rotary(frequencies=[0.7, 0.2], factor=1.2),
+        },
+        "a relative bias": {
+            "Q": normal(6, 8),
+            "K": normal(6, 8),
+            "V": normal(6, 8),
+            "heads": 2,
+            "relative": RelativeBias(normal(8, 2), max_distance=5),
+        },
+        "a relative bias of a decoder": {
+            "Q": normal(7, 3),
+            "K": normal(7, 3),
+            "V": normal(7, 3),
+            "relative": RelativeBias(normal(4, 1), False, max_distance=4),
+            "allowed": causal(7, 7),
+            "scale": 1.0,
         },
     }
 

@@ -198,11 +198,21 @@ def test_what_no_map_sends_changes_nothing(sent):
 
 
 def test_what_explore_cannot_hold_is_said_before_and_after(tmp_path):
-    at = page(content=file_of(recorded("t5"), tmp_path))
-    assert "Layers here have a bias added to the scores." in said(at)
+    t5 = recorded("t5")
+    bias = np.random.default_rng(0).normal(size=(1, 1, 6, 6)).astype(np.float32)
+    at = page(content=file_of(replace(t5, calls=[replace(t5[0], bias=bias)]), tmp_path))
+    assert "Layers here have a bias set for each score by itself." in said(at)
     pressed(at, {"id": "0 0 1"})
     ran(at)
-    assert "Explore has no bias added to the scores, which this layer of the model has" in said(at)
+    assert "Explore has no bias set for each score by itself, which this layer of" in said(at)
+
+
+def test_a_head_of_t5_stands_on_explore_with_its_table(tmp_path):
+    at = page(content=file_of(recorded("t5"), tmp_path))
+    assert "Explore has no" not in said(at)
+    pressed(at, {"id": "0 0 1"})
+    ran(at)
+    assert at.session_state["visit"].settings.parts == ("relative",)
 
 
 def test_a_head_too_long_for_the_board_is_refused_on_the_page(tmp_path):

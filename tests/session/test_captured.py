@@ -54,12 +54,31 @@ def test_nothing_of_the_attention_before_is_left_but_how_it_is_shown():
     assert (fresh.digits, fresh.step) == (3, 4)
 
 
+def test_a_bias_that_goes_by_distance_comes_as_a_table():
+    for place, both in ((0, True), (1, False)):  # encoder, decoder
+        call = recorded("t5")[place]
+        s = with_head(CAT, recorded("t5"), call, 0, 1)
+        assert s.parts == ("relative",) and behind(s) == () and left_behind(call) == []
+        assert (s.bidirectional, s.max_distance, s.shape("R")) == (both, 128, (32, 1))
+        theirs = call.trace(0, 1)
+        np.testing.assert_array_equal(view(s, run(s)).stages["masked"], theirs.masked)
+    rng = np.random.default_rng(0)  # no model's buckets, and 1 for each distance: 0 or 1
+    far = np.subtract.outer(np.arange(6), np.arange(6)) + 5
+    for values in (rng.normal(size=11), rng.integers(0, 2, 11)):
+        call = replace(recorded("t5")[0], bias=values[far][None, None].astype(np.float32))
+        s = with_head(CAT, recorded("t5"), call, 0, 1)
+        assert s.shape("R") == (32, 1) and behind(s) == ()
+        np.testing.assert_allclose(run(s).weights, call.trace(0, 1).weights, rtol=1e-12)
+
+
 def test_what_stays_behind_is_named():
-    assert left_behind(recorded("t5")[0]) == ["bias added to the scores"]
-    s = with_head(CAT, recorded("t5"), recorded("t5")[0], 0, 1)
+    rng = np.random.default_rng(0)
+    call = replace(recorded("t5")[0], bias=rng.normal(size=(1, 1, 6, 6)).astype(np.float32))
+    assert left_behind(call) == ["bias set for each score by itself"]
+    s = with_head(CAT, recorded("t5"), call, 0, 1)
     assert behind(s)[0].startswith(
-        "Explore has no bias added to the scores, which this layer of the model has: without, the"
-        " weights here differ from the model’s by up to 0."
+        "Explore has no bias set for each score by itself, which this layer of the model has:"
+        " without, the weights here differ from the model’s by up to 0."
     )
 
 

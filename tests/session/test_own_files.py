@@ -20,6 +20,7 @@ PARTS = {
     "biases": prepared.set_biases(changes.set_output_weights(TWO, True), True),
     "positions": prepared.set_positions(TWO, True),
     "biases and positions": prepared.set_positions(prepared.set_biases(TWO, True), True),
+    "relative": prepared.set_relative(TWO, True),
     "kv_heads": changes.set_kv_heads(TWO, 1),
     "norm": replace(TWO, norm=RMSNorm()),
     "rotary": replace(TWO, rotary=Rotary()),

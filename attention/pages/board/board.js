@@ -830,6 +830,8 @@ class Board {
       if (what === 'same') this.box(source, box, i, i, j, j) // of another state
       if (what === 'row i') this.box(source, box, i, i, 0, m - 1)
       if (what === 'row j') this.box(source, box, j, j, 0, m - 1)
+      const row = what === 'bucket' && pane.spec.buckets[i][j]
+      if (what === 'bucket') this.box(source, box, row, row, 0, m - 1)
       if (what === 'column j') this.box(source, box, 0, n - 1, j, j)
     }
   }
