@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from attention import places
 from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
+from attention.long import LongAttention, long_attention
 from attention.masks import (
     causal,
     causal_lower_right,
@@ -50,6 +52,7 @@ __version__ = "0.4.0"
 __all__ = [
     "AttentionTrace",
     "Layer",
+    "LongAttention",
     "Paper",
     "RMSNorm",
     "RelativeBias",
@@ -71,10 +74,12 @@ __all__ = [
     "lengthened",
     "linear_frequencies",
     "llama3_frequencies",
+    "long_attention",
     "multi_head_attention",
     "ntk_frequencies",
     "padding",
     "paper_figure",
+    "places",
     "read_layer",
     "real_tokens",
     "relative_bias",

@@ -68,17 +68,32 @@ def relative_buckets(
            [1, 0, 5],
            [2, 1, 0]])
     """
+    buckets, bidirectional, max_distance = check_buckets(buckets, bidirectional, max_distance)
+    behind = lead(n_q, n_k, past)  # how far the key stands before the query
+    if behind.dtype.kind not in "iu":
+        raise TypeError(f"past is {shown(past)}; whole numbers of cached keys are wanted.")
+    return buckets_of(behind, buckets, bidirectional, max_distance)
+
+
+def check_buckets(
+    buckets: int, bidirectional: bool = True, max_distance: int = 128
+) -> tuple[int, bool, int]:
+    """The arguments of :func:`relative_buckets`, or a sentence."""
     if not isinstance(bidirectional, (bool, np.bool_)):
         raise TypeError(f"bidirectional is {shown(bidirectional)}; True or False is wanted.")
     buckets = check_count("buckets", buckets, 4 if bidirectional else 2)
     if bidirectional and buckets % 2:
         raise ValueError(f"buckets is {buckets}; an even number is wanted, half for each side.")
-    behind = lead(n_q, n_k, past)  # how far the key stands before the query
-    if behind.dtype.kind not in "iu":
-        raise TypeError(f"past is {shown(past)}; whole numbers of cached keys are wanted.")
+    near = buckets // 4 if bidirectional else buckets // 2
+    return buckets, bool(bidirectional), check_count("max_distance", max_distance, near + 1)
+
+
+def buckets_of(
+    behind: np.ndarray, buckets: int, bidirectional: bool, max_distance: int
+) -> np.ndarray:
+    """Which row of a table each distance reads: whole numbers, how far the key stands before."""
     side = buckets // 2 if bidirectional else buckets
     near = side // 2  # distances with a row of their own
-    max_distance = check_count("max_distance", max_distance, near + 1)
     distance = np.abs(behind) if bidirectional else np.maximum(behind, 0)
     with np.errstate(divide="ignore"):  # in float32, as T5: it decides at the edges of a bucket
         grown = np.log(distance.astype(np.float32) / near) / np.float32(
@@ -107,9 +122,7 @@ def relative_bias(
     array([[[0., 3.],
             [1., 0.]]])
     """
-    (table,) = as_floats(table=table)
-    if table.ndim != 2:
-        raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
+    table = check_table(table)
     rows = relative_buckets(
         n_q,
         n_k,
@@ -119,6 +132,14 @@ def relative_bias(
         past=past,
     )
     return np.moveaxis(table[rows], -1, -3)
+
+
+def check_table(table: ArrayLike) -> np.ndarray:
+    """What a model has learned, (buckets, heads)."""
+    (table,) = as_floats(table=table)
+    if table.ndim != 2:
+        raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
+    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +163,8 @@ class RelativeBias:
     past: int = 0
 
     def __post_init__(self) -> None:
-        (table,) = as_floats(table=self.table)
-        if table.ndim != 2 or not table.size:
+        table = check_table(self.table)
+        if not table.size:
             raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
         if not np.isfinite(table).all():
             raise ValueError("table holds NaN or ∞; finite numbers are wanted.")

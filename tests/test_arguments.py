@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import attention
-from attention import View, initialise, lengthened, sliding_window, soft_cap, softmax_in
+from attention import View, initialise, lengthened, places, sliding_window, soft_cap, softmax_in
 
 E = np.random.default_rng(0).normal(size=(3, 4))
 M = np.ones((2, 3, 4))
 TRACE = attention.scaled_dot_product_attention(E, E, E)
+LONG = attention.long_attention(E, E, E)
 ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
 ALIKE |= {"sinks": None, "score_mod": None, "mask_mod": None}
 ALIKE |= {"norm": attention.RMSNorm(), "rotary": attention.Rotary(width=2)}
@@ -28,6 +29,22 @@ CALLS = {  # each public function, and arguments that it takes
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
     attention.self_attention: PROJECTIONS | {"memory": None} | HEADS | ALIKE,
     View.of: {"trace": TRACE, "names": None, "context": False} | SHOWN,
+    attention.long_attention: {"Q": E, "K": E, "V": E, "allowed": None, "bias": None}
+    | {"scale": None, "softcap": None, "score_mod": None, "mask_mod": None, "sinks": None}
+    | {"norm": None, "rotary": None, "results": ["output"], "pool": 2, "top": 2, "block": 2}
+    | {"executor": None, "ahead": 1, "progress": None},
+    LONG.rows: {"queries": [1], "item": 0, "head": 0},
+    LONG.window: {"queries": (0, 2), "keys": (1, 3), "cells": 2, "of": "mean", "item": 0}
+    | {"head": 0, "progress": None},
+    places.causal: {"past": 0},
+    places.sliding_window: {"before": 1, "after": 0, "past": 0},
+    places.window: {"seen": 2, "past": 0},
+    places.prefix: {"length": 2, "past": 0},
+    places.padding: {"real": [True, False]},
+    places.real_tokens: {"lengths": [1, 2]},
+    places.documents: {"ids": [1, 2], "key_ids": [1, 2]},
+    places.alibi: {"heads": 4, "past": 0},
+    places.relative_bias: {"table": E, "bidirectional": False, "max_distance": 8, "past": 0},
     attention.causal: {"n_q": 2, "n_k": 3, "past": 0},
     attention.causal_lower_right: {"n_q": 2, "n_k": 3},
     sliding_window: {"n_q": 2, "n_k": 3, "before": 1, "after": 0, "past": 0},
@@ -117,9 +134,11 @@ def test_every_public_function_is_called_here():
     assert set(attention.__all__) - called == {
         "AttentionTrace",
         "Layer",
+        "LongAttention",
         "View",
         "Taken",
         "capture",
+        "places",
     }
 
 

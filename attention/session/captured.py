@@ -24,6 +24,7 @@ from attention.session.settings import (
     DRAWN,
     EXERCISE,
     GUIDED,
+    LONG,
     PRINTED,
     SAMPLING,
     Settings,
@@ -34,7 +35,7 @@ from attention.session.validate import check
 # of the settings, beside the numbers that come
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
 BIAS = "bias set for each score by itself"
-KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE)
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG)
 
 
 def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:

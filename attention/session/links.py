@@ -45,6 +45,7 @@ from attention.rotary import Rotary
 from attention.scores import SIGMOID
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
+from attention.session.long_context import LongContext
 from attention.session.matrix import Matrix, Recipe, Rows, are_waves
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
@@ -53,6 +54,7 @@ from attention.session.settings import (
     DRAWN,
     EXERCISE,
     GUIDED,
+    LONG,
     MATRICES,
     PARTS,
     Settings,
@@ -64,7 +66,7 @@ from attention.weights import INITIALISERS
 
 ABSENT = "none"
 WAVES = "sinusoidal"  # P as it is
-_LATER = COMPARED + GUIDED + EXERCISE + PARTS
+_LATER = COMPARED + GUIDED + EXERCISE + PARTS + LONG
 LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
@@ -252,6 +254,7 @@ CODECS: dict[str, Codec] = {
     "asked": Codec(" ".join, lambda t: tuple(t.split())),
     "answers": Codec("~".join, lambda t: tuple(t.split("~")) if t else ()),
     "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_whole, t))),
+    "long": _record(LongContext),
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(

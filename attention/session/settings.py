@@ -18,6 +18,7 @@ from attention.paper import Paper
 from attention.parts import PARTS as REAL_PARTS
 from attention.rotary import Rotary
 from attention.scores import SIGMOID
+from attention.session.long_context import LongContext
 from attention.session.matrix import Matrix, Rows
 from attention.session.origin import Origin
 from attention.stages import BIASES
@@ -35,6 +36,7 @@ COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
 LAST_STEP = 8  # of the guided way, counted from 1
 GUIDED = ("step",)  # where one is on the guided way
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
+LONG = ("long",)  # what the page Long context looks at
 MAX_NUMBER = 9999  # of an exercise that is made by its number
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
@@ -94,6 +96,8 @@ class Settings:
     asked: tuple[str, ...] = ()  # places that are blank; () for the output of one query
     answers: tuple[str, ...] = ()  # as typed, one for each blank, "" where nothing was
     tries: tuple[int, ...] = ()  # that were wrong
+
+    long: LongContext = LongContext()  # on the page Long context
 
     pinned: Settings | None = None  # A of the page Compare, where these settings are B
     mistake: str = ""  # what B does wrong there: a name in the table of known mistakes
