@@ -47,6 +47,7 @@ class Pane(Words):
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
     queries: NotRequired[bool]  # whether its rows are those of queries
     filename: NotRequired[str]  # of its image
+    stage: NotRequired[str]  # whose numbers these are, where its name is another
 
 
 def panes(
