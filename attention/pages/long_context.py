@@ -134,14 +134,16 @@ def the_state(work: LongWork, look: Look) -> None:
         parts.message_box("refused", state.capital(job.problem))
     elif job and not job.is_over:
         the_progress(job)
-    elif work.record is not None:
+    elif work.record is not None and not look.sampled:
         parts.note("Exact: every query of these cells was computed.")
     else:
         left, right = st.columns([4, 1], vertical_alignment="center")
         with left:
-            first = f"A first look: each row shows one query of {look.sampled:,}. "
+            first = "Exact here."
+            if look.sampled:
+                first = f"A first look: each row shows one query of {look.sampled:,}."
             parts.note(
-                f"{first if look.sampled else ''}All queries: about {in_time(work.seconds)},"
+                f"{first} All queries: about {in_time(work.seconds)},"
                 f" {megabytes(work.inputs.size)} for what is given and at most"
                 f" {megabytes(BEYOND)} beside it."
             )

@@ -1,7 +1,7 @@
 """Work of seconds or minutes beside the page: how far it is, what came of it, and an end to it.
 
-One runs at a time in a process, so that many people share its processors in turn. Whoever lets go
-of a job ends it.
+One of seconds and one of minutes run at a time in a process: so many people share its processors in
+turn, and nobody waits for minutes to see seconds of work. Whoever lets go of a job ends it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from attention.limits import BadInput
 
-TURN = Lock()  # of the one that runs
+TURN, QUICK = Lock(), Lock()  # of the one that runs
 IMPATIENT = 0.2  # seconds after which one that waits looks whether it was cancelled
 
 
@@ -38,16 +38,17 @@ class _Told:
 
 
 class Job:
-    """``work(progress=…, cancelled=…)`` in a thread of its own.
+    """``work(progress=…, cancelled=…)`` in a thread of its own; a quick one has a turn of its own.
 
     >>> job = Job(lambda progress, cancelled: progress(1, 2) or "done")
     >>> job.wait(5), job.result, job.share
     (True, 'done', 0.5)
     """
 
-    def __init__(self, work: Callable[..., Any]) -> None:
+    def __init__(self, work: Callable[..., Any], quick: bool = False) -> None:
         self._told = _Told()
-        Thread(target=_run, args=(work, self._told), daemon=True).start()
+        asked = work, self._told, QUICK if quick else TURN
+        Thread(target=_run, args=asked, daemon=True).start()
         weakref.finalize(self, self._told.cancelled.set)
 
     def cancel(self) -> None:
@@ -96,9 +97,9 @@ class Job:
         return self.seconds * (1 - share) / share if share >= 0.02 else None
 
 
-def _run(work: Callable[..., Any], told: _Told) -> None:
+def _run(work: Callable[..., Any], told: _Told, turn: Lock) -> None:
     """In its turn; nothing it holds outlives it."""
-    while not TURN.acquire(timeout=IMPATIENT):
+    while not turn.acquire(timeout=IMPATIENT):
         if told.cancelled.is_set():
             told.over.set()
             return
@@ -114,5 +115,5 @@ def _run(work: Callable[..., Any], told: _Told) -> None:
         told.problem = "there is not memory enough on this server for this many tokens."
     finally:
         told.ended = time.monotonic()
-        TURN.release()
+        turn.release()
         told.over.set()

@@ -40,7 +40,7 @@ class LongWork:
     def __init__(self, inputs: LongInputs, settings: LongContext) -> None:
         self.inputs, self.settings = inputs, settings
         self.whole: Job | None = None
-        self._closer: tuple[Window, Job] | None = None
+        self._closer: tuple[tuple[Window, int], Job] | None = None
         self._exact: dict[tuple[Window, int], Cells] = {}
         self._coarse: dict[Window, tuple[LongAttention, np.ndarray]] = {}
         self.seconds = self._expected()
@@ -59,9 +59,13 @@ class LongWork:
         return self.whole is not None and not self.whole.was_cancelled
 
     def begin(self) -> None:
-        """Compute all rows, beside the page."""
+        """Compute all rows, beside the page; where they are there, a window that was given up."""
+        self._closer = None
+        if self.record is not None:
+            return
         results = self._results() + ["output"] * (self.inputs.V is not None)
-        self.whole = Job(partial(self.inputs.run, self.settings, results, pool=CELLS))
+        run = partial(self.inputs.run, self.settings, results, pool=CELLS)
+        self.whole = Job(run, self.seconds < AT_ONCE)
         self.whole.wait(SOON)
 
     def _results(self) -> list[str]:
@@ -91,9 +95,9 @@ class LongWork:
             return Look(Cells(values, record.row_edges, record.key_edges))
         if (window, head) in self._exact:
             return Look(self._exact[window, head])
-        top, bottom, *keys = window
+        top, bottom, left, right = window
         found, chosen = self._sampled(window)
-        cells = found.window(keys=(keys[0], keys[1]), cells=CELLS, of=self.settings.of, head=head)
+        cells = found.window(keys=(left, right), cells=CELLS, of=self.settings.of, head=head)
         rows = edges_of(top, bottom, cell_of(bottom - top, CELLS))
         coarse = Cells(cells.values, rows, cells.key_edges)
         if len(chosen) == bottom - top:  # each of them is there
@@ -101,18 +105,23 @@ class LongWork:
         each = int(rows[1] - rows[0])
         if record is None:
             return Look(coarse, each, self.whole if self.is_begun else None)
-        job = self._closer[1] if self._closer and self._closer[0] == window else None
-        if job is None or job.was_cancelled:
+        asked = window, head
+        job = self._closer[1] if self._closer and self._closer[0] == asked else None
+        if job is None:
             if self._closer:
                 self._closer[1].cancel()
-            job = Job(partial(_windows, record, window, self.settings.of))
-            self._closer = window, job
+            options: dict[str, Any] = {"cells": CELLS, "of": self.settings.of, "head": head}
+            run = partial(record.window, (top, bottom), (left, right), **options)
+            share = (bottom - top) / self.inputs.n_q
+            job = Job(run, share * self.seconds < AT_ONCE)
+            self._closer = asked, job
             job.wait(SOON)
         if job.result is None:
             return Look(coarse, each, job)
-        for k, exact in enumerate(job.result):
-            self._keep((window, k), exact)
-        return Look(self._exact[window, head])
+        self._exact[asked] = job.result
+        for old in list(self._exact)[:-KEPT]:
+            del self._exact[old]
+        return Look(job.result)
 
     def weights(self, query: int, head: int) -> np.ndarray:
         """(n_k,), the exact weights of one query."""
@@ -130,21 +139,6 @@ class LongWork:
             for key in list(self._coarse)[:-KEPT]:
                 del self._coarse[key]
         return self._coarse[window]
-
-    def _keep(self, key: tuple[Window, int], cells: Cells) -> None:
-        self._exact[key] = cells
-        for old in list(self._exact)[: -KEPT * self.inputs.heads]:
-            del self._exact[old]
-
-
-def _windows(record: LongAttention, window: Window, of: str, **watch: Any) -> list[Cells]:
-    """The window in every head."""
-    top, bottom, left, right = window
-    *_, heads = record.shape[:-2]
-    options: dict[str, Any] = {"cells": CELLS, "of": of, **watch}
-    return [
-        record.window((top, bottom), (left, right), head=head, **options) for head in range(heads)
-    ]
 
 
 def hold(inputs: LongInputs) -> LongInputs:

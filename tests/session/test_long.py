@@ -12,7 +12,7 @@ import pytest
 from attention import limits
 from attention.models.examples import load
 from attention.readers.entry import ArrayEntry
-from attention.session import links, long_work
+from attention.session import links, long_run, long_work
 from attention.session.examples import EXAMPLES
 from attention.session.long_context import ALSO, MASKS, LongContext, fitted, moved
 from attention.session.long_inputs import (
@@ -209,6 +209,26 @@ def test_every_look_is_the_full_computation(mask, of):
     np.testing.assert_allclose(work.weights(700, 0), weights[700], rtol=1e-4, atol=1e-9)
 
 
+def test_a_window_that_was_given_up_stays_a_first_look_until_it_is_asked_for_again():
+    c = LongContext("random", tokens=1300)
+    work = LongWork(made_inputs(c), c)
+    work.begin()
+    assert work.whole.wait(30)
+    window = 0, 1200, 0, 1300
+    with long_run.QUICK:  # somebody else's
+        waits = work.look(window, 0)
+        assert waits.sampled == 3 and waits.job.is_waiting
+        waits.job.cancel()
+        assert waits.job.wait(10) and waits.job.was_cancelled
+    assert work.look(window, 0).job is waits.job
+    whole = work.whole
+    work.begin()
+    again = work.look(window, 0)
+    assert work.whole is whole and again.job is not waits.job
+    assert again.job is None or again.job.wait(30)
+    assert work.look(window, 0).sampled == 0
+
+
 def test_many_heads_of_many_tokens_are_computed_one_by_one(monkeypatch):
     rng = np.random.default_rng(1)
     Q, K = rng.standard_normal((4, 40, 8)), rng.standard_normal((2, 40, 8))
@@ -234,6 +254,8 @@ def test_one_job_runs_at_a_time_is_cancelled_and_ends_with_what_holds_it():
         return "slow"
 
     first = Job(slow)
+    quick = Job(lambda progress, cancelled: "quick", quick=True)
+    assert quick.wait(5) and quick.result == "quick"
     second = Job(lambda progress, cancelled: ran.append("second") or "second")
     while not first.share:
         time.sleep(0.01)
