@@ -14,6 +14,7 @@ from oracle import COMPUTED, agree, attend
 
 from attention import (
     AttentionTrace,
+    RelativeBias,
     RMSNorm,
     Rotary,
     multi_head_attention,
@@ -129,7 +130,7 @@ def test_context_is_the_sum_of_the_outputs_over_the_tokens():
     np.testing.assert_allclose(trace.context, expected, rtol=1e-14)
 
 
-NO_ARRAYS = "scale", "softmax", "softcap", "norm", "rotary"
+NO_ARRAYS = "scale", "softmax", "softcap", "norm", "relative", "rotary"
 ARRAYS = [field.name for field in fields(AttentionTrace) if field.name not in NO_ARRAYS]
 
 
@@ -138,7 +139,8 @@ def complete():
     X, W = draw((2, 3, 4)), [draw((4, 4), seed) for seed in range(4)]
     more = {"bias": draw((3, 5), 8), "softcap": 2, "norm": RMSNorm(), "rotary": Rotary()}
     more |= {"score_mod": lambda score, b, h, q, k: score + q, "sinks": [0.5, 1]}
-    more |= {"positions": np.ones((3, 4))} | {f"b_{name}": np.ones(4) for name in "QKVO"}
+    more |= {"relative": RelativeBias(draw((4, 2), 10)), "positions": np.ones((3, 4))}
+    more |= {f"b_{name}": np.ones(4) for name in "QKVO"}
     return self_attention(X, *W[:3], memory=draw((5, 4), 9), heads=2, W_O=W[3], **more)
 
 
