@@ -181,8 +181,8 @@ def _names(text: str) -> dict[str, tuple[str, ...]]:
     return {axis: tuple(labels) for axis, labels in found.items()}
 
 
-def _record(kind: type) -> Codec:
-    """A part of real layers: what differs from its defaults, as JSON."""
+def _record(kind: type, optional: bool = True) -> Codec:
+    """A part of real layers: what differs from its defaults, as JSON; ``none`` where it may be."""
     known = {one.name: one.default for one in fields(kind)}
 
     def write(part: Any) -> str:
@@ -194,7 +194,7 @@ def _record(kind: type) -> Codec:
 
     def read(text: str) -> Any:
         found = None if text == ABSENT else json.loads(text)
-        if found is None:
+        if found is None and optional:
             return None
         if not isinstance(found, dict) or found.keys() - known.keys():
             raise BadInput(f"{', '.join(known)} are wanted")
@@ -254,7 +254,7 @@ CODECS: dict[str, Codec] = {
     "asked": Codec(" ".join, lambda t: tuple(t.split())),
     "answers": Codec("~".join, lambda t: tuple(t.split("~")) if t else ()),
     "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_whole, t))),
-    "long": _record(LongContext),
+    "long": _record(LongContext, optional=False),
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(

@@ -79,6 +79,8 @@ def test_all_that_is_set_stands_in_the_link_and_an_older_link_keeps_its_mark(lon
         ('{"rotary": 1}', "rotary is 1; true or false is wanted"),
         ('{"query": -2}', "query is -2; a whole number from -1"),
         ("[]", "are wanted"),
+        ("null", "are wanted"),
+        ("none", "are wanted"),
     ],
 )
 def test_what_cannot_be_set_is_passed_over_in_a_sentence(given, sentence):
