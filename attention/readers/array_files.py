@@ -147,6 +147,11 @@ def _shape(shape: tuple[int, ...], where: str, most: int) -> tuple[int, ...]:
         raise BadInput(
             f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {most:,} are read."
         )
+    if math.prod(filter(None, shape)) > most:  # a side of 0 hides the others from the product
+        raise BadInput(
+            f"{where} is {sides(shape)}, without a number; beside a 0, sides whose product is at"
+            f" most {most:,} are read."
+        )
     return shape
 
 
@@ -266,7 +271,8 @@ def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntr
     fits = (
         len(entry.shape) > 1
         and entry.name in ("X", "memory", "Q", "K", "V")
-        and entry.shape[-2] == len(words.get(of_keys, ()))
+        and of_keys in words
+        and entry.shape[-2] == len(words[of_keys])
     )
     return replace(entry, rows=words[of_keys]) if fits else entry
 

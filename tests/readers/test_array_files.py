@@ -190,6 +190,30 @@ BAD = {
         header(shape="(1, 1, 1, 1, 1)") + bytes(8),
         "a.npy has 5 axes; at most 4 are read.",
     ),
+    "no row and wide": (
+        "a.npy",
+        header(shape=f"(0, {10**60})"),
+        (
+            f"a.npy is 0 × {10**60}, without a number; beside a 0, sides whose product is at most"
+            " 400,000 are read."
+        ),
+    ),
+    "no row and two wide": (
+        "a.npy",
+        header(shape="(0, 300000, 300000)"),
+        (
+            "a.npy is 0 × 300000 × 300000, without a number; beside a 0, sides whose product is at"
+            " most 400,000 are read."
+        ),
+    ),
+    "no row of a tensor and wide": (
+        "a.safetensors",
+        safetensors({"W": at(0, 0) | {"shape": [0, 2**39, 2**39]}}),
+        (
+            f"a.safetensors, W is 0 × {2**39} × {2**39}, without a number; beside a 0, sides whose"
+            " product is at most 400,000 are read."
+        ),
+    ),
     "pickle": (
         "a.npy",
         pickle.dumps(GOOD),
@@ -419,6 +443,12 @@ def test_the_tokens_this_page_saves_are_labels_of_the_rows():
         "a.npz", npz(tokens=np.array(["a"] * 3), memory_tokens=np.array(["b"] * 3), X=GOOD, K=GOOD)
     )
     assert (found["X"].rows, found["K"].rows) == (("a",) * 3, ("b",) * 3)
+
+
+@pytest.mark.parametrize("beside", [{}, {"tokens": np.array(["a"])}])
+def test_an_array_of_no_row_has_no_labels(beside):
+    found = entries("a.npz", npz(Q=np.zeros((0, 4)), **beside))
+    assert found["Q"].rows == () and found["Q"].read().shape == (0, 4)
 
 
 def test_an_array_that_cannot_be_read_stands_beside_others_until_it_is_chosen():
