@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attention.arrays import weighted_sum
-from attention.tiles import Part, cells_of, or_0, over_keys, over_queries, weights
+from attention.tiles import LogSum, Part, cells_of, exponentials, over_keys, over_queries
 
 SAFE = 32.0  # scores that stay within it need no maximum taken off before exp
 LARGE = 1e12  # values beyond it could overflow all the same
@@ -29,7 +29,6 @@ class Asked:
     query_cell: int = 1
     key_cell: int = 1
     top: int = 8
-    n_k: int = 0
 
 
 class Result:
@@ -97,10 +96,8 @@ class LargestMap(Result):
         np.maximum(place, most, out=place)
 
     def found(self, running: Running) -> tuple[slice, slice, np.ndarray]:
-        self.most -= running.lse_or_0
-        np.exp(self.most, out=self.most)
         first, cell = int(self.part.queries[0]), self.asked.query_cell
-        rows, cells = over_queries(np.maximum, self.most, first, cell)
+        rows, cells = over_queries(np.maximum, running.log_sum.weights(self.most), first, cell)
         return rows, self.cells, cells
 
 
@@ -113,7 +110,7 @@ class Largest(Result):
         np.maximum(self.most, scores.max(axis=0), out=self.most)
 
     def found(self, running: Running) -> np.ndarray:
-        return np.exp(self.most - running.lse_or_0)
+        return running.log_sum.weights(self.most)
 
 
 class Entropy(Result):
@@ -146,7 +143,7 @@ class First(Result):
         if part.first or not len(part.K):
             return np.zeros(len(part.q), part.q.dtype)
         scores, _ = part.scores((0, 1), running.columns, part.room())
-        return np.exp(scores[0] - running.lse_or_0)
+        return running.log_sum.weights(scores[0])
 
 
 class Distance(Result):
@@ -177,7 +174,7 @@ class Profile(Result):
     """
 
     def found(self, running: Running) -> tuple[slice, np.ndarray]:
-        part, queries = self.part, self.part.queries
+        part, queries, known = self.part, self.part.queries, running.log_sum
         out = part.room()
         m, r = out.shape
         lowest = int(queries[0]) - (part.first + len(part.K) - 1)
@@ -189,7 +186,8 @@ class Profile(Result):
         )
         for begin, end in part.tiles():
             place = room.reshape(m + 1, wide)[: end - begin, m - 1 : m - 1 + r]
-            place[...] = weights(part, (begin, end), running.columns, running.lse_or_0, out)
+            tile = exponentials(part, (begin, end), running.columns, known, out)
+            np.multiply(tile, known.rest, out=place)
             # column j holds queries[0] − begin − (m − 1) + j
             at = int(queries[0]) - begin - (m - 1) - lowest
             most = slice(max(-at, 0), wide - 1)
@@ -236,7 +234,7 @@ class Strongest(Result):
         self.keys[:, changed] = np.take_along_axis(new_keys, best, axis=0)
 
     def found(self, running: Running) -> tuple[np.ndarray, np.ndarray]:
-        return self.keys.T, np.exp(self.most - running.lse_or_0).T
+        return self.keys.T, running.log_sum.weights(self.most).T
 
 
 RESULTS: dict[str, type[Result]] = {
@@ -317,7 +315,7 @@ class Running:
         self.share = np.where(total == 0, 0, 1 / total).astype(self.total.dtype)
         self.log_total = np.log(np.where(total == 0, 1, total))
         self.lse = np.log(total) + np.where(self.shift == -np.inf, 0, self.shift)
-        self.lse_or_0 = or_0(self.lse, self.total.dtype)
+        self.log_sum = LogSum.of(self.lse, self.total.dtype)
 
 
 def computed(asked: Asked, part: Part) -> Found:

@@ -165,17 +165,39 @@ def cells_of(part: Part, cell: int) -> slice:
 # ---- weights -------------------------------------------------------------------------------------
 
 
-def or_0(lse: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """For a row without keys 0, so that exp(−∞ − it) is 0."""
-    return np.where(lse == -np.inf, 0, lse).astype(dtype)
+@dataclass(frozen=True, eq=False)
+class LogSum:
+    """The log of each row's sum, (r,), for scores of fewer digits than it has.
+
+    A weight is exp(score − high) · rest. Of a log of 540 float32 keeps four digits behind the
+    point, and without the rest a weight would be right to no more.
+
+    >>> known = LogSum.of(np.log([3e9]), np.dtype("f4"))
+    >>> known.high, known.rest
+    (array([21.821878], dtype=float32), array([1.0000004], dtype=float32))
+    """
+
+    high: np.ndarray  # in the type of the scores; of a row without keys 0, so that exp(−∞) is 0
+    rest: np.ndarray  # exp(high − lse)
+
+    @classmethod
+    def of(cls, lse: np.ndarray, dtype: np.dtype) -> LogSum:
+        lse = np.where(lse == -np.inf, 0, lse)
+        high = lse.astype(dtype)
+        rest = np.where(np.isfinite(high), np.exp(high - lse), 1)
+        return cls(high, rest.astype(dtype))
+
+    def weights(self, scores: np.ndarray) -> np.ndarray:
+        """(…, r) → (…, r)"""
+        return np.asarray(np.exp(scores - self.high) * self.rest)
 
 
-def weights(
-    part: Part, span: Span, columns: np.ndarray, lse: np.ndarray, out: np.ndarray
+def exponentials(
+    part: Part, span: Span, columns: np.ndarray, lse: LogSum, out: np.ndarray
 ) -> np.ndarray:
-    """(keys, r), the weights of a tile, where the log of each row's sum is known."""
+    """(keys, r), exp(score − high) of a tile: its weights, once they are multiplied by the rest."""
     scores, seen = part.scores(span, columns, out)
-    scores -= lse
+    scores -= lse.high
     np.exp(scores, out=scores)
     if seen is not None:
         np.copyto(scores, 0, where=~seen)  # of a row of NaN too
@@ -198,13 +220,15 @@ def pooled_weights(window: Window, part_and_lse: tuple[Part, np.ndarray]) -> tup
     part, lse = part_and_lse
     sums = getattr(np, window.sums)
     with np.errstate(all="ignore"):
-        columns, out, lse = part.columns(), part.room(), or_0(lse, part.q.dtype)
+        columns, out = part.columns(), part.room()
+        known = LogSum.of(lse, part.q.dtype)
         cells = -(-(part.first + len(part.K) - window.key) // window.key_cell)
         pooled = np.zeros((max(cells, 0), len(part.q)), part.q.dtype)
         for span in part.tiles():
-            tile = weights(part, span, columns, lse, out)
+            tile = exponentials(part, span, columns, known, out)
             at, found = over_keys(sums, tile, span[0] - window.key, window.key_cell)
             sums(pooled[at], found, out=pooled[at])
+        pooled *= known.rest
         first = int(part.queries[0]) - window.query
         return over_queries(sums, pooled, first, window.query_cell)
 
@@ -213,9 +237,11 @@ def chosen_weights(part_and_lse: tuple[Part, np.ndarray]) -> np.ndarray:
     """(r, m), the weights of any queries."""
     part, lse = part_and_lse
     with np.errstate(all="ignore"):
-        columns, out, lse = part.columns(), part.room(), or_0(lse, part.q.dtype)
+        columns, out = part.columns(), part.room()
+        known = LogSum.of(lse, part.q.dtype)
         found = np.empty((len(part.q), len(part.K)), part.q.dtype)
         for begin, end in part.tiles():
-            tile = weights(part, (begin, end), columns, lse, out)
+            tile = exponentials(part, (begin, end), columns, known, out)
+            tile *= known.rest
             found[:, begin - part.first : end - part.first] = tile.T
         return found

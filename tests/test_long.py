@@ -144,6 +144,28 @@ def test_float32_is_within_what_float32_explains(name, small):
     holds(found, *full(Q, K, V, SEE[name]), 9, 3e-6)
 
 
+def test_float32_weights_of_large_scores_have_as_many_digits_as_of_small_ones(small):
+    rng = np.random.default_rng(0)
+    Q = rng.integers(280, 300, (90, 1)).astype("f4")
+    K = rng.integers(16, 31, (100, 1)).astype("f4") / 16  # all scores are exact
+    weights, _ = full(Q, K, K, scale=1.0)
+    found = everything(Q, K, K, scale=1.0, pool=9)
+    assert found.lse.min() > 500 and found.lse.max() < 600
+    rows, strongest = found.rows(range(90)), np.sort(weights, axis=1)[:, ::-1][:, :8]
+    assert rows.dtype == found.first.dtype == "f4"
+    near = partial(np.testing.assert_allclose, rtol=2e-6, atol=1e-30)
+    for one in (rows, found.window(cells=100).values):
+        near(one.sum(axis=1, dtype=float), 1, rtol=1e-6)
+        near(one, weights.astype(float))
+    near(found.window(cells=9).values, pooled(weights, edges(90, 9), edges(100, 9), "mean"))
+    near(found.mean_map, pooled(weights, edges(90, 9), edges(100, 9), "mean"))
+    near(found.largest_map, pooled(weights, edges(90, 9), edges(100, 9), "largest"))
+    near(found.first, weights[:, 0].astype(float))
+    near(found.largest, strongest[:, 0].astype(float))
+    near(found.strongest_weights, strongest[:, : found.strongest.shape[1]].astype(float))
+    near(found.profile.sum(), 1, rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", [name for name in MASKS if name != "none"])
 @given(first=st.integers(0, N_Q - 1), more=st.integers(0, 12))
 def test_a_mask_knows_what_a_block_sees(name, first, more):
