@@ -123,7 +123,8 @@ def share_out(
     Several calls of ``work`` run at the same time, with BLAS on one thread: on threads, each in a
     copy of the caller's context (``np.errstate``), or wherever an ``executor`` has them run, with
     ``ahead`` items in its hands at most. The first error ends the loop: items that have not begun
-    are left out, and it is raised here; with ``named`` as a sentence that says which item it was.
+    are left out, and it is raised here; with ``named`` as a sentence that says which item it was,
+    but for a MemoryError, which no item is to blame for.
 
     ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
 
@@ -132,10 +133,10 @@ def share_out(
     watch = _Watch(len(items), progress, cancelled)
 
     def failed(item: S, error: BaseException) -> BaseException:
-        if named is None or not isinstance(error, Exception):
+        if named is None or not isinstance(error, Exception) or isinstance(error, MemoryError):
             return error
-        said = str(error).partition("\n")[0].rstrip(".")
-        told = RuntimeError(f"{named(item)} failed: {type(error).__name__}, {said}.")
+        said = ", ".join(filter(None, [type(error).__name__, _first_line(error)]))
+        told = RuntimeError(f"{named(item)} failed: {said}.")
         told.__cause__ = error
         return told
 
@@ -145,6 +146,10 @@ def share_out(
             _by_threads(work, items, take, watch, failed, threads)
         else:
             _by_executor(work, items, take, watch, failed, executor, ahead or _ahead(executor))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
 
 
 class _Watch:

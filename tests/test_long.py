@@ -465,6 +465,29 @@ def test_a_failed_block_ends_the_run_on_threads_too():
     assert gone.asked == 3
 
 
+@pytest.mark.parametrize("executor", [None, AtOnce()])
+@pytest.mark.parametrize(
+    ("error", "raised", "message"),
+    [
+        (MemoryError("Unable to allocate it."), MemoryError, "Unable to allocate it."),
+        (MemoryError(), MemoryError, ""),
+        (KeyError(), RuntimeError, "the block of queries 22 to 44 failed: KeyError."),
+        (OSError("no\nmore"), RuntimeError, "the block of queries 22 to 44 failed: OSError, no."),
+    ],
+)
+def test_memory_that_is_not_there_is_told_as_such_and_no_comma_before_nothing(
+    error, raised, message, executor
+):
+    def mask(b, h, q, k):
+        if q.max() > 25:
+            raise error
+        return q >= k
+
+    with pytest.raises(raised) as failed:
+        long_attention(*draw()[:2], mask_mod=mask, block=26, executor=executor)
+    assert type(failed.value) is raised and str(failed.value) == message
+
+
 def test_a_function_that_fails_at_once_says_so_itself():
     with pytest.raises(ValueError, match="^mask_mod asks whether an array is true"):
         long_attention(*draw(), mask_mod=lambda b, h, q, k: bool((k <= q) and np.ones((2, 2))))
