@@ -167,7 +167,7 @@ class Gathered:
     """Room for all results, and blocks put into their places."""
 
     def __init__(self, asked: Asked, source: Source, edges: Sequence[np.ndarray]) -> None:
-        self.source, self.edges = source, edges
+        self.source, self.edges, self.next = source, edges, 0
         *lead, n_q, n_k = source.shape
         dtype = source.dtype
         wide = np.result_type(dtype, np.float64)
@@ -176,7 +176,7 @@ class Gathered:
             "hidden_rows": np.empty((*lead, n_q), bool),
         }
         self.summed: Found = {}  # what several blocks add to
-        self.pieces: dict[tuple[str, int], tuple[Where, Any, np.ndarray]] = {}
+        self.waiting: dict[int, list[tuple[str, Where, Any, np.ndarray]]] = {}  # by block
         for name in asked.results:
             if name == "output":
                 assert source.V is not None
@@ -192,26 +192,29 @@ class Gathered:
                 self.rows[name] = np.empty((*lead, n_q), dtype)
 
     def take(self, number: int, at: Where, part: Part, found: Found) -> None:
-        """Rows have their places; what is summed waits, to be summed in one order."""
+        """Rows have their places; what is summed waits for the blocks before, so that the sums are
+        the same each time."""
         if "strongest" in found:
             found["strongest"], found["strongest_weights"] = found["strongest"]
+        sums = self.waiting[number] = []
         for name, some in found.items():
             if name in self.rows:
                 self.rows[name][at][part.queries[0] : part.queries[-1] + 1] = some
             elif name in MAPS:
-                self.pieces[name, number] = at, some[:2], some[2]
+                sums.append((name, at, some[:2], some[2]))
             else:
-                self.pieces[name, number] = at, *some
+                behind, some = some
+                none = self.source.shape[-1] - 1  # the place of the distance 0
+                sums.append((name, at, slice(behind.start + none, behind.stop + none), some))
+        while self.next in self.waiting:
+            for name, at, place, some in self.waiting.pop(self.next):
+                room = self.summed[name][at][place]
+                MAPS.get(name, np.add)(room, some, out=room)
+            self.next += 1
 
     def whole(self) -> Found:
         """All results, by the names of the record's fields."""
-        n_k, n_q = self.source.shape[-1], self.source.shape[-2]
-        for name, number in sorted(self.pieces):
-            at, place, some = self.pieces.pop((name, number))
-            if name == "profile":
-                place = slice(place.start + n_k - 1, place.stop + n_k - 1)
-            room = self.summed[name][at][place]
-            MAPS.get(name, np.add)(room, some, out=room)
+        n_q = self.source.shape[-2]
         if "mean_map" in self.summed:
             self.summed["mean_map"] /= np.diff(self.edges[0])[:, None].astype(self.source.dtype)
         if "profile" in self.summed:

@@ -357,6 +357,11 @@ KEPT = {
 }
 
 
+def test_no_rows_at_all_may_be_asked_for():
+    found = KEPT["causal"].rows([])
+    assert found.shape == (0, N_K) and found.dtype == float
+
+
 def test_what_is_not_there_is_refused_by_a_sentence():
     found = KEPT["causal"]
     for call, message in (
@@ -465,7 +470,7 @@ def test_a_failed_block_ends_the_run_on_threads_too():
     assert gone.asked == 3
 
 
-@pytest.mark.parametrize("executor", [None, AtOnce()])
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
 @pytest.mark.parametrize(
     ("error", "raised", "message"),
     [
@@ -547,6 +552,20 @@ def test_memory_does_not_grow_with_the_map():
     finally:
         tracemalloc.stop()
     assert peak < 40 * 2**20  # a map of 6,000 tokens has 144 MB
+
+
+@pytest.mark.parametrize("name", ["profile", "largest_map"])
+def test_what_blocks_add_to_waits_for_the_ones_before_alone(name):
+    peaks = []
+    for n_q in (64, 16 * 64):
+        Q, K = draw(n_q, 20_000, 2, dtype="f4")[:2]
+        tracemalloc.start()
+        try:
+            long_attention(Q, K, results=[name], block=32)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 2 * 2**20  # 30 blocks more, of 160 kB each
 
 
 def test_lists_and_half_precision_come_as_elsewhere():
