@@ -111,6 +111,8 @@ class LongAttention:
         """
         chosen = as_numbers("queries", queries, "numbers of queries are wanted")
         n_q = self.shape[-2]
+        if not chosen.size:
+            chosen = chosen.astype(int)  # an empty list is one of floats
         if chosen.dtype.kind not in "iu" or chosen.ndim > 1:
             raise TypeError(f"queries is {shown(queries)}; numbers of queries are wanted.")
         chosen = np.atleast_1d(chosen)

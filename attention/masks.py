@@ -93,9 +93,7 @@ def padding(real: ArrayLike) -> np.ndarray:
     array([[1, 0],
            [1, 0]])
     """
-    tokens = with_axes("real", real, 1, "(…, n_k)")
-    truth = as_numbers("real", tokens, "booleans are wanted, True for a real token").astype(bool)
-    return truth[..., None, :]
+    return truth_of_tokens(real)[..., None, :]
 
 
 def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
@@ -108,7 +106,24 @@ def real_tokens(lengths: ArrayLike, n_k: int) -> np.ndarray:
            [1, 1, 1]])
     """
     known = as_numbers("lengths", lengths, "numbers of tokens are wanted")
+    check_lengths(lengths, known)
     return np.arange(check_count("n_k", n_k, 0)) < known[..., None]
+
+
+def truth_of_tokens(real: ArrayLike) -> np.ndarray:
+    """(…, n_k) booleans, also where they came as 0 and 1."""
+    tokens = with_axes("real", real, 1, "(…, n_k)")
+    wanted = "booleans are wanted, True for a real token"
+    numbers = as_numbers("real", tokens, wanted)
+    if not ((numbers == 0) | (numbers == 1)).all():
+        raise ValueError(f"real is {shown(real)}; {wanted}.")
+    return numbers.astype(bool)
+
+
+def check_lengths(given: ArrayLike, known: np.ndarray) -> None:
+    """Refuse a sequence of fewer than no tokens."""
+    if not (known >= 0).all():
+        raise ValueError(f"lengths is {shown(given)}; numbers of tokens from 0 are wanted.")
 
 
 def lengthened(mask: ArrayLike, n_k: int) -> np.ndarray:

@@ -8,7 +8,8 @@ computed and what is in sight is not asked about.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,15 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import check_count, with_axes
+from attention.arrays import check_count
 from attention.biases import alibi_slopes, buckets_of, check_buckets, check_table
 from attention.conversion import as_numbers, kept, shown
+from attention.masks import check_lengths, truth_of_tokens
 
 Span = tuple[int, int]  # keys from the first to before the second
 Bias = Callable[[Any, Any, Any, Any], np.ndarray]  # (b, h, q, k) → what is added to the scores
 
 
-class Allowed:
+class Allowed(ABC):
     """Who may look at whom, as a function of the place. Join two of them by ``&``.
 
     >>> (causal() & padding([True, False])).seen(0, 0, np.arange(2)[:, None], np.arange(2))
@@ -231,9 +233,8 @@ def prefix(length: int, past: ArrayLike = 0) -> Allowed:
 
 def padding(real: ArrayLike) -> Allowed:
     """The padding mask of keys: (n_k,) or (items, n_k) booleans, True for a real token."""
-    tokens = with_axes("real", real, 1, "(…, n_k)")
-    truth = as_numbers("real", tokens, "booleans are wanted, True for a real token").astype(bool)
-    return _Keys(kept(truth.reshape(-1, truth.shape[-1])))
+    truth = truth_of_tokens(real)
+    return _Keys(kept(truth.reshape(math.prod(truth.shape[:-1]), truth.shape[-1])))
 
 
 def real_tokens(lengths: ArrayLike) -> Allowed:
@@ -243,7 +244,9 @@ def real_tokens(lengths: ArrayLike) -> Allowed:
     array([[1, 0],
            [1, 0]])
     """
-    return _Lengths(_numbers("lengths", lengths, "numbers of tokens are wanted"))
+    known = _numbers("lengths", lengths, "numbers of tokens are wanted")
+    check_lengths(lengths, known)
+    return _Lengths(known)
 
 
 def documents(ids: ArrayLike, key_ids: ArrayLike | None = None) -> Allowed:

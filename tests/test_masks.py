@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from attention import alibi, causal, causal_lower_right, padding, real_tokens, sliding_window
+from attention import (
+    alibi,
+    causal,
+    causal_lower_right,
+    padding,
+    places,
+    real_tokens,
+    sliding_window,
+)
 from attention.masks import MASKS, everything
 
 SIZES = [(4, 4), (2, 5), (5, 2), (1, 3), (3, 1), (0, 3), (3, 0)]
@@ -53,6 +61,24 @@ def test_the_four_token_look_ahead_mask_is_the_printed_one():
         [0, 0, 0, -np.inf],
         [0, 0, 0, 0],
     ]
+
+
+@pytest.mark.parametrize("padding", [padding, places.padding])
+@pytest.mark.parametrize("real", [[3, 5], [0.5, 1.0], [float("nan")]])
+def test_padding_of_other_numbers_than_0_and_1_is_refused(padding, real):
+    with pytest.raises(ValueError, match="real is .*; booleans are wanted, True for a real token."):
+        padding(real)
+
+
+@pytest.mark.parametrize("tokens", [lambda lengths: real_tokens(lengths, 3), places.real_tokens])
+def test_fewer_than_no_tokens_are_refused(tokens):
+    with pytest.raises(ValueError, match=r"lengths is \[1, -1\]; numbers of tokens from 0"):
+        tokens([1, -1])
+
+
+def test_no_tokens_at_all_may_be_padded():
+    assert padding([]).shape == (1, 0)
+    assert places.padding([]).fitted((1, 0)).spans(0, 0, 0, 0) == ((0, 0), (0, 0))
 
 
 @pytest.mark.parametrize(
