@@ -59,6 +59,7 @@ DARK: dict[str, Any] = {
     "paper": "#0f1218",
     "grid": "#343945",
 }
+FAINTEST = 1e-6  # of the highest: what logarithmic colours reach down to
 PALETTES = {"light": LIGHT, "dark": DARK}
 
 

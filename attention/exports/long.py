@@ -31,10 +31,10 @@ def to_npz(record: LongAttention, inputs: LongInputs, s: LongContext) -> bytes:
     return file.getvalue()
 
 
-def code(s: LongContext, inputs: LongInputs, query: int) -> str:
+def code(s: LongContext, inputs: LongInputs) -> str:
     """Python that computes what is seen; of what was brought, its arrays are the reader's own."""
     masks = {"causal": "places.causal()", "lower_right": "places.causal_lower_right()"}
-    masks |= {"window": f"places.window({s.seen})", "none": "None", "own": "allowed"}
+    masks |= {"window": f"places.window({s.seen})", "own": "allowed"}
     lines = ["import attention", "from attention import places"]
     if s.pattern:
         lines += ["from attention.patterns import made", ""]
@@ -42,17 +42,30 @@ def code(s: LongContext, inputs: LongInputs, query: int) -> str:
         if s.rotary:
             lines += ["rotary = attention.Rotary()", "Q, K = rotary.rotate(Q), rotary.rotate(K)"]
     else:
-        lines += ["", f"# Q, K: {inputs.source}"]
-        lines += ["# allowed: (n_q, n_k), True = may look"] * (s.mask == "own")
+        lines += ["", f"# Q, K: (heads, tokens, columns), {inputs.source}"]
+    options = {"allowed": masks.get(s.mask)}
+    if s.mask == "own":
+        options["allowed"] = None if inputs.allowed is None else "allowed"
+        options["bias"] = None if inputs.bias is None else "bias"
+        for name in ("allowed", "bias"):
+            if options[name]:
+                lines.append(f"# {name}: as captured, (heads, queries, keys) or fewer axes")
+    options |= {name: repr(getattr(inputs, name)) for name in ("scale", "softcap")}
+    if inputs.sinks is not None:
+        options["sinks"] = repr(inputs.sinks.tolist())
+    given = "".join(f", {name}={how}" for name, how in options.items() if how not in (None, "None"))
     results = ", ".join(f'"{name}"' for name in (f"{s.of}_map", *s.also))
-    scale = "" if inputs.scale is None else f", scale={inputs.scale!r}"
-    top, left = min(inputs.n_q, 512), min(inputs.n_k, 512)
+    top, bottom, left, right = s.window or (0, inputs.n_q, 0, inputs.n_k)
+    of = f', of="{s.of}"' * (s.of != "mean") + f", head={s.head}" * (inputs.heads > 1)
+    head = f", head={s.head}" * (inputs.heads > 1)
     lines += [
         "found = attention.long_attention(",
-        f"    Q, K, allowed={masks[s.mask]}{scale}, results=[{results}]",
+        f"    Q, K{given},",
+        f"    results=[{results}],",
         ")",
         "print(found)",
-        f"found.rows([{query}])  # exact weights of one query",
-        f"found.window((0, {top}), (0, {left}))  # and of a part, in at most 512 × 512 cells",
+        f"row = found.rows([{s.query}]{head})  # exact weights of one query",
+        "# what the map shows, in at most 512 × 512 cells",
+        f"part = found.window(({top}, {bottom}), ({left}, {right}){of})",
     ]
     return "\n".join(lines) + "\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.colours import FAINTEST
 from attention.figures.charts import axis, chart_layout, chart_pane
 from attention.figures.shades import SHARE, shades
 from attention.figures.theme import LINES
@@ -16,7 +17,6 @@ from attention.long import Cells, LongAttention
 from attention.numbers import number
 from attention.places import Allowed
 
-FAINTEST = 1e-6  # of the largest: what logarithmic colours reach down to
 MOST_WORDS = 512  # queries or keys whose words are sent along
 Ticks = list[tuple[float, str]]  # places from 0 to 1, and what stands there
 
@@ -184,8 +184,8 @@ def row_pane(
     )
 
 
-def panes_along(record: LongAttention, head: int) -> list[dict]:
-    """What was asked for of every query, each as a chart."""
+def panes_along(record: LongAttention, head: int, past: int = 0) -> list[dict]:
+    """What was asked for of every query, as charts; the first query stands at key ``past``."""
     panes = []
     keys = record.shape[-1]
     if record.entropy is not None:
@@ -206,7 +206,7 @@ def panes_along(record: LongAttention, head: int) -> list[dict]:
                 along_pane(name, title, f"{said}; {mean} in the mean.", values, head, "share")
             )
     if record.profile is not None:
-        panes.append(profile_pane(record.distances, record.profile, head))
+        panes.append(profile_pane(record.distances + past, record.profile, head))
     return panes
 
 
@@ -248,6 +248,8 @@ def profile_pane(distances: np.ndarray, profile: np.ndarray, shown: int) -> dict
         "What a query gives to the key that stands so far before it, in the mean of all queries."
         f" At distance 0 it is {number(weights[shown, 0], 4)}."
     )
+    if ahead := float(profile[shown, ~behind].sum(dtype=np.float64)):
+        said += f" Keys ahead of it get {number(ahead, 4)} together, and are not drawn."
     lines = [
         _line(1 + places, means[head], f"head {head}", 3, 0.35)
         for head in range(len(means))

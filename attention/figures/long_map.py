@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attention.colours import LIGHT
+from attention.colours import FAINTEST, LIGHT
 from attention.figures.heatmap import escape
 from attention.figures.theme import layout
 from attention.long import LongAttention
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from attention.figures.paper_sheet import PaperFigure
 
-FAINTEST = 1e-6  # of the highest: what the colours reach down to
 SIDE, BAR = 640, 90  # px: the cells; the bar with its labels
 
 

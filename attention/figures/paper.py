@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from attention.colours import around_zero
+from attention.colours import FAINTEST, around_zero
 from attention.conversion import shown
 from attention.figures.heatmap import unpack
 from attention.figures.long_map import long_paper_figure
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
 
 OnPanel = Callable[[int, int], object]  # is told of each panel that is drawn: its number, of all
-FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
 def paper_figure(

@@ -11,36 +11,35 @@ import streamlit as st
 
 from attention.exports import long as exports
 from attention.figures import long_cells
-from attention.limits import MAX_LONG_TOKENS, BadInput
+from attention.limits import MAX_LONG_TOKENS
 from attention.numbers import number
 from attention.pages import board, long_source, parts, state, zoom
-from attention.pages.long_source import changed, control
-from attention.session.long_context import ALSO, MASKS, SHOWN, fitted, moved
-from attention.session.long_inputs import LongInputs, computed_part
+from attention.pages.long_source import WORK, changed, control
+from attention.session.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
+from attention.session.long_inputs import LongInputs, computed_part, settled
 from attention.session.long_run import Job
 from attention.session.long_work import AT_ONCE, BEYOND, LongWork, Look
 from attention.session.settings import Settings
 
-WORK = "long_work"  # what was computed, and of what
 TOP = 8  # of the strongest keys
 OFTEN = 0.5  # seconds between two looks at how far it is
 
 
-def the_controls(inputs: LongInputs) -> None:
+def the_controls(inputs: LongInputs, c: LongContext) -> None:
     """Who sees whom, and what is shown of it."""
     st.html("<h2 class='rail'>Attention</h2>")
-    has_own = inputs.is_captured or s.long.mask == "own"
-    masks = [name for name in MASKS if name != "own" or has_own]
+    masks = [name for name in MASKS if name != "own" or inputs.is_captured]
     control(
         s,
         st.selectbox,
         "Mask",
         "mask",
+        value=c.mask,
         options=masks,
         format_func=MASKS.__getitem__,
         help="Which keys a query may look at.",
     )
-    if s.long.mask == "window":
+    if c.mask == "window":
         control(
             s,
             st.number_input,
@@ -57,7 +56,8 @@ def the_controls(inputs: LongInputs) -> None:
             st.selectbox,
             "Head",
             "head",
-            options=list(range(max(inputs.heads, s.long.head + 1))),
+            value=c.head,
+            options=list(range(inputs.heads)),
             help="Counted from 0.",
         )
     st.html("<h2 class='rail'>View</h2>")
@@ -90,10 +90,9 @@ def the_controls(inputs: LongInputs) -> None:
     )
 
 
-def the_work(inputs: LongInputs) -> LongWork:
+def the_work(inputs: LongInputs, c: LongContext) -> LongWork:
     """What was computed of these inputs so far; anew where something else is asked for."""
-    c = s.long
-    part = computed_part(inputs, min(c.head, inputs.heads - 1))
+    part = computed_part(inputs, c.head)
     alone = c.head if part is not inputs else -1
     key = alone, c.mask, c.seen if c.mask == "window" else 0, c.of, c.also
     kept: tuple[Any, ...] = state.page_value(WORK, (None, None, None))
@@ -133,7 +132,8 @@ def the_state(work: LongWork, look: Look) -> None:
     if job and job.problem:
         parts.message_box("refused", state.capital(job.problem))
     elif job and not job.is_over:
-        the_progress(job)
+        what = "All queries" if job is work.whole else "This window"
+        the_progress(job, f"A first look. {what}" if look.sampled else f"Exact here. {what}")
     elif work.record is not None and not look.sampled:
         parts.note("Exact: every query of these cells was computed.")
     else:
@@ -152,14 +152,14 @@ def the_state(work: LongWork, look: Look) -> None:
 
 
 @st.fragment(run_every=OFTEN)
-def the_progress(job: Job) -> None:
+def the_progress(job: Job, what: str) -> None:
     """A bar with the time left, and a way to end it; the page is drawn anew when it is over."""
     if job.is_over:
         st.rerun()
-    said = "A first look; waits for what others compute on this server."
-    if not job.is_waiting:
-        rest = f", about {in_time(job.left)} left" if job.left is not None else ""
-        said = f"A first look; all queries: {job.share:.0%}{rest}"
+    rest = f", about {in_time(job.left)} left" if job.left is not None else ""
+    said = f"{what}: {job.share:.0%}{rest}"
+    if job.is_waiting:
+        said = f"{what}: waiting for what others compute on this server"
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.progress(job.share, said)
     with right:
@@ -169,34 +169,28 @@ def the_progress(job: Job) -> None:
 # ---- what is seen --------------------------------------------------------------------------------
 
 
-def the_map(work: LongWork, inputs: LongInputs, head: int) -> None:
-    look = work.look(fitted(s.long.window, inputs.n_q, inputs.n_k), head)
+def the_map(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> None:
+    look = work.look(fitted(c.window, inputs.n_q, inputs.n_k), head)
     the_state(work, look)
     drawn = long_cells.long_map(
         look.cells,
         (inputs.n_q, inputs.n_k),
-        hidden=long_cells.hidden_cells(look.cells, work.inputs.mask(s.long, head), inputs.n_k),
-        of=s.long.of,
-        logarithmic=s.long.logarithmic,
+        hidden=long_cells.hidden_cells(look.cells, work.inputs.mask(c, head), inputs.n_k),
+        of=c.of,
+        logarithmic=c.logarithmic,
         words=(inputs.query_words, inputs.key_words),
     )
     about = f" (one query of {look.sampled:,})" if look.sampled else ""
-    zoom.show("long_map", drawn, query_of(inputs), looked, about)
+    zoom.show("long_map", drawn, c.query, looked, about)
 
 
-def query_of(inputs: LongInputs) -> int:
-    """Whose row is shown; the last where none was chosen."""
-    return s.long.query if 0 <= s.long.query < inputs.n_q else inputs.n_q - 1
-
-
-def the_query(work: LongWork, inputs: LongInputs, head: int) -> None:
+def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> None:
     """The exact row of one query, and its strongest keys."""
-    query = query_of(inputs)
     state.setting_control(
         st.number_input,
         "Query",
         "long_query",
-        query,
+        c.query,
         lambda s, value: changed(query=int(value))(s),
         min_value=0,
         max_value=inputs.n_q - 1,
@@ -204,10 +198,10 @@ def the_query(work: LongWork, inputs: LongInputs, head: int) -> None:
         help="Counted from 0. Its row is exact, however coarse the map is.",
         width=170,
     )
-    weights = work.weights(query, head)
-    _, _, left, right = fitted(s.long.window, inputs.n_q, inputs.n_k)
+    weights = work.weights(c.query, head)
+    _, _, left, right = fitted(c.window, inputs.n_q, inputs.n_k)
     words = inputs.query_words, inputs.key_words
-    board.show("long_row", [long_cells.row_pane(weights[left:right], left, query, words)])
+    board.show("long_row", [long_cells.row_pane(weights[left:right], left, c.query, words)])
     best = np.argsort(-weights, kind="stable")[:TOP]
     said = []
     for key in best[weights[best] > 0]:
@@ -216,48 +210,51 @@ def the_query(work: LongWork, inputs: LongInputs, head: int) -> None:
     parts.note(f"Strongest of all keys: {' · '.join(said)}." if said else "It sees no key.")
 
 
-def the_lines(work: LongWork, head: int) -> None:
+def the_lines(work: LongWork, c: LongContext, head: int) -> None:
     """Figures of every query, once they are there."""
-    if work.record is not None and (panes := long_cells.panes_along(work.record, head)):
+    past = 0 if c.mask in ("causal", "window") else work.inputs.n_k - work.inputs.n_q
+    if work.record is not None and (panes := long_cells.panes_along(work.record, head, past)):
         board.show("long_lines", panes)
 
 
-def the_take_away(work: LongWork, inputs: LongInputs) -> None:
+def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
     if work.record is None:
         return
     with st.expander("Take it away"):
         st.download_button(
             "Numbers (.npz)",
-            partial(exports.to_npz, work.record, inputs, s.long),
+            partial(exports.to_npz, work.record, work.inputs, c),
             "long_attention.npz",
             "application/octet-stream",
             on_click="ignore",
             key="long_npz",
-            help="The map with its edges, and every figure along the queries; all heads.",
+            help="The map with its edges, and every figure along the queries, of all heads that"
+            " were computed.",
         )
         parts.note("The same in Python:")
-        st.code(exports.code(s.long, inputs, query_of(inputs)), language="python")
+        st.code(exports.code(c, inputs), language="python")
 
 
 def the_page() -> None:
     with st.sidebar:
         long_source.show(s)
         inputs = long_source.the_inputs(s)
-        the_controls(inputs)
+        c = settled(s.long, inputs)
+        the_controls(inputs, c)
     heads = f", {inputs.heads} heads" if inputs.heads > 1 else ""
     parts.note(
         f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys{heads},"
         f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights a head."
     )
-    work = the_work(inputs)
-    head = min(s.long.head, work.inputs.heads - 1)
+    work = the_work(inputs, c)
+    head = min(c.head, work.inputs.heads - 1)  # among those that are computed together
     left, right = st.columns([5, 4], gap="large")
     with left:
-        the_map(work, inputs, head)
+        the_map(work, inputs, c, head)
     with right:
-        the_query(work, inputs, head)
-    the_lines(work, head)
-    the_take_away(work, inputs)
+        the_query(work, inputs, c, head)
+    the_lines(work, c, head)
+    the_take_away(work, inputs, c)
 
 
 s: Settings = state.begin()
@@ -268,7 +265,7 @@ parts.opening(
 parts.sentences(*state.sentences())
 try:
     the_page()
-except BadInput as problem:
+except ValueError as problem:  # of the inputs, or of what is made of them
     parts.message_box("refused", state.capital(str(problem)))
 parts.address()
 state.end()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -23,16 +23,18 @@ from attention.session.long_inputs import (
     LongInputs,
     captured_inputs,
     guessed_names,
+    hold,
+    items_of,
     made_inputs,
     read_inputs,
 )
-from attention.session.long_work import hold
 from attention.session.settings import Settings
 
 OPENED = "model_opened"  # what is open on Real model
 BROUGHT = "long_brought"  # the inputs that a person brought
 ARRAYS = "long_arrays"  # a file whose arrays wait for their names
 MADE = "long_made"  # what was made last, and by what settings
+WORK = "long_work"  # what was computed, and of what
 TURN = "long_upload"  # counts the files, each of which has an uploader of its own
 BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
 LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
@@ -42,18 +44,27 @@ NOT_HERE = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Waiting:
+    """A file whose arrays are to be named."""
+
+    name: str
+    arrays: dict[str, ArrayEntry]
+    size: int  # bytes
+
+
 def changed(**fields: Any) -> state.Change:
     """A change of what this page is set to."""
     return lambda s: replace(s, long=replace(s.long, **fields))
 
 
 def control(s: Settings, widget: state.Widget, label: str, name: str, **options: Any) -> None:
-    """The control of one setting of this page."""
+    """The control of one setting of this page; ``value``: what of it these inputs have."""
     state.setting_control(
         widget,
         label,
         f"long_{name}",
-        getattr(s.long, name),
+        options.pop("value", getattr(s.long, name)),
         lambda s, value: changed(**{name: value})(s),
         **options,
     )
@@ -84,22 +95,35 @@ def the_inputs(s: Settings) -> LongInputs:
     key = c.pattern, c.tokens, c.seed, c.rotary
     kept = state.page_value(MADE, (None, None))
     if kept[0] != key:
-        state.set_page_value(MADE, (None, None))  # the one before is let go of first
+        kept = None
+        let_go()
         kept = key, hold(made_inputs(c))
         state.set_page_value(MADE, kept)
     made: LongInputs = kept[1]
     return made
 
 
+def let_go() -> None:
+    """Of what was made, and of what is being computed."""
+    work = state.page_value(WORK, (None, None, None))[1]
+    if work is not None:
+        work.cancel()
+    state.set_page_value(WORK, (None, None, None))
+    state.set_page_value(MADE, (None, None))
+
+
 # ---- a pattern -----------------------------------------------------------------------------------
 
 
 def _pattern(s: Settings) -> None:
-    control(
-        s,
+    state.setting_control(
         st.selectbox,
         "Pattern",
-        "pattern",
+        "long_pattern",
+        s.long.pattern,
+        lambda s, name: changed(
+            pattern=name, mask="causal" if s.long.mask == "own" else s.long.mask
+        )(s),
         options=list(PATTERNS) if s.long.pattern else ["", *PATTERNS],
         format_func=lambda name: PATTERNS[name].label if name else "what was brought",
         help="How queries and keys are made.",
@@ -145,10 +169,11 @@ def _file(s: Settings) -> None:
         help=".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
         f" {MAX_LONG_TOKENS:,} tokens.",
     )
-    name, arrays = state.page_value(ARRAYS, ("", {}))
-    if not arrays:
+    waiting: Waiting | None = state.page_value(ARRAYS, None)
+    if waiting is None:
         return
-    st.caption(f"Which arrays of {plain(name)} are these?")
+    st.caption(f"Which arrays of {plain(waiting.name)} are these?")
+    arrays = waiting.arrays
     labels = {each: f"{each} {entry.shape}" for each, entry in arrays.items()}
     for letter, label in LETTERS.items():
         state.page_control(
@@ -159,6 +184,17 @@ def _file(s: Settings) -> None:
             options=list(labels),
             format_func=labels.__getitem__,
             help="By its name in the file; values may be left out.",
+        )
+    if (items := items_of(arrays.values())) > 1:
+        state.page_control(
+            st.number_input,
+            "Item",
+            "long_item",
+            1,
+            min_value=1,
+            max_value=items,
+            step=1,
+            help="Of the first of four axes, counted from 1.",
         )
     state.button("Use these", "long_use", _use, type="primary")
 
@@ -179,7 +215,14 @@ def _take(key: str) -> None:
 
 def _read(filename: str, name: str, content: bytes) -> None:
     if _is_capture(content):
-        _bring(captured(opened(content, name), 0))
+        taken = opened(content, name)
+        _bring(captured_inputs(taken, taken.calls[0], 0))
+        items = len(taken.calls[0].Q)
+        if len(taken.calls) > 1 or items > 1:
+            state.remark(
+                f"{name} holds {len(taken.calls)} calls and {items} items; here is the first of"
+                " both. Open it on Real model, then choose another here under “a captured model”."
+            )
         return
     arrays = entries(filename, content, BOUNDS)
     if len(arrays) < 2:
@@ -187,10 +230,11 @@ def _read(filename: str, name: str, content: bytes) -> None:
             f"{name} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
         )
     names = guessed_names(arrays)
-    if names.keys() >= {"Q", "K"}:
+    if names and items_of(arrays[each] for each in names.values()) == 1:
         _bring(read_inputs(arrays, names, name))
         return
-    state.set_page_value(ARRAYS, (name, arrays))
+    state.set_page_value(ARRAYS, hold(Waiting(name, arrays, len(content))))
+    state.set_page_value("long_item", 1)
     for letter in LETTERS:
         state.set_page_value(f"long_name_{letter}", names.get(letter))
 
@@ -204,23 +248,25 @@ def _is_capture(content: bytes) -> bool:
 
 
 def _use() -> None:
-    waiting: tuple[str, dict[str, ArrayEntry]] = state.page_value(ARRAYS, ("", {}))
+    waiting: Waiting | None = state.page_value(ARRAYS, None)
+    if waiting is None:
+        return
     asked = {letter: state.page_value(f"long_name_{letter}", None) for letter in LETTERS}
-    names = {letter: name for letter, name in asked.items() if name in waiting[1]}
+    names = {letter: name for letter, name in asked.items() if name in waiting.arrays}
+    item = int(state.page_value("long_item", 1)) - 1
     try:
         if not names.keys() >= {"Q", "K"}:
             raise BadInput("choose which arrays are the queries and the keys.")
-        _bring(read_inputs(waiting[1], names, waiting[0]))
+        _bring(read_inputs(waiting.arrays, names, waiting.name, item))
     except BadInput as problem:
         state.refuse(str(problem))
 
 
 def _bring(inputs: LongInputs) -> None:
     """Look at these, under the mask they came with."""
-    state.set_page_value(MADE, (None, None))
-    state.set_page_value(BROUGHT, None)
     state.set_page_value(BROUGHT, hold(inputs))
-    state.set_page_value(ARRAYS, ("", {}))
+    state.set_page_value(ARRAYS, None)
+    let_go()
     if inputs.remark:
         state.remark(inputs.remark)
     mask = "causal" if inputs.n_q == inputs.n_k else "lower_right"
@@ -257,16 +303,24 @@ def _model(s: Settings) -> None:
         format_func=lambda k: taken.calls[k].name,
         help="Counted from 0, as the model does.",
     )
-    state.button("Look at it", "long_look", _look, (taken, place), type="primary")
+    item, items = 0, len(taken.calls[place].Q)
+    if items > 1:
+        item = state.page_control(
+            st.selectbox,
+            "Item",
+            "long_item_of_capture",
+            0,
+            options=list(range(items)),
+            format_func=lambda k: str(k + 1),
+            help="Of the batch, counted from 1.",
+        )
+    asked = taken, place, item
+    state.button("Look at it", "long_look", _look, asked, type="primary")
 
 
-def captured(taken: Taken, place: int) -> LongInputs:
-    return captured_inputs(taken, taken.calls[place], 0)
-
-
-def _look(taken: Taken, place: int) -> None:
+def _look(taken: Taken, place: int, item: int) -> None:
     try:
-        _bring(captured(taken, place))
+        _bring(captured_inputs(taken, taken.calls[place], item))
     except BadInput as problem:
         state.refuse(str(problem))
 

@@ -80,9 +80,12 @@ class LongContext:
         for name in ("rotary", "logarithmic"):
             if type(getattr(self, name)) is not bool:
                 raise BadInput(f"{name} is {shown(getattr(self, name))}; true or false is wanted.")
-        if not isinstance(self.also, tuple) or any(name not in ALSO for name in self.also):
+        some = isinstance(self.also, tuple) and all(
+            isinstance(name, str) and name in ALSO for name in self.also
+        )
+        if not some or len(set(self.also)) < len(self.also):
             raise BadInput(f"also is {shown(self.also)}; some of {', '.join(ALSO)} are wanted.")
-        if self.window and not _is_window(self.window):
+        if self.window != () and not _is_window(self.window):
             raise BadInput(
                 f"window is {shown(self.window)}; four whole numbers are wanted: queries from the"
                 " first to before the last, and keys."

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+import weakref
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from threading import Lock
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from attention import places
-from attention.limits import MAX_LONG_CELLS, MAX_LONG_HEADS, MAX_LONG_TOKENS, BadInput
+from attention.limits import (
+    LIMIT,
+    MAX_LONG_HEADS,
+    MAX_LONG_HELD,
+    MAX_LONG_SIZE,
+    MAX_LONG_TOKENS,
+    BadInput,
+)
 from attention.long import LongAttention, long_attention
 from attention.models.survey import words_of
 from attention.models.taken import Call, Taken
@@ -25,6 +35,7 @@ NAMES = {  # of tensors, as models and people call them
     "K": ("k", "key", "keys", "key_states"),
     "V": ("v", "value", "values", "value_states"),
 }
+AXES = "heads", "tokens", "columns"
 MAX_WIDTH = 1024  # d_k and d_v
 TOGETHER = 2**31  # scores up to which all heads are computed in one run
 
@@ -65,7 +76,8 @@ class LongInputs:
     @property
     def size(self) -> int:
         """Bytes that are held while it is looked at."""
-        return sum(M.nbytes for M in (self.Q, self.K, self.V) if M is not None)
+        arrays = (self.Q, self.K, self.V, self.allowed, self.bias)
+        return sum(M.nbytes for M in arrays if M is not None)
 
     def of_head(self, head: int) -> LongInputs:
         """One head alone."""
@@ -83,6 +95,7 @@ class LongInputs:
             sinks=None if self.sinks is None else self.sinks[one],
             allowed=part(self.allowed, one),
             bias=part(self.bias, one),
+            source=f"{self.source}, head {head} of 0 to {self.heads - 1}",
         )
 
     def run(self, s: LongContext, results: Collection[str], **watch: Any) -> LongAttention:
@@ -101,7 +114,7 @@ class LongInputs:
         )
 
     def of_queries(
-        self, s: LongContext, queries: np.ndarray, results: Collection[str] = ("first",)
+        self, s: LongContext, queries: np.ndarray, results: Collection[str] = ()
     ) -> LongAttention:
         """Some queries, exact: their rows, and windows of them."""
         allowed = self._mask(s)
@@ -113,7 +126,7 @@ class LongInputs:
             np.ascontiguousarray(self.Q[:, queries]),
             self.K,
             allowed=allowed,
-            bias=_rows(self._bias(s), queries),
+            bias=self._bias(s, queries),
             scale=self.scale,
             softcap=self.softcap,
             sinks=self.sinks,
@@ -143,9 +156,23 @@ class LongInputs:
             s.mask, lambda: None
         )()
 
-    def _bias(self, s: LongContext) -> np.ndarray | None:
+    def _bias(self, s: LongContext, queries: np.ndarray | None = None) -> Added | None:
         """Belongs to the mask that was captured with it."""
-        return self.bias if s.mask == "own" else None
+        if s.mask != "own" or self.bias is None:
+            return None
+        return Added(np.broadcast_to(self.bias, (self.heads, self.n_q, self.n_k)), queries)
+
+
+@dataclass(frozen=True, eq=False)
+class Added:
+    """A bias as a function of the place, of some queries: an array of 0 and 1 is no mask here."""
+
+    numbers: np.ndarray  # (h, n_q, n_k)
+    queries: np.ndarray | None
+
+    def __call__(self, b: Any, h: Any, q: Any, k: Any) -> np.ndarray:
+        place = q if self.queries is None else self.queries[q]
+        return np.asarray(self.numbers[h, place, k])
 
 
 def _rows(M: np.ndarray | None, queries: np.ndarray) -> np.ndarray | None:
@@ -173,47 +200,99 @@ def made_inputs(s: LongContext) -> LongInputs:
 
 
 def guessed_names(arrays: Mapping[str, ArrayEntry]) -> dict[str, str]:
-    """Which array of a file is Q, K and V, as far as their names tell.
+    """Which array of a file is Q, K and V, where the names of one layer alone tell.
 
     >>> empty = ArrayEntry.of("", np.zeros((2, 2)))
     >>> guessed_names({"layer.0.k": empty, "layer.0.q": empty, "x": empty})
     {'Q': 'layer.0.q', 'K': 'layer.0.k'}
+    >>> guessed_names({"0.k": empty, "0.q": empty, "1.k": empty, "1.q": empty})
+    {}
     """
-    found = {}
-    for letter, names in NAMES.items():
-        fits = [name for name in arrays if name.lower().rpartition(".")[2] in names]
-        if fits:
-            found[letter] = fits[0]
-    return found
+    layers: dict[str, dict[str, str]] = {}
+    for name in arrays:
+        layer, _, last = name.rpartition(".")
+        for letter, names in NAMES.items():
+            if last.lower() in names:
+                layers.setdefault(layer, {}).setdefault(letter, name)
+    whole = [found for found in layers.values() if found.keys() >= {"Q", "K"}]
+    if len(whole) != 1:
+        return {}
+    return {letter: whole[0][letter] for letter in NAMES if letter in whole[0]}
+
+
+def items_of(arrays: Iterable[ArrayEntry]) -> int:
+    """How many items the arrays of a file have at most; 1 without such an axis."""
+    return max((entry.shape[0] for entry in arrays if len(entry.shape) == 4), default=1)
 
 
 def read_inputs(
     arrays: Mapping[str, ArrayEntry], names: Mapping[str, str], where: str, item: int = 0
 ) -> LongInputs:
-    """The arrays of these names, each (n, d), (h, n, d) or (b, h, n, d)."""
+    """The arrays of these names, all (n, d), (h, n, d) or (b, h, n, d); heads may follow tokens.
+
+    Their sizes are compared with what is held before any is read.
+    """
+    entries = {letter: arrays[name] for letter, name in names.items()}
+    for letter, entry in entries.items():
+        axes = len(entry.shape)
+        if axes not in (2, 3, 4) or axes != len(entries["Q"].shape):
+            raise BadInput(
+                f"{where}, {names[letter]} is {sides(entry.shape)}; tokens × columns are wanted,"
+                " with heads and items before them, and as many axes of each."
+            )
+        if axes == 4 and entry.shape[0] != entries["Q"].shape[0]:
+            raise BadInput(
+                f"{where} has {entries['Q'].shape[0]} items of queries and {entry.shape[0]} of"
+                f" {names[letter]}; as many are wanted."
+            )
+    size = sum(math.prod(entry.shape) * _width(entry.dtype) for entry in entries.values())
+    if size > MAX_LONG_SIZE:
+        raise BadInput(
+            f"the arrays of {where} take {size / 2**20:,.0f} MB; at most"
+            f" {MAX_LONG_SIZE / 2**20:,.0f} MB are held."
+        )
+    room(size)
     found: dict[str, np.ndarray] = {}
-    remark = ""
     for letter, name in names.items():
         M = np.asarray(arrays[name].read())
-        place = f"{where}, {name}"
-        if M.dtype.kind not in "fiu" or M.ndim not in (2, 3, 4):
-            raise BadInput(
-                f"{place} is {sides(M.shape)} of {M.dtype}; numbers of tokens ×"
-                " columns are wanted, with heads and items before them."
-            )
+        if M.dtype.kind not in "fiu":
+            raise BadInput(f"{where}, {name} holds {M.dtype}; numbers are wanted.")
         if M.ndim == 4:
-            if not 0 <= item < len(M):
-                raise BadInput(f"{place} has {len(M)} items; item {item + 1} is asked for.")
-            M = M[item]
-        M = M.astype(np.float32 if M.dtype.itemsize < 8 else np.float64, copy=False)
-        if M.ndim == 3 and M.shape[0] > M.shape[1]:  # (tokens, heads, columns)
-            M = np.ascontiguousarray(np.swapaxes(M, 0, 1))
-            remark = f"Read as tokens × heads × columns: {len(M)} heads of {M.shape[1]:,} tokens."
-        found[letter] = M if M.ndim == 3 else M[None]
-    dtype = np.result_type(*found.values())
-    found = {letter: M.astype(dtype, copy=False) for letter, M in found.items()}
+            M = M[min(item, len(M) - 1)]
+        found[letter] = M[None] if M.ndim == 2 else M
+    dtype = np.float64 if any(_width(M.dtype) == 8 for M in found.values()) else np.float32
+    remark = ""
+    if _tokens_first(found["Q"], found["K"]):
+        found = {letter: np.swapaxes(M, 0, 1) for letter, M in found.items()}
+        remark = (
+            f"Read as tokens × heads × columns: {found['Q'].shape[0]} heads of"
+            f" {found['Q'].shape[1]:,} tokens."
+        )
+    found = {letter: np.ascontiguousarray(M, dtype) for letter, M in found.items()}
     said = f"{where}: {', '.join(names.values())}"
+    many = items_of(entries.values())
+    said += f", item {item + 1} of {many}" * (many > 1)
     return checked(LongInputs(found["Q"], found["K"], found.get("V"), said, remark=remark))
+
+
+def _width(dtype: Any) -> int:
+    """Bytes of a number as it is kept: float32, or float64 where it was given so."""
+    return 8 if str(dtype) in ("float64", "int64", "uint64", "int32", "uint32") else 4
+
+
+def _tokens_first(Q: np.ndarray, K: np.ndarray) -> bool:
+    """Whether three axes are tokens × heads × columns: where only so the heads share evenly, or
+    where both would do and there are more keys than heads so.
+
+    >>> _tokens_first(np.zeros((50, 4, 8)), np.zeros((50, 2, 8)))
+    True
+    >>> _tokens_first(np.zeros((32, 1, 8)), np.zeros((8, 64, 8)))  # a step of decoding
+    False
+    """
+    heads_first, tokens_first = (
+        K.shape[axis] > 0 and Q.shape[axis] % K.shape[axis] == 0 for axis in (0, 1)
+    )
+    return tokens_first and (not heads_first or K.shape[0] > K.shape[1])
 
 
 def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
@@ -243,6 +322,13 @@ def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
 def checked(inputs: LongInputs) -> LongInputs:
     """The inputs, or a sentence where they do not fit each other or are more than are computed."""
     Q, K, V = inputs.Q, inputs.K, inputs.V
+    given = [("queries", Q), ("keys", K)] + ([("values", V)] if V is not None else [])
+    for word, M in given:
+        for count, most, what in zip(
+            M.shape, (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_WIDTH), AXES, strict=True
+        ):
+            if not 0 < count <= most:
+                raise BadInput(f"there are {count:,} {what} of {word}; 1 to {most:,} are wanted.")
     if Q.shape[2] != K.shape[2]:
         columns = f"queries have {Q.shape[2]} columns and keys {K.shape[2]}"
         raise BadInput(f"{columns}; as many are wanted.")
@@ -253,20 +339,59 @@ def checked(inputs: LongInputs) -> LongInputs:
         )
     if Q.shape[0] % K.shape[0]:
         raise BadInput(f"{Q.shape[0]} heads of queries cannot share {K.shape[0]} of keys evenly.")
-    for count, most, what in (
-        (inputs.heads, MAX_LONG_HEADS, "heads"),
-        (inputs.n_q, MAX_LONG_TOKENS, "queries"),
-        (inputs.n_k, MAX_LONG_TOKENS, "keys"),
-        (max(M.shape[2] for M in (Q, K, V) if M is not None), MAX_WIDTH, "columns"),
-    ):
-        if not 0 < count <= most:
-            raise BadInput(f"there are {count:,} {what}; 1 to {most:,} are wanted.")
-    for name, M in (("Q", Q), ("K", K), ("V", V)):
-        if M is not None and not np.isfinite(M).all():
-            raise BadInput(f"{name} holds numbers that are not finite; finite ones are wanted.")
+    for word, M in given:
+        if not (np.abs(M) <= LIMIT).all():
+            raise BadInput(f"the {word} hold numbers beyond ±{LIMIT:g}; finite ones are wanted.")
     return inputs
+
+
+def settled(s: LongContext, inputs: LongInputs) -> LongContext:
+    """What is set, as far as these inputs have it."""
+    mask = "causal" if s.mask == "own" and not inputs.is_captured else s.mask
+    query = s.query if 0 <= s.query < inputs.n_q else inputs.n_q - 1
+    head = min(s.head, inputs.heads - 1)
+    return replace(s, mask=mask, head=head, query=query)
+
+
+# ---- what all people hold ------------------------------------------------------------------------
+
+
+class Held(Protocol):
+    """Something large that is kept for a person."""
+
+    @property
+    def size(self) -> int: ...
+
+
+H = TypeVar("H", bound=Held)
+_HELD: weakref.WeakSet[Any] = weakref.WeakSet()
+_COUNTING = Lock()
+
+
+def room(size: int) -> None:
+    """A sentence where so many bytes more are too many for this process."""
+    with _COUNTING:
+        _check(size)
+
+
+def hold(one: H) -> H:
+    """Count it among what this process holds for all people, for as long as it is used."""
+    with _COUNTING:
+        _check(one.size)
+        _HELD.add(one)
+    return one
+
+
+def _check(size: int) -> None:
+    held = sum(each.size for each in _HELD)
+    if held + size > MAX_LONG_HELD:
+        raise BadInput(
+            f"these tokens take {size / 2**20:,.0f} MB, and this server holds"
+            f" {held / 2**20:,.0f} MB already, of {MAX_LONG_HELD / 2**20:,.0f} at most: choose"
+            " fewer tokens, or try again later."
+        )
 
 
 def computed_part(inputs: LongInputs, head: int) -> LongInputs:
     """All heads where they are few enough for one run, else the one that is shown."""
-    return inputs if inputs.cells <= min(TOGETHER, MAX_LONG_CELLS) else inputs.of_head(head)
+    return inputs if inputs.cells <= TOGETHER else inputs.of_head(head)

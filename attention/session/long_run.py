@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from typing import Any
 
-from attention.limits import BadInput
-
 TURN, QUICK = Lock(), Lock()  # of the one that runs
 IMPATIENT = 0.2  # seconds after which one that waits looks whether it was cancelled
 
@@ -109,10 +107,12 @@ def _run(work: Callable[..., Any], told: _Told, turn: Lock) -> None:
             told.result = work(progress=told.heard, cancelled=told.cancelled.is_set)
     except CancelledError:
         pass
-    except (BadInput, ValueError, TypeError, RuntimeError) as problem:
-        told.problem = str(problem)
     except MemoryError:
         told.problem = "there is not memory enough on this server for this many tokens."
+    except (ValueError, TypeError, RuntimeError) as problem:
+        told.problem = str(problem)
+    except Exception as problem:  # of what kind it is says more than nothing
+        told.problem = f"it could not be computed ({type(problem).__name__})."
     finally:
         told.ended = time.monotonic()
         turn.release()

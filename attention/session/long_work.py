@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import weakref
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from attention.cuts import cell_of, edges_of
-from attention.limits import MAX_LONG_HELD, BadInput
 from attention.long import Cells, LongAttention
 from attention.session.long_context import LongContext, Window
 from attention.session.long_inputs import LongInputs
@@ -19,10 +17,12 @@ from attention.session.long_run import Job
 
 CELLS = 512  # along a side of what is shown
 AT_ONCE = 8.0  # seconds of work that begins without being asked for
+TRIED = 2**24  # scores, of which the time of all is told
+QUICKLY = 0.005  # seconds that need no second try
 SOON = 0.4  # seconds that the page waits for what may end at once
 KEPT = 8  # windows that need not be computed again
+MOST_OUTPUT = 2**26  # bytes of the values, up to which the output is kept for the file
 BEYOND = 150 * 2**20  # bytes at most beyond the queries, keys and values
-_HELD: weakref.WeakSet[LongInputs] = weakref.WeakSet()
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,9 @@ class LongWork:
         self._closer = None
         if self.record is not None:
             return
-        results = self._results() + ["output"] * (self.inputs.V is not None)
+        values = self.inputs.V
+        has_room = values is not None and values.nbytes * self.inputs.heads <= MOST_OUTPUT
+        results = self._results() + ["output"] * has_room
         run = partial(self.inputs.run, self.settings, results, pool=CELLS)
         self.whole = Job(run, self.seconds < AT_ONCE)
         self.whole.wait(SOON)
@@ -73,14 +75,17 @@ class LongWork:
 
     def _expected(self) -> float:
         """About how many seconds all queries take, by those in the middle."""
-        half = CELLS // 2
-        middle = np.arange(self.inputs.n_q)[max(self.inputs.n_q // 2 - half, 0) :][: 2 * half]
-        took = []
-        for _ in range(2):  # the first warms up
+        n_q = self.inputs.n_q
+        few = max(min(TRIED // (self.inputs.heads * self.inputs.n_k), n_q, CELLS), 1)
+        middle = np.arange(few) + (n_q - few) // 2
+        took = [np.inf]
+        while len(took) < 3 and min(took) > QUICKLY:  # the first warms up
             began = time.perf_counter()
             self.inputs.of_queries(self.settings, middle, self._results())
             took.append(time.perf_counter() - began)
-        return min(took) * self.inputs.n_q / len(middle)
+            if took[-1] > SOON:
+                break
+        return float(min(took)) * n_q / few
 
     def cancel(self) -> None:
         for job in (self.whole, self._closer and self._closer[1]):
@@ -139,16 +144,3 @@ class LongWork:
             for key in list(self._coarse)[:-KEPT]:
                 del self._coarse[key]
         return self._coarse[window]
-
-
-def hold(inputs: LongInputs) -> LongInputs:
-    """Count the inputs among those that this process holds for all people, while they are used."""
-    held = sum(each.size for each in _HELD)
-    if held + inputs.size > MAX_LONG_HELD:
-        raise BadInput(
-            f"these tokens take {inputs.size / 2**20:,.0f} MB, and this server holds"
-            f" {held / 2**20:,.0f} MB for others, of {MAX_LONG_HELD / 2**20:,.0f} at most: choose"
-            " fewer tokens, or try again later."
-        )
-    _HELD.add(inputs)
-    return inputs

@@ -115,7 +115,7 @@ def test_131072_tokens_say_what_they_take_show_how_far_they_are_and_end_on_reque
     page.get_by_role("button", name="Compute all").click()
     bar = page.get_by_test_id("stProgress")
     until(bar)
-    until(page.get_by_text(re.compile("all queries: [1-9]")))
+    until(page.get_by_text(re.compile("All queries: [1-9]")))
     field = page.get_by_role("spinbutton", name="Query")  # the page can be used meanwhile
     field.fill("70000")
     field.press("Enter")

@@ -13,8 +13,10 @@ from attention import long_attention, places
 from attention.exports.long import code, to_npz
 from attention.figures.shades import HIDDEN
 from attention.models.examples import load
+from attention.session import long_inputs
 from attention.session.long_context import LongContext
-from attention.session.long_inputs import made_inputs
+from attention.session.long_inputs import LongInputs, made_inputs
+from attention.session.long_work import LongWork
 
 PAGE = "attention/pages/long_context.py"
 
@@ -162,6 +164,28 @@ def test_tensors_come_out_of_a_file_and_the_heads_one_by_one(kind):
     np.testing.assert_allclose(drawn(at)[2], record.mean_map[2], atol=1e-6)
 
 
+def test_an_item_is_asked_for_and_a_refused_file_leaves_what_was_there(monkeypatch):
+    Q4 = np.stack([Q, 2 * Q])
+    at = from_file("run.npz", npz(q=Q4, k=Q4))
+    at = ran(at.number_input(key="set_long_item").set_value(2))
+    at = settled(ran(at.button(key="long_use").click()))
+    record = long_attention(2 * Q, 2 * Q, allowed=places.causal(), results=["mean_map"])
+    np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
+    monkeypatch.setattr(long_inputs, "MAX_LONG_HELD", 0)
+    at = upload(at, "other.npz", npz(q=Q, k=K))
+    assert "this server holds" in said(at)
+    np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
+
+
+def test_a_pattern_after_a_capture_has_a_mask_of_its_own(tmp_path):
+    taken = load("pronoun")
+    taken.save(tmp_path / "run.safetensors")
+    at = settled(from_file("run.safetensors", (tmp_path / "run.safetensors").read_bytes()))
+    ran(at.selectbox(key="set_long_source").set_value("pattern"))
+    at = settled(ran(at.selectbox(key="set_long_pattern").set_value("local")))
+    assert settings(at).mask == "causal" and not np.triu(drawn(at)[2], 1).any()
+
+
 def test_arrays_of_other_names_are_asked_for():
     at = from_file("run.npz", npz(alpha=Q, beta=K, gamma=K))
     assert settings(at).pattern == "induction"  # until it is said
@@ -227,14 +251,26 @@ def test_the_file_holds_the_map_and_says_what_it_is():
 
 @pytest.mark.parametrize("rotary", [False, True])
 def test_the_lines_of_python_compute_what_is_seen(rotary):
-    c = LongContext("induction", tokens=300, rotary=rotary, also=("first",))
+    c = LongContext("induction", tokens=300, rotary=rotary, also=("first",), query=12)
     inputs, names = made_inputs(c), {}
-    exec(code(c, inputs, 12), names)
+    exec(code(c, inputs), names)
     record = inputs.run(c, ["mean_map", "first"])
     np.testing.assert_allclose(names["found"].mean_map, record.mean_map[0], rtol=1e-6)
+    np.testing.assert_allclose(names["row"], record.rows([12]), rtol=1e-6)
 
 
-def test_lines_for_brought_tensors_name_them():
-    c = LongContext("", mask="own")
-    lines = code(c, replace(made_inputs(LongContext(tokens=9)), source="a.npz: q, k"), 1)
-    assert "# Q, K: a.npz: q, k" in lines and "allowed=allowed" in lines
+def test_lines_for_a_captured_layer_have_all_that_it_had():
+    M = RNG.standard_normal((3, 2, 40, 8))
+    bias, allowed = RNG.standard_normal((1, 40, 40)), RNG.random((2, 40, 40)) < 0.7
+    inputs = LongInputs(M[0], M[1], M[2], "a layer", 0.3, 5.0, np.array([0.1, 2.0]), allowed, bias)
+    c = LongContext("", mask="own", head=1, query=7, of="largest", window=(3, 30, 10, 40), also=())
+    names = {"Q": inputs.Q, "K": inputs.K, "allowed": allowed, "bias": bias}
+    lines = code(c, inputs)
+    exec(lines, names)
+    work = LongWork(inputs, c)
+    np.testing.assert_allclose(names["row"][0], work.weights(7, 1), rtol=1e-9)
+    shown = work.look(c.window, 1).cells.values
+    np.testing.assert_allclose(names["part"].values, shown, rtol=1e-9)
+    assert "# Q, K: (heads, tokens, columns), a layer" in lines
+    other = code(replace(c, mask="none"), inputs)
+    assert "bias" not in other and "allowed" not in other

@@ -12,7 +12,7 @@ import pytest
 from attention import limits
 from attention.models.examples import load
 from attention.readers.entry import ArrayEntry
-from attention.session import links, long_run, long_work
+from attention.session import links, long_inputs, long_run
 from attention.session.examples import EXAMPLES
 from attention.session.long_context import ALSO, MASKS, LongContext, fitted, moved
 from attention.session.long_inputs import (
@@ -20,11 +20,13 @@ from attention.session.long_inputs import (
     captured_inputs,
     computed_part,
     guessed_names,
+    hold,
     made_inputs,
     read_inputs,
+    settled,
 )
 from attention.session.long_run import Job
-from attention.session.long_work import LongWork, hold
+from attention.session.long_work import LongWork
 
 S = EXAMPLES["cat-sat"].build()
 
@@ -75,6 +77,9 @@ def test_all_that_is_set_stands_in_the_link_and_an_older_link_keeps_its_mark(lon
         ('{"mask": ["none"]}', "mask is ['none']; one of causal, window"),
         ('{"window": [5, 5, 0, 1]}', "window is (5, 5, 0, 1); four whole numbers are wanted"),
         ('{"window": [0, 5, 0]}', "window is (0, 5, 0); four whole numbers are wanted"),
+        ('{"also": [["x"]]}', "also is (['x'],); some of entropy"),
+        ('{"also": ["first", "first"]}', "also is ('first', 'first'); some of entropy"),
+        ('{"window": 0}', "window is 0; four whole numbers"),
         ('{"also": ["all"]}', "also is ('all',); some of entropy, first, profile are wanted"),
         ('{"rotary": 1}', "rotary is 1; true or false is wanted"),
         ('{"query": -2}', "query is -2; a whole number from -1"),
@@ -112,10 +117,9 @@ def arrays(**given) -> dict[str, ArrayEntry]:
 
 
 def test_names_tell_which_array_is_which():
-    found = arrays(
-        **{"h.0.attn.query": np.zeros((2, 2)), "VALUES": [[1.0]], "k": [[1.0]], "x": [1]}
-    )
-    assert guessed_names(found) == {"Q": "h.0.attn.query", "K": "k", "V": "VALUES"}
+    one = [[1.0]]
+    names = {"h.0.query": one, "h.0.VALUES": one, "h.0.k": one, "x": one, "k": one}
+    assert guessed_names(arrays(**names)) == {"Q": "h.0.query", "K": "h.0.k", "V": "h.0.VALUES"}
 
 
 def test_tokens_may_stand_before_heads_and_half_floats_become_floats():
@@ -124,28 +128,86 @@ def test_tokens_may_stand_before_heads_and_half_floats_become_floats():
     assert inputs.Q.shape == (4, 50, 8) and inputs.K.shape == (2, 50, 8)
     assert inputs.Q.dtype == np.float32 and inputs.source == "a.npz: q, k"
     np.testing.assert_array_equal(inputs.Q[1], Q[:, 1].astype("f4"))
-    assert inputs.remark == "Read as tokens × heads × columns: 2 heads of 50 tokens."
+    assert inputs.remark == "Read as tokens × heads × columns: 4 heads of 50 tokens."
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
         ({"Q": np.zeros((3, 2)), "K": np.zeros((3, 4))}, "queries have 2 columns and keys 4"),
-        ({"Q": np.zeros((3, 9, 2)), "K": np.zeros((2, 9, 2))}, "3 heads of queries cannot share 2"),
-        ({"Q": np.zeros(3), "K": np.zeros((2, 2))}, "a.npz, Q is 3 of float64; numbers of tokens"),
-        ({"Q": np.zeros((0, 2)), "K": np.zeros((2, 2))}, "there are 0 queries; 1 to 131,072"),
-        ({"Q": [[np.nan]], "K": [[1.0]]}, "Q holds numbers that are not finite"),
+        ({"Q": np.zeros((3, 9, 2)), "K": np.zeros((2, 8, 2))}, "3 heads of queries cannot share 2"),
+        ({"Q": np.zeros(3), "K": np.zeros((2, 2))}, "a.npz, Q is 3; tokens × columns are wanted"),
+        (
+            {"Q": np.zeros((0, 2)), "K": np.zeros((2, 2))},
+            "there are 0 tokens of queries; 1 to 131,072",
+        ),
+        ({"Q": [[np.nan]], "K": [[1.0]]}, "the queries hold numbers beyond ±1e+12"),
         (
             {"Q": [[1.0]], "K": [[1.0]], "V": [[1.0], [2.0]]},
             "K is 1 × 1 × 1 and V is 1 × 2 × 1, heads",
         ),
-        ({"Q": np.zeros((2, 2), bool), "K": np.zeros((2, 2))}, "a.npz, Q is 2 × 2 of bool"),
+        (
+            {"Q": np.zeros((2, 2), bool), "K": np.zeros((2, 2))},
+            "a.npz, Q holds bool; numbers are wanted",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(given, sentence):
     with pytest.raises(limits.BadInput) as refused:
         read_inputs(arrays(**given), {name: name for name in given}, "a.npz")
     assert sentence in str(refused.value) and str(refused.value).count(".") <= 2
+
+
+ODD = [  # shapes of Q and K as people have them, and as they are meant: (heads, tokens)
+    ((32, 1, 8), (8, 64, 8), (32, 1), (8, 64)),  # a step of decoding, heads shared
+    ((32, 1, 8), (1, 64, 8), (32, 1), (1, 64)),
+    ((64, 4, 8), (64, 2, 8), (4, 64), (2, 64)),  # tokens before heads
+    ((4, 64, 8), (2, 64, 8), (4, 64), (2, 64)),
+    ((1, 5, 8), (1, 9, 8), (1, 5), (1, 9)),
+    ((5, 8), (9, 8), (1, 5), (1, 9)),
+    ((3, 4, 64, 8), (3, 2, 64, 8), (4, 64), (2, 64)),  # items
+]
+
+
+@pytest.mark.parametrize(("q", "k", "queries", "keys"), ODD)
+def test_heads_and_tokens_are_told_apart_for_both_together(q, k, queries, keys):
+    inputs = read_inputs(arrays(q=np.ones(q), k=np.ones(k)), {"Q": "q", "K": "k"}, "a.npz")
+    assert (inputs.Q.shape[:2], inputs.K.shape[:2]) == (queries, keys)
+
+
+def test_an_item_is_chosen_and_said_and_items_must_be_as_many():
+    Q = np.arange(3.0)[:, None, None, None] + np.zeros((3, 2, 9, 4))
+    inputs = read_inputs(arrays(q=Q, k=Q), {"Q": "q", "K": "k"}, "a.npz", 2)
+    assert (inputs.Q == 2).all() and inputs.source == "a.npz: q, k, item 3 of 3"
+    with pytest.raises(limits.BadInput, match="3 items of queries and 2 of k"):
+        read_inputs(arrays(q=Q, k=Q[:2]), {"Q": "q", "K": "k"}, "a.npz")
+
+
+def test_arrays_are_bounded_before_they_are_read():
+    def read():
+        raise AssertionError("it was read")
+
+    large = ArrayEntry("q", (2**17, 512), "float64", read)
+    with pytest.raises(limits.BadInput, match="the arrays of a.npz take 1,024 MB; at most 256 MB"):
+        read_inputs({"q": large, "k": large}, {"Q": "q", "K": "k"}, "a.npz")
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_captured_bias_of_zeros_and_ones_is_a_bias(kind):
+    Q, K = np.random.default_rng(2).standard_normal((2, 2, 30, 8))
+    bias = (np.arange(30) % 2 == kind) * np.ones((1, 30, 1))
+    c = LongContext("", mask="own")
+    work = LongWork(LongInputs(Q, K, None, "test", scale=0.5, bias=bias), c)
+    scores = Q[1] @ K[1].T * 0.5 + bias[0]
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(work.look(work.all, 1).cells.values, weights, rtol=1e-6)
+    np.testing.assert_allclose(work.weights(7, 1), weights[7], rtol=1e-6)
+
+
+def test_what_is_set_gives_way_to_what_the_inputs_have():
+    inputs = made_inputs(LongContext(tokens=100))
+    found = settled(LongContext(mask="own", head=5, query=2000), inputs)
+    assert (found.mask, found.head, found.query) == ("causal", 0, 99)
 
 
 def test_a_captured_layer_gives_the_weights_of_its_trace():
@@ -283,13 +345,24 @@ def test_a_job_that_fails_says_why_in_a_sentence():
     assert job.wait(5) and job.problem == "it cannot be." and not job.was_cancelled
 
 
+def test_any_error_of_a_job_is_said():
+    def fails(progress, cancelled):
+        raise KeyError("x")
+
+    job = Job(fails)
+    assert job.wait(5) and job.problem == "it could not be computed (KeyError)."
+
+
 def test_what_all_people_hold_is_bounded_and_let_go_of(monkeypatch):
     gc.collect()
-    before = sum(each.size for each in long_work._HELD)
+    before = sum(each.size for each in long_inputs._HELD)
     inputs = made_inputs(LongContext(tokens=2000))
-    monkeypatch.setattr(long_work, "MAX_LONG_HELD", before + inputs.size + 10)
+    monkeypatch.setattr(long_inputs, "MAX_LONG_HELD", before + inputs.size + 10)
     held = hold(inputs)
-    with pytest.raises(limits.BadInput, match="this server holds 1 MB for others"):
+    with pytest.raises(
+        limits.BadInput,
+        match=f"this server holds {round((before + inputs.size) / 2**20)} MB already",
+    ):
         hold(made_inputs(LongContext(tokens=2000)))
     del held, inputs
     gc.collect()

@@ -29,7 +29,6 @@ class Zoom {
     this.cursor = make('div', 'zoom-cursor', this.stage)
     this.side = make('div', 'zoom-side', this.body)
     this.readout = make('p', 'zoom-readout', root)
-    this.readout.setAttribute('aria-live', 'polite')
     this.canvas.tabIndex = 0
     this.buttons()
     this.listen()
@@ -44,6 +43,7 @@ class Zoom {
     const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)))
     const same = head.tag === this.head?.tag
     this.head = head
+    this.root.removeAttribute('aria-busy')
     if (same) return
     const [rows, columns] = [head.rowEdges.length - 1, head.keyEdges.length - 1]
     const start = end + 1
@@ -53,7 +53,6 @@ class Zoom {
     this.values = new Float32Array(bytes.slice(start + rows * columns).buffer)
     this.canvas.setAttribute('aria-label', head.says)
     this.canvas.setAttribute('role', 'application')
-    this.root.removeAttribute('aria-busy')
     this.box.hidden = this.cursor.hidden = true
     this.paint()
     this.tell()
@@ -138,8 +137,9 @@ class Zoom {
     return `${counted(from)}–${counted(to)}`
   }
 
-  tell(cell = this.at) {
+  tell(cell = this.at, aloud = false) {
     const { head } = this
+    this.readout.setAttribute('aria-live', aloud ? 'polite' : 'off') // for keys, not for the mouse
     if (!cell) {
       this.readout.textContent = matchMedia('(pointer: coarse)').matches ? TAP : DRAG
       return
@@ -260,7 +260,7 @@ class Zoom {
       const within = (k, count) => Math.min(Math.max(k, 0), count - 1)
       this.at = [within(i + move[0], this.rows), within(j + move[1], this.columns)]
       this.mark()
-      this.tell()
+      this.tell(this.at, true)
     } else if (event.key === 'Enter' || event.key === '+') {
       this.around(this.at ?? this.middle(), 1 / ZOOM)
     } else if (event.key === 'Escape' || event.key === '-' || event.key === 'Backspace') {
@@ -285,11 +285,7 @@ class Zoom {
       const from = Math.min(Math.max(Math.round(centre - wanted / 2), 0), most - wanted)
       return [from, from + wanted]
     }
-    const window = [...span(rowEdges, i, whole[0]), ...span(keyEdges, j, whole[1])]
-    const same = window.every(
-      (end, k) => end === [rowEdges[0], rowEdges.at(-1), keyEdges[0], keyEdges.at(-1)][k]
-    )
-    if (!same) this.ask({ window })
+    this.ask({ window: [...span(rowEdges, i, whole[0]), ...span(keyEdges, j, whole[1])] })
   }
 
   choose([i]) {
@@ -298,6 +294,10 @@ class Zoom {
   }
 
   ask(what) {
+    const { rowEdges, keyEdges, whole, query } = this.head
+    const seen = [rowEdges[0], rowEdges.at(-1), keyEdges[0], keyEdges.at(-1)]
+    const wanted = what.window?.length ? what.window : [0, whole[0], 0, whole[1]]
+    if (what.query === query || (what.window && wanted.join() === seen.join())) return
     if (!connected()) {
       this.readout.textContent = UNTAKEN
       return
