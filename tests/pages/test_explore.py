@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
 from attention.figures.panes import panes
+from attention.limits import BadInput
 from attention.session import links
 from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES, FIRST
@@ -636,3 +637,12 @@ def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say(
     assert said(at, "refused") == []
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.T.tolist() == rows[8:].tolist()
+
+
+def test_a_text_that_was_refused_is_let_go_of():
+    at = opened()
+    for text in ("1 2\n3", "1 2\n3 4\n5"):
+        pasted(at, text)
+        kept = at.session_state["visit"].page_values["load_found"][1]
+        assert isinstance(kept, BadInput)
+        assert kept.__traceback__ is kept.__context__ is kept.__cause__ is None
