@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import platform
 import random
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
@@ -355,10 +357,23 @@ async def measured(options: argparse.Namespace, address: str, nothing: str) -> N
         "growth": lambda: growth(address, options.moves, options.few),
     }
     for name in options.only:
-        if name != "growth" or options.moves:
-            print(*await parts[name](), sep="\n", flush=True)
+        if name == "growth" and not options.moves:
+            continue
+        before = worked(address, nothing)
+        lines = await parts[name]()
+        seconds, theirs = (b - a for a, b in zip(before, worked(address, nothing), strict=True))
+        print(*lines, sep="\n", flush=True)
+        print(f"{name}: others kept {theirs / seconds:.1f} cores busy", file=sys.stderr)
     checked = ("all answers", f"{CHECKS.checked:,}", "")
     print(*line("each has their own numbers", checked, ("not theirs", faults(), "0")), sep="\n")
+
+
+def worked(*servers: str) -> tuple[float, float]:
+    """The clock, and the seconds that others than these servers and this program have worked."""
+    mine = time.process_time() + sum(runs(server)["worked"] for server in servers)
+    ticks = [int(n) for n in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    return time.monotonic(), (sum(ticks) - idle) / os.sysconf("SC_CLK_TCK") - mine
 
 
 def faults() -> str:

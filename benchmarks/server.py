@@ -2,7 +2,8 @@
 
 ``streamlit run benchmarks/server.py -- page.py``. ``GET /clock/runs`` returns what happened since
 it was last asked: the milliseconds of each script run, by the clock and of the processor, and the
-processor time of the whole process; and its memory (MB), as it is and the most it ever was.
+processor time of the whole process; and since it began that time (s) and its memory (MB), as it is
+and the most it ever was.
 ``GET /clock/profile`` returns the profile of all runs under ``--profile``.
 """
 
@@ -46,7 +47,8 @@ def runs(request: Request) -> JSONResponse:
     taken = list(finished)
     finished.clear()
     found = {"runs": taken, "processor": (processor - before) * 1000}
-    return JSONResponse(found | {"memory": memory("VmRSS"), "peak": memory("VmHWM")})
+    found |= {"worked": processor, "memory": memory("VmRSS"), "peak": memory("VmHWM")}
+    return JSONResponse(found)
 
 
 def memory(kind: str) -> float:

@@ -80,6 +80,9 @@ def test_each_example_opens_with_its_notice(example):
 
 def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_them():
     at = opened(example=FIRST)
+    assert not [button for button in at.button if button.key.startswith("example_")]
+    at.session_state[f"examples_{FIRST}"] = True
+    at.run()
     titles = [button.label for button in at.button if button.key.startswith("example_")]
     assert titles == [example.title for example in EXAMPLES.values()]
     assert titles[:2] == ["The cat sat on the mat", "Four words, by hand"]
