@@ -1,5 +1,6 @@
 """The Explore page through AppTest: each control changes its setting and nothing else."""
 
+import gc
 import html
 import json
 import re
@@ -21,6 +22,7 @@ from attention.session.examples import EXAMPLES, FIRST
 from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
+from attention.view import View
 from attention.weights import drawn
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -649,3 +651,21 @@ def test_a_text_that_was_refused_is_let_go_of():
         kept = at.session_state["visit"].page_values["load_found"][1]
         assert isinstance(kept, BadInput)
         assert kept.__traceback__ is kept.__context__ is kept.__cause__ is None
+
+
+def views() -> int:
+    return sum(isinstance(each, View) for each in gc.get_objects())
+
+
+def test_a_run_lets_go_of_its_stages_at_its_end():
+    """Not only once Python looks for circles: by then many runs' stages would lie there."""
+    at = opened()
+    gc.collect()
+    before = views()
+    gc.disable()
+    try:
+        for _ in range(3):
+            ran(at.button(key="randomize").click())
+        assert views() <= before
+    finally:
+        gc.enable()
