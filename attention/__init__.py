@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attention.biases import alibi, alibi_slopes, relative_bias
+from attention import places
+from attention.biases import RelativeBias, alibi, alibi_slopes, relative_bias
 from attention.heads import join_heads, multi_head_attention, self_attention, split_heads
 from attention.layer import Layer
 from attention.layouts import extend, heads_first, repeat_heads
+from attention.long import LongAttention, long_attention
 from attention.masks import (
     causal,
     causal_lower_right,
@@ -35,6 +37,7 @@ from attention.view import View
 from attention.weights import initialise
 
 if TYPE_CHECKING:
+    from attention.exports.across import across_layers
     from attention.exports.save import report, save
     from attention.figures.paper import paper_figure
     from attention.figures.whole import figure
@@ -49,11 +52,14 @@ __version__ = "0.4.0"
 __all__ = [
     "AttentionTrace",
     "Layer",
+    "LongAttention",
     "Paper",
     "RMSNorm",
+    "RelativeBias",
     "Rotary",
     "Taken",
     "View",
+    "across_layers",
     "alibi",
     "alibi_slopes",
     "capture",
@@ -68,10 +74,12 @@ __all__ = [
     "lengthened",
     "linear_frequencies",
     "llama3_frequencies",
+    "long_attention",
     "multi_head_attention",
     "ntk_frequencies",
     "padding",
     "paper_figure",
+    "places",
     "read_layer",
     "real_tokens",
     "relative_bias",
@@ -93,6 +101,7 @@ __all__ = [
 
 UPPER = {  # names of upper rooms, loaded when they are first used
     "Taken": "attention.models.taken",
+    "across_layers": "attention.exports.across",
     "capture": "attention.models.capture",
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",

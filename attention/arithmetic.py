@@ -261,9 +261,16 @@ def _mask(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     result = f"M = {number(view.printed('mask')[i, j], digits)}"
     if not view.allowed[i, j] or pushed(view)[i, j]:
         return ["this query may not look at this key", result]
+    lines = []
+    if view.buckets is not None and view.relative is not None:
+        row, added = int(view.buckets[i, j]), number(view.relative[i, j], digits)
+        places = view.labels["buckets"][row]
+        lines.append(f"bucket {row} of R (key − query: {places}): {added}")
     if alibi := by_distance(view):
         slope, distance = number(alibi[0], digits), int(alibi[1][i, j])
-        return [f"−slope × distance = −{slope} × {distance}", result]
+        lines.append(f"−slope × distance = −{slope} × {distance}")
+    if lines:
+        return [*lines, result]
     if view.bias is not None and view.bias[i, j] != 0:
         return ["a bias is added to this score", result]
     return ["this query may look at this key", result]

@@ -5,7 +5,8 @@ blocks of rows that fit into a core's cache; each is taken through all stages at
 are worked on at a time:
 
 1. :func:`blocks` cuts the shape; a small one stays whole.
-2. :func:`each` calls a function for every block, while BLAS is held to one thread.
+2. :func:`share_out` calls a function for every block, while BLAS is held to one thread;
+   :func:`each` gives what it returned.
 3. :func:`in_blocks` does so with a formula of attention and gives its stages whole.
 
 Holding BLAS needs the package threadpoolctl. Without it, or where it does not know the BLAS at
@@ -19,11 +20,14 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,6 +39,7 @@ SHARED = 2**23  # bytes of a stage up to which it shares its memory with the oth
 SMALL_PAGES = 2**28  # bytes of a stage from which its memory comes in the system's small pages
 
 _HOLD = Lock()  # of the caller who holds BLAS
+S = TypeVar("S")
 T = TypeVar("T")
 Stages = dict[str, np.ndarray]
 
@@ -91,49 +96,177 @@ def pieces(size: int, most: int) -> list[slice]:
 def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
     """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in their order.
 
-    Several calls run at the same time, each in a copy of the caller's context (``np.errstate``).
-    The first error ends the loop: blocks that have not begun are left out, and it is raised here.
-
     >>> each(lambda block: block.rows.stop, (384, 2**17))
     [128, 256, 384]
     """
     places = blocks(shape)
     if len(places) == 1:
         return [work(places[0])]
+    results: dict[int, T] = {}
+    share_out(work, places, results.__setitem__)
+    return [results[number] for number in range(len(places))]
+
+
+def share_out(
+    work: Callable[[S], T],
+    items: Sequence[S],
+    take: Callable[[int, T], None],
+    *,
+    executor: Any = None,
+    ahead: int | None = None,
+    named: Callable[[S], str] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    cancelled: Callable[[], object] | None = None,
+) -> None:
+    """``take(number, work(item))`` for every item, one at a time, in the order in which they end.
+
+    Several calls of ``work`` run at the same time, with BLAS on one thread: on threads, each in a
+    copy of the caller's context (``np.errstate``), or wherever an ``executor`` has them run, with
+    ``ahead`` items in its hands at most. The first error ends the loop: items that have not begun
+    are left out, and it is raised here; with ``named`` as a sentence that says which item it was.
+
+    ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
+
+    Raises concurrent.futures.CancelledError where ``cancelled()`` says so.
+    """
+    watch = _Watch(len(items), progress, cancelled)
+
+    def failed(item: S, error: BaseException) -> BaseException:
+        if named is None or not isinstance(error, Exception):
+            return error
+        said = str(error).partition("\n")[0].rstrip(".")
+        told = RuntimeError(f"{named(item)} failed: {type(error).__name__}, {said}.")
+        told.__cause__ = error
+        return told
+
+    watch.look()
     with one_blas_thread() as threads:
-        return _shared_out(work, places, threads)
+        if executor is None:
+            _by_threads(work, items, take, watch, failed, threads)
+        else:
+            _by_executor(work, items, take, watch, failed, executor, ahead or _ahead(executor))
 
 
-def _shared_out(work: Callable[[Block], T], places: list[Block], threads: int) -> list[T]:
-    """The caller's thread and its helpers take one block after the other, until none is left.
+class _Watch:
+    """How far a loop is, told to its caller, who may end it."""
+
+    def __init__(
+        self,
+        total: int,
+        progress: Callable[[int, int], object] | None,
+        cancelled: Callable[[], object] | None,
+    ) -> None:
+        self.done, self.told, self.total = 0, -1, total
+        self.progress, self.cancelled = progress, cancelled
+
+    def look(self) -> None:
+        if self.cancelled is not None and self.done < self.total and self.cancelled():
+            raise CancelledError(f"cancelled after {self.done:,} of {self.total:,} blocks.")
+        if self.progress is not None and self.done != self.told:
+            self.told = self.done
+            self.progress(self.told, self.total)
+
+
+Failed = Callable[[Any, BaseException], BaseException]
+
+
+def _by_threads(
+    work: Callable[[S], T],
+    items: Sequence[S],
+    take: Callable[[int, T], None],
+    watch: _Watch,
+    failed: Failed,
+    threads: int,
+) -> None:
+    """The caller's thread and its helpers take one item after the other, until none is left.
 
     The caller works too, so that nothing waits for a thread that a busy machine has yet to start.
     """
-    turns, lock = iter(enumerate(places)), Lock()
-    results: dict[int, T] = {}
+    turns, lock = iter(enumerate(items)), Lock()
     errors: list[BaseException] = []
 
-    def take_turns() -> None:
+    def take_turns(look: Callable[[], None] = lambda: None) -> None:
         try:
             while not errors:
+                look()
                 with lock:
                     turn = next(turns, None)
                 if turn is None:
                     break
-                number, block = turn
-                results[number] = work(block)
+                number, item = turn
+                try:
+                    result = work(item)
+                except BaseException as error:
+                    errors.append(failed(item, error))
+                    break
+                with lock:
+                    take(number, result)
+                    watch.done += 1
         except BaseException as error:  # of a helper too: it is raised by the caller
             errors.append(error)
 
-    helpers = [Thread(target=copy_context().run, args=(take_turns,)) for _ in range(threads - 1)]
+    number = min(threads, len(items))
+    helpers = [Thread(target=copy_context().run, args=(take_turns,)) for _ in range(number - 1)]
     for helper in helpers:
         helper.start()
-    take_turns()
+    take_turns(watch.look)
     for helper in helpers:
         helper.join()
     if errors:
         raise errors[0]
-    return [results[number] for number in range(len(places))]
+    watch.look()
+
+
+def _by_executor(
+    work: Callable[[S], T],
+    items: Sequence[S],
+    take: Callable[[int, T], None],
+    watch: _Watch,
+    failed: Failed,
+    executor: Any,
+    ahead: int,
+) -> None:
+    """Keep so many items in the executor's hands, until all have come back."""
+    turns = iter(enumerate(items))
+    ended: SimpleQueue[Any] = SimpleQueue()
+    waiting: dict[Any, tuple[int, S]] = {}
+
+    def hand_over(most: int) -> None:
+        for number, item in islice(turns, most):
+            future = executor.submit(_with_one_thread, work, item)
+            waiting[future] = number, item
+            future.add_done_callback(ended.put)
+
+    try:
+        hand_over(ahead)
+        while waiting:
+            try:
+                future = ended.get(timeout=0.1)
+            except Empty:
+                watch.look()
+                continue
+            number, item = waiting.pop(future)
+            if (error := future.exception()) is not None:
+                raise failed(item, error)
+            take(number, future.result())
+            watch.done += 1
+            watch.look()
+            hand_over(1)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _with_one_thread(work: Callable[[S], T], item: S) -> T:
+    """Where the executor's workers are processes, each has a BLAS of its own."""
+    with one_blas_thread():
+        return work(item)
+
+
+def _ahead(executor: Any) -> int:
+    """Twice the workers, which threads and processes of Python tell; else twice the cores."""
+    workers = getattr(executor, "_max_workers", None)
+    return 2 * (workers if isinstance(workers, int) else max(2, os.cpu_count() or 1))
 
 
 def in_blocks(

@@ -90,7 +90,7 @@ def _facts(trace: AttentionTrace) -> tuple[str, str]:
     if trace.modified is not None:
         parts.append("changed by score_mod")
     if trace.bias is not None:
-        parts.append("a bias added")
+        parts.append("a bias added" if trace.relative is None else "a relative bias added")
     parts.append(SHARES[trace.softmax])
     if trace.sinks is not None:
         parts[-1] += ", with a sink"
@@ -175,8 +175,10 @@ def _stage(view: View, shown: View, name: str, limits: tuple[float, float]) -> s
 def _cut(view: View) -> View:
     """The first rows and columns of each stage."""
     stages = {name: _corner(matrix) for name, matrix in view.stages.items()}
-    bias = None if view.bias is None else _corner(view.bias)
-    return replace(view, stages=stages, allowed=_corner(view.allowed), bias=bias)
+    whole = {"allowed": view.allowed, "bias": view.bias}
+    whole |= {"buckets": view.buckets, "relative": view.relative}
+    cut: dict = {name: M if M is None else _corner(M) for name, M in whole.items()}
+    return replace(view, stages=stages, **cut)
 
 
 def _corner(matrix: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from attention.arrays import (
     shape_of_scores,
     with_axes,
 )
+from attention.biases import RelativeBias, check_relative
 from attention.conversion import as_array, as_numbers, kept, locked
 from attention.hints import hinting
 from attention.layouts import repeat_heads
@@ -73,6 +74,7 @@ def multi_head_attention(
     sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
+    relative: RelativeBias | None = None,
 ) -> AttentionTrace:
     """Split Q, K and V into heads, let each attend on its own, and join them again.
 
@@ -97,6 +99,8 @@ def multi_head_attention(
         As in :func:`scaled_dot_product_attention`; d_k is that of one head. One sink, or (h,).
     norm, rotary : RMSNorm, Rotary
         What is done to Q and K of each head before the scores. Default: nothing.
+    relative : RelativeBias
+        T5's bias by distance, a column of its table for each head, or one for all. Default: none.
 
     Raises
     ------
@@ -113,6 +117,8 @@ def multi_head_attention(
     scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
     allowed = before_heads("allowed", allowed, scores, heads)
     bias = before_heads("bias", bias, scores, heads)
+    if relative is not None:
+        check_relative(relative).check_heads(heads)
     if heads > 1:
         Q = split_heads(Q, heads, "Q")
         K, V = split_heads(K, kv_heads, "K"), split_heads(V, kv_heads, "V")
@@ -140,6 +146,7 @@ def multi_head_attention(
         mask_mod=mask_mod,
         softmax=softmax,
         sinks=sinks,
+        relative=relative,
     )
     joined = join_heads(trace.output) if heads > 1 else trace.output
     trace = replace(trace, **before, norm=norm, rotary=rotary, joined=joined)
@@ -178,6 +185,7 @@ def self_attention(
     sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
+    relative: RelativeBias | None = None,
 ) -> AttentionTrace:
     """Turn word embeddings into queries, keys and values, and let them attend.
 
@@ -195,8 +203,8 @@ def self_attention(
         d_memory rows. Nothing is added to it. Default: X itself, with its positions.
     heads, kv_heads, W_O, b_O :
         h, g, the weights and the bias behind the heads, as in :func:`multi_head_attention`.
-    allowed, bias, scale, softcap, score_mod, mask_mod, softmax, sinks, norm, rotary :
-        As in :func:`scaled_dot_product_attention`.
+    allowed, bias, scale, softcap, score_mod, mask_mod, softmax, sinks, norm, rotary, relative :
+        As in :func:`multi_head_attention`.
 
     Raises
     ------
@@ -237,6 +245,7 @@ def self_attention(
         sinks=sinks,
         norm=norm,
         rotary=rotary,
+        relative=relative,
     )
     memory = None if memory is None else source
     trace = replace(trace, X=X, memory=memory, P=P, X_P=X_P, b_Q=b_Q, b_K=b_K, b_V=b_V)

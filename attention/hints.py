@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -51,15 +52,25 @@ def hinting(function: Callable[P, R]) -> Callable[P, R]:
     TypeError: there is no argument attn_bias; give bias=.
     """
     known = inspect.signature(function).parameters
+    hints = {name: by_place(hint) for name, hint in HINTS.items()} if "pool" in known else HINTS
 
     @wraps(function)
     def hinted(*arguments: P.args, **named: P.kwargs) -> R:
         for name in named:
-            if name in HINTS and name not in known:
-                hint, elsewhere, _ = HINTS[name].partition("= to ")
+            if name in hints and name not in known:
+                hint, elsewhere, _ = hints[name].partition("= to ")
                 if hint.removeprefix("give ") in known:  # it can be given here
                     raise TypeError(f"there is no argument {name}; {hint}=.")
-                raise TypeError(f"there is no argument {name}; {HINTS[name]}.")
+                raise TypeError(f"there is no argument {name}; {hints[name]}.")
         return function(*arguments, **named)
 
     return hinted
+
+
+def by_place(hint: str) -> str:
+    """The hint where no array of queries and keys would fit into memory.
+
+    >>> by_place("give bias=attention.alibi(n_q, n_k, heads)")
+    'give bias=attention.places.alibi(heads)'
+    """
+    return re.sub(r"=attention\.(\w+)\((?:n_q, n_k(?:, )?)?", r"=attention.places.\1(", hint)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attention.arrays import as_floats
-from attention.biases import alibi, relative_bias
+from attention.biases import RelativeBias, alibi
 from attention.heads import self_attention
 from attention.norms import RMSNorm
 from attention.rotary import Rotary
@@ -16,15 +16,6 @@ from attention.stages import BIASES, WEIGHTS
 from attention.trace import AttentionTrace
 
 OTHERS = ("rotary", "norm", "softcap", "window", "sinks", "relative")
-
-
-@dataclass(frozen=True)
-class RelativeBias:
-    """T5's: what is added to a score by how far its query and key stand apart."""
-
-    table: np.ndarray  # (buckets, h)
-    bidirectional: bool = True
-    max_distance: int = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,18 +82,8 @@ class Layer:
         looks_back = self.causal and memory is None  # and never ahead
         reach = n_q if self.window is None else self.window
         bias = None
-        if self.relative is not None:
-            bias = relative_bias(
-                self.relative.table,
-                n_q,
-                n_k,
-                bidirectional=self.relative.bidirectional,
-                max_distance=self.relative.max_distance,
-            )
-        elif self.alibi:
-            bias = alibi(n_q, n_k, self.heads)
-        if bias is not None:  # the same for every item
-            bias = bias[(None,) * (X.ndim - 2)]
+        if self.alibi:  # the same for every item
+            bias = alibi(n_q, n_k, self.heads)[(None,) * (X.ndim - 2)]
         return self_attention(
             X,
             self.W_Q,
@@ -118,6 +99,7 @@ class Layer:
             kv_heads=self.kv_heads,
             norm=self.norm,
             rotary=self.rotary,
+            relative=self.relative,
             scale=self.scale,
             softcap=self.softcap,
             sinks=self.sinks,

@@ -83,3 +83,12 @@ MAX_DIGITS = 10  # behind the point
 MAX_CAPTURED_CELLS = 2**23  # weights of all heads of a capture: 32 heads of 512 tokens
 MAX_CAPTURED_HEADS = 4096  # of all its layers, calls and items
 MAX_MAPS = 72  # small maps on the page Real model at a time
+
+# ---- long contexts ------------------------------------------------------------------------------
+
+MAX_LONG_TOKENS = 2**17  # queries, and keys
+MAX_LONG_HEADS = 64
+MAX_LONG_FILE = 110 * 2**20  # bytes: Q, K and V of that many tokens, 64 columns, float32
+MAX_LONG_NUMBERS = 2**25  # of one array
+MAX_LONG_CELLS = 2**34  # scores of all heads that are computed in one run
+MAX_LONG_HELD = 2**30  # bytes of all people's queries and keys, in one process

@@ -53,32 +53,44 @@ def of_items(mod: Any, inner: int) -> Any:
     return lambda *cells: mod(*cells[:-4], cells[-4] * inner + cells[-3], np.array(0), *cells[-2:])
 
 
-def modify(score_mod: ScoreMod, scores: np.ndarray) -> np.ndarray:
+def modify(score_mod: ScoreMod, scores: np.ndarray, places: Grids | None = None) -> np.ndarray:
     """What ``score_mod`` makes of the scores, in their shape and float type.
+
+    ``places``: the grids of indices, where these are not all scores.
 
     >>> modify(lambda score, b, h, q, k: np.where(q >= k, score, -np.inf), np.ones((2, 2)))
     array([[  1., -inf],
            [  1.,   1.]])
     """
-    found = _called("score_mod", score_mod, scores.copy(), *grids(scores.shape))
+    places = grids(scores.shape) if places is None else places
+    found = _called("score_mod", score_mod, scores.copy(), *places)
     made = as_numbers("what score_mod returned", found)
     return _spread("score_mod", made, scores.shape).astype(scores.dtype)
 
 
-def mask_of(mask_mod: MaskMod, shape: tuple[int, ...]) -> np.ndarray:
+def mask_of(mask_mod: MaskMod, shape: tuple[int, ...], places: Grids | None = None) -> np.ndarray:
     """Who may look at whom, as ``mask_mod`` says it, in the shape of the scores.
+
+    ``places`` as in :func:`modify`.
 
     >>> mask_of(lambda b, h, q, k: q >= k, (2, 2)).astype(int)
     array([[1, 0],
            [1, 1]])
     """
-    made = as_array("what mask_mod returned", _called("mask_mod", mask_mod, *grids(shape)))
+    places = grids(shape) if places is None else places
+    made = as_array("what mask_mod returned", _called("mask_mod", mask_mod, *places))
     if made.dtype != bool:
         raise TypeError(
             f"what mask_mod returned {held(made)}; booleans are wanted, True where a query may"
             " look at a key."
         )
     return _spread("mask_mod", made, shape)
+
+
+def bias_of(bias: Callable[..., Any], shape: tuple[int, ...], places: Grids) -> np.ndarray:
+    """What a function (b, h, q, k) adds to the scores at these places."""
+    made = as_numbers("what bias returned", _called("bias", bias, *places))
+    return _spread("bias", made, shape)
 
 
 def _called(name: str, mod: Callable[..., Any], *cells: np.ndarray) -> Any:

@@ -79,6 +79,14 @@ _ROWS = (
         function="alibi",
     ),
     Part(
+        "relative",
+        label="Relative bias (T5)",
+        formula="+ R[bucket of the distance]",
+        sentence="A learned number for each distance is added to the score; far ones share one.",
+        where="added with the mask",
+        function="RelativeBias",
+    ),
+    Part(
         "window",
         label="Window",
         formula="−∞ for keys further back",

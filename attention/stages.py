@@ -33,8 +33,8 @@ class Stage:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it serves every item of a batch: weights, a bias, or positions."""
-        return self.name == "P" or self.name.startswith(("W_", "b_"))
+        """Whether it serves every item of a batch: weights, a bias, or what goes by position."""
+        return self.name in ("P", "R") or self.name.startswith(("W_", "b_"))
 
 
 _ROWS = (
@@ -265,6 +265,16 @@ _ROWS = (
         limits="scaled",
         sources=(("scaled", "cell"),),
         stands_for="scaled",
+    ),
+    Stage(
+        "R",
+        symbol="R",
+        formula="relative bias",
+        sentence="Added by distance: key − query.",
+        rows="buckets",
+        columns="bias",
+        group="attention",
+        limits="scaled",
     ),
     Stage(
         "mask",

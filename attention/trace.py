@@ -19,9 +19,11 @@ from attention.arrays import (
     check_mask,
     check_positive,
     check_shapes,
+    in_type,
     shape_of_scores,
     weighted_sum,
 )
+from attention.biases import RelativeBias, check_relative
 from attention.blocks import Stages, in_blocks
 from attention.conversion import kept
 from attention.finite import warnings_of
@@ -31,6 +33,7 @@ from attention.norms import RMSNorm
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
 from attention.scores import (
+    NO_SINKS,
     AnySoftmax,
     check_sinks,
     kind_of,
@@ -83,6 +86,8 @@ class AttentionTrace:
     norm: RMSNorm | None = None
     Q_normed: np.ndarray | None = None  # (…, n_q, d_k)
     K_normed: np.ndarray | None = None  # (…, n_k, d_k)
+    relative: RelativeBias | None = None
+    R: np.ndarray | None = None  # (buckets, h)  the table of the relative bias, which is in M
     rotary: Rotary | None = None
     Q_rotated: np.ndarray | None = None  # (…, n_q, d_k)
     K_rotated: np.ndarray | None = None  # (…, n_k, d_k)
@@ -164,6 +169,7 @@ def scaled_dot_product_attention(
     sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
+    relative: RelativeBias | None = None,
 ) -> AttentionTrace:
     """Let every query look at the keys and take the weighted sum of their values.
 
@@ -202,6 +208,8 @@ def scaled_dot_product_attention(
     rotary : Rotary
         Rotates Q and K by their positions before the scores, after the norm unless that says
         otherwise. Default: none.
+    relative : RelativeBias
+        T5's learned number for each distance, added with the bias. Default: none.
 
     Raises
     ------
@@ -248,10 +256,13 @@ def scaled_dot_product_attention(
     if sinks is not None:
         sinks = check_sinks(sinks, shape, Q.dtype)
         if kind_of(softmax) is not True or callable(softmax):
-            raise ValueError("sinks are scores in a softmax's sum; give them with softmax=True.")
+            raise ValueError(NO_SINKS)
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
         seen, M = check_mask(allowed, bias, shape, Q.dtype)
         seen = seen if mask_mod is None else seen & mask_of(mask_mod, shape)
+        if relative is not None:
+            by_place = check_relative(relative).of(shape, Q.dtype)
+            M = kept(by_place if M is None else M + by_place)
         columns = None if sinks is None else sinks[..., None, None]
         arguments = Q, K, V, seen, M, columns
         whole = callable(softmax) or score_mod is not None  # a function sees whole stages
@@ -266,5 +277,7 @@ def scaled_dot_product_attention(
         sinks=sinks,
         norm=norm,
         rotary=rotary,
+        relative=relative,
+        R=None if relative is None else in_type(np.asarray(relative.table), Q.dtype),
         **{"allowed": seen} | stages,
     )

@@ -44,6 +44,8 @@ class View:
     sink: float | None = None  # a score of no key, in the sum of each row
     norm: RMSNorm | None = None
     rotary: Rotary | None = None
+    buckets: np.ndarray | None = None  # (n_q, n_k), the row of R that each place reads
+    relative: np.ndarray | None = None  # (n_q, n_k), what of the bias is from there
     # "Q", "K" → (rows,), what the norm divides each row by
     root_mean_squares: Mapping[str, np.ndarray] = field(default_factory=dict)
     # where a stage is 0 but for what rounding left, which is printed as 0
@@ -100,9 +102,11 @@ class View:
             matrix = added if name == "mask" else pick.stage(name, context)
             if matrix is not None:
                 stages[name] = matrix
-        labels = _labels(
-            stages, tokens, key_tokens, _named(names), crossed=trace.memory is not None
-        )
+        named, buckets = _named(names), None
+        if trace.relative is not None:
+            buckets = trace.relative.rows(*stages["scores"].shape)
+            named = {"buckets": trace.relative.names()} | named
+        labels = _labels(stages, tokens, key_tokens, named, crossed=trace.memory is not None)
         zeros = {
             name: pick.of_item(where) if name in WITHOUT_HEADS else pick(where)
             for name, where in zeros_of(trace).items()
@@ -120,6 +124,8 @@ class View:
             None if trace.sinks is None else float(pick(trace.sinks[..., None, None])[0, 0]),
             trace.norm,
             trace.rotary,
+            buckets,
+            None if buckets is None else stages["R"][buckets, 0],
             {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
             zeros,
         )
@@ -211,7 +217,7 @@ class _Pick:
 
     def _of_head(self, weight: np.ndarray, name: str) -> np.ndarray:
         """The columns of a weight that belong to the head; heads may share those of K and V."""
-        width = getattr(self.trace, name[-1]).shape[-1]
+        width = 1 if name == "R" else getattr(self.trace, name[-1]).shape[-1]
         heads = weight.shape[-1] // width if width else 1
         start = self.head * heads // self.heads * width
         return weight[..., start : start + width]

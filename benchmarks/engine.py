@@ -6,6 +6,11 @@ mask, two threads on both sides, which take turns in one process, with a pause s
 thread of one spins while the other computes. Memory is measured in a process of its own for each
 size, by tracemalloc, to which NumPy reports what it allocates. Needs torch, which nothing else here
 does, and threadpoolctl.
+
+``--long 4096 8192 32768`` prints the tables of long attention instead: output and mean map beside
+torch's fused kernel, which gives the output alone; then what each further result costs at the last
+of these sizes, and the memory beyond inputs and results. ``--executors 8192`` prints what threads,
+processes and a cluster of dask.distributed take, two workers each.
 """
 
 from __future__ import annotations
@@ -27,7 +32,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from attention import AttentionTrace, blocks, causal, scaled_dot_product_attention
+from attention import (
+    AttentionTrace,
+    blocks,
+    causal,
+    long_attention,
+    places,
+    scaled_dot_product_attention,
+)
+from attention.sums import RESULTS
 
 D = 64
 THREADS = 2
@@ -101,6 +114,97 @@ def peak_of_its_own(heads: int, n: int) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+# ---- long attention ------------------------------------------------------------------------------
+
+
+def fused(n: int, is_causal: bool) -> Callable[[], object]:
+    """torch's own kernel, which keeps no map either; its output alone."""
+    import torch
+
+    torch.set_num_threads(THREADS)
+    Q, K, V = (torch.from_numpy(M)[None, None] for M in rolled(1, n))
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def call():
+        with torch.no_grad():
+            return attend(Q, K, V, is_causal=is_causal)
+
+    return call
+
+
+def long(n: int, is_causal: bool, *results: str, executor=None) -> Callable[[], object]:
+    Q, K, V = rolled(1, n)
+    allowed = places.causal() if is_causal else None
+    named = results or ("output", "mean_map")
+    return lambda: long_attention(Q, K, V, allowed=allowed, results=named, executor=executor)
+
+
+def in_turns(calls: dict[str, Callable[[], object]], turns: int) -> dict[str, tuple[float, float]]:
+    """Medians in ms, and of the ratios to the first turn by turn; the first turn warms up."""
+    times = [[took(call) for call in calls.values()] for _ in range(turns + 1)][1:]
+    columns = zip(*times, strict=True)
+    firsts = [turn[0] for turn in times]
+    return {
+        name: (median(column), median(a / b for a, b in zip(column, firsts, strict=True)))
+        for name, column in zip(calls, columns, strict=True)
+    }
+
+
+def long_peak(n: int) -> float:
+    """The peak beyond inputs and output, in MB."""
+    call = long(n, True)
+    tracemalloc.start()
+    found = call()
+    return (tracemalloc.get_traced_memory()[1] - found.output.nbytes) / 2**20
+
+
+def long_tables(sizes: list[int], turns: int) -> None:
+    print("| tokens | mask | output and map, ms | torch fused, ms | ratio | memory beyond, MB |")
+    print("|---:|---|---:|---:|---:|---:|")
+    for n in sizes:
+        for is_causal in (True, False):
+            found = in_turns({"torch": fused(n, is_causal), "ours": long(n, is_causal)}, turns)
+            (other, _), (mine, ratio) = found["torch"], found["ours"]
+            command = [sys.executable, __file__, "--long-peak", str(n)]
+            beyond = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            mask = "causal" if is_causal else "none"
+            row = (
+                f"| {n:,} | {mask} | {mine:.0f} | {other:.0f} | {ratio:.2f} | {float(beyond):.0f} |"
+            )
+            print(row, flush=True)
+    n, usual = sizes[-1], ("output", "mean_map")
+    calls = {"torch fused, output": fused(n, True), "output": long(n, True, "output")}
+    calls["output, mean_map"] = long(n, True)
+    for name in (name for name in RESULTS if name not in usual):
+        calls[f"output, mean_map, {name}"] = long(n, True, *usual, name)
+    print(f"\n| {n:,} tokens, causal | ms | beside torch fused | beside output and map |")
+    print("|---|---:|---:|---:|")
+    found = in_turns(calls, turns)
+    for name, (taken, ratio) in found.items():
+        beside = ratio / found["output, mean_map"][1]
+        print(f"| {name} | {taken:.0f} | {ratio:.2f} | {beside:.2f} |")
+
+
+def executors(n: int, turns: int) -> None:
+    """Threads, processes and a cluster on this machine, which is there before it is measured."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from distributed import Client, LocalCluster
+
+    calls = {"threads": long(n, True)}
+    with (
+        ProcessPoolExecutor(THREADS, mp_context=get_context("spawn")) as processes,
+        LocalCluster(THREADS, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        calls["processes"] = long(n, True, executor=processes)
+        calls["dask.distributed"] = long(n, True, executor=client.get_executor())
+        print(f"| {n:,} tokens, causal, output and map | ms | beside threads |\n|---|---:|---:|")
+        for name, (taken, ratio) in in_turns(calls, turns).items():
+            print(f"| {name} | {taken:.0f} | {ratio:.2f} |")
+
+
 def conditions() -> str:
     """What the table was measured on."""
     from threadpoolctl import threadpool_info
@@ -120,11 +224,20 @@ def main() -> None:
     options.add_argument("--tokens", type=int, nargs="+", default=[1024, 2048, 4096])
     options.add_argument("--heads", type=int, nargs="+", default=[1, 8])
     options.add_argument("--peak", type=int, nargs=2, metavar=("HEADS", "TOKENS"))
+    options.add_argument("--long", type=int, nargs="+", metavar="TOKENS")
+    options.add_argument("--long-peak", type=int, metavar="TOKENS")
+    options.add_argument("--executors", type=int, metavar="TOKENS")
     chosen = options.parse_args()
-    if chosen.peak:
-        print(peak(*chosen.peak))
+    if chosen.peak or chosen.long_peak:
+        print(peak(*chosen.peak) if chosen.peak else long_peak(chosen.long_peak))
         return
     print(conditions(), "\n")
+    if chosen.long:
+        long_tables(chosen.long, chosen.turns)
+        return
+    if chosen.executors:
+        executors(chosen.executors, chosen.turns)
+        return
     print(
         "| heads | tokens | all stages, ms | torch eager, ms | ratio | memory beyond those kept |"
     )

@@ -7,25 +7,44 @@ import numpy as np
 import pytest
 
 import attention
-from attention import View, initialise, lengthened, sliding_window, soft_cap, softmax_in
+from attention import View, initialise, lengthened, places, sliding_window, soft_cap, softmax_in
 
 E = np.random.default_rng(0).normal(size=(3, 4))
 M = np.ones((2, 3, 4))
 TRACE = attention.scaled_dot_product_attention(E, E, E)
+LONG = attention.long_attention(E, E, E)
 ALIKE = {"allowed": None, "bias": None, "scale": None, "softcap": None, "softmax": True}
 ALIKE |= {"sinks": None, "score_mod": None, "mask_mod": None}
 ALIKE |= {"norm": attention.RMSNorm(), "rotary": attention.Rotary(width=2)}
+ALIKE |= {"relative": attention.RelativeBias(np.ones((4, 1)))}
 HEADS = {"heads": 2, "kv_heads": None, "W_O": np.eye(4), "b_O": np.ones(4)}
 SHOWN = {"tokens": None, "key_tokens": None, "item": 0, "head": 0}
 PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
 PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
 FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
 LAYER = {f"layers.0.attention.{name}_proj.weight": E for name in "qkv"}
+BERT = Path(__file__).parent / "models/recorded/bert.safetensors"
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
     attention.self_attention: PROJECTIONS | {"memory": None} | HEADS | ALIKE,
     View.of: {"trace": TRACE, "names": None, "context": False} | SHOWN,
+    attention.long_attention: {"Q": E, "K": E, "V": E, "allowed": None, "bias": None}
+    | {"scale": None, "softcap": None, "score_mod": None, "mask_mod": None, "sinks": None}
+    | {"norm": None, "rotary": None, "results": ["output"], "pool": 2, "top": 2, "block": 2}
+    | {"executor": None, "ahead": 1, "progress": None},
+    LONG.rows: {"queries": [1], "item": 0, "head": 0},
+    LONG.window: {"queries": (0, 2), "keys": (1, 3), "cells": 2, "of": "mean", "item": 0}
+    | {"head": 0, "progress": None},
+    places.causal: {"past": 0},
+    places.sliding_window: {"before": 1, "after": 0, "past": 0},
+    places.window: {"seen": 2, "past": 0},
+    places.prefix: {"length": 2, "past": 0},
+    places.padding: {"real": [True, False]},
+    places.real_tokens: {"lengths": [1, 2]},
+    places.documents: {"ids": [1, 2], "key_ids": [1, 2]},
+    places.alibi: {"heads": 4, "past": 0},
+    places.relative_bias: {"table": E, "bidirectional": False, "max_distance": 8, "past": 0},
     attention.causal: {"n_q": 2, "n_k": 3, "past": 0},
     attention.causal_lower_right: {"n_q": 2, "n_k": 3},
     sliding_window: {"n_q": 2, "n_k": 3, "before": 1, "after": 0, "past": 0},
@@ -34,6 +53,7 @@ CALLS = {  # each public function, and arguments that it takes
     attention.alibi_slopes: {"heads": 4},
     attention.relative_bias: {"table": E, "n_q": 2, "n_k": 3, "past": 0}
     | {"bidirectional": False, "max_distance": 8},
+    attention.RelativeBias: {"table": E, "past": 0, "bidirectional": False, "max_distance": 8},
     attention.padding: {"real": [True, False]},
     attention.real_tokens: {"lengths": [1, 2], "n_k": 3},
     lengthened: {"mask": [[True]], "n_k": 2},
@@ -59,9 +79,9 @@ CALLS = {  # each public function, and arguments that it takes
     attention.yarn_factor: {"scaling": 2.0},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
-    | {"softcap": None, "announce": None},
+    | {"softcap": None, "softmax": "sigmoid", "announce": None},
     attention.read_layer: {"tensors": LAYER, "config": {"model_type": "vit"}, "layer": 0},
-    attention.verify: {"taken": Path(__file__).parent / "models/recorded/bert.safetensors"},
+    attention.verify: {"taken": BERT},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
     "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,
@@ -69,6 +89,7 @@ WRITTEN = {  # what needs Plotly, or writes a file
     "report": {"trace": TRACE, "path": "a.html", "digits": 2, "title": "", "source": ""} | SHOWN,
     "paper_figure": {"trace": TRACE, "stages": None, "tokens": None, "key_tokens": None}
     | {"item": 0, "heads": None, "digits": 2, "paper": None},
+    "across_layers": {"taken": BERT, "head": 0, "layers": None, "item": 0, "paper": None},
     "Paper": {one.name: one.default for one in fields(attention.Paper)},
 }
 ODD = {
@@ -113,9 +134,11 @@ def test_every_public_function_is_called_here():
     assert set(attention.__all__) - called == {
         "AttentionTrace",
         "Layer",
+        "LongAttention",
         "View",
         "Taken",
         "capture",
+        "places",
     }
 
 

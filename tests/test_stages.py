@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention import AttentionTrace, RMSNorm, Rotary, View, self_attention
+from attention import AttentionTrace, RelativeBias, RMSNorm, Rotary, View, self_attention
 from attention.arithmetic import cell
 from attention.stages import COMPUTED, PROJECTIONS, STAGES, WEIGHTS
 
@@ -15,7 +15,7 @@ MADE = ("mask", "context")  # from what a trace keeps: allowed and bias, the out
 EYE = np.eye(2)
 FOUR, ONES = np.eye(2, 4), np.ones(4)
 PARTS = {"b_Q": ONES, "b_K": ONES, "b_V": [1, 2], "b_O": [3, 4], "positions": EYE}
-PARTS |= {"norm": RMSNorm(), "rotary": Rotary()}
+PARTS |= {"norm": RMSNorm(), "rotary": Rotary(), "relative": RelativeBias(np.ones((4, 2)))}
 COMPLETE = self_attention(
     *(EYE, FOUR, FOUR, EYE),
     memory=EYE,

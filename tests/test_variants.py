@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from attention import (
+    RelativeBias,
     alibi,
     alibi_slopes,
     causal,
@@ -24,6 +25,7 @@ from attention import blocks as engine
 from attention.arithmetic import cell, walk
 from attention.biases import relative_buckets
 from attention.captions import describe
+from attention.numbers import number
 from attention.view import View
 
 TESTS = Path(__file__).parent
@@ -151,6 +153,69 @@ def test_a_relative_bias_reads_its_table_by_bucket_and_head():
         assert bias[h, q, k] == table[rows[q, k], h]
     trace = multi_head_attention(Q[0, 0], K[0, 0], V[0, 0], heads=4, bias=alibi(N, N, 4), scale=1)
     assert trace.weights.shape == (4, N, N)
+
+
+def bucket(behind, buckets, both, furthest):
+    """T5's row of a table for a key so many places behind the query, as its paper's code has it."""
+    side = buckets // 2 if both else buckets
+    first = side if both and behind < 0 else 0
+    distance = abs(behind) if both else max(behind, 0)
+    near = side // 2
+    if distance < near:
+        return first + distance
+    share = math.log(distance / near) / math.log(furthest / near)
+    return first + min(near + int(share * (side - near)), side - 1)
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("columns", [1, 4])
+def test_a_table_is_read_as_by_hand_and_said_by_its_rows(both, columns):
+    table = np.random.default_rng(2).normal(size=(8, columns))
+    part = RelativeBias(table, both, max_distance=11, past=2)
+    trace = multi_head_attention(
+        *np.random.default_rng(3).normal(size=(3, 6, 8)), heads=4, relative=part, scale=1
+    )
+    assert trace.relative is part and trace.R.tolist() == table.tolist()
+    shown = View.of(trace, head=3)
+    places = shown.rows("R")
+    for q, k in np.ndindex(6, 6):
+        row = bucket(2 + q - k, 8, both, 11)
+        for h in range(4):
+            added = trace.masked[h, q, k] - trace.scaled[h, q, k]
+            assert added == pytest.approx(table[row, h % columns], abs=1e-12)
+        said = cell(shown, "mask", q, k, 4)[0]
+        number_of = number(table[row, 3 % columns], 4)
+        assert said == f"bucket {row} of R (key − query: {places[row]}): {number_of}"
+    whole = RelativeBias(np.zeros((8, 1)), both, max_distance=11)
+    for row, name in enumerate(whole.names()):
+        of_row = [d for d in range(-30, 31) if bucket(d, 8, both, 11) == row]
+        said = sorted(int(part.replace("−", "-")) for part in re.findall(r"[−+]?\d+", name))
+        ends = [-max(of_row), -min(of_row)] if of_row else []
+        if "≤" in name or "≥" in name:
+            assert said[0] in ends
+        else:
+            assert [said[0], said[-1]] == ends if of_row else name == "–"
+
+
+def test_a_table_of_0_and_1_is_added_as_it_is():
+    x = np.eye(3)
+    trace = scaled_dot_product_attention(x, x, x, relative=RelativeBias([[0], [1], [1], [0]]))
+    assert set(trace.bias.ravel()) == {0, 1}
+
+
+def test_a_table_in_float32_widens_nothing_and_one_for_other_heads_is_refused():
+    x = np.eye(4, dtype=np.float32)
+    trace = scaled_dot_product_attention(x, x, x, relative=RelativeBias(np.ones((4, 1))))
+    assert trace.masked.dtype == trace.R.dtype == np.float32
+    wanted = "the table of relative has 3 columns and there are 2 heads; one column for each head"
+    for heads in (1, 2):
+        with pytest.raises(ValueError, match=wanted if heads > 1 else "there is 1 head"):
+            multi_head_attention(x, x, x, heads=heads, relative=RelativeBias(np.ones((4, 3))))
+    batch = np.ones((3, 4, 4))  # three items are no three heads
+    with pytest.raises(ValueError, match="there is 1 head"):
+        multi_head_attention(batch, batch, batch, relative=RelativeBias(np.ones((4, 3))))
+    with pytest.raises(TypeError, match="relative is 3"):
+        scaled_dot_product_attention(x, x, x, relative=3)
 
 
 @pytest.mark.parametrize("heads", [1, 3, 4])

@@ -171,6 +171,9 @@ def _stages(settings: Settings, trace: AttentionTrace) -> str:
     if settings.alibi:
         lines += _alibi(settings)
         last += " + alibi"
+    if "R" in settings.matrices:
+        lines += _relative(settings)
+        last += " + relative"
     if settings.fill == "-1e9":
         lines.append(f"masked = {last} + np.where(allowed, 0, {TUTORIAL_FILL!r})")
     else:
@@ -219,6 +222,24 @@ def _alibi(settings: Settings) -> list[str]:
     return [
         f"slopes = {_array(slopes)}{column}",
         f"alibi = -slopes * abs({at.removesuffix(' + 0')} - np.arange(K.shape[-2]))",
+    ]
+
+
+def _relative(settings: Settings) -> list[str]:
+    """What the table of distances adds to the scores."""
+    side = settings.shape("R")[0] // (2 if settings.bidirectional else 1)
+    far = settings.max_distance
+    ahead = f" + {side} * (behind < 0)" if settings.bidirectional else ""
+    return [
+        f"behind = np.arange(Q.shape[-2])[:, None] + {past(settings)} - np.arange(K.shape[-2])",
+        f"distance = {'abs(behind)' if settings.bidirectional else 'np.maximum(behind, 0)'}",
+        f"near = {side // 2}  # distances with a row of R each; further ones share rows",
+        "with np.errstate(divide='ignore'):  # in float32, as T5 does",
+        "    grown = np.log((distance / near).astype(np.float32))",
+        f"grown = grown / np.float32(np.log({far} / near))",
+        f"shared = near + np.maximum(grown * ({side} - near), 0).astype(int)",
+        f"rows = np.where(distance < near, distance, np.minimum(shared, {side - 1})){ahead}",
+        f"relative = R[rows]{'.transpose(2, 0, 1)' if settings.heads > 1 else '[..., 0]'}",
     ]
 
 

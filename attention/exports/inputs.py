@@ -60,7 +60,7 @@ def of_settings(s: Settings, view: View) -> View:
 
 def of_trace(trace: AttentionTrace, view: View) -> View:
     """With the weights of a trace; its Q, K and V were split before and stay the head's own."""
-    names = (*PROJECTIONS, *BIASES)
+    names = (*PROJECTIONS, *BIASES, "R")
     found = {name: values for name in names if (values := getattr(trace, name)) is not None}
     return with_inputs(view, found)
 

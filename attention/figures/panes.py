@@ -37,6 +37,7 @@ class Pane(Words):
     columns: tuple[str, ...]
     sources: list[tuple[str, str]]  # where a cell comes from: (stage, "row i" …)
     figure: dict  # Plotly's JSON
+    buckets: NotRequired[list[list[int]]]  # of M the row of R that each cell reads
     codes: NotRequired[bytes]  # of a large one its shades, which its figure then lacks
     chosen: NotRequired[tuple[int, int, str, str]]  # its chosen cell: row, column, number, exact
     edit: NotRequired[str]  # what one can change in it: "cells", "mask", "blanks" or nothing
@@ -46,6 +47,7 @@ class Pane(Words):
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
     queries: NotRequired[bool]  # whether its rows are those of queries
     filename: NotRequired[str]  # of its image
+    stage: NotRequired[str]  # whose numbers these are, where its name is another
 
 
 def panes(
@@ -136,6 +138,8 @@ def _stage(
         blank=blank,
     )
     made["sources"] = view.sources(name)
+    if name == "mask" and view.buckets is not None and view.buckets.size <= MOST_NUMBERED:
+        made["sources"], made["buckets"] = [("R", "bucket")], view.buckets.tolist()
     made["queries"] = stage.rows == "queries"
     return made
 

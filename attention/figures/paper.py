@@ -17,13 +17,15 @@ import numpy as np
 from attention.colours import around_zero
 from attention.conversion import shown
 from attention.figures.heatmap import unpack
+from attention.figures.long_map import long_paper_figure
 from attention.figures.panes import panes
 from attention.figures.whole import checked_digits, chosen_stages, need
 from attention.limits import MAX_PRINTED, BadInput
+from attention.long import LongAttention
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import OF_ALL_HEADS, View, axes_of, distinct
+from attention.view import OF_ALL_HEADS, View, axes_of, distinct, whole_number
 
 if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
@@ -33,7 +35,7 @@ FAINTEST = 1e-6  # of the highest: what a logarithmic range reaches down to
 
 
 def paper_figure(
-    trace: AttentionTrace,
+    trace: AttentionTrace | LongAttention,
     *,
     stages: Collection[str] | None = ("weights",),
     tokens: Iterable[str] | None = None,
@@ -47,7 +49,8 @@ def paper_figure(
 
     Parameters
     ----------
-    trace : AttentionTrace
+    trace : AttentionTrace, or LongAttention
+        Of a long attention its mean map, which is one image; item, heads (one) and paper hold.
     stages : names such as ``["scores", "weights"]``; None for all that are there
     tokens, key_tokens : n_q and n_k words, the labels of queries and keys
     item : which item of the batch, counted from 0
@@ -81,9 +84,11 @@ def paper_figure(
     [[0.67, 0.33], [0.33, 0.67]]
     """
     need("matplotlib", "paper_figure")
-    paper = Paper() if paper is None else paper
+    given, paper = paper, Paper() if paper is None else paper
     if not isinstance(paper, Paper):
         raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
+    if isinstance(trace, LongAttention):
+        return long_paper_figure(trace, item=item, head=whole_number("heads", heads), paper=given)
     words = _tuple(tokens), _tuple(key_tokens)
     count = axes_of(trace)[1] if isinstance(trace, AttentionTrace) else 1
     chosen = _tuple(range(count) if heads is None else heads)
@@ -215,7 +220,7 @@ class Panel:
 
     def __init__(self, pane: Mapping[str, Any], heading: str, paper: Paper) -> None:
         main, *others = pane["figure"]["data"]  # the cells of one kind each: shown, hidden, broken
-        self.name, self.heading = pane["name"], heading
+        self.name, self.heading = pane.get("stage", pane["name"]), heading
         self.group = pane["group"]  # panels of one stand in a line where there is room
         self.is_attention = self.group.endswith("attention")
         # (rows, columns), masked where the colour does not say the number
@@ -246,7 +251,7 @@ def panels_of(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:
     for panel in found:  # a stage of all heads, or what a page shows beside it
         compared.setdefault(panel.name if panel.name in STAGES else panel.scale, []).append(panel)
     for together in compared.values():
-        scale = _scale(together, paper)
+        scale = scale_of(together, paper)
         for panel in together:
             panel.scale = scale
     return found
@@ -263,7 +268,7 @@ def _titles(name: str, paper: Paper) -> tuple[str, str]:
     return rows, columns
 
 
-def _scale(panels: list[Panel], paper: Paper) -> Scale:
+def scale_of(panels: Sequence[Any], paper: Paper) -> Scale:
     """The colours of panels that are compared."""
     shown = np.concatenate([panel.values.compressed() for panel in panels])
     stage = min(panel.scale.low for panel in panels), max(panel.scale.high for panel in panels)

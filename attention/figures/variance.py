@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from attention.colours import LIGHT
+from attention.figures.charts import axis, chart_layout, chart_pane
 from attention.figures.heatmap import subscripts
-from attention.figures.theme import LINES, layout
+from attention.figures.theme import LINES
 from attention.numbers import number
 from attention.variance import N_KEYS, Point, Prediction
 
@@ -42,8 +43,10 @@ def spread_panes(points: tuple[Point, ...], counts: np.ndarray, edges: np.ndarra
     if d_k == 1:
         squeezed = "At d_k = 1 the scale is 1: scores and scaled scores are the same."
     return [
-        _pane("variances", "Variance against d_k", measured, variances(points)),
-        _pane("histogram", f"The scores at d_k = {d_k}", squeezed, histogram(counts, edges, d_k)),
+        chart_pane("variances", "Variance against d_k", measured, variances(points)),
+        chart_pane(
+            "histogram", f"The scores at d_k = {d_k}", squeezed, histogram(counts, edges, d_k)
+        ),
     ]
 
 
@@ -69,16 +72,16 @@ def softmax_panes(points: tuple[Point, ...], row: np.ndarray) -> list[dict]:
         " At 0 no gradient comes through."
     )
     return [
-        _pane("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
-        _pane("largest", "Largest weight", top, largest(points)),
-        _pane("entropy", "Entropy", nats, entropy(points)),
-        _pane("slope", "Gradient of the softmax", slope, slope_left(points)),
+        chart_pane("row", f"One query, {N_KEYS} keys, d_k = {d_k}", one, row_of_weights(row)),
+        chart_pane("largest", "Largest weight", top, largest(points)),
+        chart_pane("entropy", "Entropy", nats, entropy(points)),
+        chart_pane("slope", "Gradient of the softmax", slope, slope_left(points)),
     ]
 
 
 def explored_pane(measured: dict[str, float], predicted: dict[str, float], sentence: str) -> dict:
     """The variances of Q, K, scores and scaled on Explore, with what theory makes of Q and K."""
-    return _pane("explored", "Variances on Explore", sentence, explored(measured, predicted))
+    return chart_pane("explored", "Variances on Explore", sentence, explored(measured, predicted))
 
 
 def variances(points: tuple[Point, ...]) -> dict:
@@ -123,8 +126,8 @@ def histogram(counts: np.ndarray, edges: np.ndarray, d_k: int) -> dict:
         *_bars_and_curve("scores", RAW, 0.55, counts, edges, d_k),
         *_bars_and_curve("scaled", SCALED, 0.9, counts, edges / math.sqrt(d_k), 1),
     ]
-    xaxis, yaxis = _axis("score"), _axis("samples in a bin")
-    return {"data": data, "layout": _layout(xaxis, yaxis, barmode="overlay")}
+    xaxis, yaxis = axis("score"), axis("samples in a bin")
+    return {"data": data, "layout": chart_layout(xaxis, yaxis, barmode="overlay")}
 
 
 def _bars_and_curve(
@@ -162,8 +165,11 @@ def row_of_weights(row: np.ndarray) -> dict:
         }
         for name, colour, weights in zip(("unscaled", "scaled"), (RAW, SCALED), row, strict=True)
     ]
-    xaxis = _axis("key", tickvals=keys[::3], showgrid=False)
-    return {"data": data, "layout": _layout(xaxis, _axis("weight", range=[0, 1.03]), bargap=0.25)}
+    xaxis = axis("key", tickvals=keys[::3], showgrid=False)
+    return {
+        "data": data,
+        "layout": chart_layout(xaxis, axis("weight", range=[0, 1.03]), bargap=0.25),
+    }
 
 
 def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
@@ -185,35 +191,11 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
         "marker": {"color": RAW, "size": 17, "symbol": "diamond-open", "line": {"width": 2.5}},
         "hovertemplate": "%{y}: %{x:.6~g}<extra>theory</extra>",
     }
-    xaxis = _axis("variance", **_log_ticks([*measured.values(), *predicted.values()]))
-    yaxis = _axis("", type="category", categoryorder="array", categoryarray=names[::-1])
-    figure = _layout(xaxis, yaxis, height=270)
+    xaxis = axis("variance", **_log_ticks([*measured.values(), *predicted.values()]))
+    yaxis = axis("", type="category", categoryorder="array", categoryarray=names[::-1])
+    figure = chart_layout(xaxis, yaxis, height=270)
     figure["margin"]["l"] = 64
     return {"data": [dots, theory], "layout": figure}
-
-
-def _pane(name: str, title: str, sentence: str, figure: dict) -> dict:
-    frame = figure["layout"]
-    heading = {
-        "text": subscripts(title),
-        "font": {"size": 17},
-        "x": 0,
-        "xref": "paper",
-        "y": 1,
-        "yref": "container",
-        "yanchor": "top",
-        "pad": {"t": 14},
-    }
-    titled = frame | {"title": heading, "margin": frame["margin"] | {"t": 84}}
-    return {
-        "name": name,
-        "group": "charts",
-        "symbol": title,
-        "sentence": sentence,
-        "alt": f"Chart. {title}. {sentence}",
-        "filename": f"attention_{name}",
-        "figure": figure | {"layout": titled},
-    }
 
 
 def _both(points: tuple[Point, ...], measure: str, unscaled: str = "unscaled") -> tuple[dict, dict]:
@@ -255,7 +237,7 @@ def _reference(height: float, name: str) -> dict:
 
 def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yaxis: Any) -> dict:
     """Lines over a logarithmic d_k, with an upright at the chosen one."""
-    xaxis = _axis(
+    xaxis = axis(
         _DIMENSION,
         type="log",
         tickvals=[4**p for p in range(6)],
@@ -275,7 +257,7 @@ def _against_d_k(lines: list[dict], points: tuple[Point, ...], title: str, **yax
     upright |= {"line": line, "layer": "below"}
     return {
         "data": lines,
-        "layout": _layout(xaxis, _axis(title, **yaxis), shapes=[upright], hovermode="x"),
+        "layout": chart_layout(xaxis, axis(title, **yaxis), shapes=[upright], hovermode="x"),
     }
 
 
@@ -292,25 +274,6 @@ def _log_ticks(values: list[float]) -> dict:
         "range": ends,
         "tickvals": [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 3)],
     }
-
-
-def _axis(title: str, **options: Any) -> dict:
-    return {
-        "title": {"text": title, "standoff": 6},
-        "gridcolor": LIGHT["grid"],
-        "linecolor": LIGHT["grid"],
-        "zerolinecolor": LIGHT["grid"],
-        "automargin": True,
-        "fixedrange": True,
-        **options,
-    }
-
-
-def _layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
-    margin = {"l": 52, "r": 14, "t": 12, "b": 44}
-    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
-    return layout(**(frame | options))
 
 
 def _middles(edges: np.ndarray) -> list[float]:

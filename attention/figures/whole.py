@@ -12,10 +12,12 @@ from attention.colours import LIGHT
 from attention.conversion import shown as shown_as
 from attention.figures.differing import panes_of
 from attention.figures.heatmap import escape, subscripts
+from attention.figures.long_map import long_figure
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
 from attention.frameworks.diagnosis import Diagnosis
 from attention.limits import MAX_DRAWN
+from attention.long import LongAttention
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, whole_number
@@ -35,7 +37,7 @@ MOST_DIGITS = 12
 
 
 def figure(
-    shown: AttentionTrace | Diagnosis,
+    shown: AttentionTrace | Diagnosis | LongAttention,
     *,
     stages: Collection[str] | None = None,
     tokens: Iterable[str] | None = None,
@@ -49,9 +51,10 @@ def figure(
 
     Parameters
     ----------
-    shown : AttentionTrace or Diagnosis
+    shown : AttentionTrace, Diagnosis or LongAttention
         Of a trace the whole board; of a diagnosis ours, theirs and the difference, in the first
-        stage that differs and in the numbers given.
+        stage that differs and in the numbers given; of a long attention its mean map, on axes of
+        tokens, its colours by the logarithm: item, head and title hold.
     stages : names such as ``["scores", "weights"]``
         A single one is drawn large, with the scale of its colours. Default: all that are there.
     tokens, key_tokens : n_q and n_k words, the labels of queries and keys
@@ -83,6 +86,8 @@ def figure(
     """
     need("plotly", "figure")
     digits, title = checked_digits(digits), checked_title(title)
+    if isinstance(shown, LongAttention):
+        return long_figure(shown, item=item, head=head, title=title)
     if isinstance(shown, Diagnosis):
         found = panes_of(
             shown, item=item, head=head, tokens=tokens, key_tokens=key_tokens, digits=digits

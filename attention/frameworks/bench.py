@@ -28,7 +28,7 @@ from attention.masks import causal, causal_lower_right, lead, window
 from attention.norms import RMSNorm
 from attention.positions import sinusoidal
 from attention.rotary import PAIRS, Rotary
-from attention.scores import soft_cap
+from attention.scores import SIGMOID, sigmoid, soft_cap
 
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
@@ -56,7 +56,7 @@ class Bench:
         ("before", ("norm", "rotary", "groups", "order")),  # the scores
         ("scores", ("product",)),
         ("scaled", ("scale",)),
-        ("masked", ("cap", "bias", "mask", "hiding")),
+        ("masked", ("cap", "bias", "relative", "mask", "hiding")),
         ("weights", ("softmax", "sinks")),
         ("summed", ("sum", "leak")),
         ("joined", ("join",)),
@@ -172,6 +172,11 @@ class Bench:
             None if M is None else np.broadcast_to(M, g.shape)[index] for M in (g.allowed, g.bias)
         )
         of_head = {"allowed": allowed, "bias": bias, "scale": g.scale, "softcap": g.softcap}
+        of_head["softmax"] = g.softmax
+        of_head |= {"relative": g.relative}  # of which :attr:`head` reads its column
+        if g.relative is not None and g.relative.columns > 1 and g.heads == 1:
+            column = np.asarray(g.relative.table)[:, index[-1:]]
+            of_head["relative"] = replace(g.relative, table=column)
         if g.sinks is not None:
             of_head["sinks"] = np.broadcast_to(g.sinks, g.shape[:-2])[index]
         return Given(Q=Q, K=K, V=V, **of_head, shape=g.shape[-2:])
@@ -471,6 +476,8 @@ class Bench:
             raise NoRoom("nothing is hidden")
         none = g.bias is None and not chosen["bias"]
         biased = capped if none else capped + self._bias(chosen)
+        if g.relative is not None or chosen["relative"]:
+            biased = biased + self._rows(self._relative(chosen))
         if allowed is None:
             allowed = np.ones((1, 1), bool)
         masked = HIDING[chosen["hiding"]](biased, allowed)
@@ -490,6 +497,40 @@ class Bench:
         bias = self._rows(finite)
         by = {"negated": -1.0, "scaled": self._factor(chosen["scale"])}
         return bias * by[chosen["bias"]] if chosen["bias"] else bias
+
+    def _relative(self, chosen: Options) -> np.ndarray:
+        """What a table of distances adds to the scores, of one head or all."""
+        right, option = self.given.relative, chosen["relative"]
+        if right is None:
+            raise NoRoom("there is no relative bias")
+        part = right
+        n_q, n_k = self.given.shape[-2:]
+        table, factor = np.asarray(part.table, float), 1.0
+        if option == "left out":
+            return np.zeros((1, 1))
+        if option == "scaled":
+            factor = self._factor(chosen["scale"])
+            if factor == 1:
+                raise NoRoom("the scores are not scaled")
+        elif option == "reshaped":
+            if part.columns == 1:
+                raise NoRoom("the table has one column")
+            table = table.reshape(table.shape[::-1]).T
+        elif option == "other side":
+            part = replace(part, bidirectional=not part.bidirectional)
+        elif option == "128":
+            if part.max_distance == 128:
+                raise NoRoom("it is 128")
+            part = replace(part, max_distance=128)
+        rows = part.rows(n_q, n_k)
+        if option == "turned":
+            rows = replace(part, past=-part.past).rows(n_k, n_q).T
+        elif option in ("other side", "128") and (rows == right.rows(n_q, n_k)).all():
+            raise NoRoom("it makes no difference")
+        added = factor * np.moveaxis(table[rows], -1, -3)
+        if len(added) == 1 or self._split:
+            return added if self._split else added[0]
+        return added[self.head or 0] if self.given.Q.ndim == 2 else added
 
     def _alibi(self) -> np.ndarray:
         """What ALiBi adds to the scores, of one head or all."""
@@ -546,6 +587,12 @@ class Bench:
     def _weights(self, stages: Stages, chosen: Options) -> Stages:
         masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
         visible, sinks = masked != -np.inf, self._sinks(chosen["sinks"])
+        if self.given.softmax == SIGMOID:
+            if option not in (None, "taken", "none") or chosen["hiding"] == "NaN":
+                raise NoRoom("there is no softmax")
+            option = {None: SIGMOID, "taken": None}.get(option, option)
+        elif option == "taken":
+            raise NoRoom("it is taken")
         if sinks is not None and chosen["hiding"] == "NaN":
             raise NoRoom("beside sinks no row is without a sum")
         if option in ("queries", "both axes") and self.queries is not None:
@@ -574,6 +621,8 @@ class Bench:
     def _sinks(self, option: str | None) -> np.ndarray | None:
         """One more score for each row's sum, (…, 1, 1), under this option of it."""
         sinks = self.given.sinks
+        if option and self.given.softmax == SIGMOID:
+            raise NoRoom("there is no sum")
         if sinks is None:
             if option not in (None, "added"):
                 raise NoRoom("there are no sinks")
@@ -637,7 +686,9 @@ class Bench:
             X = self._rows(self._sources(chosen["positions"]))
             output, size = output + X, size + np.abs(X)
         elif chosen["residual"] == "row":
-            output = output + self._fitted(output)
+            row = self._fitted(output)  # known as well as the rows that it was fitted to
+            of_rows = size.reshape(-1, size.shape[-1]).mean(axis=0)
+            output, size = output + row, size + np.abs(row) + of_rows
         return {"output": output, "output size": size}
 
     def _size_of_W_O(self, option: str | None) -> np.ndarray:
@@ -750,16 +801,12 @@ def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None)
     return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
 
 
-def _sigmoid(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    return 1 / (1 + np.exp(-masked))
-
-
 SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
     None: softmax_rows,
     "queries": _softmax_of_columns,
     "both axes": _softmax_of_all,
     "twice": _softmax_twice,
-    "sigmoid": _sigmoid,
+    "sigmoid": lambda masked, visible, sinks=None: sigmoid(masked, visible),
     "none": lambda masked, visible, sinks=None: masked,
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from attention.arrays import check_count
+from attention.biases import RelativeBias
 from attention.blocks import one_blas_thread
 from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
@@ -109,6 +110,8 @@ def diagnose(
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
     sinks: Any = None,
+    softmax: bool | str = True,
+    relative: RelativeBias | None = None,
     decimals: int | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
@@ -136,9 +139,11 @@ def diagnose(
         As the other code means them: see :func:`attention.scaled_dot_product_attention`.
     positions : array_like, (…, n_q, d_model)
         Added to X, as in :func:`attention.self_attention`.
-    norm, rotary, sinks :
-        What is done to Q and K of each head, and to the softmax, as in
+    norm, rotary, sinks, relative :
+        What is done to Q and K of each head, to the softmax and to the scores, as in
         :func:`attention.multi_head_attention`.
+    softmax : True or "sigmoid"
+        What makes weights of the scores, as the other code means it.
     decimals : int
         How many decimals the answer was rounded to. Default: seen from the numbers, where there are
         enough of them.
@@ -185,6 +190,8 @@ in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mas
         norm,
         rotary,
         sinks,
+        softmax,
+        relative,
     )
     return diagnose_given(
         checked(given), output=output, weights=weights, decimals=decimals, announce=announce

@@ -10,8 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.frameworks.records import Answer, Convention, checked_mask, named, replaced
+from attention.frameworks.records import (
+    NO_PARTS,
+    PARTS,
+    Answer,
+    Convention,
+    Parts,
+    checked_mask,
+    named,
+    replaced,
+)
 from attention.numbers import number
+from attention.sentences import in_words
 from attention.trace import AttentionTrace
 
 
@@ -22,13 +32,14 @@ def differs(
     *,
     mask: ArrayLike | None = None,
     causal: bool = False,
+    parts: Parts = NO_PARTS,
     rows: Sequence[str] | None = None,
 ) -> str:
     """One sentence: where ``theirs``, the answer of ``name``, differs from ours, and why.
 
     Every cause it names was tried: put right in that framework's arithmetic, one after the other,
-    it changed the numbers. ``mask`` and ``causal`` are what :func:`answer` was given; ``rows`` are
-    labels for the queries, by default 1, 2, ….
+    it changed the numbers. ``mask``, ``causal`` and ``parts`` are what :func:`answer` was given;
+    ``rows`` are labels for the queries, by default 1, 2, ….
 
     Raises
     ------
@@ -46,8 +57,8 @@ def differs(
     if theirs.refused:
         return theirs.refused
     checked = checked_mask(mask, ours.scores.shape)
-    found, fine = _causes(convention, ours, checked, causal)
-    blind = _say_blind(convention, ours, theirs, checked, causal, rows)
+    found, fine = _causes(convention, ours, checked, causal, parts)
+    blind = _say_blind(convention, ours, theirs, checked, causal, rows, parts)
     double, error = ours.weights.dtype == np.float64, _error(theirs, ours)
     if error <= (1e-10 if double and convention.floats == "as given" else 1e-5):
         found = blind = []  # nothing to be seen, or causes that undo each other
@@ -55,7 +66,11 @@ def differs(
 
 
 def _causes(
-    convention: Convention, ours: AttentionTrace, mask: np.ndarray | None, causal: bool
+    convention: Convention,
+    ours: AttentionTrace,
+    mask: np.ndarray | None,
+    causal: bool,
+    parts: Parts,
 ) -> tuple[list[str], list[str]]:
     """What changed the numbers when it was put right, and what changed no more than digits.
 
@@ -64,19 +79,27 @@ def _causes(
     found: list[str] = []
     fine: list[str] = []
     options: dict[str, Any] = {}
-    right = replace(convention, hidden_row="0")
-    after = right.answer(ours.Q, ours.K, ours.V, mask, causal)
+    right = replace(convention, hidden_row="0", hide_beside_bias=None)
+    after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts)
+    missing: dict[str, list[str]] = {}
+    for name in (name for name in parts.used if name not in convention.takes):
+        before, right = after, replace(right, takes=right.takes | {name})
+        after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts)
+        if not _same(before, after):
+            missing.setdefault(getattr(convention, name), []).append(f"the {PARTS[name]}")
+    found += [f"leaves {in_words(names)} out: {why}" for why, names in missing.items()]
     for cause in CAUSES:
         wrong, before = right, after
-        changes = cause.put_right(wrong, ours, mask, causal)
+        changes = cause.put_right(wrong, ours, mask, causal, parts)
         options |= {key: changes.pop(key) for key in ("factor", "leaks") if key in changes}
         right = replace(wrong, **changes)
-        after = right.answer(ours.Q, ours.K, ours.V, mask, causal, **options)
+        after = right.answer(ours.Q, ours.K, ours.V, mask, causal, parts, **options)
         if not _same(before, after):
-            said = cause.say(wrong, ours, before, wrong.keep(mask, causal, ours.scores.shape))
+            keep = wrong.keep(mask, causal, ours.scores.shape, parts)
+            said = cause.say(wrong, ours, before, keep)
             (fine if cause.fine else found).append(said)
     if not _same(after, ours):
-        found.append(_say_rest(right.keep(mask, causal, ours.scores.shape), ours))
+        found.append(_say_rest(right.keep(mask, causal, ours.scores.shape, parts), ours))
     return found, fine
 
 
@@ -84,9 +107,7 @@ def _causes(
 class _Cause:
     """One way to differ: how to put it right, and how to say so where that changed the numbers."""
 
-    put_right: (
-        Callable  # (convention, ours, mask, causal) → the changed fields, or options of answer
-    )
+    put_right: Callable  # (convention, ours, mask, causal, parts) → fields or options to change
     say: Callable  # (convention, ours, answer before, keep) → words
     fine: bool = False  # changes digits, not what is seen
 
@@ -103,11 +124,15 @@ _OTHER = {"upper left": "lower right", "lower right": "upper left"}
 
 
 def _other_corner(
-    convention: Convention, ours: AttentionTrace, mask: np.ndarray | None, causal: bool
+    convention: Convention,
+    ours: AttentionTrace,
+    mask: np.ndarray | None,
+    causal: bool,
+    parts: Parts = NO_PARTS,
 ) -> dict:
     """The other corner, where that makes their mask ours."""
     other: dict[str, Any] = {"causal": _OTHER[convention.corner]}
-    theirs = replace(convention, **other).keep(mask, causal, ours.scores.shape)
+    theirs = replace(convention, **other).keep(mask, causal, ours.scores.shape, parts)
     return other if (theirs == ours.allowed).all() else {}
 
 
@@ -151,6 +176,7 @@ CAUSES = (  # in the order in which they are put right; a hidden row comes befor
     _Cause(
         lambda *_: {"roots": False}, lambda *_: "it multiplies Q and K by √scale each", fine=True
     ),
+    _Cause(lambda *_: {"softcap": "softcap="}, lambda *_: "its soft cap is a float32", fine=True),
     _Cause(
         lambda *_: {"floats": "as given"},
         lambda convention, *_: (
@@ -168,13 +194,14 @@ def _say_blind(
     mask: np.ndarray | None,
     causal: bool,
     rows: Sequence[str] | None,
+    parts: Parts,
 ) -> list[str]:
     """What stands in the rows that see no key, as ``convention`` reads its mask, if not 0."""
-    right = replace(convention, hidden_row="0")
-    righted, _ = _numbers(right.answer(ours.Q, ours.K, ours.V, mask, causal))
+    right = replace(convention, hidden_row="0", hide_beside_bias=None)
+    righted, _ = _numbers(right.answer(ours.Q, ours.K, ours.V, mask, causal, parts))
     weights, _ = _numbers(theirs)
     same = np.isclose(weights, righted, atol=1e-5).all(axis=-1)
-    wrong = ~right.keep(mask, causal, ours.scores.shape).any(axis=-1) & ~same
+    wrong = ~right.keep(mask, causal, ours.scores.shape, parts).any(axis=-1) & ~same
     if not wrong.any():
         return []
     unmasked, _ = _numbers(convention.answer(ours.Q, ours.K, ours.V))

@@ -16,13 +16,14 @@ from attention.arrays import (
     check_positive,
     check_shapes,
 )
-from attention.conversion import as_numbers
+from attention.biases import RelativeBias, check_relative
+from attention.conversion import as_numbers, shown
 from attention.heads import added_positions, before_heads, project, split_heads
 from attention.layouts import repeat_heads
 from attention.norms import RMSNorm
 from attention.prepared import check_parts
 from attention.rotary import Rotary
-from attention.scores import check_sinks
+from attention.scores import NO_SINKS, SIGMOID, check_sinks
 from attention.sentences import they_are
 
 BIASES = ("b_Q", "b_K", "b_V", "b_O")
@@ -59,6 +60,8 @@ class Given:
     norm: RMSNorm | None = None  # of Q and K
     rotary: Rotary | None = None
     sinks: Any = None
+    softmax: Any = True  # or "sigmoid"
+    relative: RelativeBias | None = None  # added with the bias
     shape: tuple[
         int, ...
     ] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
@@ -81,6 +84,10 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
         if getattr(g, name) is not None:
             values[name] = check_positive(name, getattr(g, name))
     check_parts(g.norm, g.rotary)
+    if not (g.softmax is True or isinstance(g.softmax, str) and g.softmax == SIGMOID):
+        raise ValueError(f'softmax is {shown(g.softmax)}; True or "{SIGMOID}" is wanted.')
+    if g.sinks is not None and g.softmax is not True:
+        raise ValueError(NO_SINKS)
     for name in (*wanted, "memory", "W_O", "positions"):
         if getattr(g, name) is not None:
             values[name] = as_floats(**{name: getattr(g, name)})[0].astype(np.float64)
@@ -175,6 +182,8 @@ def _masks(g: Given, scores: tuple[int, ...]) -> Given:
     _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
         masks["allowed"] = np.asarray(masks["allowed"])
+    if g.relative is not None:
+        check_relative(g.relative).check_heads(scores[-3] if len(scores) > 2 else 1)
     if g.sinks is not None:
         masks["sinks"] = check_sinks(g.sinks, scores, np.dtype(np.float64))
     return replace(g, **masks, shape=scores)

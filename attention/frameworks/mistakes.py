@@ -59,8 +59,10 @@ GAIN = "Look up whether the layer multiplies by its gain or by 1 + gain, as Gemm
 ROTARY = "Turn Q and K of each head, after the split, or give rotary=."
 BASE = "Take the base from the model's configuration (rope_theta)."
 OFFSET = "With a cache of n keys the next query stands at position n: Rotary(offset=n)."
+SIGMOIDS = "Take the sigmoid of each masked score by itself."
 SINKS = "Put the sink into the sum of the softmax, as one more score that no value belongs to."
 ALIBI = "Take slope × distance from each score: bias=alibi(n_q, n_k, heads)."
+TABLE = "Add the table's number for each distance to the scaled scores, or give relative=."
 CAP = "Cap the scaled scores, before the mask: softcap · tanh(scores / softcap)."
 WINDOW = (
     "Count the keys a query sees: Mistral's and Gemma's sliding_window count its own,"
@@ -261,6 +263,28 @@ MISTAKES: tuple[Mistake, ...] = _table(
         "Take |i − j|, or hide the keys ahead.",
     ),
     (("bias", "without slopes"), "ALiBi takes the distance itself, without slopes", ALIBI),
+    (("relative", "left out"), "the relative bias is left out", TABLE),
+    (("relative", "scaled"), "the relative bias is added before the scale", TABLE),
+    (
+        ("relative", "turned"),
+        "the relative bias takes keys behind the query for keys ahead of it",
+        "Look up the bucket of query − key for keys behind; T5's relative_position is key − query.",
+    ),
+    (
+        ("relative", "other side"),
+        "bidirectional of the relative bias is set the other way round",
+        "An encoder has buckets for both sides, a decoder for keys behind alone.",
+    ),
+    (
+        ("relative", "128"),
+        "the furthest distance of the relative bias is 128",
+        "Take max_distance from the model's configuration.",
+    ),
+    (
+        ("relative", "reshaped"),
+        "the table of the relative bias is reshaped to (heads, buckets), not transposed",
+        "Look its rows up first, then move the heads to the front.",
+    ),
     # the mask
     (("cap", "left out"), "the scores are not capped", CAP),
     (("cap", "before scale"), "the scores are capped before they are scaled", CAP),
@@ -353,6 +377,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
     (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
+    (("softmax", "taken"), "a softmax stands in for the sigmoid", SIGMOIDS),
     (("sinks", "left out"), "the sinks are left out", SINKS),
     (
         ("sinks", "not exponentiated"),

@@ -16,11 +16,50 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention.arrays import as_floats, as_mask, check_fits, check_shapes, weighted_sum
+from attention.arrays import (
+    as_floats,
+    as_mask,
+    check_count,
+    check_fits,
+    check_positive,
+    check_shapes,
+    in_type,
+    weighted_sum,
+)
+from attention.conversion import as_numbers
+from attention.frameworks.given import grouped
+from attention.layouts import repeat_heads
 from attention.masks import causal as upper_left
-from attention.masks import causal_lower_right
+from attention.masks import causal_lower_right, window
+from attention.scores import check_sinks, soft_cap
 
 Hide = Callable[[np.ndarray, np.ndarray], np.ndarray]
+NO_ARGUMENT = "no such argument"
+PARTS = {  # of real layers, by the names of their arguments here
+    "softcap": "soft cap",
+    "window": "window",
+    "sinks": "sinks",
+    "bias": "bias of the scores",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What is handed over beside Q, K, V and the mask; where there is no argument for a part, the
+    answer leaves it out.
+    """
+
+    softcap: float | None = None
+    window: int | None = None  # keys that a query sees at most, its own and those before it
+    sinks: np.ndarray | None = None  # () or (…), a score of no key
+    bias: np.ndarray | None = None  # (…, n_q, n_k), added to the scores
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        return tuple(name for name in PARTS if getattr(self, name) is not None)
+
+
+NO_PARTS = Parts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +147,39 @@ def _wants_mask_or_switch_if_narrow(
     return _wants_mask_or_switch(Q, K, V, mask, causal)
 
 
+# ---- what parts cannot be handed over together: (mask, causal, parts) → a sentence, or "" --------
+
+
+def _parts_as_they_come(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
+    return ""
+
+
+def _bias_or_switch(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
+    both = parts.bias is not None and causal
+    return "It raises an error for a bias and a look-ahead at once." if both else ""
+
+
+def _bias_or_mask(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
+    both = parts.bias is not None and mask is not None
+    return "It raises an error for a bias and a mask at once." if both else ""
+
+
+def _nothing_beside_the_corner(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
+    if parts.window is not None:
+        return "Its attn_mask is causal_lower_right, which has no window and no mask beside it."
+    both = parts.bias is not None and causal
+    return "Its attn_mask is a bias or causal_lower_right, not both." if both else ""
+
+
+def _cap_or_sinks(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
+    both = {"softcap", "sinks"} <= set(parts.used)
+    return "None of its functions has both a soft cap and sinks." if both else ""
+
+
+def _refuses_a_cap(mask: np.ndarray | None, causal: bool, parts: Parts) -> str:
+    return "It raises an error for a soft cap." if parts.softcap is not None else ""
+
+
 @dataclass(frozen=True)
 class Convention:
     """One framework's choices in one mode. Its defaults are meant wherever it offers more."""
@@ -122,11 +194,18 @@ class Convention:
     causal: str  # begins with "upper left", "lower right" or "the caller's mask": made upper left
     hidden_row: str  # begins with "0", "NaN" or "uniform": the weights of a query that sees no key
     scale: str  # "1/√d_k" or "1"
-    softcap: str  # "none" or "before the mask"
     floats: str  # "as given", "float32" or "softmax in float32"
     hide: Hide  # (scores, keep) → masked
+    groups: str = NO_ARGUMENT  # how fewer heads of keys and values are handed over
+    softcap: str = NO_ARGUMENT  # how each of PARTS is
+    window: str = NO_ARGUMENT
+    sinks: str = NO_ARGUMENT
+    bias: str = NO_ARGUMENT
+    takes: frozenset[str] = frozenset()  # those of PARTS, and "groups", that it was handed
     mode: str = ""  # what tells it from the other records of the same title
     refuses: Callable[..., str] = _takes_all  # (Q, K, V, mask, causal) → a sentence, or ""
+    refuses_parts: Callable[[np.ndarray | None, bool, Parts], str] = _parts_as_they_come
+    hide_beside_bias: Hide | None = None  # where a bias is added, in the place of ``hide``
     roots: bool = False  # √scale on Q and on K, where the others multiply once
     zeroes: bool = False  # after the softmax, hidden weights are set to 0
     lone_query_sees_all: bool = False  # without a mask, the switch hides nothing from one query
@@ -137,11 +216,21 @@ class Convention:
         return f"{self.title}, {self.mode}" if self.mode else self.title
 
     @property
+    def caps_in_float32(self) -> bool:
+        return "float32" in self.softcap
+
+    @property
     def corner(self) -> str:
         """Where its look-ahead mask is aligned, by its switch or as its documentation makes it."""
         return "lower right" if self.causal.startswith("lower right") else "upper left"
 
-    def keep(self, mask: np.ndarray | None, causal: bool, shape: tuple[int, ...]) -> np.ndarray:
+    def keep(
+        self,
+        mask: np.ndarray | None,
+        causal: bool,
+        shape: tuple[int, ...],
+        parts: Parts = NO_PARTS,
+    ) -> np.ndarray:
         """Which scores count once ``mask`` is read as this framework reads it: (…, n_q, n_k)."""
         keep = np.True_ if mask is None else ~mask if self.true_means == "hide" else mask
         if self.lone_query_sees_all and mask is None and shape[-2] == 1:
@@ -149,6 +238,10 @@ class Convention:
         if causal:
             look_ahead = causal_lower_right if self.corner == "lower right" else upper_left
             keep = keep & look_ahead(*shape[-2:])
+        if parts.window is not None and "window" in self.takes:
+            n_q, n_k = shape[-2:]
+            past = n_k - n_q if self.corner == "lower right" else 0
+            keep = keep & window(n_q, n_k, parts.window, past)
         return np.broadcast_to(keep, shape)
 
     def answer(
@@ -158,6 +251,7 @@ class Convention:
         V: np.ndarray,
         mask: np.ndarray | None = None,
         causal: bool = False,
+        parts: Parts = NO_PARTS,
         *,
         factor: float | None = None,
         leaks: bool = True,
@@ -172,21 +266,35 @@ class Convention:
             if self.floats == "float32":
                 Q, K, V = (M.astype(np.float32) for M in (Q, K, V))
             scores = (Q * before) @ (K * before).swapaxes(-1, -2) * after
-            keep = self.keep(mask, causal, scores.shape)
-            masked = self.hide(scores, keep)
-            masked = masked.astype(np.float32) if self.floats == "softmax in float32" else masked
-            weights = _softmax(masked).astype(Q.dtype)
+            given = {name: getattr(parts, name) for name in parts.used if name in self.takes}
+            if "softcap" in given:
+                cap = given["softcap"]
+                scores = soft_cap(scores, float(np.float32(cap) if self.caps_in_float32 else cap))
+            keep, hide = self.keep(mask, causal, scores.shape, parts), self.hide
+            if "bias" in given:
+                hide = self.hide_beside_bias or hide
+                scores = scores + given["bias"].astype(scores.dtype)
+            masked, sinks = hide(scores, keep), given.get("sinks")
+            if self.floats == "softmax in float32" and sinks is None:
+                masked = masked.astype(np.float32)
+            weights = _softmax(masked, sinks).astype(Q.dtype)
             if self.zeroes:
                 weights = np.where(keep, weights, 0)
-            elif self.hidden_row == "0":
+            elif self.hidden_row == "0" and hide is self.hide:
                 weights = np.where(keep.any(axis=-1, keepdims=True), weights, 0)
             return Answer(weights, weights @ V if leaks else weighted_sum(weights, V, keep))
 
 
-def _softmax(masked: np.ndarray) -> np.ndarray:
+def _softmax(masked: np.ndarray, sinks: np.ndarray | None = None) -> np.ndarray:
     """As it stands in a book: a row of −∞ alone becomes NaN."""
-    exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=-np.inf))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+    highest = masked.max(axis=-1, keepdims=True, initial=-np.inf)
+    if sinks is None:
+        exponentials = np.exp(masked - highest)
+        return exponentials / exponentials.sum(axis=-1, keepdims=True)
+    column = sinks[..., None, None].astype(masked.dtype)
+    highest = np.maximum(highest, column)
+    exponentials = np.exp(masked - highest)
+    return exponentials / (exponentials.sum(axis=-1, keepdims=True) + np.exp(column - highest))
 
 
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -203,9 +311,11 @@ _SDPA = Convention(
     causal="upper left",
     hidden_row="0",
     scale="1/√d_k",
-    softcap="none",
     floats="as given",
     hide=_added(-np.inf),
+    groups="enable_gqa=True",
+    bias="attn_mask of numbers",
+    takes=frozenset({"groups", "bias"}),
     refuses=_wants_mask_or_switch_if_narrow,
 )
 _TORCH_MHA = Convention(
@@ -221,9 +331,10 @@ _TORCH_MHA = Convention(
     causal="the caller's mask",
     hidden_row="NaN",
     scale="1/√d_k",
-    softcap="none",
     floats="as given",
     hide=_added(-np.inf),
+    bias="attn_mask of numbers",
+    takes=frozenset({"bias"}),
     refuses=_wants_d_k,
 )
 _KERAS_MHA = Convention(
@@ -238,9 +349,11 @@ _KERAS_MHA = Convention(
     causal="upper left",
     hidden_row="uniform; as if nothing were hidden in float16",
     scale="1/√d_k",
-    softcap="none",
     floats="float32",
     hide=_added(-0.7 * 3.38953e38),
+    groups="keras.layers.GroupQueryAttention",
+    window="sliding_window=seen, its own counted, as many ahead: with use_causal_mask=True",
+    takes=frozenset({"groups", "window"}),
 )
 _ONNX = Convention(
     title="ONNX Attention",
@@ -253,9 +366,13 @@ _ONNX = Convention(
     causal="upper left",
     hidden_row="0",
     scale="1/√d_k",
-    softcap="before the mask",
     floats="as given",
     hide=_added(-np.inf),
+    groups="fewer heads in K and V, or kv_num_heads=",
+    softcap="softcap=, a float32, before the mask",
+    window="opset 25: left_window_size=seen − 1, right_window_size=0",
+    bias="attn_mask of numbers",
+    takes=frozenset({"groups", "softcap", "window", "bias"}),
     refuses=_wants_a_key,
     roots=True,
 )
@@ -268,6 +385,7 @@ CONVENTIONS = {
         when="SDPBackend.MATH; torch chooses it for dropout_p > 0, d_v ≠ d_k, other than four axes",
         source="docstring; run on the CPU",
         refuses=_wants_mask_or_switch,
+        refuses_parts=_bias_or_switch,
         roots=True,
     ),
     "torch_sdpa_lower_right": replace(
@@ -276,7 +394,9 @@ CONVENTIONS = {
         when="attn_mask=causal_lower_right(n_q, n_k) in the place of is_causal=True",
         source="torch/nn/attention/bias.py; run on the CPU",
         causal="lower right",
+        window="none: nothing can stand beside causal_lower_right",
         refuses=_wants_one_attn_mask,
+        refuses_parts=_nothing_beside_the_corner,
     ),
     "torch_mha": _TORCH_MHA,
     "torch_mha_no_weights": replace(
@@ -297,7 +417,6 @@ CONVENTIONS = {
         causal="upper left",
         hidden_row="uniform; NaN in float16",
         scale="1",
-        softcap="none",
         floats="float32",
         hide=_added(-1e9),
         refuses=_wants_one_row,
@@ -318,6 +437,12 @@ CONVENTIONS = {
         when="the torch backend; on the JAX backend it is jax.nn.dot_product_attention",
         source="keras/src/ops/nn.py and backend/torch/nn.py; run",
         layout="(B, L, H, D)",
+        groups="fewer heads in key and value",
+        softcap="attn_logits_soft_cap=, for JAX on a TPU alone; not tried",
+        window=NO_ARGUMENT,
+        bias="bias=, without a mask",
+        takes=frozenset({"groups", "bias"}),
+        refuses_parts=_bias_or_mask,
     ),
     "jax": Convention(
         title="jax.nn.dot_product_attention",
@@ -331,9 +456,12 @@ CONVENTIONS = {
         causal="upper left",
         hidden_row="uniform",
         scale="1/√d_k",
-        softcap="none",
         floats="float32",
         hide=replaced(-0.7 * _FLOAT32_MAX),
+        groups="fewer heads in key and value",
+        window="local_window_size=(seen − 1, 0): keys before its own",
+        bias="bias=",
+        takes=frozenset({"groups", "window", "bias"}),
         refuses=_wants_d_k,
     ),
     "onnx_23": _ONNX,
@@ -354,9 +482,15 @@ CONVENTIONS = {
         causal="the caller's mask",
         hidden_row="uniform; NaN in float64",
         scale="1/√d_k",
-        softcap="none",
         floats="softmax in float32",
         hide=_lowest_added,
+        groups="num_key_value_groups of the module",
+        softcap="softcap= of Gemma 2's, before the mask",
+        window="sliding_window=seen, its own counted, by its mask function",
+        sinks="the sinks of gpt-oss' module; softmax in the type given",
+        bias="attention_mask of numbers",
+        takes=frozenset({"groups", "softcap", "window", "sinks", "bias"}),
+        refuses_parts=_cap_or_sinks,
     ),
     "hf_sdpa": Convention(
         title="Hugging Face sdpa attention",
@@ -370,9 +504,15 @@ CONVENTIONS = {
         causal="upper left; nothing hidden from a lone query",
         hidden_row="0",
         scale="1/√d_k",
-        softcap="none",
         floats="as given",
         hide=_added(-np.inf),
+        groups="num_key_value_groups of the module",
+        softcap="none: it raises an error",
+        window="sliding_window=seen, its own counted, by its mask function",
+        bias="position_bias=; then a query that sees no key: uniform",
+        takes=frozenset({"groups", "window", "bias"}),
+        refuses_parts=_refuses_a_cap,
+        hide_beside_bias=_lowest_added,
         lone_query_sees_all=True,
     ),
     "flash_2": Convention(
@@ -387,9 +527,13 @@ CONVENTIONS = {
         causal="lower right",
         hidden_row="0",
         scale="1/√d_k",
-        softcap="before the mask",
         floats="float32",
         hide=replaced(-np.inf),
+        groups="fewer heads in k and v",
+        softcap="softcap=, before the mask",
+        window="window_size=(seen − 1, 0): keys before its own",
+        bias="alibi_slopes=, no other; not tried",
+        takes=frozenset({"groups", "softcap", "window"}),
         refuses=lambda *inputs: _wants_no_mask(*inputs) or _wants_d_k(*inputs),
     ),
     "tf_keras_2": Convention(
@@ -403,7 +547,6 @@ CONVENTIONS = {
         causal="the caller's mask",
         hidden_row="uniform",
         scale="1/√d_k",
-        softcap="none",
         floats="float32",
         hide=_added(-1e9),
     ),
@@ -418,7 +561,6 @@ CONVENTIONS = {
         causal="the caller's mask",
         hidden_row="uniform; as if nothing were hidden in float64",
         scale="1/√d_k",
-        softcap="none",
         floats="as given",
         hide=_added(-1e9),
     ),
@@ -433,6 +575,10 @@ def answer(
     *,
     mask: ArrayLike | None = None,
     causal: bool = False,
+    softcap: float | None = None,
+    window: int | None = None,
+    sinks: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
 ) -> Answer:
     """What the framework ``name`` of :data:`CONVENTIONS` answers.
 
@@ -440,6 +586,7 @@ def answer(
     ----------
     Q, K, V : array_like, (…, n_q, d_k), (…, n_k, d_k), (…, n_k, d_v)
         In our layout. As in our own attention, integers become float64 and half precision float32.
+        K and V may have fewer heads, where the framework takes them so.
     mask : array_like of bool, broadcastable to (…, n_q, n_k)
         Handed over as it is: where True means hide, it hides. Where there is no boolean mask, the
         framework's own helper turns it into numbers to add.
@@ -447,6 +594,9 @@ def answer(
         The framework's own switch, or the mask its documentation tells the caller to make, in its
         own polarity. With a mask as well, a key hidden by either is hidden (torch documents an
         error for that, but its default path on the CPU does the same).
+    softcap, window, sinks, bias :
+        As in :func:`attention.scaled_dot_product_attention`; the window as in
+        :func:`attention.window`. Where there is no argument for one, the answer leaves it out.
 
     Raises
     ------
@@ -458,12 +608,17 @@ def answer(
     """
     convention = named(name)
     Q, K, V = as_floats(Q=Q, K=K, V=V)
+    if grouped(Q, K):
+        if "groups" not in convention.takes:
+            return Answer(refused="It has no argument for fewer heads of keys and values.")
+        K, V = (repeat_heads(M, Q.shape[-3]) for M in (K, V))
     check_shapes(Q, K, V)
-    mask = checked_mask(
-        mask, (*np.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2])
-    )
+    shape = (*np.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2])
+    mask = checked_mask(mask, shape)
+    parts = checked_parts(shape, Q.dtype, softcap, window, sinks, bias)
     refused = convention.refuses(Q, K, V, mask, causal)
-    return Answer(refused=refused) if refused else convention.answer(Q, K, V, mask, causal)
+    refused = refused or convention.refuses_parts(mask, causal, parts)
+    return Answer(refused=refused) if refused else convention.answer(Q, K, V, mask, causal, parts)
 
 
 def named(name: str) -> Convention:
@@ -483,3 +638,24 @@ def checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray |
         )
     check_fits("mask", mask, shape)
     return np.broadcast_to(mask, shape)
+
+
+def checked_parts(
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    softcap: float | None = None,
+    window: int | None = None,
+    sinks: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+) -> Parts:
+    """The parts for scores of this shape, or one sentence."""
+    added = None
+    if bias is not None:
+        added = in_type(as_numbers("bias", bias), dtype)
+        check_fits("bias", added, shape)
+    return Parts(
+        None if softcap is None else check_positive("softcap", softcap),
+        None if window is None else check_count("window", window),
+        None if sinks is None else check_sinks(sinks, shape, dtype),
+        added,
+    )

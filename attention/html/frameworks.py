@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Protocol
 
@@ -20,15 +20,23 @@ class Compared(Protocol):
     def sentence(self) -> str: ...
 
 
-FACTS = (  # heading, ours, what a convention says
+Columns = tuple[tuple[str, str, Callable[[Convention], str]], ...]
+FACTS: Columns = (  # heading, ours, what a convention says
     ("how it is called", "any way", lambda c: c.when),
     ("True in a mask means", "may look", lambda c: c.true_means),
     ("a query that sees no key", "0, flagged", lambda c: c.hidden_row),
     ("look-ahead, if n_q ≠ n_k", "both, by name", lambda c: c.causal),
     ("default scale", "1/√d_k", lambda c: c.scale),
-    ("soft cap", "before the mask", lambda c: c.softcap),
     ("layout of Q, K, V", "(…, L, D)", lambda c: c.layout),
     ("known from", "this package", lambda c: c.source if c.ran else f"not run: {c.source}"),
+)
+
+PARTS: Columns = (  # of real layers: the argument that each is handed over by
+    ("fewer heads of keys", "kv_heads=", lambda c: c.groups),
+    ("soft cap", "softcap=, before the mask", lambda c: c.softcap),
+    ("window", "window(…, seen): its own counted", lambda c: c.window),
+    ("sinks", "sinks=", lambda c: c.sinks),
+    ("bias of the scores", "bias=, relative=", lambda c: c.bias),
 )
 
 
@@ -40,16 +48,27 @@ def sentences(compared: Iterable[Compared]) -> str:
 
 def facts() -> str:
     """One line for each framework and mode: what it does in general, and how that is known."""
-    lines = [_facts("ours", [ours for _, ours, _ in FACTS], "own")]
-    lines += [_facts(_name(c), [says(c) for *_, says in FACTS]) for c in CONVENTIONS.values()]
-    return table("words facts", ["", *(heading for heading, *_ in FACTS)], lines)
+    return _columns(FACTS)
 
 
-def _facts(name: str, said: list[str], kind: str = "") -> str:
+def arguments() -> str:
+    """One line for each framework and mode: by which arguments it takes parts of real layers."""
+    return _columns(PARTS)
+
+
+def _columns(columns: Columns) -> str:
+    headings = [heading for heading, *_ in columns]
+    lines = [_line("ours", headings, [ours for _, ours, _ in columns], "own")]
+    for c in CONVENTIONS.values():
+        lines.append(_line(_name(c), headings, [says(c) for *_, says in columns]))
+    return table("words facts", ["", *headings], lines)
+
+
+def _line(name: str, headings: list[str], said: list[str], kind: str = "") -> str:
     """A line whose cells know their headings, for narrow pages that show them one below another."""
     cells = "".join(
         f'<td data-of="{escape(heading)}">{escape(text)}</td>'
-        for (heading, *_), text in zip(FACTS, said, strict=True)
+        for heading, text in zip(headings, said, strict=True)
     )
     return f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{cells}</tr>'
 

@@ -1,4 +1,6 @@
-"""What there is to set of biases, norm and rotary positions, in the panel of real layers."""
+"""What there is to set of biases, norm, rotary positions and relative bias, in the panel of real
+layers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.limits import MAX_SCALE, MAX_SEED, BadInput
+from attention.limits import MAX_SCALE, MAX_SEED, MAX_SIDE, BadInput
 from attention.numbers import exact
 from attention.pages import state
 from attention.readers.printouts import read_matrix
@@ -17,6 +19,7 @@ from attention.session.settings import Settings
 
 FILLED = {"random": "random numbers", "zero": "zero", "typed": "as on the board"}
 MEANS = {False: "each head by itself", True: "all heads together"}
+SIDES = {True: "behind and ahead", False: "behind alone"}
 ORDERS = {False: "before rotation", True: "after rotation"}
 
 
@@ -102,6 +105,36 @@ def rotary(s: Settings) -> None:
 
 def _turned(field: str) -> Any:
     return lambda s, value: prepared.turned(s, **{field: value})
+
+
+def relative(s: Settings) -> None:
+    """How many rows the table has, for which distances, and its seed; it is typed on the board."""
+    _choice("Keys told apart", "relative_sides", s.bidirectional, SIDES, prepared.set_sides)
+    state.setting_control(
+        st.number_input,
+        "Buckets",
+        "relative_buckets",
+        s.shape("R")[0],
+        prepared.set_buckets,
+        min_value=4 if s.bidirectional else 2,
+        max_value=MAX_SIDE,
+        step=2,
+        help="Rows of the table R. Half of a side are for near keys, one each.",
+    )
+    state.setting_control(
+        st.number_input,
+        "Furthest distance",
+        "relative_distance",
+        s.max_distance,
+        prepared.set_furthest,
+        min_value=prepared.nearest_end(s),
+        max_value=int(MAX_SCALE),
+        step=1,
+        help="Keys that stand further away share the last bucket of their side.",
+    )
+    seed = prepared.seed_of_relative(s)
+    if seed is not None:
+        _whole("Seed of the table", "relative_seed", seed, prepared.draw_relative, MAX_SEED)
 
 
 def _choice(label: str, name: str, value: Any, labels: dict[Any, str], apply: Any) -> None:

@@ -15,11 +15,21 @@ from attention.session.run import labels
 
 MOST_SHOWN = 4
 
+
+def the_tables() -> None:
+    """What each framework does, whatever the numbers are."""
+    st.subheader("What each framework does", anchor=False)
+    st.html(tables.facts())
+    st.subheader("By which argument each takes parts of real layers", anchor=False)
+    st.html(tables.arguments())
+
+
 s = state.begin()
 parts.opening(
     "<b>The same numbers, as each framework would answer.</b> Q, K, V and the mask go over as they"
-    " are, and each framework does with them what it does by default. Where its answer depends on"
-    " how it is called, each way has a line."
+    " are, and each framework does with them what it does by default; parts of real layers go over"
+    " where it has an argument for them. Where its answer depends on how it is called, each way has"
+    " a line."
 )
 parts.sentences(*state.sentences())
 if s.weights_alone:
@@ -42,8 +52,7 @@ if s.fill == "-1e9":
 if left := inputs.left_out(s):
     parts.message_box(
         "flag",
-        f"On Explore there is {called(left)}; here ours and the frameworks go without, as none of"
-        " them does so by default.",
+        f"On Explore there is {called(left)}; here ours goes by a softmax, as the frameworks do.",
     )
 
 cells = len(s.tokens) * len(s.key_tokens)
@@ -53,7 +62,7 @@ if cells > MAX_COMPARED:
         f"Answers are compared for up to {MAX_COMPARED:,} scores, 128 × 128, and these are"
         f" {cells:,}; take fewer words on Explore.",
     )
-    st.html(tables.facts())
+    the_tables()
     parts.address()
     state.end()
     st.stop()
@@ -101,7 +110,6 @@ board.show("conventions_board", panes, about=what_it_is(s))
 if panes:
     paper.offer(s, panes, "attention_conventions")
 
-st.subheader("What each framework does", anchor=False)
-st.html(tables.facts())
+the_tables()
 parts.address()
 state.end()

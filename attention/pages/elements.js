@@ -34,6 +34,21 @@ const callOn = (root, Kind, call) => {
   }
 }
 
+// The page around a part of it, whether it is light or dark, and who looks when that may turn.
+const pageAround = root => root.closest('.stApp') ?? document.body
+const modeAround = root => {
+  const found = getComputedStyle(pageAround(root)).backgroundColor.match(/\d+/g)
+  return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
+}
+const watchThemes = (root, look) => {
+  const watch = new MutationObserver(look)
+  const attributeFilter = ['class', 'style', 'data-theme']
+  for (const node of [document.documentElement, document.body, pageAround(root)]) {
+    watch.observe(node, { attributes: true, attributeFilter })
+  }
+  return watch
+}
+
 // Streamlit drops what a component sends while the connection is down.
 const connected = () => {
   const page = document.querySelector('[data-testid=stApp]')

@@ -30,6 +30,7 @@ from attention.pages import (
     worksheet,
     your_data,
 )
+from attention.session import captured
 from attention.session.about import behind, what_it_is
 from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN, as_made
@@ -43,8 +44,9 @@ FORGET = (
     " until you press this or clear its data."
 )
 CELL, WALK, LOOKS = "This cell", "Step by step", "Lines"
-ADDED = "mask"  # the pane that a setting adds
-BEFORE = {"memory": "W_K", ADDED: "joined"}  # the stage that each stands before on the board
+ADDED = ("R", "mask")  # the panes that settings add
+# the stage that each stands before on the board
+BEFORE = {"memory": "W_K", **dict.fromkeys(ADDED, "joined")}
 
 s = state.begin()
 trace = run(s)
@@ -119,9 +121,11 @@ sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
-for sentence in behind(s):
-    parts.message_box("flag", sentence)
+if of_model := behind(s):
+    parts.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
 parts.sentences(*state.sentences())
+if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
+    parts.message_box("understood", arrived)
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
@@ -130,7 +134,7 @@ panes = drawn(shown, in_colours=True)
 for pane in panes:
     cells.let_edit(pane, s)
     pane["picks"] = pane["name"] in shown.stages
-    pane["added"] = pane["name"] == ADDED and not s.weights_alone
+    pane["added"] = pane["name"] in ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
         pane["filename"] += f"_head{s.head + 1}"

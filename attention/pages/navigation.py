@@ -16,6 +16,7 @@ PAGES = {
     "why": ("variance.py", "Why √d_k", "Learn"),
     "exercises": ("exercises.py", "Exercises", "Learn"),
     "model": ("real_model.py", "Real model", "Models"),
+    "long": ("long_context.py", "Long context", "Models"),
     "check": ("check.py", "Check yours", "Check"),
     "conventions": ("conventions.py", "Conventions", "Check"),
 }

@@ -20,7 +20,7 @@ from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import answers_kept
 from attention.session.prepared import fitted
-from attention.session.settings import COMPARED, EXERCISE, GUIDED, PRINTED, SAMPLING, Settings
+from attention.session.settings import COMPARED, EXERCISE, GUIDED, LONG, PRINTED, SAMPLING, Settings
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -30,7 +30,8 @@ LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
-KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE  # of the settings, beside another example
+# of the settings, beside another example
+KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG
 Change = Callable[[Settings], Settings]
 Finish = Callable[[Settings, Settings], Settings]  # of settings before and after a change
 Widget = Callable[..., Any]  # a control of Streamlit

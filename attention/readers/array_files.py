@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -37,6 +37,16 @@ VERSIONS = (b"\x01\x00", b"\x02\x00", b"\x03\x00")  # of .npy
 REFUSED, WORDS = "not read", "words"  # instead of the type of numbers
 
 
+class Bounds(NamedTuple):
+    """How much is read of a file, and of one of its arrays."""
+
+    size: int = MAX_FILE  # bytes of the file
+    numbers: int = MAX_ELEMENTS  # of one array
+
+
+BOARD = Bounds()
+
+
 class Unreadable(BadInput):
     """Some arrays of a file cannot be read, and the others can; it says which and why."""
 
@@ -45,25 +55,25 @@ class UnknownType(BadInput):
     """Numbers of a type that is not read; the arrays beside them may be."""
 
 
-def entries(filename: str, content: bytes) -> dict[str, ArrayEntry]:
+def entries(filename: str, content: bytes, bounds: Bounds = BOARD) -> dict[str, ArrayEntry]:
     """The arrays of a file by name; a .npy file has one, named "numbers"."""
     where = shown(filename)
-    check_size(content, where)
+    check_size(content, where, bounds.size)
     if not content:
         raise BadInput(f"{where} is empty.")
     if content[:6] == b"\x93NUMPY":
-        return {ALONE: npy(content[:HEAD], len(content), lambda: content, where)}
+        return {ALONE: npy(content[:HEAD], len(content), lambda: content, where, bounds=bounds)}
     if content[:2] == b"PK":
-        return npz(content, where)
+        return npz(content, where, bounds)
     if filename.lower().endswith(".safetensors"):
-        return safetensors(content, where)
+        return safetensors(content, where, bounds)
     raise BadInput(f"{where} is no .npy, .npz or .safetensors file: it does not begin like one.")
 
 
-def check_size(content: bytes, where: str) -> None:
+def check_size(content: bytes, where: str, most: int = MAX_FILE) -> None:
     """Refuse a file that is too large, before anything is made of it."""
-    if len(content) > MAX_FILE:
-        raise BadInput(f"{where} has {len(content):,} bytes; at most {MAX_FILE:,} are read.")
+    if len(content) > most:
+        raise BadInput(f"{where} has {len(content):,} bytes; at most {most:,} are read.")
 
 
 # ---- .npy ---------------------------------------------------------------------------------------
@@ -86,7 +96,12 @@ _SPARSE = {"data", "format", "shape"}  # of scipy.sparse.save_npz
 
 
 def npy(
-    head: bytes, size: int, whole: Callable[[], bytes], where: str, name: str = ALONE
+    head: bytes,
+    size: int,
+    whole: Callable[[], bytes],
+    where: str,
+    name: str = ALONE,
+    bounds: Bounds = BOARD,
 ) -> ArrayEntry:
     """The array of a .npy of ``size`` bytes that begins with ``head``.
 
@@ -104,7 +119,7 @@ def npy(
     descr, fortran, lengths = header.groups()
     dtype = _numbers(descr, where)
     sides_said = lengths.replace(" ", "").split(",")
-    shape = _shape(tuple(int(side) for side in sides_said if side), where)
+    shape = _shape(tuple(int(side) for side in sides_said if side), where, bounds.numbers)
     _fits(size - start, shape, dtype.itemsize, where)
 
     def read() -> np.ndarray:
@@ -125,13 +140,12 @@ def _header(content: bytes) -> tuple[int, re.Match | None]:
     )
 
 
-def _shape(shape: tuple[int, ...], where: str) -> tuple[int, ...]:
+def _shape(shape: tuple[int, ...], where: str, most: int) -> tuple[int, ...]:
     if len(shape) > MAX_RANK:
         raise BadInput(f"{where} has {len(shape)} axes; at most {MAX_RANK} are read.")
-    if math.prod(shape) > MAX_ELEMENTS:
+    if math.prod(shape) > most:
         raise BadInput(
-            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {MAX_ELEMENTS:,} are"
-            " read."
+            f"{where} is {sides(shape)}, {math.prod(shape):,} numbers; at most {most:,} are read."
         )
     return shape
 
@@ -169,7 +183,7 @@ def _fits(size: int, shape: tuple[int, ...], itemsize: int, where: str) -> None:
 # ---- .npz ---------------------------------------------------------------------------------------
 
 
-def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
+def npz(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEntry]:
     """Each member of the zip is one .npy. Headers are read now, numbers when they are chosen.
 
     Of a zip that is small when inflated all is read once, so that no damage goes unseen.
@@ -197,7 +211,7 @@ def npz(content: bytes, where: str) -> dict[str, ArrayEntry]:
         if name in listed:
             raise BadInput(f"{where} holds {shown(name)} twice.")
         try:
-            listed[name] = _member(archive, member, name, place)
+            listed[name] = _member(archive, member, name, place, bounds)
             if small:
                 listed[name].read()
         except BadInput as problem:
@@ -257,17 +271,19 @@ def _labelled(entry: ArrayEntry, words: dict[str, tuple[str, ...]]) -> ArrayEntr
     return replace(entry, rows=words[of_keys]) if fits else entry
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place: str) -> ArrayEntry:
+def _member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, place: str, bounds: Bounds
+) -> ArrayEntry:
     head = _inflated(archive, member, HEAD, place)
     if head[:6] != b"\x93NUMPY":
         raise BadInput(f"{place} is no .npy array.")
-    most = MAX_ELEMENTS * 8 + HEAD
+    most = bounds.numbers * 8 + HEAD
     if member.file_size > most:
         raise BadInput(f"{place} takes {member.file_size:,} bytes; at most {most:,} are read.")
     whole = partial(_inflated, archive, member, most + 1, place)
     if name in ("tokens", "memory_tokens", "about") and (words := _words(whole())):
         return ArrayEntry(name, (len(words),), WORDS, lambda: np.array(words), words)
-    return npy(head, member.file_size, whole, place, name)
+    return npy(head, member.file_size, whole, place, name, bounds)
 
 
 def _words(content: bytes) -> tuple[str, ...]:
@@ -321,7 +337,7 @@ TYPES = {
 }
 
 
-def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
+def safetensors(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEntry]:
     """Eight bytes of length, a JSON of names, types, shapes and places, then the numbers."""
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > min(MAX_HEADER, len(content) - 8):
@@ -336,7 +352,7 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
         raise BadInput(f"{where}: {problem}") from None
     except (ValueError, RecursionError):
         raise BadInput(f"{where}: its .safetensors header is damaged.") from None
-    body = content[8 + length :]
+    body = memoryview(content)[8 + length :]
     tensors = (
         {name: tensor for name, tensor in header.items() if name != "__metadata__"}
         if isinstance(header, dict)
@@ -352,7 +368,7 @@ def safetensors(content: bytes, where: str) -> dict[str, ArrayEntry]:
     arrays = {}
     for name, tensor in tensors.items():
         try:
-            arrays[name] = _tensor(name, tensor, body, places[name])
+            arrays[name] = _tensor(name, tensor, body, places[name], bounds)
         except UnknownType as problem:
             arrays[name] = _refused(name, problem)
     return _some(arrays)
@@ -411,7 +427,7 @@ def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _tensor(name: str, tensor: dict, body: bytes, place: str) -> ArrayEntry:
+def _tensor(name: str, tensor: dict, body: memoryview, place: str, bounds: Bounds) -> ArrayEntry:
     kind, shape = tensor["dtype"], tuple(tensor["shape"])
     begin, end = tensor["data_offsets"]
     if kind != "BF16" and kind not in TYPES:
@@ -423,7 +439,7 @@ def _tensor(name: str, tensor: dict, body: bytes, place: str) -> ArrayEntry:
     _fits(end - begin, shape, itemsize, place)
 
     def read() -> np.ndarray:
-        _shape(shape, place)
+        _shape(shape, place, bounds.numbers)
         flat = np.frombuffer(body[begin:end], "<u2" if kind == "BF16" else TYPES[kind])
         raw = _sound(flat, place).reshape(shape)
         return (raw.astype("<u4") << 16).view("<f4") if kind == "BF16" else raw

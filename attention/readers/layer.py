@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attention.arrays import check_count
+from attention.biases import RelativeBias
 from attention.conversion import as_numbers
 from attention.conversion import shown as shown_value
-from attention.layer import Layer, RelativeBias
+from attention.layer import Layer
 from attention.limits import BadInput
 from attention.norms import RMSNorm
 from attention.readers.differences import differences

@@ -14,13 +14,15 @@ from attention.parts import called
 from attention.readers.differences import differing
 from attention.readers.entry import ArrayEntry
 from attention.readers.layer import layer_of
-from attention.readers.model_config import RELATIVE, ModelConfig
+from attention.readers.mask_polarity import is_bias
+from attention.readers.model_config import ModelConfig
 from attention.readers.select import (
     FINISHED,
     MASK,
     TRANSPOSED,
     SelectedArray,
     Selection,
+    select,
     size,
 )
 from attention.readers.tensor_names import guess, layers
@@ -74,6 +76,9 @@ def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> di
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
     picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    mask = picks.get(MASK)
+    if mask == MASK in found and found[MASK].dtype == "text" and is_bias(found[MASK].read()):
+        picks[MASK] = None  # ALiBi in a file of this page, which hides nothing
     if family == "finished" and picks[FINISHED] is None:
         picks[FINISHED] = next((name for name in names if looks_finished(found[name])), None)
     return picks
@@ -99,6 +104,24 @@ def family_of(found: dict[str, ArrayEntry]) -> str:
     own = guess(names, FINISHED)  # as this page saves them, with their mask
     of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
     return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
+
+
+def with_own_parts(
+    brought: dict[str, SelectedArray],
+    found: dict[str, ArrayEntry],
+    picks: dict[str, tuple[str, Selection]],
+    where: str,
+) -> dict[str, SelectedArray]:
+    """The arrays with the positions, biases and distances that a file of this page has beside."""
+    beside = {"P": "X", "R": "W_Q", **{name: f"W_{name[-1]}" for name in BIASES}}
+    more = {}
+    for name, wanted in beside.items():
+        own = wanted in brought and picks.get(wanted, ("",))[0] == wanted
+        if own and name in found and len(found[name].shape) in (1, 2):
+            row = ArrayEntry.of(name, np.atleast_2d(found[name].read()))
+            source = brought[wanted].source.replace(f", {wanted}", f", {name}")
+            more[name] = replace(select(row, name, where), source=source)
+    return brought | more
 
 
 # ---- a whole layer of a checkpoint ---------------------------------------------------------------
@@ -140,7 +163,10 @@ def with_its_parts(brought: dict[str, SelectedArray], layer: Layer) -> dict[str,
         if bias is not None:
             source = f"{brought[role].source.removesuffix(TRANSPOSED)}, its bias"
             found[f"b_{role[2]}"] = SelectedArray(bias[None], source=source)
-    left = [*layer.missing, *([RELATIVE] if layer.relative else [])]
+    if layer.relative is not None:
+        source = f"{brought['W_Q'].source.removesuffix(TRANSPOSED)}, its relative bias"
+        found["R"] = SelectedArray(np.asarray(layer.relative.table), source=source)
+    left = list(layer.missing)
     if layer.window is not None and not layer.causal:
         left.append(f"queries look at the {layer.window} nearest keys alone")
     return found | {"W_Q": replace(found["W_Q"], behind=differing(left))}
@@ -165,6 +191,8 @@ def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]
         softcap=layer.softcap,
         sinks=sinks,
         alibi=layer.alibi,
+        bidirectional=layer.relative.bidirectional if layer.relative else True,
+        max_distance=layer.relative.max_distance if layer.relative else Settings.max_distance,
         window=window if window <= MAX_TOKENS else 0,  # a wider one hides nothing here
     )
     if not mask:
@@ -212,12 +240,15 @@ def adopt(
     wanted = heads or next((b.heads for b in brought.values() if b.heads), None)
     if wanted not in (None, s.heads) and s.kv_heads < s.heads:  # so many heads share none yet
         s = changes.set_kv_heads(s, s.heads)
+    if _own_keys(s, brought):  # and values, so that d_v stays
+        s = changes.set_kv_heads(s, s.heads)
     remarks += [remark for b in brought.values() for remark in b.remarks]
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     if brought.keys() & set("QKV"):
         s = _projected(s, brought)
     else:
-        s = _embedded(s, brought, remarks, shared=layer is not None)
+        known = wanted or (s.heads if s.kv_heads < s.heads else None)
+        s = _embedded(s, brought, remarks, layer is not None, known)
     s = replace(s, cell=None)
     if (
         brought.keys() & {"X", "Q"}
@@ -227,8 +258,8 @@ def adopt(
         remarks.append("The rows come without words; those on the board stay.")
     s = set_heads(s, layer.heads) if layer else s
     s = _with_output(s, brought.get("W_O"), remarks)
-    if "b_O" in brought:
-        s = s.with_matrix("b_O", _matrix(brought["b_O"]))
+    for name in brought.keys() & {"b_O", "R"}:
+        s = s.with_matrix(name, _matrix(brought[name]))
     s = _with_heads(s, wanted, remarks)
     if before.kv_heads < before.heads and s.kv_heads == s.heads > 1:
         remarks.append("Each head has keys and values of its own now.")
@@ -300,7 +331,7 @@ def _projected(s: Settings, brought: dict[str, SelectedArray]) -> Settings:
         else ()
     )
     return replace(
-        s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "P", *BIASES)
+        s, tokens=tokens, memory_tokens=memory, matrices=m | _kept(s, "W_O", "P", "R", *BIASES)
     )
 
 
@@ -335,9 +366,15 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
 
 
 def _embedded(
-    s: Settings, brought: dict[str, SelectedArray], remarks: list[str], shared: bool
+    s: Settings,
+    brought: dict[str, SelectedArray],
+    remarks: list[str],
+    shared: bool,
+    heads: int | None,
 ) -> Settings:
-    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values."""
+    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values, or so
+    many ``heads`` share them by the widths.
+    """
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
@@ -347,7 +384,7 @@ def _embedded(
         if "X" not in brought:
             return s
     m = {name: _matrix(b) for name, b in brought.items() if name in ("X", "memory")}
-    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", *([] if shared else ["P"])) | m
+    m = _kept(s, "X", "memory", "W_Q", "W_K", "W_V", "W_O", *([] if shared else ["P", "R"])) | m
     m |= _kept(s, *(b for b in BIASES if b.replace("b_", "W_") not in brought))
     tokens, memory = s.tokens, s.memory_tokens
     if "X" in brought:
@@ -364,8 +401,8 @@ def _embedded(
         del m["memory"]
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
-    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared)
-    m |= {name: _matrix(brought[name]) for name in ("b_Q", "b_K", "b_V") if name in brought}
+    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared, heads)
+    m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
 
@@ -376,6 +413,7 @@ def _weights(
     brought: dict[str, SelectedArray],
     remarks: list[str],
     shared: bool,
+    heads: int | None,
 ) -> dict[str, Matrix]:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
     anew.
@@ -388,7 +426,7 @@ def _weights(
             found[name] = _oriented(name, brought[name], d, "X")
             remarks.append(found[name].remark)
     unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
-    if unequal and not shared:
+    if unequal and not shared and not _shares(found["W_Q"], found["W_K"], heads):
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
@@ -421,6 +459,22 @@ def _weights(
     if rolled:
         remarks.append(f"{they_are(rolled)} rolled anew, for a d_model of {d}.")
     return found
+
+
+def _own_keys(s: Settings, brought: dict[str, SelectedArray]) -> bool:
+    """Whether W_Q and W_K come alone, as wide as each other, where heads share their keys now."""
+    if s.typed_qkv or s.kv_heads == s.heads or not {"W_Q", "W_K"} <= brought.keys():
+        return False
+    sides = [sorted(brought[name].values.shape) for name in ("W_Q", "W_K")]
+    return "W_V" not in brought and sides[0] == sides[1]
+
+
+def _shares(W_Q: Matrix, W_K: Matrix, heads: int | None) -> bool:
+    """Whether so many heads of queries can share those of keys."""
+    d_k, rest = divmod(W_Q.shape[1], heads or 0) if heads else (0, 1)
+    if rest or not d_k or W_K.shape[1] % d_k:
+        return False
+    return (heads or 0) % (W_K.shape[1] // d_k) == 0
 
 
 def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:

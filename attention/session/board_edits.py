@@ -22,7 +22,7 @@ from attention.session.validate import check
 
 LONGEST_TEXT = 1000  # characters; a sentence quotes fewer
 MOST_CLIENT = 40  # characters
-OF_HEADS = tuple(f"{of}{letter}" for of in ("W_", "b_", "") for letter in "QKV")
+OF_HEADS = tuple(f"{of}{letter}" for of in ("W_", "b_", "") for letter in "QKV") + ("R",)
 
 
 class Operation(NamedTuple):
@@ -131,7 +131,7 @@ def shown_part(s: Settings, stage: str, values: np.ndarray) -> np.ndarray:
     """
     shown = values[s.item] if values.ndim == 3 else values
     if stage in OF_HEADS:
-        heads = s.heads if stage[-1] == "Q" else s.kv_heads
+        heads = s.heads if stage[-1] in "QR" else s.kv_heads
         width, head = shown.shape[1] // heads, s.head * heads // s.heads
         shown = shown[:, head * width : (head + 1) * width]
     return shown

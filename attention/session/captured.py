@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
-from attention.limits import MAX_TOKENS, BadInput
+from attention.biases import relative_buckets
+from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
 from attention.masks import MASKS
 from attention.models.survey import words_of
-from attention.models.taken import Call, Taken
+from attention.models.taken import Call, Taken, one
 from attention.numbers import number
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix
-from attention.session.origin import Origin
+from attention.session.origin import CAPTURED, Origin
+from attention.session.pair import alone, seen_alike
 from attention.session.run import run
 from attention.session.settings import (
     COMPARED,
     DRAWN,
     EXERCISE,
     GUIDED,
+    LONG,
     PRINTED,
     SAMPLING,
     Settings,
@@ -29,7 +33,9 @@ from attention.session.settings import (
 from attention.session.validate import check
 
 # of the settings, beside the numbers that come
-KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE)
+ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
+BIAS = "bias set for each score by itself"
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG)
 
 
 def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:
@@ -57,6 +63,9 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     brought = {"Q": trace.Q, "K": trace.K, "V": trace.V}
     root = 1 / math.sqrt(trace.Q.shape[1])
     mask, drawn = _mask(trace.allowed)
+    table, bidirectional, max_distance = by_distance(one(call.bias, item, head), trace.allowed)
+    if table is not None:
+        brought["R"] = table
     kept = {name: getattr(s, name) for name in KEPT}
     s = Settings(
         OWN,
@@ -68,16 +77,18 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
         drawn=drawn,
         drawn_from=Origin.of(source, np.array(drawn)) if drawn else None,
         softcap=call.softcap,
+        bidirectional=bidirectional,
+        max_distance=max_distance,
         sinks=() if call.sinks is None else (float(call.sinks[head]),),
         **kept,
     )
     s = check(s)
-    if not (left := left_behind(call)):
+    if call.bias is None or table is not None:
         return s
     apart = float(np.abs(run(s).weights - trace.weights).max(initial=0))
     behind = (
-        f"Explore has no {' and no '.join(left)}, which this layer of the model has: without, the"
-        f" weights here differ from the model’s by up to {number(apart, 2)}."
+        f"Explore has no {BIAS}, which this layer of the model has: without, the weights"
+        f" here differ from the model’s by up to {number(apart, 2)}."
     )
     said = {
         name: replace(matrix, origin=Origin.of(source, matrix.values, behind))
@@ -86,9 +97,53 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     return replace(s, matrices=said)
 
 
+def arrival(s: Settings, arrived: tuple[Settings, str] | None) -> str:
+    """What was said of the head that came last, while that still stands there; else "".
+
+    What is looked at may be another, and another state beside it.
+    """
+    return arrived[1] if arrived and seen_alike(alone(s), arrived[0]) else ""
+
+
+def by_distance(
+    bias: np.ndarray | None, allowed: np.ndarray
+) -> tuple[np.ndarray | None, bool, int]:
+    """The bias of one head as a table, (buckets, 1), where it goes by distance alone, as T5's does;
+    whether keys ahead have rows of their own, and the furthest distance.
+
+    Where T5's usual buckets do not give it, each distance has one. Hidden places say nothing; a
+    bucket that nobody reads is 0.
+    """
+    seen = None if bias is None else np.broadcast_to(bias, allowed.shape)[allowed]
+    each = 4 * max(allowed.shape)  # so many that all distances are near
+    for buckets, furthest in ((32, 128), (each, each)):
+        for both in (False, True):
+            if seen is None or buckets > MAX_SIDE:
+                continue
+            rows = _rows(*allowed.shape, buckets, both, furthest)[allowed]
+            table = np.zeros(buckets)
+            table[rows] = seen
+            if np.array_equal(table[rows], seen):
+                return table[:, None], both, furthest
+    return None, True, Settings.max_distance
+
+
+@lru_cache(16)  # a capture's layers are alike
+def _rows(n_q: int, n_k: int, buckets: int, both: bool, furthest: int) -> np.ndarray:
+    return relative_buckets(n_q, n_k, buckets, bidirectional=both, max_distance=furthest)
+
+
 def left_behind(call: Call) -> list[str]:
     """What of a call the settings cannot hold, in words."""
-    return [] if call.bias is None else ["bias added to the scores"]
+    if call.bias is None:
+        return []
+    heads = range(call.Q.shape[1]) if call.bias.shape[1] > 1 else [0]
+    allowed = np.ones((call.Q.shape[2], call.K.shape[2]), bool)
+    for head in heads:
+        seen = allowed if call.allowed is None else allowed & one(call.allowed, 0, head)
+        if by_distance(one(call.bias, 0, head), seen)[0] is None:
+            return [BIAS]
+    return []
 
 
 def source_of(taken: Taken, call: Call, item: int, head: int) -> str:
@@ -99,7 +154,7 @@ def source_of(taken: Taken, call: Call, item: int, head: int) -> str:
     'captured from sentence-transformers/all-MiniLM-L6-v2, layer 3, head 1, item 2 of 2'
     """
     number = call.heads[head] if call.heads else head
-    words = [f"captured from {taken.model or 'a model'}", f"layer {call.layer}", f"head {number}"]
+    words = [f"{CAPTURED} {taken.model or 'a model'}", f"layer {call.layer}", f"head {number}"]
     words += [f"call {call.call}"] * bool(call.call)
     words += [f"item {item + 1} of {len(call.Q)}"] * (len(call.Q) > 1)
     return ", ".join(words)

@@ -17,7 +17,7 @@ from attention.scores import SIGMOID
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
-from attention.session.origin import Origin
+from attention.session.origin import Origin, captured_head
 from attention.session.prepared import positions_for
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.trace import AttentionTrace
@@ -27,6 +27,7 @@ LONGEST_TITLE = 60  # characters
 FIRST_D_MODEL = 4  # where a sentence takes the place of typed Q, K and V
 FIRST_WEIGHTS = Recipe("integers", 0, -1, 2)
 BY_WORD = Recipe("integers", 0, -2, 3, WORDS)
+AFTER_QKV = ("W_O", "b_O", "R")  # of the matrices, which stay where Q, K and V are made otherwise
 ONE_HOT = "one-hot rows, so that X W is W"
 
 
@@ -219,19 +220,23 @@ def sentence_of(s: Settings, memory: bool = False) -> str:
 
 def name_of(s: Settings) -> tuple[str, str]:
     """What stands above these numbers, and in the names of their files: those of the example, or
-    where the words are others, the sentence.
+    where the words are others, the sentence; of a model's head, which one it is.
 
     >>> from attention.session.examples import EXAMPLES
     >>> cat = EXAMPLES["cat-sat"].build()
     >>> name_of(cat), name_of(set_sentence(cat, "dogs chase red balls"))
     (('The cat sat on the mat', 'cat-sat'), ('dogs chase red balls', 'own'))
     """
+    if head := captured_head(s.matrices):
+        return _titled(head.title), head.stem
     if s.example == OWN or s.tokens == EXAMPLES[s.example].build().tokens:
         return EXAMPLES[s.example].title, s.example
-    sentence = sentence_of(s)
-    if len(sentence) > LONGEST_TITLE:
-        sentence = sentence[: LONGEST_TITLE - 1] + "…"
-    return sentence, OWN
+    return _titled(sentence_of(s)), OWN
+
+
+def _titled(words: str) -> str:
+    """Cut where it is long."""
+    return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"
 
 
 def sentence_ends(s: Settings) -> str:
@@ -353,7 +358,7 @@ def _embedded(s: Settings) -> Settings:
             m |= {n: m[n].with_values(m[n].values[s.item]) for n in ("X", "memory") if n in m}
         return replace(s, matrices=m, item=0)
     s = on_its_own(s)
-    new = {name: M for name, M in s.matrices.items() if name in ("W_O", "b_O")}
+    new = {name: M for name, M in s.matrices.items() if name in AFTER_QKV}
     for name in "QKV":
         recipe = FIRST_WEIGHTS.of(f"W_{name}")
         new[f"W_{name}"] = Matrix.rolled((FIRST_D_MODEL, s.shape(name)[1]), recipe)
@@ -427,7 +432,7 @@ def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
             "V": np.vstack([np.zeros((n_q if n_k else 0, V.shape[1])), V]),
         }
         m |= {f"W_{name}": _made_of(s, (name,), W) for name, W in weights.items()}
-    m |= {name: s.matrices[name] for name in ("W_O", "b_O") if name in s.matrices}
+    m |= {name: s.matrices[name] for name in AFTER_QKV if name in s.matrices}
     return replace(s, matrices=m, item=s.item if qkv else 0, cell=None)
 
 

@@ -84,6 +84,8 @@ def last_rows(shown: View, count: int) -> View:
         labels=shown.labels | {"queries": shown.labels["queries"][past:]},
         allowed=shown.allowed[past:],
         bias=None if shown.bias is None else shown.bias[past:],
+        buckets=None if shown.buckets is None else shown.buckets[past:],
+        relative=None if shown.relative is None else shown.relative[past:],
         rotary=shown.rotary and replace(shown.rotary, offset=shown.rotary.offset + past),
         root_mean_squares=roots,
         zeros=zeros,

@@ -340,6 +340,22 @@ def rotary(name: str) -> Settings:
 
 
 @example(
+    "alibi",
+    "ALiBi: nearer counts more",
+    "One word four times: the nearest one gets most, in each head by another slope.",
+    "Each “tick” has the same row of K, so its scores are alike: without ALiBi the last one shares"
+    " its look evenly among all four. Head 1 takes 1/4 from a score for each place back: itself"
+    " gets 0.44, the first 0.10. Head 4 takes 1/256, and all four get nearly the same.",
+)
+def alibi(name: str) -> Settings:
+    tick, tock = [2, 0] * 4, [0, 2] * 4
+    eye = Matrix.rolled((8, 8), Recipe("identity"))
+    matrices = {"X": np.array([tick, tock] * 4), "W_Q": eye, "W_K": eye, "W_V": eye}
+    words = ("tick", "tock") * 4
+    return _settings(name, words, matrices, heads=4, mask="causal", alibi=True, query=6)
+
+
+@example(
     "grouped",
     "Grouped heads",
     "Four heads ask, and two of keys and values answer.",

@@ -45,6 +45,7 @@ from attention.rotary import Rotary
 from attention.scores import SIGMOID
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
+from attention.session.long_context import LongContext
 from attention.session.matrix import Matrix, Recipe, Rows, are_waves
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
@@ -53,6 +54,7 @@ from attention.session.settings import (
     DRAWN,
     EXERCISE,
     GUIDED,
+    LONG,
     MATRICES,
     PARTS,
     Settings,
@@ -64,13 +66,16 @@ from attention.weights import INITIALISERS
 
 ABSENT = "none"
 WAVES = "sinusoidal"  # P as it is
-_LATER = COMPARED + GUIDED + EXERCISE + PARTS
+_LATER = COMPARED + GUIDED + EXERCISE + PARTS + LONG
 LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
-TIED = ("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from", "sinks")
+TIED = (
+    *("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from", "sinks"),
+    *("bidirectional", "max_distance"),
+)
 _REFUSALS = (
     BadInput,
     ValueError,
@@ -228,6 +233,8 @@ CODECS: dict[str, Codec] = {
     "softcap": Codec(lambda v: ABSENT if v is None else exact(v), _softcap),
     "sinks": Codec(lambda v: " ".join(map(exact, v)), _sinks),
     "alibi": _BOOLEAN,
+    "bidirectional": _BOOLEAN,
+    "max_distance": _INTEGER,
     "window": _INTEGER,
     "finished": _BOOLEAN,
     "context": _BOOLEAN,
@@ -247,6 +254,7 @@ CODECS: dict[str, Codec] = {
     "asked": Codec(" ".join, lambda t: tuple(t.split())),
     "answers": Codec("~".join, lambda t: tuple(t.split("~")) if t else ()),
     "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_whole, t))),
+    "long": _record(LongContext),
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(
@@ -643,7 +651,8 @@ def from_file(content: bytes) -> Settings:
         raise BadInput(
             "this is not a state file of this page; save one with “The state as a file”."
         ) from None
-    is_gone = set(MATRICES) - {"P", *BIASES} <= link.keys() and link.get("example") not in EXAMPLES
+    needed = set(MATRICES) - {"P", "R", *BIASES}
+    is_gone = needed <= link.keys() and link.get("example") not in EXAMPLES
     settings, notices = read(link | {"example": OWN} if is_gone else link)
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -28,8 +29,9 @@ from attention.session.settings import (
     SAMPLING,
     SOFTMAX,
     Settings,
-    added,
     allowed,
+    by_slopes,
+    relative,
 )
 from attention.stages import STAGES
 from attention.view import View
@@ -46,7 +48,8 @@ LOOKS = (
     *GUIDED,
     *EXERCISE,
 )  # of settings, no number
-BY_PLACE = ("positions", "rotary", "alibi", "window")  # parts that see where a token stands
+# parts that see where a token stands
+BY_PLACE = ("positions", "rotary", "alibi", "relative", "window")
 LONGEST = 12  # words of a sentence that are listed
 
 
@@ -61,8 +64,12 @@ class Pair:
 
 def pair_of(s: Settings) -> Pair:
     """What these settings compare: what is pinned with themselves; nothing pinned, both alike."""
-    alone = replace(s, pinned=None, mistake="")
-    return Pair(s.pinned or alone, alone, s.mistake)
+    return Pair(s.pinned or alone(s), alone(s), s.mistake)
+
+
+def alone(s: Settings) -> Settings:
+    """The settings with nothing beside them."""
+    return replace(s, pinned=None, mistake="")
 
 
 def compared(pair: Pair) -> Settings:
@@ -76,12 +83,12 @@ def pin_first(before: Settings, after: Settings) -> Settings:
 
     A change of what is looked at alone, such as the chosen cell, begins no comparison.
     """
-    if before.pinned or after.pinned or _seen_alike(before, after):
+    if before.pinned or after.pinned or seen_alike(before, after):
         return after
     return compared(Pair(before, after, after.mistake))
 
 
-def _seen_alike(one: Settings, other: Settings) -> bool:
+def seen_alike(one: Settings, other: Settings) -> bool:
     """Whether the two differ at most in what is looked at."""
     looks = {name: getattr(one, name) for name in LOOKS}
     return replace(other, **looks) == one
@@ -142,10 +149,11 @@ def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
 def _of_head(s: Settings) -> Given:
     """What the chosen head starts from: Q, K and V before norm and rotation, and its parts."""
     trace = run(s)
-    shown, bias, norm, sinks = view(s, trace), added(s), s.norm, None
+    shown, bias, norm, sinks = view(s, trace), by_slopes(s), s.norm, None
     if norm:
         gain_Q, gain_K = (norm.gain_of_head(name, s.d_k, s.head, s.heads) for name in "QK")
         norm = replace(norm, gain_Q=gain_Q, gain_K=gain_K)
+    table = relative(s)
     if s.sinks:
         sinks = s.sinks[s.head] if len(s.sinks) > 1 else s.sinks[0]
     return Given(
@@ -159,6 +167,7 @@ def _of_head(s: Settings) -> Given:
         norm=norm,
         rotary=s.rotary,
         sinks=sinks,
+        relative=table and replace(table, table=shown.stages["R"]),
     )
 
 
@@ -242,8 +251,8 @@ def _padding(s: Settings) -> str:
 
 
 def _without(said: str) -> str:
-    """What is said of Q and K, without what it is."""
-    return said.partition(" of Q and K, ")[2] or said
+    """What is said of a part, without what it is."""
+    return re.sub(r"^(.* of Q and K|relative bias), ", "", said)
 
 
 CHOICES: dict[str, Callable[[Settings], str]] = {
@@ -257,6 +266,7 @@ CHOICES: dict[str, Callable[[Settings], str]] = {
     "soft cap": lambda s: "none" if s.softcap is None else number(s.softcap),
     "sinks": lambda s: " ".join(map(number, s.sinks)) or "none",
     "ALiBi": lambda s: "on" if s.alibi else "off",
+    "relative bias": lambda s: _without(prepared_by(s).get("relative", "none")),
     "window": lambda s: f"{s.window} keys" if s.window else "none",
     "norm of Q and K": lambda s: _without(prepared_by(s).get("norm", "none")),
     "rotary positions": lambda s: _without(prepared_by(s).get("rotary", "none")),
@@ -406,7 +416,7 @@ def _preset(pair: Pair) -> tuple[str | None, Settings]:
                 made = preset.make(begin)
             except BadInput:
                 continue
-            alike = _seen_alike(made.a, pair.a) and _seen_alike(made.b, pair.b)
+            alike = seen_alike(made.a, pair.a) and seen_alike(made.b, pair.b)
             if alike and made.mistake == pair.mistake:
                 return name, begin
     return None, pair.b

@@ -1,4 +1,6 @@
-"""Biases, positions, and the norm and rotation of Q and K: put there, taken away, made to fit."""
+"""Biases, positions, the norm and rotation of Q and K, a bias by distance: put there, taken away,
+made to fit.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ from attention.session.settings import Settings
 from attention.stages import BIASES
 
 DRAWN_BIAS = Recipe("integers", 1, -2, 3)
+FIRST_BUCKETS, FIRST_TABLE, FURTHEST = 8, 5, Settings.max_distance  # rows, seed, places
 GIVEN = "Q, K and V are typed themselves here, so there is nothing to add {} to."
 
 
@@ -78,6 +81,50 @@ def set_positions(s: Settings, on: bool) -> Settings:
     if s.typed_qkv:
         raise BadInput(GIVEN.format("positions"))
     return s.with_matrix("P", Matrix(sinusoidal(*s.shape("X"))))
+
+
+def set_relative(s: Settings, on: bool) -> Settings:
+    """Add a random number for each distance to the scores, or none."""
+    matrices = {name: M for name, M in s.matrices.items() if name != "R"}
+    s = replace(s, matrices=matrices, bidirectional=True, max_distance=FURTHEST)
+    table = Matrix(np.zeros((FIRST_BUCKETS, s.heads)))
+    return draw_relative(s.with_matrix("R", table), FIRST_TABLE) if on else s
+
+
+def draw_relative(s: Settings, seed: int) -> Settings:
+    """With the table drawn by a seed."""
+    recipe = replace(DRAWN_BIAS, seed=seed).of("R")
+    return s.with_matrix("R", Matrix.rolled(s.shape("R"), recipe))
+
+
+def seed_of_relative(s: Settings) -> int | None:
+    """The seed that drew the table; None where it was typed or brought."""
+    R = s.matrices["R"]
+    return R.recipe.seed if R.recipe and R.is_rolled else None
+
+
+def set_buckets(s: Settings, buckets: int) -> Settings:
+    """So many rows of the table; numbers that have room stay, and near keys have one each."""
+    least = 4 if s.bidirectional else 2
+    buckets = max(buckets - buckets % 2, least)
+    R = s.matrices["R"].resized(buckets, s.shape("R")[1], "R")
+    return set_furthest(s.with_matrix("R", R), s.max_distance)
+
+
+def set_sides(s: Settings, both: bool) -> Settings:
+    """Whether keys ahead of the query have rows of their own."""
+    return set_buckets(replace(s, bidirectional=both), s.shape("R")[0])
+
+
+def set_furthest(s: Settings, distance: int) -> Settings:
+    """From where on all keys of a side share a row."""
+    return replace(s, max_distance=max(distance, nearest_end(s)))
+
+
+def nearest_end(s: Settings) -> int:
+    """The least furthest distance: each near key has a row of its own."""
+    rows = s.shape("R")[0]
+    return (rows // 2 if s.bidirectional else rows) // 2 + 1
 
 
 def set_norm(s: Settings, on: bool) -> Settings:
@@ -147,7 +194,7 @@ def fitted(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
     """The settings after a change, with biases, positions, norm and rotation that fit the sizes of
     now; and what had to change, in sentences.
     """
-    if not (s.norm or s.rotary or s.matrices.keys() & {"P", *BIASES}):
+    if not (s.norm or s.rotary or s.matrices.keys() & {"P", "R", *BIASES}):
         return s, []
     if s.heads < 1 or s.heads not in s.possible_heads:
         return s, []  # which is refused
@@ -159,10 +206,12 @@ def fitted(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
 
 
 def _fit_matrices(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
-    """Biases and positions; those that have nothing to be added to are gone."""
+    """Biases, positions, and the table of distances; what has nothing to be added to is gone."""
     there, said, gone = widths(s), [], []
-    for name in (name for name in ("P", *BIASES) if name in s.matrices):
+    for name in (name for name in ("P", "R", *BIASES) if name in s.matrices):
         wanted = (1, there.get(name, 0))
+        if name == "R":
+            wanted = s.shape(name)[0], s.heads
         if name == "P":
             wanted = (0, 0) if s.typed_qkv else s.shape("X")
         rows, columns = wanted
@@ -172,7 +221,8 @@ def _fit_matrices(before: Settings, s: Settings) -> tuple[Settings, list[str]]:
             M = s.matrices[name]
             fits = positions_for(M, *wanted) if name == "P" else M.resized(*wanted, name)
             s = s.with_matrix(name, fits)
-            said.append(f"{name} is {rows} × {columns} now, as what it is added to.")
+            why = "a column for each head" if name == "R" else "as what it is added to"
+            said.append(f"{name} is {rows} × {columns} now, {why}.")
     if gone:
         s = replace(s, matrices={name: M for name, M in s.matrices.items() if name not in gone})
         has, is_ = ("has", "is") if len(gone) == 1 else ("have", "are")

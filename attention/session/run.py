@@ -10,7 +10,7 @@ import numpy as np
 from attention.captions import TUTORIAL_FILL
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
-from attention.session.settings import MATRICES, Settings, added, allowed
+from attention.session.settings import MATRICES, Settings, added, allowed, by_slopes, relative
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
@@ -24,7 +24,7 @@ def run(settings: Settings) -> AttentionTrace:
     hides = settings.fill == "-inf"
     visible = allowed(settings)
     filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
-    given = [bias for bias in (filled, added(settings)) if bias is not None]
+    given = [bias for bias in (filled, by_slopes(settings)) if bias is not None]
     bias = np.asarray(sum(given)) if given else None
     if settings.batch:  # the same for every item
         visible, bias = visible[None], None if bias is None else bias[None]
@@ -57,6 +57,7 @@ def run(settings: Settings) -> AttentionTrace:
         softmax=settings.softmax,
         norm=settings.norm,
         rotary=settings.rotary,
+        relative=relative(settings),
         sinks=settings.sinks or None,
     )
 
@@ -162,4 +163,6 @@ def labels(s: Settings) -> dict[str, tuple[str, ...]]:
         "sum": ("Σ",),
         "bias": ("b",),
     }
+    if "R" in s.matrices:
+        words["buckets"] = dimension((), s.shape("R")[0])
     return dimensions | words

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from attention.biases import alibi
+from attention.biases import RelativeBias, alibi
 from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS, window
 from attention.norms import RMSNorm
@@ -18,20 +18,25 @@ from attention.paper import Paper
 from attention.parts import PARTS as REAL_PARTS
 from attention.rotary import Rotary
 from attention.scores import SIGMOID
+from attention.session.long_context import LongContext
 from attention.session.matrix import Matrix, Rows
 from attention.session.origin import Origin
 from attention.stages import BIASES
 
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
-MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES)  # of them
+MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES, "R")  # of them
 SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}  # what it may be, and in words
-PARTS = ("norm", "rotary", "softcap", "sinks", "alibi", "window")  # of real layers
+PARTS = (  # of real layers; the last two of the relative bias, whose table is R
+    *("norm", "rotary", "softcap", "sinks", "alibi", "window"),
+    *("bidirectional", "max_distance"),
+)
 PRINTED = ("paper", "paper_stages", "paper_heads")  # what a figure for a paper shows, and how
 COMPARED = ("pinned", "mistake")  # what the page Compare puts beside all else
 LAST_STEP = 8  # of the guided way, counted from 1
 GUIDED = ("step",)  # where one is on the guided way
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
+LONG = ("long",)  # what the page Long context looks at
 MAX_NUMBER = 9999  # of an exercise that is made by its number
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
@@ -40,8 +45,8 @@ SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why 
 class Settings:
     """Everything a link, a session or an export has to hold to show the same page again.
 
-    ``matrices`` holds X, W_Q, W_K, W_V (with memory, W_O, the positions P and the biases where
-    they are used), or Q, K, V themselves; these may have a batch axis in front.
+    ``matrices`` holds X, W_Q, W_K, W_V (with memory, W_O, the positions P, the biases and
+    the table R where they are used), or Q, K, V themselves; these may have a batch axis in front.
     """
 
     example: str
@@ -62,6 +67,8 @@ class Settings:
     softcap: float | None = None
     sinks: tuple[float, ...] = ()  # one for all heads, or one for each
     alibi: bool = False  # is added to the scores
+    bidirectional: bool = True  # keys ahead of the query have rows of R of their own
+    max_distance: int = 8  # from where on the keys of a side share the last one
     window: int = 0  # how many keys a query sees at most, its own and those before it; 0: all
     finished: bool = False  # the weights were brought, and stand in Q; see weights_alone
     context: bool = False  # also show the sum of the outputs
@@ -89,6 +96,8 @@ class Settings:
     asked: tuple[str, ...] = ()  # places that are blank; () for the output of one query
     answers: tuple[str, ...] = ()  # as typed, one for each blank, "" where nothing was
     tries: tuple[int, ...] = ()  # that were wrong
+
+    long: LongContext = LongContext()  # on the page Long context
 
     pinned: Settings | None = None  # A of the page Compare, where these settings are B
     mistake: str = ""  # what B does wrong there: a name in the table of known mistakes
@@ -194,6 +203,7 @@ class Settings:
         using |= {SIGMOID} if self.softmax == SIGMOID else set()
         using |= {"kv_heads"} if self.kv_heads < self.heads else set()
         using |= {"positions"} if "P" in self.matrices else set()
+        using |= {"relative"} if "R" in self.matrices else set()
         using |= {"biases"} if self.matrices.keys() & set(BIASES) else set()
         return tuple(name for name in REAL_PARTS if name in using)
 
@@ -224,10 +234,28 @@ def past(settings: Settings) -> int:
     return len(settings.key_tokens) - len(settings.tokens) if from_the_end else 0
 
 
-def added(settings: Settings) -> np.ndarray | None:
+def by_slopes(settings: Settings) -> np.ndarray | None:
     """(h, n_q, n_k), what ALiBi adds to the scores; None where it is off."""
     n_q, n_k = len(settings.tokens), len(settings.key_tokens)
     return alibi(n_q, n_k, settings.heads, past(settings)) if settings.alibi else None
+
+
+def relative(settings: Settings) -> RelativeBias | None:
+    """T5's bias by distance; None where there is no table of it."""
+    if "R" not in settings.matrices:
+        return None
+    ways = settings.bidirectional, settings.max_distance, past(settings)
+    return RelativeBias(settings.matrices["R"].values, *ways)
+
+
+def added(settings: Settings) -> np.ndarray | None:
+    """(h, n_q, n_k), what ALiBi and the relative bias add to the scores; None without them."""
+    slopes, table = by_slopes(settings), relative(settings)
+    if table is None:
+        return slopes
+    shape = settings.heads, len(settings.tokens), len(settings.key_tokens)
+    found = np.broadcast_to(table.of(shape, np.dtype(np.float64)), shape)
+    return found if slopes is None else slopes + found
 
 
 def real_keys(settings: Settings) -> np.ndarray:

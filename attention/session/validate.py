@@ -26,7 +26,7 @@ from attention.masks import MASKS
 from attention.readers.printouts import brief
 from attention.session.answers import LONGEST
 from attention.session.exercise import KINDS, MOST_BLANKS
-from attention.session.settings import DRAWN, SOFTMAX, Settings, bounds
+from attention.session.settings import DRAWN, SOFTMAX, Settings, bounds, relative
 from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
 
@@ -166,7 +166,7 @@ def _check_matrices(s: Settings) -> None:
         if s.typed_qkv
         else {"X", "W_Q", "W_K", "W_V"} | ({"memory"} if s.memory_tokens else set())
     )
-    may = {"W_O"} | ({"b_O"} if "W_O" in s.matrices else set())
+    may = {"W_O", "R"} | ({"b_O"} if "W_O" in s.matrices else set())
     may |= set() if s.typed_qkv else {"P", "b_Q", "b_K", "b_V"}
     present = set(s.matrices) - may
     if present != wanted:
@@ -191,15 +191,21 @@ def _check_matrices(s: Settings) -> None:
 
 
 def _check_parts(s: Settings) -> None:
-    """Refuse a norm or a rotation that does not fit the heads, or holds huge numbers."""
+    """Refuse a norm, a rotation or a relative bias that does not fit, or holds huge numbers."""
     try:
         if s.norm:
             for name in "QK":
                 s.norm.gains(name, s.d_k, s.heads if name == "Q" else s.kv_heads)
         if s.rotary:
             s.rotary.pairs_of(s.d_k)
+        relative(s)
     except ValueError as refused:
         raise BadInput(str(refused)) from None
+    if "R" in s.matrices and (s.shape("R")[0] > MAX_SIDE or s.max_distance > MAX_SCALE):
+        raise BadInput(
+            f"R has {s.shape('R')[0]:,} rows and the furthest distance is {s.max_distance:,};"
+            f" at most {MAX_SIDE} rows and {MAX_SCALE:,.0f} are allowed."
+        )
     for part in filter(None, (s.norm, s.rotary)):
         for name, given in vars(part).items():
             if not isinstance(given, str) and not np.abs(given or 0).max(initial=0) <= LIMIT:
@@ -239,6 +245,8 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     columns = s.shape(queries)[1]
     if s.heads in s.possible_heads and not columns % s.shape(keys)[1]:  # heads may share keys
         wanted[queries] = wanted[queries][0], columns
+    if "R" in s.matrices:
+        wanted["R"] = s.shape("R")[0], s.heads
     if "W_O" in s.matrices:
         wanted["b_O"] = 1, s.shape("W_O")[1]
     width = s.d_v * s.heads

@@ -51,6 +51,7 @@ from browser.conftest import choose_page  # noqa: E402
 
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
+from attention.session.long_context import LongContext  # noqa: E402
 from attention.session.run import run, view  # noqa: E402
 from attention.session.settings import PRINTED, SAMPLING, Settings  # noqa: E402
 from benchmarks.chromium import CHROMIUM  # noqa: E402
@@ -66,6 +67,7 @@ PAGES = (
     "Exercises",
     "Compare",
     "Real model",
+    "Long context",
     "Conventions",
     "Check yours",
 )
@@ -77,6 +79,7 @@ INTROS = {
     "/compare": "Two states beside each other.",
     "/why": "Why divide by √dk?",
     "/model": "What did the model really do?",
+    "/long": "Long context.",
     "/conventions": "The same numbers, as each framework would answer.",
     "/check": "Why does mine differ?",
 }
@@ -102,7 +105,8 @@ ROWS = {
 PARTS = {"softmax", "context", "W_Q", "W_K", "W_V", "W_O", "heads", "head", "scale", "fill", "item"}
 PARTS |= {"paper_heads", "finished"}
 BIASES = {"b_Q", "b_K", "b_V", "b_O"}
-LAYERS = {"P", "norm", "rotary", "softcap", "sinks", "alibi", "window"} | BIASES  # of real layers
+RELATIVE = {"R", "bidirectional", "max_distance"}
+LAYERS = {"P", "norm", "rotary", "softcap", "sinks", "alibi", "window"} | BIASES | RELATIVE
 PAPER = [f"paper_{name}" for name in ("size", "stages", "heads")]
 PAPER += [f"paper_{field.name}" for field in fields(Paper)]
 D_MODEL = "d_model_number", "d_model_of_words"
@@ -116,6 +120,10 @@ CHANGES: dict[str, set[str]] = {
     "reset": ANYTHING,
     "load_use": ANYTHING,
     "model_maps": ANYTHING,
+    "long_map": {"long"},
+    "long_look": {"long"},
+    "long_use": {"long"},
+    **{f"set_long_{one.name}": {"long"} for one in fields(LongContext)},
     "open_file": ANYTHING | set(SAMPLING + PRINTED),
     "set_parts": ROWS | PARTS | LAYERS,
     "set_query": {"query"},
@@ -135,6 +143,10 @@ CHANGES: dict[str, set[str]] = {
     "set_d_v_number": OF_D_V,
     **{f"set_{name}": BIASES | {"cell"} for name in ("biases_on", "bias_kind", "bias_seed")},
     "set_positions_on": {"P", "cell"},
+    **{
+        f"set_relative_{name}": RELATIVE | {"cell"}
+        for name in ("on", "sides", "buckets", "distance", "seed")
+    },
     "set_sinks_on": {"sinks", "softmax", "cell"},
     "set_sink": {"sinks"},
     "set_sigmoid_on": {"sinks", "softmax", "cell"},
@@ -148,15 +160,15 @@ CHANGES: dict[str, set[str]] = {
     "set_second_sentence": ROWS | PARTS | {"example"},
     "set_vectors": {"X", "P", "memory", "W_Q", "W_K", "W_V", "item", "cell"},
     "randomize": {"X", "memory", "W_Q", "W_K", "W_V", "Q", "K", "V", "cell"},
-    "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O"},
-    "set_heads": {"heads", "head", "cell", "paper_heads", "sinks"} | OF_D_K | OF_D_V,
+    "typed": ROWS | BIASES | {"W_Q", "W_K", "W_V", "W_O", "R"},
+    "set_heads": {"heads", "head", "cell", "paper_heads", "sinks", "R"} | OF_D_K | OF_D_V,
     "board": {"cell", "query"},
     **{f"set_{name}": {name} for name in SAMPLING},
     **{f"set_{name}": set(PRINTED) for name in PAPER},
     "paper_all_heads": {"paper_heads"},
     **{f"roll_{name}": {name, "cell"} for name in links.MATRICES},
 }
-OURS = {"share": "share", "model_maps": "maps"}  # components, by verb
+OURS = {"share": "share", "model_maps": "maps", "long_map": "zoom"}  # components, by verb
 OURS |= dict.fromkeys(("load_file", "check_file", "model_file"), "chooser")
 RARELY = {"build_zip": 0.05, "examples": 0.7, "reset": 0.5}
 OFTEN = {
@@ -505,6 +517,13 @@ class Hands:
         name, content = self.opened
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self._at(key, "input[type=file]").set_input_files(file)
+
+    def zoom(self, key: str, chance: float) -> None:
+        """A key on the map: closer, further, all of it, another query."""
+        self._at(key, ".zoom-map").focus()
+        presses = ["Enter"], ["Escape"], ["Home"], ["ArrowDown", " "], ["ArrowRight", "Enter"]
+        for press in presses[int(chance * len(presses))]:
+            self.page.keyboard.press(press)
 
     def maps(self, key: str, chance: float) -> None:
         """A head of a captured model."""

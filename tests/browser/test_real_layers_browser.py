@@ -23,6 +23,16 @@ def test_parts_are_switched_on_typed_and_read(visit):
     settings = prepared.set_rotary(settings, True)
     agrees(dashboard, settings)
 
+    switch("Relative bias (T5)")
+    settings = prepared.set_relative(settings, True)
+    agrees(dashboard, settings)
+    dashboard.write("R", 1, 0, "-3")
+    R = settings.matrices["R"]
+    settings = settings.with_matrix("R", R.edited((1, 0), -3))
+    agrees(dashboard, settings)
+    dashboard.click("mask", 2, 1)
+    assert "bucket 1 of R (key − query: −1): −3" in " ".join(dashboard.cell())
+
     dashboard.write("b_Q", 0, 1, "5")
     values = settings.matrices["b_Q"].values.copy()
     values[0, 1] = 5

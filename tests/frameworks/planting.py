@@ -283,11 +283,11 @@ def share(scores, by, given, wrong, head):
         scaled = cap * np.tanh(scores / cap) * by
     elif cap and not {"cap: after mask", "cap: left out"} & wrong:
         scaled = cap * np.tanh(scaled / cap)
-    scaled = scaled + bias
+    scaled = scaled + bias + by_bucket(given, wrong, scores.shape, head, by)
     scaled = hidden(scaled, see, wrong)
     if "cap: after mask" in wrong:
         scaled = cap * np.tanh(scaled / cap)
-    shares = normalised(scaled, see, wrong, sink(given, wrong, by, head))
+    shares = normalised(scaled, see, wrong, sink(given, wrong, by, head), "softmax" in given)
     return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
 
 
@@ -305,6 +305,30 @@ def added(given, wrong, shape, head, by):
     if "bias: without slopes" in wrong:
         return -1.0 * abs(far)
     return bias * (by if "bias: scaled" in wrong else -1 if "bias: negated" in wrong else 1)
+
+
+def by_bucket(given, wrong, shape, head, by):
+    """What T5's table adds to the scores of a head, place by place."""
+    part, found = given.get("relative"), np.zeros(shape)
+    if part is None or "relative: left out" in wrong:
+        return found
+    table, both, far = np.array(part.table), part.bidirectional, part.max_distance
+    both = both != ("relative: other side" in wrong)
+    far = 128 if "relative: 128" in wrong else far
+    numbers = [table[r, head % table.shape[1]] for r in range(len(table))]
+    if "relative: reshaped" in wrong:
+        numbers = table.ravel()[head * len(table) : (head + 1) * len(table)]
+    for i, j in np.ndindex(shape):
+        ahead = j - i - part.past
+        ahead = -ahead if "relative: turned" in wrong else ahead
+        side = len(table) // 2 if both else len(table)
+        first = side if both and ahead > 0 else 0
+        distance, near = abs(ahead) if both else max(-ahead, 0), side // 2
+        row = distance
+        if distance >= near:
+            row = near + int(np.log(distance / near) / np.log(far / near) * (side - near))
+        found[i, j] = numbers[first + min(row, side - 1)]
+    return found * (by if "relative: scaled" in wrong else 1)
 
 
 def sink(given, wrong, by, head):
@@ -335,12 +359,12 @@ def hidden(scaled, see, wrong):
     return np.where(see, scaled, -inf)
 
 
-def normalised(scaled, see, wrong, sunk=0.0):
+def normalised(scaled, see, wrong, sunk=0.0, alone=False):
     """From masked scores to weights."""
     gone = "hiding: NaN" in wrong
     if "softmax: none" in wrong:
         return np.where(see.any(axis=1)[:, None], scaled, nan) if gone else scaled
-    if "softmax: sigmoid" in wrong:
+    if "softmax: sigmoid" in wrong or (alone and "softmax: taken" not in wrong):
         with np.errstate(over="ignore"):
             shares = 1 / (1 + np.exp(-scaled))
         return np.where(see.any(axis=1)[:, None], shares, nan) if gone else shares

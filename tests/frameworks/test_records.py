@@ -11,13 +11,21 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from peers.record import BLIND as BLIND_ROW
-from peers.record import CASES, FILE, LIBRARIES, SOME, drawn
+from peers.record import CASES, FILE, LIBRARIES, PART_CASES, PARTS_FILE, SOME, drawn, parts_of
 
-from attention import causal, causal_lower_right, scaled_dot_product_attention
+from attention import causal, causal_lower_right, scaled_dot_product_attention, window
 from attention.frameworks.explain import CAUSES, differs
-from attention.frameworks.records import CONVENTIONS, answer
+from attention.frameworks.records import (
+    CONVENTIONS,
+    NO_ARGUMENT,
+    NO_PARTS,
+    PARTS,
+    answer,
+    checked_parts,
+)
 
 RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
+WITH_PARTS = json.loads(PARTS_FILE.read_text(encoding="utf-8"))
 RAN = [name for name, convention in CONVENTIONS.items() if convention.ran]
 MASK_OR_SWITCH = ("torch_sdpa_math", "torch_sdpa_lower_right", "flash_2")
 BLIND = np.array([[True, False, True], [False, False, False], [True, True, False]])
@@ -80,13 +88,14 @@ def test_no_text_of_an_entry_is_empty_and_its_words_are_those_of_the_table(name)
     entry = CONVENTIONS[name]
     texts = {field.name: getattr(entry, field.name) for field in fields(entry)}
     texts = {key: text for key, text in texts.items() if isinstance(text, str)}
-    assert len(texts) == 12
+    assert len(texts) == 16
     assert all(text == text.strip() and (text or key == "mode") for key, text in texts.items())
     assert entry.true_means in ("may look", "hide", "no boolean mask")
     assert entry.causal.split(";")[0] in ("upper left", "lower right", "the caller's mask")
     assert entry.hidden_row.split(";")[0] in ("0", "NaN", "uniform")
     assert entry.scale in ("1/√d_k", "1")
-    assert entry.softcap in ("none", "before the mask")
+    unsaid = {part for part in (*PARTS, "groups") if texts[part].startswith(NO_ARGUMENT)}
+    assert not unsaid & entry.takes and entry.takes <= {*PARTS, "groups"}
     assert entry.floats in ("as given", "float32", "softmax in float32")
 
 
@@ -137,6 +146,96 @@ def test_a_convention_that_ran_equals_its_library(way, case):
         expected = np.array(recorded[stage], float)  # null is NaN
         close = {"rtol": 0, "atol": 1e-14 if exact else 1e-6}
         np.testing.assert_allclose(getattr(given, stage), expected, **close)
+
+
+@pytest.mark.parametrize("case", PART_CASES)
+@pytest.mark.parametrize("way", LIBRARIES)
+def test_a_convention_with_parts_equals_its_library_or_has_no_argument_for_one(way, case):
+    (Q, K, V, mask), parts = drawn(PART_CASES[case]), parts_of(PART_CASES[case])
+    name, recorded = LIBRARIES[way].convention, WITH_PARTS[way][case]
+    used = {*parts, *(["groups"] if K.shape[1] < Q.shape[1] else [])}
+    if "not asked" in recorded:
+        assert way != name or used - CONVENTIONS[name].takes
+        return
+    given = answer(name, Q, K, V, mask=mask, causal=PART_CASES[case]["causal"], **parts)
+    assert bool(given.refused) == ("refused" in recorded)
+    if given.refused:
+        return
+    assert used <= CONVENTIONS[name].takes and given.output.dtype == recorded["dtype"]
+    exact = recorded["dtype"] == "float64" and CONVENTIONS[name].floats == "as given"
+    for stage in {"output", "weights"} & set(recorded):
+        expected = np.array(recorded[stage], float)
+        close = {"rtol": 0, "atol": 1e-14 if exact else 1e-6}
+        np.testing.assert_allclose(getattr(given, stage), expected, **close)
+
+
+def test_the_recorded_parts_are_of_the_same_versions_and_each_is_taken_by_somebody():
+    assert WITH_PARTS["cases"] == json.loads(json.dumps(PART_CASES))
+    assert WITH_PARTS["versions"] == RECORDED["versions"]
+    for part in (*PARTS, "groups"):
+        assert any(part in CONVENTIONS[name].takes for name in RAN)
+
+
+HEADS = [np.random.default_rng(k).standard_normal((2, 3, 4)) for k in range(3)]
+GIVEN = {
+    "softcap": 0.5,
+    "window": 2,
+    "sinks": np.array([0.5, -1.0]),
+    "bias": np.random.default_rng(9).standard_normal((2, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_part_is_answered_as_ours_or_left_out_and_that_is_said(name, part):
+    given, Q, K, V = {part: GIVEN[part]}, *(M.astype("f4") for M in HEADS)
+    seen = {"allowed": window(3, 3, 2)} if part == "window" else given
+    ours = scaled_dot_product_attention(Q, K, V, **seen)
+    theirs = answer(name, Q, K, V, **given)
+    parts = checked_parts((2, 3, 3), np.dtype("f4"), **given)
+    said = differs(name, ours, theirs, parts=parts)
+    if theirs.refused:
+        assert said == theirs.refused
+        return
+    without = answer(name, Q, K, V)
+    if part in CONVENTIONS[name].takes:
+        scaled = CONVENTIONS[name].scale != "1"
+        assert said.startswith("Agrees to ") == scaled and "out:" not in said
+    else:
+        assert theirs.output.tolist() == without.output.tolist()
+        text = getattr(CONVENTIONS[name], part)
+        assert said.lower().startswith(f"leaves the {PARTS[part]} out: {text}".lower())
+    assert differs(name, scaled_dot_product_attention(Q, K, V), without, parts=NO_PARTS) == (
+        differs(name, scaled_dot_product_attention(Q, K, V), without)
+    )
+
+
+def test_a_window_of_fewer_queries_is_aligned_as_the_table_says():
+    Q, K, V = numbers(2, 4, dtype="float32")
+    for name in (name for name in CONVENTIONS if "window" in CONVENTIONS[name].takes):
+        past = 2 if CONVENTIONS[name].corner == "lower right" else 0
+        weights = answer(name, Q, K, V, window=2).weights
+        assert ((weights > 0) == window(2, 4, 2, past)).all()
+        ours = scaled_dot_product_attention(Q, K, V, allowed=window(2, 4, 2, 2 - past))
+        parts = checked_parts((2, 4), np.dtype("f4"), window=2)
+        said = differs(name, ours, answer(name, Q, K, V, window=2), parts=parts)
+        assert said.startswith(f"Its causal mask is aligned {CONVENTIONS[name].corner}, ours ")
+
+
+def test_a_window_has_no_room_beside_causal_lower_right():
+    said = "Its attn_mask is causal_lower_right, which has no window and no mask beside it."
+    assert answer("torch_sdpa_lower_right", *numbers(), window=2).refused == said
+
+
+def test_fewer_heads_of_keys_are_refused_where_there_is_no_argument():
+    Q, K, V = (np.ones((heads, 3, 4)) for heads in (4, 2, 2))
+    for name, convention in CONVENTIONS.items():
+        refused = answer(name, Q, K, V).refused
+        assert refused == (
+            ""
+            if "groups" in convention.takes
+            else "It has no argument for fewer heads of keys and values."
+        )
 
 
 def test_what_a_library_refused_was_its_own_error():

@@ -4,7 +4,7 @@ from html import escape
 from html.parser import HTMLParser
 
 from attention.frameworks.records import CONVENTIONS, Answer
-from attention.html.frameworks import facts, sentences
+from attention.html.frameworks import arguments, facts, sentences
 from attention.session.compare_frameworks import Compared
 
 
@@ -29,7 +29,7 @@ def cells(text: str) -> list[list[str]]:
 def test_each_framework_has_a_line_of_facts_below_ours():
     head, ours, *rows = cells(facts())
     assert ours[0] == "ours"
-    assert len(head) == len(ours) == 9
+    assert len(head) == len(ours) == 8
     for row, c in zip(rows, CONVENTIONS.values(), strict=True):
         assert row == [
             f"{c.name} ({c.version})",
@@ -38,10 +38,16 @@ def test_each_framework_has_a_line_of_facts_below_ours():
             c.hidden_row,
             c.causal,
             c.scale,
-            c.softcap,
             c.layout,
             c.source if c.ran else f"not run: {c.source}",
         ]
+
+
+def test_each_framework_has_a_line_of_the_arguments_for_parts():
+    head, ours, *rows = cells(arguments())
+    assert ours[:2] == ["ours", "kv_heads="] and len(head) == 6
+    for row, c in zip(rows, CONVENTIONS.values(), strict=True):
+        assert row == [f"{c.name} ({c.version})", c.groups, c.softcap, c.window, c.sinks, c.bias]
 
 
 def test_a_sentence_with_a_token_in_it_is_text():

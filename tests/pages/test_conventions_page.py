@@ -43,6 +43,8 @@ def test_every_framework_has_its_sentence_and_its_facts(example):
                 c.causal,
                 c.hidden_row,
                 c.source,
+                c.window,
+                c.bias,
             )
         )
 

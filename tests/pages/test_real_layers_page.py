@@ -10,7 +10,7 @@ from pages.test_check_page import panes, ran
 from pages.test_learn_page import settings_of, words
 
 from attention.pages.real_layers import HEADING, ROWS
-from attention.session import changes, links, pair
+from attention.session import changes, links, pair, prepared
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
@@ -20,6 +20,7 @@ TWO = replace(CAT, heads=2, mask="causal")
 ALL = replace(
     changes.set_kv_heads(TWO, 1), softcap=2.0, sinks=(0.5, 1.0), alibi=True, window=3, query=3
 )
+ALL = prepared.set_relative(ALL, True)
 
 
 def opened(page, settings, unfold=True):
@@ -41,7 +42,8 @@ def test_the_panel_is_closed_and_empty_at_first():
     at = opened(EXPLORE, CAT, unfold=False)
     assert HEADING in [each.label for each in at.expander] and "In use" not in words(at)
     assert not [toggle for toggle in at.toggle if toggle.key.endswith("_on")]
-    used = "In use: Heads of keys and values, Soft cap, ALiBi, Window, Sinks."
+    used = "In use: Heads of keys and values, Soft cap, ALiBi, Relative bias (T5),"
+    used += " Window, Sinks."
     assert used in words(opened(EXPLORE, ALL, unfold=False))
 
 
@@ -61,6 +63,16 @@ def test_each_control_changes_its_setting():
     assert {"capped", "mask", "masked", "weights"} <= panes(at).keys()
     at = moved(at, "toggle", "sigmoid_on", True)
     assert (settings_of(at).softmax, settings_of(at).sinks) == ("sigmoid", ())
+    assert "“Sinks” are off: each weight is made by itself, without a sum." in words(at)
+    at = moved(at, "toggle", "sigmoid_on", False)
+    assert (settings_of(at).softmax, settings_of(at).sinks) == (True, (0.5, 0.0))
+    assert "“Sinks” are on again, as they were." in words(at)
+    at = moved(at, "toggle", "sigmoid_on", True)
+    at = moved(at, "toggle", "sinks_on", True)
+    assert "“Sigmoid” is off: a sink stands in the sum of a softmax." in words(at)
+    assert (settings_of(at).softmax, settings_of(at).sinks) == (True, (0.0,))
+    at = moved(at, "toggle", "sinks_on", False)
+    at = moved(at, "toggle", "sigmoid_on", True)
     for name in ("softcap", "alibi", "window", "sigmoid"):
         at = moved(at, "toggle", f"{name}_on", False)
     at = moved(at, "selectbox", "kv_heads", 2)
@@ -74,6 +86,20 @@ def test_fewer_heads_cannot_leave_a_number_behind():
     at = moved(at, "selectbox", "kv_heads", 2)
     at = moved(at, "selectbox", "heads", 1)
     assert (settings_of(at).heads, settings_of(at).sinks) == (1, (0.5,))
+
+
+def test_a_table_by_distance_is_drawn_and_made_longer():
+    at = moved(opened(EXPLORE, TWO), "toggle", "relative_on", True)
+    assert settings_of(at) == prepared.set_relative(TWO, True) and "R" in panes(at)
+    at = moved(at, "number_input", "relative_seed", 5)
+    at = moved(at, "number_input", "relative_buckets", 12)
+    at = moved(at, "number_input", "relative_distance", 20)
+    at = moved(at, "selectbox", "relative_sides", False)
+    s = settings_of(at)
+    assert (s.shape("R"), s.max_distance, s.bidirectional) == ((12, 2), 20, False)
+    assert prepared.seed_of_relative(s) == 5
+    at = moved(at, "toggle", "relative_on", False)
+    assert settings_of(at) == TWO
 
 
 PAGES = ("explore", "compare", "exercises", "learn", "conventions", "check", "variance")

@@ -20,7 +20,7 @@ from attention.models.taken import Call, Taken
 from attention.pages.chooser import ChosenFile
 from attention.session.about import behind
 
-PAGE = "attention/pages/real_model.py"
+PAGE, EXPLORE = "attention/pages/real_model.py", "attention/pages/explore.py"
 
 
 def page(example=None, content: bytes = b"", name: str = "run.safetensors"):
@@ -178,6 +178,11 @@ def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture
     assert "Layer 3, head 1, of sentence-transformers/all-MiniLM-L6-v2, counted from 0" in said(at)
     assert "equal to the model’s own to 2e−7" in said(at)
     assert at.selectbox(key="set_scale_kind") is not None  # it is Explore
+    ran(at.switch_page("attention/pages/compare.py"))
+    ran(at.switch_page(EXPLORE))
+    assert "equal to the model’s own to 2e−7" in said(at)  # as long as it is that head
+    ran(at.selectbox(key="set_scale_kind").set_value("none"))
+    assert "equal to the model’s own" not in said(at)
     ran(at.switch_page(PAGE))
     assert len(buttons(at)) == 30
 
@@ -193,11 +198,21 @@ def test_what_no_map_sends_changes_nothing(sent):
 
 
 def test_what_explore_cannot_hold_is_said_before_and_after(tmp_path):
-    at = page(content=file_of(recorded("t5"), tmp_path))
-    assert "Layers here have a bias added to the scores." in said(at)
+    t5 = recorded("t5")
+    bias = np.random.default_rng(0).normal(size=(1, 1, 6, 6)).astype(np.float32)
+    at = page(content=file_of(replace(t5, calls=[replace(t5[0], bias=bias)]), tmp_path))
+    assert "Layers here have a bias set for each score by itself." in said(at)
     pressed(at, {"id": "0 0 1"})
     ran(at)
-    assert "Explore has no bias added to the scores, which this layer of the model has" in said(at)
+    assert "Explore has no bias set for each score by itself, which this layer of" in said(at)
+
+
+def test_a_head_of_t5_stands_on_explore_with_its_table(tmp_path):
+    at = page(content=file_of(recorded("t5"), tmp_path))
+    assert "Explore has no" not in said(at)
+    pressed(at, {"id": "0 0 1"})
+    ran(at)
+    assert at.session_state["visit"].settings.parts == ("relative",)
 
 
 def test_a_head_too_long_for_the_board_is_refused_on_the_page(tmp_path):

@@ -1,4 +1,5 @@
-"""Ask the real libraries a few small questions and keep their answers in ``recorded.json``.
+"""Ask the real libraries a few small questions and keep their answers in ``recorded.json``, those
+with the parts of real layers in ``recorded_parts.json``.
 
 The tests compare the package with those answers, so that they need none of the libraries. To record
 again, in an environment that has torch, keras, jax, transformers and onnx, from the top of the
@@ -6,7 +7,8 @@ repository::
 
     python tests/peers/record.py
 
-Every question is one of CASES, its numbers drawn from a seed. Every entry of LIBRARIES is one way
+Every question is one of CASES or PART_CASES, its numbers drawn from a seed. Every entry of
+LIBRARIES is one way
 of calling a library: a function from (B, H, L, D) arrays to its output and, where it returns them,
 its weights, in that layout, and the convention that must answer the same.
 """
@@ -18,6 +20,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -25,6 +28,7 @@ from unittest.mock import patch
 import numpy as np
 
 FILE = Path(__file__).with_name("recorded.json")
+PARTS_FILE = Path(__file__).with_name("recorded_parts.json")
 KEYS = [[True, False, True, True]]
 SOME = [
     [True, False, False, True],
@@ -87,14 +91,58 @@ CASES = {
 def drawn(case: dict) -> tuple[np.ndarray, ...]:
     """Q, K, V and the mask of a case; NumPy promises never to change RandomState's stream."""
     stream = np.random.RandomState(case["seed"])
-    shapes = ((case["n_q"], 4), (case["n_k"], 4), (case["n_k"], case["d_v"]))
-    Q, K, V = (
-        stream.standard_normal((*case["lead"], *shape)).astype(case["dtype"]) for shape in shapes
-    )
+    keys = (*case["lead"][:-1], case.get("kv") or case["lead"][-1], case["n_k"])
+    shapes = (*case["lead"], case["n_q"], 4), (*keys, 4), (*keys, case["d_v"])
+    Q, K, V = (stream.standard_normal(shape).astype(case["dtype"]) for shape in shapes)
     if case["broken"] is not None:
         K[..., case["broken"], :] = np.nan
     mask = None if case["mask"] is None else np.array(case["mask"])
     return (Q * case["factor"]).astype(Q.dtype), K, V, mask
+
+
+def _with_parts(seed, kv=0, softcap=None, window=None, sinks=False, bias=False, **case) -> dict:
+    """``kv`` heads of keys and values, if fewer; so many keys seen by a ``window``."""
+    parts = {"kv": kv, "softcap": softcap, "window": window, "sinks": sinks, "bias": bias}
+    return _case(seed, **case) | parts
+
+
+TWO, FOUR = {"lead": (1, 2)}, {"lead": (1, 4)}
+PART_CASES = {
+    "4 heads, 2 of keys": _with_parts(31, kv=2, **FOUR),
+    "4 heads, 2 of keys, causal": _with_parts(32, kv=2, causal=True, dtype="float32", **FOUR),
+    "4 heads, 2 of keys, a mask": _with_parts(33, kv=2, mask=SOME, **FOUR),
+    "4 heads, 1 of keys": _with_parts(34, kv=1, n_q=2, **FOUR),
+    "a soft cap": _with_parts(35, softcap=0.8),
+    "a soft cap and a mask": _with_parts(36, softcap=0.8, mask=SOME, dtype="float32"),
+    "a window": _with_parts(37, window=2),
+    "a window, 2 queries and 4 keys": _with_parts(38, window=2, n_q=2),
+    "a window beside the switch": _with_parts(39, window=3, causal=True, dtype="float32"),
+    "a window and a mask over keys": _with_parts(40, window=2, mask=KEYS),
+    "sinks": _with_parts(41, sinks=True, **TWO),
+    "sinks and a mask": _with_parts(42, sinks=True, mask=SOME, dtype="float32", **TWO),
+    "a bias": _with_parts(43, bias=True, **TWO),
+    "a bias, float32": _with_parts(44, bias=True, dtype="float32"),
+    "a bias and a mask": _with_parts(45, bias=True, mask=SOME),
+    "a bias and the switch": _with_parts(46, bias=True, causal=True),
+    "a bias and a hidden row": _with_parts(47, bias=True, mask=BLIND, dtype="float32"),
+    "a bias and a soft cap": _with_parts(48, bias=True, softcap=0.8),
+    "a bias, 4 heads, 2 of keys": _with_parts(49, bias=True, kv=2, dtype="float32", **FOUR),
+    "sinks and a soft cap": _with_parts(50, sinks=True, softcap=0.8),
+}
+
+
+def parts_of(case: dict) -> dict:
+    """The parts of a case by the names that a convention has for them: what is not used is not
+    there.
+    """
+    stream = np.random.RandomState(1000 + case["seed"])
+    scores, found = (*case["lead"], case["n_q"], case["n_k"]), {}
+    found |= {name: case[name] for name in ("softcap", "window") if case.get(name)}
+    if case.get("bias"):
+        found["bias"] = stream.standard_normal(scores).astype(case["dtype"])
+    if case.get("sinks"):
+        found["sinks"] = stream.standard_normal(case["lead"][-1]).astype(case["dtype"])
+    return found
 
 
 class NotAsked(Exception):
@@ -104,35 +152,38 @@ class NotAsked(Exception):
 # ---- Q, K, V (B, H, L, D), mask (B, H, n_q, n_k) or None, causal → output, weights or None -------
 
 
-def torch_sdpa(Q, K, V, mask, causal, backend=None):
+def torch_sdpa(Q, K, V, mask, causal, backend=None, groups=1, bias=None):
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     if backend == "FLASH_ATTENTION" and V.shape[-1] != K.shape[-1]:
         raise NotAsked("the flash path wants V as wide as K")
     q, k, v = map(torch.tensor, (Q, K, V))
+    mask = numbers(mask, bias)
     mask = None if mask is None else torch.tensor(mask)
     attend = partial(torch.nn.functional.scaled_dot_product_attention, q, k, v)
+    attend = partial(attend, enable_gqa=True) if groups > 1 else attend
     if backend is None:
         return attend(attn_mask=mask, is_causal=causal), None
     with sdpa_kernel(getattr(SDPBackend, backend)):
         return attend(attn_mask=mask, is_causal=causal), None
 
 
-def torch_sdpa_lower_right(Q, K, V, mask, causal):
+def torch_sdpa_lower_right(Q, K, V, mask, causal, groups=1, bias=None):
     import torch
     from torch.nn.attention.bias import causal_lower_right
 
     if not causal:
-        return torch_sdpa(Q, K, V, mask, causal)
-    if mask is not None:
+        return torch_sdpa(Q, K, V, mask, causal, groups=groups, bias=bias)
+    if mask is not None or bias is not None:
         raise ValueError("not asked: attn_mask holds one of the two")
-    bias = causal_lower_right(Q.shape[2], K.shape[2])
+    mask = causal_lower_right(Q.shape[2], K.shape[2])
     attend = torch.nn.functional.scaled_dot_product_attention
-    return attend(*map(torch.tensor, (Q, K, V)), attn_mask=bias), None
+    attend = partial(attend, enable_gqa=True) if groups > 1 else attend
+    return attend(*map(torch.tensor, (Q, K, V)), attn_mask=mask), None
 
 
-def torch_mha(Q, K, V, mask, causal, need_weights=True):
+def torch_mha(Q, K, V, mask, causal, need_weights=True, bias=None):
     import torch
 
     heads, d = Q.shape[1], Q.shape[1] * Q.shape[3]
@@ -144,6 +195,9 @@ def torch_mha(Q, K, V, mask, causal, need_weights=True):
         layer.out_proj.weight.copy_(torch.eye(d))
     flat = [torch.tensor(_joined(M)) for M in (Q, K, V)]
     given = _hiding(mask, causal, Q, K)
+    if bias is not None:
+        seen = None if given is None else ~given.numpy().reshape(bias.shape)
+        given = torch.tensor(numbers(seen, bias)).flatten(0, 1)
     options = {"need_weights": need_weights, "average_attn_weights": False}
     output, weights = layer(*flat, attn_mask=given, **options)
     return _split(output.detach(), heads), weights.detach() if need_weights else None
@@ -205,12 +259,17 @@ def keras_attention(Q, K, V, mask, causal):
     return tuple(np.asarray(M).reshape(*Q.shape[:3], -1) for M in (output, weights))
 
 
-def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0):
+def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0, groups=1, window=None):
     import keras
 
     heads, d, d_v = Q.shape[1], Q.shape[3], V.shape[3]
-    options = {"use_bias": False, "output_shape": heads * d_v, "dtype": _half(Q)}
-    layer = keras.layers.MultiHeadAttention(heads, d, d_v, dropout=dropout, **options)
+    options = {"use_bias": False, "dropout": dropout, "dtype": _half(Q), "sliding_window": window}
+    if groups > 1:
+        layer = keras.layers.GroupQueryAttention(d, heads, K.shape[1], **options)
+    else:
+        options["output_shape"] = heads * d_v
+        layer = keras.layers.MultiHeadAttention(heads, d, d_v, **options)
+    causal = causal or bool(window)  # its window reaches ahead as far as behind
     flat = {"query": _joined(Q), "value": _joined(V), "key": _joined(K)}
     layer.build(*(flat[name].shape for name in ("query", "value", "key")))
     for weight in layer.trainable_weights:  # Q, K, V and output as they are
@@ -224,6 +283,15 @@ def keras_mha(Q, K, V, mask, causal, scores=False, dropout=0.0):
     return _split(_array(output), heads), None if weights is None else _array(weights)
 
 
+def numbers(mask, bias):
+    """What is added to scores: the bias, and −∞ where the mask hides; without a bias the mask."""
+    return (
+        mask
+        if bias is None or mask is None is bias
+        else (bias if mask is None else np.where(mask, bias, bias.dtype.type(-np.inf)))
+    )
+
+
 def _half(Q):
     """The float type a layer is told to compute in; without one it takes everything to float32."""
     return "float16" if Q.dtype == np.float16 else None
@@ -233,28 +301,38 @@ def _array(tensor) -> np.ndarray:
     return np.asarray(tensor.detach() if hasattr(tensor, "detach") else tensor)
 
 
-def keras_ops(Q, K, V, mask, causal):
+def keras_ops(Q, K, V, mask, causal, groups=1, bias=None):
     import keras
 
     q, k, v = (M.swapaxes(1, 2) for M in (Q, K, V))
-    output = keras.ops.dot_product_attention(q, k, v, mask=mask, is_causal=causal)
+    output = keras.ops.dot_product_attention(q, k, v, bias, mask, is_causal=causal)
     return np.asarray(output).swapaxes(1, 2), None
 
 
-def jax(Q, K, V, mask, causal, implementation=None):
+def jax(Q, K, V, mask, causal, implementation=None, groups=1, window=None, bias=None):
     import jax
 
     q, k, v = (jax.numpy.asarray(M.swapaxes(1, 2)) for M in (Q, K, V))
-    attend = partial(jax.nn.dot_product_attention, implementation=implementation)
+    attend = partial(jax.nn.dot_product_attention, implementation=implementation, bias=bias)
+    attend = partial(attend, local_window_size=(window - 1, 0)) if window else attend
     return np.asarray(attend(q, k, v, mask=mask, is_causal=causal)).swapaxes(1, 2), None
 
 
-def onnx_attention(Q, K, V, mask, causal, opset=23, cache=""):
+def onnx_attention(
+    Q, K, V, mask, causal, opset=23, cache="", groups=1, softcap=None, window=None, bias=None
+):
     """``cache``: "past" hands over all keys but the last n_q as past, "lengths" says how many."""
     import onnx
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
 
+    options = {"softcap": softcap} if softcap else {}
+    if window:  # which opset 25 has brought
+        if opset == 24 and not cache:
+            raise NotAsked("a window is of opset 25")
+        opset = 25
+        options |= {"left_window_size": window - 1, "right_window_size": 0}
+    mask = numbers(mask, bias)
     past = K.shape[2] - Q.shape[2] if cache == "past" else 0
     if past < 0:
         raise NotAsked("a past has no negative length")
@@ -274,6 +352,7 @@ def onnx_attention(Q, K, V, mask, causal, opset=23, cache=""):
         filled,
         is_causal=int(causal),
         qk_matmul_output_mode=3,
+        **options,
     )
     types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in given.items()}
     described = helper.make_tensor_value_info
@@ -286,52 +365,68 @@ def onnx_attention(Q, K, V, mask, causal, opset=23, cache=""):
     return tuple(found)
 
 
-def hf_eager(Q, K, V, mask, causal):
+def hf_eager(Q, K, V, mask, causal, groups=1, softcap=None, window=None, sinks=None, bias=None):
+    """Llama's own function; with a soft cap Gemma 2's, with sinks gpt-oss'."""
     import torch
     from transformers.masking_utils import eager_mask
-    from transformers.models.llama.modeling_llama import eager_attention_forward
+    from transformers.models.gemma2 import modeling_gemma2
+    from transformers.models.gpt_oss import modeling_gpt_oss
+    from transformers.models.llama import modeling_llama
 
+    if softcap and sinks is not None:
+        raise ValueError("not asked: no function has both")
+    of = modeling_gemma2 if softcap else modeling_llama if sinks is None else modeling_gpt_oss
     q, k, v = map(torch.tensor, (Q, K, V))
-    made = None
-    if mask is not None or causal:
-        look = _may_look(mask, causal, Q, K)
+    made, module = None, _hf_module(groups)
+    if sinks is not None:
+        module.sinks = torch.nn.Parameter(torch.tensor(sinks), requires_grad=False)
+    if mask is not None or causal or window:
+        look = _may_look(mask, causal, Q, K, window)
         made = eager_mask(len(Q), Q.shape[2], K.shape[2], mask_function=look, dtype=q.dtype)
+    if bias is not None:
+        made = torch.tensor(bias) + (0 if made is None else made)
+    options = {"softcap": softcap} if softcap else {}
     scale = Q.shape[3] ** -0.5
-    output, weights = eager_attention_forward(_hf_module(), q, k, v, made, scaling=scale)
+    output, weights = of.eager_attention_forward(module, q, k, v, made, scaling=scale, **options)
     return output.transpose(1, 2), weights
 
 
-def hf_sdpa(Q, K, V, mask, causal):
+def hf_sdpa(Q, K, V, mask, causal, groups=1, softcap=None, window=None, bias=None):
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
 
-    made = None
-    if mask is not None:
-        look = _may_look(mask, causal, Q, K)
+    made, options = None, {"softcap": softcap} if softcap else {}
+    if mask is not None or window:
+        look = _may_look(mask, causal, Q, K, window)
         sizes = (len(Q), Q.shape[2], K.shape[2])
         made = sdpa_mask(*sizes, mask_function=look, allow_is_causal_skip=False)
+    options |= {} if bias is None else {"position_bias": torch.tensor(bias)}
     q, k, v = map(torch.tensor, (Q, K, V))
-    output, _ = sdpa_attention_forward(_hf_module(), q, k, v, made, is_causal=causal)
+    module = _hf_module(groups)
+    output, _ = sdpa_attention_forward(module, q, k, v, made, is_causal=causal, **options)
     return output.transpose(1, 2), None
 
 
-def _may_look(mask, causal, Q, K):
+def _may_look(mask, causal, Q, K, window=None):
     """What the helpers of masking_utils ask of every cell; one mask for all heads."""
     import torch
+    from transformers.masking_utils import and_masks, sliding_window_causal_mask_function
 
     shape = (*Q.shape[:3], K.shape[2])
     allowed = torch.tensor(np.ones(shape, bool) if mask is None else mask)
-    return lambda item, head, query, key: (
-        allowed[item, 0, query, key] & ((key <= query) | (not causal))
-    )
+
+    def look(item, head, query, key):
+        return allowed[item, 0, query, key] & ((key <= query) | (not causal))
+
+    return and_masks(look, sliding_window_causal_mask_function(window)) if window else look
 
 
-def _hf_module():
+def _hf_module(groups=1):
     import torch
 
     module = torch.nn.Module().eval()
-    module.num_key_value_groups = 1
+    module.num_key_value_groups = groups
     return module
 
 
@@ -397,8 +492,12 @@ def asked(way: Way, case: dict) -> dict:
     Q, K, V, mask = drawn(case)
     if mask is not None:
         mask = np.ascontiguousarray(np.broadcast_to(mask, (*Q.shape[:3], K.shape[2])))
+    parts = parts_of(case)
+    parts |= {"groups": Q.shape[1] // K.shape[1]} if K.shape[1] < Q.shape[1] else {}
     try:
-        output, weights = way.ask(Q, K, V, mask, case["causal"])
+        if more := parts.keys() - signature(way.ask).parameters.keys():
+            raise NotAsked(f"no such argument: {', '.join(sorted(more))}")
+        output, weights = way.ask(Q, K, V, mask, case["causal"], **parts)
     except NotAsked as reason:
         return {"not asked": str(reason)}
     except Exception as error:  # whatever a library raises is its answer
@@ -416,11 +515,15 @@ def _listed(array) -> list:
     return np.array(flat, object).reshape(array.shape).tolist()
 
 
-def answers(names) -> dict:
-    return {name: {case: asked(LIBRARIES[name], CASES[case]) for case in CASES} for name in names}
+def answers(names) -> list[dict]:
+    """Of all cases without parts, and of those with them."""
+    return [
+        {name: {case: asked(LIBRARIES[name], cases[case]) for case in cases} for name in names}
+        for cases in (CASES, PART_CASES)
+    ]
 
 
-def elsewhere(backend: str) -> dict:
+def elsewhere(backend: str) -> list[dict]:
     """The answers of Keras on another backend: it takes one for the life of a process."""
     command = [sys.executable, __file__, backend]
     done = subprocess.run(
@@ -431,17 +534,19 @@ def elsewhere(backend: str) -> dict:
 
 def main(backend: str = "torch") -> None:
     os.environ["KERAS_BACKEND"] = backend
-    found = answers(name for name, way in LIBRARIES.items() if way.backend == backend)
+    found = answers([name for name, way in LIBRARIES.items() if way.backend == backend])
     if backend != "torch":
         json.dump(found, sys.stdout)
         return
     for other in {way.backend for way in LIBRARIES.values()} - {backend}:
-        found |= elsewhere(other)
+        for mine, theirs in zip(found, elsewhere(other), strict=True):
+            mine |= theirs
     packages = ("torch", "keras", "jax", "onnx", "transformers", "numpy")
     versions = {package: version(package) for package in packages}
-    lines = [f'"cases": {json.dumps(CASES)}', f'"versions": {json.dumps(versions)}']
-    lines += [f'"{name}": {json.dumps(found[name])}' for name in LIBRARIES]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    for file, cases, answered in zip((FILE, PARTS_FILE), (CASES, PART_CASES), found, strict=True):
+        lines = [f'"cases": {json.dumps(cases)}', f'"versions": {json.dumps(versions)}']
+        lines += [f'"{name}": {json.dumps(answered[name])}' for name in LIBRARIES]
+        file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

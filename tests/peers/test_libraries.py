@@ -10,12 +10,14 @@ import warnings
 
 import numpy as np
 import pytest
-from peers.record import CASES, FILE, LIBRARIES, asked
+from peers.record import CASES, FILE, LIBRARIES, PART_CASES, PARTS_FILE, asked
 
 RECORDED = json.loads(FILE.read_text(encoding="utf-8"))
+WITH_PARTS = json.loads(PARTS_FILE.read_text(encoding="utf-8"))
+ALL = CASES | PART_CASES
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ALL)
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_the_library_answers_what_was_recorded(name, case):
     way = LIBRARIES[name]
@@ -31,12 +33,13 @@ def test_the_library_answers_what_was_recorded(name, case):
             )
         if package == "transformers":
             pytest.importorskip("torch", reason="torch is not installed")
-        found = asked(way, CASES[case])
-    recorded, installed = RECORDED[name][case], importlib.import_module(package).__version__
+        found = asked(way, ALL[case])
+    recorded = (RECORDED[name] | WITH_PARTS[name])[case]
+    installed = importlib.import_module(package).__version__
     if installed.split("+")[0] != RECORDED["versions"][package].split("+")[0]:
         pytest.skip(f"{package} is of another version than the recorded one")
     assert set(found) == set(recorded)
     for stage in {"output", "weights"} & set(found):
         expected, given = (np.array(said[stage], float) for said in (recorded, found))  # null: NaN
-        close = 2e-3 if CASES[case]["dtype"] == "float16" else 1e-6
+        close = 2e-3 if ALL[case]["dtype"] == "float16" else 1e-6
         np.testing.assert_allclose(given, expected, rtol=0, atol=close)

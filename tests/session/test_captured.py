@@ -1,19 +1,23 @@
 """A captured head as settings: the same numbers, its words, and what is left behind said first."""
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from models.test_recorded import FAMILIES, recorded
 
+from attention.exports import tables
 from attention.limits import BadInput
 from attention.models.survey import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is
-from attention.session.captured import left_behind, with_head
+from attention.session.captured import arrival, left_behind, with_head
+from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN
-from attention.session.run import run
+from attention.session.run import run, view
 from attention.session.settings import allowed
 from attention.session.validate import check
 
@@ -50,12 +54,31 @@ def test_nothing_of_the_attention_before_is_left_but_how_it_is_shown():
     assert (fresh.digits, fresh.step) == (3, 4)
 
 
+def test_a_bias_that_goes_by_distance_comes_as_a_table():
+    for place, both in ((0, True), (1, False)):  # encoder, decoder
+        call = recorded("t5")[place]
+        s = with_head(CAT, recorded("t5"), call, 0, 1)
+        assert s.parts == ("relative",) and behind(s) == () and left_behind(call) == []
+        assert (s.bidirectional, s.max_distance, s.shape("R")) == (both, 128, (32, 1))
+        theirs = call.trace(0, 1)
+        np.testing.assert_array_equal(view(s, run(s)).stages["masked"], theirs.masked)
+    rng = np.random.default_rng(0)  # no model's buckets, and 1 for each distance: 0 or 1
+    far = np.subtract.outer(np.arange(6), np.arange(6)) + 5
+    for values in (rng.normal(size=11), rng.integers(0, 2, 11)):
+        call = replace(recorded("t5")[0], bias=values[far][None, None].astype(np.float32))
+        s = with_head(CAT, recorded("t5"), call, 0, 1)
+        assert s.shape("R") == (32, 1) and behind(s) == ()
+        np.testing.assert_allclose(run(s).weights, call.trace(0, 1).weights, rtol=1e-12)
+
+
 def test_what_stays_behind_is_named():
-    assert left_behind(recorded("t5")[0]) == ["bias added to the scores"]
-    s = with_head(CAT, recorded("t5"), recorded("t5")[0], 0, 1)
+    rng = np.random.default_rng(0)
+    call = replace(recorded("t5")[0], bias=rng.normal(size=(1, 1, 6, 6)).astype(np.float32))
+    assert left_behind(call) == ["bias set for each score by itself"]
+    s = with_head(CAT, recorded("t5"), call, 0, 1)
     assert behind(s)[0].startswith(
-        "Explore has no bias added to the scores, which this layer of the model has: without, the"
-        " weights here differ from the model’s by up to 0."
+        "Explore has no bias set for each score by itself, which this layer of the model has:"
+        " without, the weights here differ from the model’s by up to 0."
     )
 
 
@@ -85,3 +108,28 @@ def test_what_is_too_large_for_the_board_says_how_to_capture_less():
     call = Call(0, 0, "m", Q, Q, Q, Q, 1.0)
     with pytest.raises(BadInput, match=r"has 600 queries and 600 keys; .* queries=range\(512\)\."):
         with_head(CAT, Taken("m", calls=[call]), call, 0, 0)
+
+
+def test_files_of_a_head_are_called_as_the_model_counts_until_its_numbers_are_changed():
+    taken = recorded("bert")
+    taken.model = "some one/of & mine: BERT"
+    s = with_head(CAT, taken, taken[1], 0, 2)
+    stem = "of-mine-BERT_layer1_head2"
+    assert name_of(s) == ("Layer 1, head 2, of some one/of & mine: BERT", stem)
+    assert name_of(replace(s, mask="causal"))[1] == stem
+    about = what_it_is(s)
+    assert about.head.words == "head 2, as the model counts" and about.suffix == ""
+    lines = list(csv.DictReader(io.StringIO(tables.to_csv(view(s, run(s)), about).decode())))
+    assert {line["head"] for line in lines} == {"2"}
+    doubled = replace(s.matrices["V"], values=2 * s.matrices["V"].values)
+    changed = s.with_matrix("V", doubled)
+    assert name_of(changed)[1] == OWN and what_it_is(changed).head.words == ""
+
+
+def test_what_was_said_of_a_head_stands_while_it_is_looked_at():
+    taken = recorded("bert")
+    s = with_head(CAT, taken, taken[0], 0, 0)
+    arrived = s, "as the model’s"
+    beside = replace(s, query=2, cell=("weights", 1, 1), pinned=replace(CAT, mask="causal"))
+    assert arrival(s, arrived) == arrival(beside, arrived) == "as the model’s"
+    assert arrival(replace(s, mask="causal"), arrived) == arrival(s, None) == ""

@@ -185,7 +185,7 @@ def test_every_mistake_can_be_planted_somewhere():
     elsewhere = {
         m.name
         for m in MISTAKES
-        if m.parts & {"groups", "cap", "leak", "bias", "b_Q", "b_K", "b_V", "b_O"}
+        if m.parts & {"groups", "cap", "leak", "bias", "b_Q", "b_K", "b_V", "b_O", "relative"}
         or (m.parts & {"positions", "norm", "rotary", "sinks"} and "added" not in m.name)
         or m.fitted
         or ": only " in m.name
@@ -204,6 +204,7 @@ def test_every_mistake_can_be_planted_somewhere():
         "W_O: transposed",
         "W_O: missing",
         "W_Q, W_K, W_V, W_O: transposed",  # no W_O
+        "softmax: taken",  # no sigmoid
     }
 
 
@@ -212,7 +213,7 @@ def real():
     s = EXAMPLES["four-words"].build()
     rng = np.random.default_rng(4)
     m = {"X": (4, 6), "W_Q": (6, 8), "W_K": (6, 4), "W_V": (6, 4), "W_O": (8, 5), "P": (4, 6)}
-    m |= {"b_Q": (1, 8), "b_K": (1, 4), "b_V": (1, 4), "b_O": (1, 5)}
+    m |= {"b_Q": (1, 8), "b_K": (1, 4), "b_V": (1, 4), "b_O": (1, 5), "R": (4, 2)}
     s = replace(
         s,
         matrices={name: Matrix(rng.standard_normal(shape)) for name, shape in m.items()},

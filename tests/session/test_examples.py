@@ -504,6 +504,21 @@ def test_rotated_scores_of_one_word_depend_on_the_distance_alone():
         np.testing.assert_allclose(np.diag(trace.scores, k), trace.scores[max(-k, 0), max(k, 0)])
 
 
+def test_of_equal_keys_the_nearest_gets_most_and_less_so_in_later_heads():
+    s = EXAMPLES["alibi"].build()
+    assert s.tokens[s.query] == "tick" and s.parts == ("alibi",)
+    ticks, weights = [0, 2, 4, 6], run(s).weights[:, 6]
+    plain = run(replace(s, alibi=False)).weights[:, 6, ticks]
+    np.testing.assert_allclose(plain, plain[:, :1].repeat(4, axis=1), rtol=1e-12)
+    for head, slope in enumerate((1 / 4, 1 / 16, 1 / 64, 1 / 256)):
+        same = [math.exp(4 / math.sqrt(2) - slope * (6 - k)) for k in ticks]
+        others = [math.exp(-slope * (6 - k)) for k in (1, 3, 5)]
+        by_hand = [each / (sum(same) + sum(others)) for each in same]
+        np.testing.assert_allclose(weights[head, ticks], by_hand, rtol=1e-12)
+    assert [f"{weights[0, k]:.2f}" for k in (6, 0)] == ["0.44", "0.10"]
+    assert np.ptp(weights[3, ticks]) < 0.01
+
+
 def test_heads_in_pairs_share_keys_and_values():
     s = EXAMPLES["grouped"].build()
     shown = [view(replace(s, head=head), run(s)).stages for head in range(4)]

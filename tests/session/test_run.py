@@ -19,7 +19,7 @@ from attention.view import distinct
 
 FOUR = EXAMPLES["four-words"].build()
 OF_PARTS = {name for name in STAGES if name.endswith(("_normed", "_rotated")) or "b_" in name}
-OF_PARTS |= {"P", "X_P"}
+OF_PARTS |= {"P", "X_P", "R"}
 
 
 def draw(shape, seed):

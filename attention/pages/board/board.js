@@ -50,13 +50,9 @@ class Board {
       this.soon(false)
     })
     this.resize.observe(this.root)
-    this.themes = new MutationObserver(() => {
-      if (this.head && this.mode() !== this.drawn) this.draw(true)
+    this.themes = watchThemes(this.root, () => {
+      if (this.head && modeAround(this.root) !== this.drawn) this.draw(true)
     })
-    const attributeFilter = ['class', 'style', 'data-theme']
-    for (const node of [document.documentElement, document.body, this.page()]) {
-      this.themes.observe(node, { attributes: true, attributeFilter })
-    }
     this.ended = new AbortController()
     const { signal } = this.ended
     const loaded = () => {
@@ -125,15 +121,6 @@ class Board {
     query.addEventListener('change', other, { once: true, signal: this.ended.signal })
   }
 
-  page() {
-    return this.root.closest('.stApp') ?? document.body
-  }
-
-  mode() {
-    const found = getComputedStyle(this.page()).backgroundColor.match(/\d+/g)
-    return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
-  }
-
   show(head, emit) {
     const other = head.tag !== this.head?.tag
     if (other && performance.now() - (this.saidAt ?? 0) > SHORTLY) this.say('')
@@ -189,7 +176,7 @@ class Board {
 
   // One step, once all that was changed has arrived; never past the opening.
   async travel(step) {
-    const rests = () => this.page().dataset.testScriptState === 'notRunning'
+    const rests = () => pageAround(this.root).dataset.testScriptState === 'notRunning'
     await this.until(() => this.edits.idle && rests(), 3000)
     const { navigation } = window
     const index = (navigation?.currentEntry?.index ?? 0) + step
@@ -484,7 +471,7 @@ class Board {
     if (!this.width) return // it leaves the page, or is hidden; shown again, it has another width
     for (const glide of this.gliding) glide.cancel() // places are taken from where all stand
     this.gliding = []
-    const mode = this.mode()
+    const mode = modeAround(this.root)
     if (mode !== this.drawn) {
       all = true
       this.drawn = mode
@@ -830,6 +817,8 @@ class Board {
       if (what === 'same') this.box(source, box, i, i, j, j) // of another state
       if (what === 'row i') this.box(source, box, i, i, 0, m - 1)
       if (what === 'row j') this.box(source, box, j, j, 0, m - 1)
+      const row = what === 'bucket' && pane.spec.buckets[i][j]
+      if (what === 'bucket') this.box(source, box, row, row, 0, m - 1)
       if (what === 'column j') this.box(source, box, 0, n - 1, j, j)
     }
   }

@@ -3,22 +3,9 @@
 class Maps {
   constructor(root) {
     this.root = root
-    this.themes = new MutationObserver(() => {
-      if (this.head && this.mode() !== this.drawn) this.paint()
+    this.themes = watchThemes(root, () => {
+      if (this.head && modeAround(root) !== this.drawn) this.paint()
     })
-    const attributeFilter = ['class', 'style', 'data-theme']
-    for (const node of [document.documentElement, document.body, this.page()]) {
-      this.themes.observe(node, { attributes: true, attributeFilter })
-    }
-  }
-
-  page() {
-    return this.root.closest('.stApp') ?? document.body
-  }
-
-  mode() {
-    const found = getComputedStyle(this.page()).backgroundColor.match(/\d+/g)
-    return found && Number(found[0]) + Number(found[1]) + Number(found[2]) < 384 ? 'dark' : 'light'
   }
 
   show(bytes, send) {
@@ -69,7 +56,7 @@ class Maps {
   }
 
   paint() {
-    this.drawn = this.mode()
+    this.drawn = modeAround(this.root)
     const table = inks('share', this.head.palettes[this.drawn])
     for (const { n, m, codes, canvas } of this.maps) {
       Object.assign(canvas, { width: m, height: n })

@@ -1,0 +1,58 @@
+"""What every chart has: a title and a sentence, quiet axes, a legend above.
+
+A figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attention.colours import LIGHT
+from attention.figures.heatmap import subscripts
+from attention.figures.theme import layout
+
+
+def chart_pane(name: str, title: str, sentence: str, figure: dict) -> dict:
+    """A chart with its words, as the board takes it."""
+    frame = figure["layout"]
+    heading = {
+        "text": subscripts(title),
+        "font": {"size": 17},
+        "x": 0,
+        "xref": "paper",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"t": 14},
+    }
+    titled = frame | {"title": heading, "margin": frame["margin"] | {"t": 84}}
+    return {
+        "name": name,
+        "group": "charts",
+        "symbol": title,
+        "sentence": sentence,
+        "alt": f"Chart. {title}. {sentence}",
+        "filename": f"attention_{name}",
+        "figure": figure | {"layout": titled},
+    }
+
+
+def axis(title: str, **options: Any) -> dict:
+    """A titled axis with a quiet grid."""
+    return {
+        "title": {"text": title, "standoff": 6},
+        "gridcolor": LIGHT["grid"],
+        "linecolor": LIGHT["grid"],
+        "zerolinecolor": LIGHT["grid"],
+        "automargin": True,
+        "fixedrange": True,
+        **options,
+    }
+
+
+def chart_layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
+    """The frame of a chart, its legend above it."""
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
+    margin = {"l": 52, "r": 14, "t": 12, "b": 44}
+    frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
+    return layout(**(frame | options))

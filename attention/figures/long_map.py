@@ -1,0 +1,119 @@
+"""The map of a long attention: its cells of many queries and keys, on axes of tokens."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attention.colours import LIGHT
+from attention.figures.heatmap import escape
+from attention.figures.theme import layout
+from attention.long import LongAttention
+from attention.paper import Paper
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from attention.figures.paper_sheet import PaperFigure
+
+FAINTEST = 1e-6  # of the highest: what the colours reach down to
+SIDE, BAR = 640, 90  # px: the cells; the bar with its labels
+
+
+def map_of(found: LongAttention, item: int, head: int) -> np.ndarray:
+    """(rows, columns), the mean map of an item and head, or a sentence where there is none."""
+    at = found.place(item, head)
+    if found.mean_map is None:
+        raise ValueError('this record has no mean_map; name it in results=["mean_map", …].')
+    values = found.mean_map[at]
+    if not values.size:
+        raise ValueError("nothing to draw: the map has no cell.")
+    return values
+
+
+def long_figure(found: LongAttention, *, item: int, head: int, title: str) -> go.Figure:
+    """The mean map in Plotly: colours by the logarithm, cells without a weight grey."""
+    import plotly.graph_objects as go
+
+    values = map_of(found, item, head)
+    low, high = _ends(values)
+    with np.errstate(all="ignore"):
+        shades = np.log10(np.where(values > 0, np.maximum(values, low), np.nan))
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    heatmap = go.Heatmap(
+        z=shades,
+        x=found.key_edges,
+        y=found.row_edges,
+        customdata=values,
+        zmin=math.log10(low),
+        zmax=math.log10(high),
+        colorscale=[[0, "#e8f1fa"], [0.5, "#4a9be0"], [1, "#0b2f57"]],
+        colorbar={
+            "title": {"text": "share of the cell's keys, mean of its queries", "side": "right"},
+            "tickvals": list(powers),
+            "ticktext": [f"{10.0**power:g}" for power in powers],
+            "thickness": 8,
+            "outlinewidth": 0,
+        },
+        hovertemplate="around query %{y}, key %{x}<br><b>%{customdata:.6~g}</b><extra></extra>",
+    )
+    above, height = (100, SIDE + 110) if title else (60, SIDE + 70)
+    margin = {"l": 70, "r": 10, "t": above, "b": 10}
+    whole = layout(width=SIDE + BAR + 70, height=height, margin=margin)
+    whole |= {"paper_bgcolor": LIGHT["paper"], "plot_bgcolor": "#dedede"}
+    whole["xaxis"] = {"title": "key", "side": "top", "constrain": "domain", "showgrid": False}
+    whole["yaxis"] = {"title": "query", "autorange": "reversed", "showgrid": False}
+    if title:
+        whole["title"] = {"text": escape(title), "x": 0.5, "y": 1 - 12 / height, "yanchor": "top"}
+    return go.Figure(heatmap, whole)
+
+
+def long_paper_figure(
+    found: LongAttention, *, item: int, head: int, paper: Paper | None
+) -> PaperFigure:
+    """The mean map in Matplotlib: the cells an image, all else lines and letters."""
+    from attention.figures.paper import clean, scale_of
+    from attention.figures.paper_drawing import HIDDEN, LogNorm, Normalize, colour_map
+    from attention.figures.paper_sheet import MARGIN, Sheet, settings
+
+    paper = Paper(logarithmic=True) if paper is None else paper
+    values = np.ma.masked_equal(map_of(found, item, head), 0)
+    share = SimpleNamespace(low=0.0, high=1.0, colours="share")
+    scale = scale_of([SimpleNamespace(values=values, scale=share)], paper)
+    with settings():
+        words = clean(paper.query), clean(paper.key)
+        sheet = Sheet(paper, "".join(words) + "0123456789,−×")
+        side = min(0.8 * sheet.room, sheet.height)
+        figure = sheet.figure(side, f"mean weights of {found!r}")
+        figure.set_layout_engine(
+            "constrained", rect=sheet.share(MARGIN, sheet.top, sheet.room, side)
+        )
+        axes = figure.add_subplot(label="mean_map", aspect="equal", facecolor=HIDDEN)
+        norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
+        cells = axes.pcolormesh(
+            found.key_edges,
+            found.row_edges,
+            values,
+            norm=norm,
+            cmap=colour_map(scale.colours).with_extremes(bad=HIDDEN),
+            rasterized=True,
+        )
+        axes.invert_yaxis()
+        axes.locator_params(nbins=4)
+        if paper.axis_titles:
+            axes.set(ylabel=words[0], xlabel=words[1])
+        if paper.bar:
+            bar = figure.colorbar(cells, ax=axes, extend=scale.extend, label=clean(paper.bar_title))
+            bar.minorticks_off()
+    return figure
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    """The lowest and the highest number that has a colour of its own."""
+    there: Any = values[np.isfinite(values) & (values > 0)]
+    high = float(there.max(initial=0)) or 1.0
+    low = max(float(there.min(initial=high)), FAINTEST * high)
+    return (low, high) if low < high else (high / 10, high)

@@ -1,0 +1,272 @@
+"""Long context: a map of up to 131,072 tokens, coarse at once, then exact; each zoom computed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.exports import long as exports
+from attention.figures import long_cells
+from attention.limits import MAX_LONG_TOKENS, BadInput
+from attention.numbers import number
+from attention.pages import board, long_source, parts, state, zoom
+from attention.pages.long_source import changed, control
+from attention.session.long_context import ALSO, MASKS, SHOWN, fitted, moved
+from attention.session.long_inputs import LongInputs, computed_part
+from attention.session.long_run import Job
+from attention.session.long_work import AT_ONCE, BEYOND, LongWork, Look
+from attention.session.settings import Settings
+
+WORK = "long_work"  # what was computed, and of what
+TOP = 8  # of the strongest keys
+OFTEN = 0.5  # seconds between two looks at how far it is
+
+
+def the_controls(inputs: LongInputs) -> None:
+    """Who sees whom, and what is shown of it."""
+    st.html("<h2 class='rail'>Attention</h2>")
+    has_own = inputs.is_captured or s.long.mask == "own"
+    masks = [name for name in MASKS if name != "own" or has_own]
+    control(
+        s,
+        st.selectbox,
+        "Mask",
+        "mask",
+        options=masks,
+        format_func=MASKS.__getitem__,
+        help="Which keys a query may look at.",
+    )
+    if s.long.mask == "window":
+        control(
+            s,
+            st.number_input,
+            "Keys that a query sees",
+            "seen",
+            min_value=1,
+            max_value=MAX_LONG_TOKENS,
+            step=64,
+            help="At most: its own and those before it.",
+        )
+    if inputs.heads > 1:
+        control(
+            s,
+            st.selectbox,
+            "Head",
+            "head",
+            options=list(range(max(inputs.heads, s.long.head + 1))),
+            help="Counted from 0.",
+        )
+    st.html("<h2 class='rail'>View</h2>")
+    control(
+        s,
+        st.selectbox,
+        "Cells show the",
+        "of",
+        options=list(SHOWN),
+        format_func=SHOWN.__getitem__,
+        help="Of many queries and keys; a cell of one of each is its weight.",
+    )
+    control(
+        s,
+        st.toggle,
+        "Logarithmic colours",
+        "logarithmic",
+        help="Equal ratios are equal steps of colour.",
+    )
+    state.setting_control(
+        st.pills,
+        "Along the tokens",
+        "long_also",
+        list(s.long.also),
+        lambda s, names: changed(also=tuple(name for name in ALSO if name in names))(s),
+        options=list(ALSO),
+        format_func=ALSO.__getitem__,
+        selection_mode="multi",
+        help="Each is computed with the map and costs its own time.",
+    )
+
+
+def the_work(inputs: LongInputs) -> LongWork:
+    """What was computed of these inputs so far; anew where something else is asked for."""
+    c = s.long
+    part = computed_part(inputs, min(c.head, inputs.heads - 1))
+    alone = c.head if part is not inputs else -1
+    key = alone, c.mask, c.seen if c.mask == "window" else 0, c.of, c.also
+    kept: tuple[Any, ...] = state.page_value(WORK, (None, None, None))
+    if kept[0] == key and kept[2] is inputs:
+        return kept[1]
+    if kept[1] is not None:
+        kept[1].cancel()
+    state.set_page_value(WORK, (None, None, None))
+    with st.spinner("A first look …", show_time=True):
+        work = LongWork(part, c)
+    if work.seconds < AT_ONCE:
+        work.begin()
+    state.set_page_value(WORK, (key, work, inputs))
+    return work
+
+
+def looked(sent: object) -> None:
+    """What the map sent."""
+    state.change(lambda s: replace(s, long=moved(s.long, sent)))
+
+
+# ---- how far it is -------------------------------------------------------------------------------
+
+
+def in_time(seconds: float) -> str:
+    """About how long, in words."""
+    return f"{max(round(seconds), 1)} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
+def megabytes(size: int) -> str:
+    return f"{max(round(size / 2**20), 1):,} MB"
+
+
+def the_state(work: LongWork, look: Look) -> None:
+    """How far the exact numbers are, or what they would take; nothing where they are there."""
+    job = look.job or work.whole
+    if job and job.problem:
+        parts.message_box("refused", state.capital(job.problem))
+    elif job and not job.is_over:
+        the_progress(job)
+    elif work.record is not None:
+        parts.note("Exact: every query of these cells was computed.")
+    else:
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        with left:
+            first = f"A first look: each row shows one query of {look.sampled:,}. "
+            parts.note(
+                f"{first if look.sampled else ''}All queries: about {in_time(work.seconds)},"
+                f" {megabytes(work.inputs.size)} for what is given and at most"
+                f" {megabytes(BEYOND)} beside it."
+            )
+        with right:
+            state.button("Compute all", "long_begin", work.begin, type="primary")
+
+
+@st.fragment(run_every=OFTEN)
+def the_progress(job: Job) -> None:
+    """A bar with the time left, and a way to end it; the page is drawn anew when it is over."""
+    if job.is_over:
+        st.rerun()
+    said = "A first look; waits for what others compute on this server."
+    if not job.is_waiting:
+        rest = f", about {in_time(job.left)} left" if job.left is not None else ""
+        said = f"A first look; all queries: {job.share:.0%}{rest}"
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    left.progress(job.share, said)
+    with right:
+        state.button("Cancel", "long_cancel", job.cancel)
+
+
+# ---- what is seen --------------------------------------------------------------------------------
+
+
+def the_map(work: LongWork, inputs: LongInputs, head: int) -> None:
+    look = work.look(fitted(s.long.window, inputs.n_q, inputs.n_k), head)
+    the_state(work, look)
+    drawn = long_cells.long_map(
+        look.cells,
+        (inputs.n_q, inputs.n_k),
+        hidden=long_cells.hidden_cells(look.cells, work.inputs.mask(s.long, head), inputs.n_k),
+        of=s.long.of,
+        logarithmic=s.long.logarithmic,
+        words=(inputs.query_words, inputs.key_words),
+    )
+    about = f" (one query of {look.sampled:,})" if look.sampled else ""
+    zoom.show("long_map", drawn, query_of(inputs), looked, about)
+
+
+def query_of(inputs: LongInputs) -> int:
+    """Whose row is shown; the last where none was chosen."""
+    return s.long.query if 0 <= s.long.query < inputs.n_q else inputs.n_q - 1
+
+
+def the_query(work: LongWork, inputs: LongInputs, head: int) -> None:
+    """The exact row of one query, and its strongest keys."""
+    query = query_of(inputs)
+    state.setting_control(
+        st.number_input,
+        "Query",
+        "long_query",
+        query,
+        lambda s, value: changed(query=int(value))(s),
+        min_value=0,
+        max_value=inputs.n_q - 1,
+        step=1,
+        help="Counted from 0. Its row is exact, however coarse the map is.",
+        width=170,
+    )
+    weights = work.weights(query, head)
+    _, _, left, right = fitted(s.long.window, inputs.n_q, inputs.n_k)
+    words = inputs.query_words, inputs.key_words
+    board.show("long_row", [long_cells.row_pane(weights[left:right], left, query, words)])
+    best = np.argsort(-weights, kind="stable")[:TOP]
+    said = []
+    for key in best[weights[best] > 0]:
+        word = f" “{inputs.key_words[key]}”" if inputs.key_words else ""
+        said.append(f"{key:,}{word} {number(float(weights[key]), 4)}")
+    parts.note(f"Strongest of all keys: {' · '.join(said)}." if said else "It sees no key.")
+
+
+def the_lines(work: LongWork, head: int) -> None:
+    """Figures of every query, once they are there."""
+    if work.record is not None and (panes := long_cells.panes_along(work.record, head)):
+        board.show("long_lines", panes)
+
+
+def the_take_away(work: LongWork, inputs: LongInputs) -> None:
+    if work.record is None:
+        return
+    with st.expander("Take it away"):
+        st.download_button(
+            "Numbers (.npz)",
+            partial(exports.to_npz, work.record, inputs, s.long),
+            "long_attention.npz",
+            "application/octet-stream",
+            on_click="ignore",
+            key="long_npz",
+            help="The map with its edges, and every figure along the queries; all heads.",
+        )
+        parts.note("The same in Python:")
+        st.code(exports.code(s.long, inputs, query_of(inputs)), language="python")
+
+
+def the_page() -> None:
+    with st.sidebar:
+        long_source.show(s)
+        inputs = long_source.the_inputs(s)
+        the_controls(inputs)
+    heads = f", {inputs.heads} heads" if inputs.heads > 1 else ""
+    parts.note(
+        f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys{heads},"
+        f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights a head."
+    )
+    work = the_work(inputs)
+    head = min(s.long.head, work.inputs.heads - 1)
+    left, right = st.columns([5, 4], gap="large")
+    with left:
+        the_map(work, inputs, head)
+    with right:
+        the_query(work, inputs, head)
+    the_lines(work, head)
+    the_take_away(work, inputs)
+
+
+s: Settings = state.begin()
+parts.opening(
+    "<b>Long context.</b> Up to 131,072 tokens: the whole map at once, then exact. Look closer,"
+    " down to single weights: each window is computed for you."
+)
+parts.sentences(*state.sentences())
+try:
+    the_page()
+except BadInput as problem:
+    parts.message_box("refused", state.capital(str(problem)))
+parts.address()
+state.end()

@@ -1,0 +1,279 @@
+"""Where the queries and keys of Long context come from: a pattern, a file, a captured model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, MAX_LONG_TOKENS, MAX_SEED, BadInput
+from attention.markdown import plain
+from attention.models import examples
+from attention.models.opening import opened
+from attention.models.survey import Survey
+from attention.models.taken import Taken, header_of
+from attention.pages import parts, state
+from attention.patterns import PATTERNS
+from attention.readers.array_files import Bounds, entries
+from attention.readers.entry import ArrayEntry, shown
+from attention.session.long_context import TOKENS, LongContext
+from attention.session.long_inputs import (
+    LongInputs,
+    captured_inputs,
+    guessed_names,
+    made_inputs,
+    read_inputs,
+)
+from attention.session.long_work import hold
+from attention.session.settings import Settings
+
+OPENED = "model_opened"  # what is open on Real model
+BROUGHT = "long_brought"  # the inputs that a person brought
+ARRAYS = "long_arrays"  # a file whose arrays wait for their names
+MADE = "long_made"  # what was made last, and by what settings
+TURN = "long_upload"  # counts the files, each of which has an uploader of its own
+BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
+LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
+NOT_HERE = (
+    "What was brought is not in the address, and not in this session: open the file once more."
+    " Until then a pattern stands here."
+)
+
+
+def changed(**fields: Any) -> state.Change:
+    """A change of what this page is set to."""
+    return lambda s: replace(s, long=replace(s.long, **fields))
+
+
+def control(s: Settings, widget: state.Widget, label: str, name: str, **options: Any) -> None:
+    """The control of one setting of this page."""
+    state.setting_control(
+        widget,
+        label,
+        f"long_{name}",
+        getattr(s.long, name),
+        lambda s, value: changed(**{name: value})(s),
+        **options,
+    )
+
+
+def show(s: Settings) -> None:
+    """The choice of a source, and what it asks."""
+    source = state.page_control(
+        st.selectbox,
+        "Queries and keys from",
+        "long_source",
+        "pattern",
+        options=list(SOURCES),
+        format_func=LABELS.__getitem__,
+        help="Where they come from.",
+    )
+    SOURCES[source](s)
+
+
+def the_inputs(s: Settings) -> LongInputs:
+    """What is looked at: brought, or made by what is set."""
+    if not s.long.pattern:
+        brought: LongInputs | None = state.page_value(BROUGHT, None)
+        if brought is not None:
+            return brought
+        parts.message_box("flag", NOT_HERE)
+    c = s.long if s.long.pattern else replace(s.long, pattern=LongContext.pattern)
+    key = c.pattern, c.tokens, c.seed, c.rotary
+    kept = state.page_value(MADE, (None, None))
+    if kept[0] != key:
+        state.set_page_value(MADE, (None, None))  # the one before is let go of first
+        kept = key, hold(made_inputs(c))
+        state.set_page_value(MADE, kept)
+    made: LongInputs = kept[1]
+    return made
+
+
+# ---- a pattern -----------------------------------------------------------------------------------
+
+
+def _pattern(s: Settings) -> None:
+    control(
+        s,
+        st.selectbox,
+        "Pattern",
+        "pattern",
+        options=list(PATTERNS) if s.long.pattern else ["", *PATTERNS],
+        format_func=lambda name: PATTERNS[name].label if name else "what was brought",
+        help="How queries and keys are made.",
+    )
+    if s.long.pattern:
+        st.caption(PATTERNS[s.long.pattern].sentence)
+    control(
+        s,
+        st.selectbox,
+        "Tokens",
+        "tokens",
+        options=sorted({*TOKENS, s.long.tokens}),
+        format_func=lambda n: f"{n:,}",
+        help="Of one sequence that looks at itself.",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        control(
+            s,
+            st.number_input,
+            "Seed",
+            "seed",
+            min_value=0,
+            max_value=MAX_SEED,
+            step=1,
+            help="What is drawn from it is the same each time.",
+            width=100,
+        )
+        control(s, st.toggle, "Rotary", "rotary", help="Turns queries and keys by their places.")
+
+
+# ---- a file --------------------------------------------------------------------------------------
+
+
+def _file(s: Settings) -> None:
+    """Tensors of any names, or a capture; its bytes are let go of once it is read."""
+    key = f"long_file_{state.page_value(TURN, 0)}"
+    st.file_uploader(
+        "Q and K (and V), or a capture",
+        key=key,
+        on_change=_take,
+        args=(key,),
+        max_upload_size=MAX_LONG_FILE // 2**20,
+        help=".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
+        f" {MAX_LONG_TOKENS:,} tokens.",
+    )
+    name, arrays = state.page_value(ARRAYS, ("", {}))
+    if not arrays:
+        return
+    st.caption(f"Which arrays of {plain(name)} are these?")
+    labels = {each: f"{each} {entry.shape}" for each, entry in arrays.items()}
+    for letter, label in LETTERS.items():
+        state.page_control(
+            st.selectbox,
+            label,
+            f"long_name_{letter}",
+            None,
+            options=list(labels),
+            format_func=labels.__getitem__,
+            help="By its name in the file; values may be left out.",
+        )
+    state.button("Use these", "long_use", _use, type="primary")
+
+
+def _take(key: str) -> None:
+    """Read what was uploaded, and have Streamlit forget it: the next uploader is another one."""
+    file = st.session_state.get(key)
+    if file is None:
+        return
+    state.control_moved()
+    state.set_page_value(TURN, state.page_value(TURN, 0) + 1)
+    name = shown(file.name)
+    try:
+        _read(file.name, name, file.getvalue())
+    except BadInput as problem:
+        state.refuse(str(problem))
+
+
+def _read(filename: str, name: str, content: bytes) -> None:
+    if _is_capture(content):
+        _bring(captured(opened(content, name), 0))
+        return
+    arrays = entries(filename, content, BOUNDS)
+    if len(arrays) < 2:
+        raise BadInput(
+            f"{name} holds one array; Q and K are wanted, as by np.savez(file, Q=Q, K=K)."
+        )
+    names = guessed_names(arrays)
+    if names.keys() >= {"Q", "K"}:
+        _bring(read_inputs(arrays, names, name))
+        return
+    state.set_page_value(ARRAYS, (name, arrays))
+    for letter in LETTERS:
+        state.set_page_value(f"long_name_{letter}", names.get(letter))
+
+
+def _is_capture(content: bytes) -> bool:
+    try:
+        header_of(content, "", len(content))
+    except BadInput:
+        return False
+    return True
+
+
+def _use() -> None:
+    waiting: tuple[str, dict[str, ArrayEntry]] = state.page_value(ARRAYS, ("", {}))
+    asked = {letter: state.page_value(f"long_name_{letter}", None) for letter in LETTERS}
+    names = {letter: name for letter, name in asked.items() if name in waiting[1]}
+    try:
+        if not names.keys() >= {"Q", "K"}:
+            raise BadInput("choose which arrays are the queries and the keys.")
+        _bring(read_inputs(waiting[1], names, waiting[0]))
+    except BadInput as problem:
+        state.refuse(str(problem))
+
+
+def _bring(inputs: LongInputs) -> None:
+    """Look at these, under the mask they came with."""
+    state.set_page_value(MADE, (None, None))
+    state.set_page_value(BROUGHT, None)
+    state.set_page_value(BROUGHT, hold(inputs))
+    state.set_page_value(ARRAYS, ("", {}))
+    if inputs.remark:
+        state.remark(inputs.remark)
+    mask = "causal" if inputs.n_q == inputs.n_k else "lower_right"
+    if inputs.is_captured:
+        mask = "own"
+    state.change(changed(pattern="", mask=mask, head=0, query=-1, window=()))
+
+
+# ---- a captured model ----------------------------------------------------------------------------
+
+
+def _model(s: Settings) -> None:
+    """A layer of what is open on Real model, or of the captures that come along."""
+    survey: Survey | None = state.page_value(OPENED, (None, None))[1]
+    known = {name: one.title for name, one in examples.CAPTURES.items()}
+    if survey is not None:
+        known = {"": f"open on Real model: {survey.taken.model or 'a model'}"} | known
+    name = state.page_control(
+        st.selectbox,
+        "Capture",
+        "long_capture",
+        next(iter(known)),
+        options=list(known),
+        format_func=known.__getitem__,
+        help="Your own: open it on Real model first, or as a file here.",
+    )
+    taken = survey.taken if survey is not None and not name else examples.load(name)
+    place = state.page_control(
+        st.selectbox,
+        "Layer",
+        "long_layer",
+        0,
+        options=list(range(len(taken.calls))),
+        format_func=lambda k: taken.calls[k].name,
+        help="Counted from 0, as the model does.",
+    )
+    state.button("Look at it", "long_look", _look, (taken, place), type="primary")
+
+
+def captured(taken: Taken, place: int) -> LongInputs:
+    return captured_inputs(taken, taken.calls[place], 0)
+
+
+def _look(taken: Taken, place: int) -> None:
+    try:
+        _bring(captured(taken, place))
+    except BadInput as problem:
+        state.refuse(str(problem))
+
+
+LABELS = {"pattern": "a pattern", "file": "a file", "model": "a captured model"}
+SOURCES: dict[str, Callable[[Settings], None]] = {
+    "pattern": _pattern,
+    "file": _file,
+    "model": _model,
+}

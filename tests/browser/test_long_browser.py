@@ -1,0 +1,151 @@
+"""Long context in a real browser: 32,768 tokens down to single weights, 131,072 and Cancel."""
+
+import json
+import re
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from browser.conftest import until
+
+from attention.patterns import made
+
+MAP = ".zoom[data-tag]"
+EXACT = ".zoom[data-exact=true]"
+SHOWN = """() => { const { values } = document.querySelector('.zoom-map').painted
+  return [...values] }"""
+CORNER = "canvas => [...canvas.getContext('2d').getImageData(0, 0, 1, 1).data]"
+OTHER = "tag => document.querySelector('.zoom').dataset.tag !== tag"
+
+
+def link(**long) -> str:
+    return urlencode({"long": json.dumps(long)})
+
+
+@pytest.fixture
+def opened(visit):
+    def open(**long):
+        dashboard = visit().open(f"long?{link(**long)}", ready=MAP, bare=True)
+        return dashboard, dashboard.page
+
+    return open
+
+
+def asked(page, act) -> None:
+    """After a move of the map, once its answer is exact."""
+    tag = page.locator(MAP).get_attribute("data-tag")
+    act()
+    page.wait_for_function(OTHER, arg=tag)
+    until(page.locator(EXACT))
+
+
+def window(page) -> list[int]:
+    """As the address has it."""
+    long = page.evaluate("new URLSearchParams(location.search).get('long')")
+    return json.loads(long)["window"]
+
+
+def full(n: int, top: int, bottom: int, left: int, right: int) -> np.ndarray:
+    """The weights of a window in float64: whole rows, and then the part."""
+    Q, K = (M.astype(float) for M in made("induction", n)[:2])
+    rows = []
+    for i in range(top, bottom):
+        scores = K[: i + 1] @ Q[i] / np.sqrt(Q.shape[1])
+        grown = np.exp(scores - scores.max())
+        rows.append(np.pad(grown / grown.sum(), (0, n - i - 1))[left:right])
+    return np.array(rows)
+
+
+def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(opened):
+    dashboard, page = opened(tokens=32768)
+    start = page.get_by_role("button", name="Compute all")
+    if start.count():  # a slow machine says first how long it takes
+        start.click()
+    until(page.locator(EXACT))
+    canvas = page.locator(".zoom-map")
+    box = canvas.bounding_box()
+    x, y = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
+
+    def drag():
+        page.mouse.move(x - 30, y - 40)
+        page.mouse.down()
+        page.mouse.move(x + 30, y + 40, steps=4)
+        page.mouse.up()
+
+    asked(page, drag)
+    top, bottom, left, right = window(page)
+    assert 3000 < bottom - top < 9000 and 2000 < right - left < 8000
+    edges = np.append(np.arange(top, bottom, -(-(bottom - top) // 512)), bottom)
+    columns = np.arange(left, right, -(-(right - left) // 512))
+    values = np.reshape(page.evaluate(SHOWN), (len(edges) - 1, len(columns)))
+    for i in (0, len(edges) // 2):  # two rows of cells against all their weights
+        rows = full(32768, edges[i], edges[i + 1], left, right)
+        wanted = np.add.reduceat(rows, columns - left, axis=1).mean(axis=0)
+        np.testing.assert_allclose(values[i], wanted, rtol=2e-3, atol=1e-8)
+
+    canvas.focus()
+    while True:
+        top, bottom, left, right = window(page)
+        if bottom - top <= 64 and right - left <= 64:
+            break
+        asked(page, lambda: page.keyboard.press("Enter"))
+    values = np.reshape(page.evaluate(SHOWN), (bottom - top, right - left))
+    wanted = full(32768, top, bottom, left, right)
+    np.testing.assert_allclose(values, wanted, rtol=2e-3, atol=1e-9)
+    page.keyboard.press("ArrowDown")
+    readout = page.locator(".zoom-readout").inner_text()
+    row, column = (bottom - top) // 2 + 1, (right - left) // 2
+    assert readout.startswith(
+        f"query {top + row:,} “w{(top + row) % 8192}” → key {left + column:,}"
+    )
+    assert "weight " in readout
+
+    asked(page, lambda: page.go_back())
+    assert window(page) != [top, bottom, left, right]
+    asked(page, lambda: page.get_by_role("button", name="Whole").click())
+    assert len(page.evaluate(SHOWN)) == 512 * 512
+
+
+def test_131072_tokens_say_what_they_take_show_how_far_they_are_and_end_on_request(opened):
+    dashboard, page = opened(tokens=131072)
+    assert page.locator(MAP).get_attribute("data-exact") == "false"
+    words = page.get_by_text("All queries: about")
+    until(words)
+    assert "64 MB for what is given and at most 150 MB beside it" in words.inner_text()
+    page.get_by_role("button", name="Compute all").click()
+    bar = page.get_by_test_id("stProgress")
+    until(bar)
+    until(page.get_by_text(re.compile("all queries: [1-9]")))
+    field = page.get_by_role("spinbutton", name="Query")  # the page can be used meanwhile
+    field.fill("70000")
+    field.press("Enter")
+    until(page.get_by_text("Query 70,000"))
+    best = full(131072, 70000, 70001, 0, 131072)[0].argsort()[::-1][:2]
+    assert f"Strongest of all keys: {min(best):,} “w{min(best) % 32768}”" in (
+        page.get_by_text("Strongest of all keys").inner_text()
+    )
+    page.get_by_role("button", name="Cancel").click()
+    until(page.get_by_role("button", name="Compute all"))
+    assert page.locator(MAP).get_attribute("data-exact") == "false"
+
+
+def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
+    dashboard, page = opened(tokens=1024, pattern="local")
+    until(page.locator(EXACT))
+    light = page.locator(".zoom-map").evaluate(CORNER)
+    page.emulate_media(color_scheme="dark")
+    until(page.locator(".zoom[data-drawn=dark]"))
+    dark = page.locator(".zoom-map").evaluate(CORNER)
+    assert light != dark
+    page.set_viewport_size({"width": 390, "height": 844})
+    dashboard.wait_for("() => document.querySelector('.zoom').scrollWidth <= innerWidth")
+    page.locator(".zoom-map").click()
+    asked(page, lambda: page.get_by_role("button", name="Zoom in").click())
+    top, bottom, left, right = window(page)
+    assert (bottom - top, right - left) == (256, 256)
+    page.get_by_role("button", name="Show this query").click()
+    chosen = "JSON.parse(new URLSearchParams(location.search).get('long')).query"
+    dashboard.wait_for(f"() => {chosen} >= 0")
+    query = page.evaluate(chosen)
+    assert top <= query < bottom
+    assert page.get_by_role("spinbutton", name="Query").input_value() == str(query)

@@ -1,0 +1,240 @@
+"""Long context by Streamlit's AppTest: every control, what is brought, and what is taken away."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pages.test_check_page import opened, ran, said
+from safetensors.numpy import save as safetensors
+
+from attention import long_attention, places
+from attention.exports.long import code, to_npz
+from attention.figures.shades import HIDDEN
+from attention.models.examples import load
+from attention.session.long_context import LongContext
+from attention.session.long_inputs import made_inputs
+
+PAGE = "attention/pages/long_context.py"
+
+
+def page(**long):
+    return settled(opened(PAGE, long=json.dumps({"tokens": 256} | long)))
+
+
+def settled(at):
+    """Once what is computed beside the page is there."""
+    work = at.session_state["visit"].page_values["long_work"][1]
+    assert work.whole.wait(30) and not work.whole.problem
+    return ran(at)
+
+
+def settings(at) -> LongContext:
+    return at.session_state["visit"].settings.long
+
+
+def drawn(at) -> tuple[dict, np.ndarray, np.ndarray]:
+    """What the map was told: its head, shades and numbers."""
+    for element in at.get("bidi_component"):
+        content = element.proto.bytes
+        if b'"rowEdges"' in content[:4000]:
+            head, _, rest = content.partition(b"\0")
+            head = json.loads(head)
+            shape = len(head["rowEdges"]) - 1, len(head["keyEdges"]) - 1
+            count = shape[0] * shape[1]
+            shades = np.frombuffer(rest[:count], np.uint8).reshape(shape)
+            return head, shades, np.frombuffer(rest[count:], "<f4").reshape(shape)
+    raise AssertionError("no map")
+
+
+def panes(at) -> dict[str, dict]:
+    heads = [element.proto.bytes.partition(b"\0")[0] for element in at.get("bidi_component")]
+    return {pane["name"]: pane for head in heads for pane in json.loads(head).get("panes", ())}
+
+
+def computed(c: LongContext, mask=None, **more) -> np.ndarray:
+    inputs = made_inputs(c)
+    allowed = places.causal() if mask is None else mask
+    return long_attention(inputs.Q, inputs.K, allowed=allowed, **more)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "field"),
+    [
+        ("selectbox", "pattern", "sink", {"pattern": "sink"}),
+        ("selectbox", "tokens", 1024, {"tokens": 1024}),
+        ("number_input", "seed", 5, {"seed": 5}),
+        ("toggle", "rotary", True, {"rotary": True}),
+        ("selectbox", "mask", "none", {"mask": "none"}),
+        ("selectbox", "of", "largest", {"of": "largest"}),
+        ("toggle", "logarithmic", True, {"logarithmic": True}),
+        ("number_input", "query", 17, {"query": 17}),
+    ],
+)
+def test_each_control_sets_one_thing_and_the_map_is_that(kind, name, value, field):
+    at = page()
+    control = getattr(at, kind)(key=f"set_long_{name}")
+    at = settled(ran(control.set_value(value)))
+    c = LongContext(**{"tokens": 256} | field)
+    assert settings(at) == c and "refused" not in said(at)
+    head, shades, numbers = drawn(at)
+    mask = {"none": places.padding(np.ones(c.tokens, bool))}.get(c.mask)
+    record = computed(c, mask, results=[f"{c.of}_map"])
+    np.testing.assert_allclose(numbers, getattr(record, f"{c.of}_map")[0], atol=1e-7)
+    assert head["exact"] and head["query"] == (17 if name == "query" else c.tokens - 1)
+    edges = np.array(head["rowEdges"])
+    above = edges[1:, None] <= edges[None, :-1]
+    assert ((shades == HIDDEN) == (above & (c.mask == "causal"))).all()
+
+
+def test_a_window_asks_for_how_many_keys_and_a_link_opens_it():
+    at = page()
+    at = settled(ran(at.selectbox(key="set_long_mask").set_value("window")))
+    at = settled(ran(at.number_input(key="set_long_seen").set_value(9)))
+    numbers = drawn(at)[2]
+    record = computed(LongContext(tokens=256), places.window(9), results=["mean_map"])
+    np.testing.assert_allclose(numbers, record.mean_map[0], atol=1e-7)
+    at = page(tokens=1024, window=[1000, 1024, 990, 1020], mask="none")
+    head, _, numbers = drawn(at)
+    assert (head["rowEdges"][0], head["rowEdges"][-1]) == (1000, 1024) and head["exact"]
+    assert head["measure"] == "weight" and head["queryWords"][0] == f"w{1000 % 256}"
+    whole = computed(
+        LongContext(tokens=1024), places.padding(np.ones(1024, bool)), results=["first"]
+    )
+    np.testing.assert_allclose(numbers, whole.rows(range(1000, 1024))[:, 990:1020], rtol=1e-5)
+
+
+def test_lines_along_the_tokens_come_as_asked_for():
+    at = page()
+    assert {"long_row", "long_entropy", "long_first"} <= panes(at).keys()
+    at = settled(ran(at.button_group(key="set_long_also").set_value(["profile"])))
+    assert panes(at).keys() == {"long_row", "long_distance"}
+    assert settings(at).also == ("profile",)
+
+
+def test_the_row_of_a_query_is_exact_and_names_its_strongest_keys():
+    at = page(query=200)
+    weights = computed(LongContext(tokens=256), results=["first"]).rows([200])[0]
+    (line,) = panes(at)["long_row"]["figure"]["data"]
+    np.testing.assert_allclose(line["y"], weights, rtol=1e-5, atol=1e-9)
+    notes = " ".join(element.proto.body for element in at.get("html"))
+    best = int(weights.argmax())
+    assert f"Strongest of all keys: {best} “w{best % 64}” {weights[best]:.4f}" in notes
+
+
+# ---- what is brought -----------------------------------------------------------------------------
+
+
+def npz(**arrays) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def upload(at, name: str, content: bytes):
+    turn = at.session_state["visit"].page_values.get("long_upload", 0)
+    at.file_uploader(key=f"long_file_{turn}").set_value((name, content, "application/octet-stream"))
+    return ran(at)
+
+
+def from_file(name: str, content: bytes):
+    at = page()
+    at = ran(at.selectbox(key="set_long_source").set_value("file"))
+    return upload(at, name, content)
+
+
+RNG = np.random.default_rng(0)
+Q, K = RNG.standard_normal((2, 3, 90, 8)).astype("f4")
+FILES = {
+    "npz": ("run.npz", npz(query=Q, key=K)),
+    "safetensors": ("run.safetensors", safetensors({"l.q": Q, "l.k": K, "l.v": K})),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_tensors_come_out_of_a_file_and_the_heads_one_by_one(kind):
+    at = settled(from_file(*FILES[kind]))
+    assert settings(at) == LongContext("", tokens=256)
+    record = long_attention(Q, K, allowed=places.causal(), results=["mean_map"])
+    np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
+    at = settled(ran(at.selectbox(key="set_long_head").set_value(2)))
+    np.testing.assert_allclose(drawn(at)[2], record.mean_map[2], atol=1e-6)
+
+
+def test_arrays_of_other_names_are_asked_for():
+    at = from_file("run.npz", npz(alpha=Q, beta=K, gamma=K))
+    assert settings(at).pattern == "induction"  # until it is said
+    at = ran(at.button(key="long_use").click())
+    assert "choose which arrays are the queries and the keys" in said(at).lower()
+    ran(at.selectbox(key="set_long_name_Q").set_value("alpha"))
+    ran(at.selectbox(key="set_long_name_K").set_value("beta"))
+    at = settled(ran(at.button(key="long_use").click()))
+    record = long_attention(Q, K, allowed=places.causal(), results=["mean_map"])
+    np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.npz", npz(Q=Q), "a.npz holds one array; Q and K are wanted"),
+        ("a.npz", npz(Q=Q, K=K[..., :4]), "Queries have 8 columns and keys 4"),
+        ("a.npz", b"PK nothing", "a.npz is a damaged zip file"),
+        ("a.csv", b"1,2", "a.csv is no .npy, .npz or .safetensors file"),
+        ("a.safetensors", b"\x05", "a.safetensors is no .safetensors file, or cut off"),
+        ("empty.npz", b"", "empty.npz is empty"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_sentence_and_changes_nothing(name, content, sentence):
+    at = from_file(name, content)
+    assert sentence in said(at) and settings(at) == LongContext(tokens=256)
+
+
+def test_a_captured_layer_opens_with_its_mask_its_words_and_its_heads(tmp_path):
+    taken = load("pronoun")
+    taken.save(tmp_path / "run.safetensors")
+    at = settled(from_file("run.safetensors", (tmp_path / "run.safetensors").read_bytes()))
+    assert settings(at).mask == "own" and settings(at).pattern == ""
+    trace = taken.calls[0].trace(0, 0)
+    head, _, numbers = drawn(at)
+    np.testing.assert_allclose(numbers, trace.weights, atol=2e-6)
+    assert head["keyWords"][0] == "[CLS]"
+    at = ran(at.selectbox(key="set_long_source").set_value("model"))
+    ran(at.selectbox(key="set_long_layer").set_value(1))
+    at = settled(ran(at.button(key="long_look").click()))
+    np.testing.assert_allclose(drawn(at)[2], taken.calls[1].trace(0, 0).weights, atol=2e-6)
+
+
+def test_what_was_brought_is_missed_in_another_session_in_a_sentence():
+    at = page(pattern="", mask="own")
+    assert "open the file once more" in said(at)
+    assert drawn(at)[0]["rowEdges"][-1] == 256
+
+
+# ---- what is taken away --------------------------------------------------------------------------
+
+
+def test_the_file_holds_the_map_and_says_what_it_is():
+    c = LongContext("sink", tokens=300, also=("entropy", "profile"), mask="window", seen=20)
+    inputs = made_inputs(c)
+    record = inputs.run(c, ["mean_map", "entropy", "profile"])
+    with np.load(io.BytesIO(to_npz(record, inputs, c))) as file:
+        found = dict(file)
+    np.testing.assert_array_equal(found["mean_map"], record.mean_map)
+    assert found["distances"].shape == found["profile"].shape[-1:]
+    assert "first" not in found and found["about"][-1] == "mask: look-ahead, a window of 20 keys"
+
+
+@pytest.mark.parametrize("rotary", [False, True])
+def test_the_lines_of_python_compute_what_is_seen(rotary):
+    c = LongContext("induction", tokens=300, rotary=rotary, also=("first",))
+    inputs, names = made_inputs(c), {}
+    exec(code(c, inputs, 12), names)
+    record = inputs.run(c, ["mean_map", "first"])
+    np.testing.assert_allclose(names["found"].mean_map, record.mean_map[0], rtol=1e-6)
+
+
+def test_lines_for_brought_tensors_name_them():
+    c = LongContext("", mask="own")
+    lines = code(c, replace(made_inputs(LongContext(tokens=9)), source="a.npz: q, k"), 1)
+    assert "# Q, K: a.npz: q, k" in lines and "allowed=allowed" in lines

@@ -1,0 +1,272 @@
+"""A long context as it is set, made, brought and worked on, against the full computation."""
+
+import gc
+import threading
+import time
+from concurrent.futures import CancelledError
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention import limits
+from attention.models.examples import load
+from attention.readers.entry import ArrayEntry
+from attention.session import links, long_work
+from attention.session.examples import EXAMPLES
+from attention.session.long_context import ALSO, MASKS, LongContext, fitted, moved
+from attention.session.long_inputs import (
+    LongInputs,
+    captured_inputs,
+    computed_part,
+    guessed_names,
+    made_inputs,
+    read_inputs,
+)
+from attention.session.long_run import Job
+from attention.session.long_work import LongWork, hold
+
+S = EXAMPLES["cat-sat"].build()
+
+
+def full(inputs: LongInputs, seen: np.ndarray, head: int = 0) -> np.ndarray:
+    """(n_q, n_k), softmax(Q Kᵀ · scale) of what is seen, in float64."""
+    own = head * len(inputs.K) // inputs.heads
+    Q, K = inputs.Q[head].astype(float), inputs.K[own].astype(float)
+    scores = Q @ K.T * (inputs.scale or Q.shape[1] ** -0.5)
+    scores[~seen] = -np.inf
+    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return grown / grown.sum(axis=1, keepdims=True)
+
+
+def pooled(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray, of: str) -> np.ndarray:
+    """Cells: summed over keys, mean of queries; or the largest."""
+    part = weights[rows[0] : rows[-1], columns[0] : columns[-1]]
+    sums = np.add if of == "mean" else np.maximum
+    over_keys = sums.reduceat(part, columns[:-1] - columns[0], axis=1)
+    found = sums.reduceat(over_keys, rows[:-1] - rows[0], axis=0)
+    return found / np.diff(rows)[:, None] if of == "mean" else found
+
+
+# ---- what is set ---------------------------------------------------------------------------------
+
+SET = [
+    LongContext(),
+    LongContext("sink", tokens=131072, seed=7, rotary=True, mask="window", seen=9),
+    LongContext("", mask="own", head=3, of="largest", also=(), logarithmic=True, query=12),
+    LongContext(also=tuple(ALSO), window=(1, 2, 3, 400)),
+]
+
+
+@pytest.mark.parametrize("long", SET)
+def test_all_that_is_set_stands_in_the_link_and_an_older_link_keeps_its_mark(long):
+    s = replace(S, long=long)
+    link = links.write(s)
+    assert links.read(link) == (s, [])
+    assert ("long" in link) == (long != LongContext())
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ('{"tokens": 131073}', "tokens is 131073; a whole number from 1 to 131,072 is wanted"),
+        ('{"tokens": true}', "tokens is True; a whole number from 1 to 131,072 is wanted"),
+        ('{"pattern": "x"}', "pattern is 'x'; one of random, local, induction, sink is wanted"),
+        ('{"mask": ["none"]}', "mask is ['none']; one of causal, window"),
+        ('{"window": [5, 5, 0, 1]}', "window is (5, 5, 0, 1); four whole numbers are wanted"),
+        ('{"window": [0, 5, 0]}', "window is (0, 5, 0); four whole numbers are wanted"),
+        ('{"also": ["all"]}', "also is ('all',); some of entropy, first, profile are wanted"),
+        ('{"rotary": 1}', "rotary is 1; true or false is wanted"),
+        ('{"query": -2}', "query is -2; a whole number from -1"),
+        ("[]", "are wanted"),
+    ],
+)
+def test_what_cannot_be_set_is_passed_over_in_a_sentence(given, sentence):
+    s, said = links.read({"example": "cat-sat", "long": given})
+    assert s.long == LongContext() and len(said) == 1 and sentence in said[0]
+
+
+@pytest.mark.parametrize("sent", [{}, [], "x", {"query": "1"}, {"window": 5}, {"query": True}])
+def test_what_is_no_move_of_the_map_changes_nothing(sent):
+    assert moved(LongContext(), sent) == LongContext()
+
+
+@pytest.mark.parametrize("window", [[3, 2, 0, 1], [0, 1], [0.5, 1, 0, 1], [0, 1, 0, 10**9]])
+def test_a_window_that_cannot_be_is_refused(window):
+    with pytest.raises(limits.BadInput, match="four whole numbers are wanted"):
+        moved(LongContext(), {"window": window})
+
+
+def test_a_window_is_pulled_back_inside():
+    assert fitted((0, 9, 3, 99), 9, 50) == (0, 9, 3, 50)
+    assert fitted((9, 12, 0, 5), 9, 50) == (0, 9, 0, 50)
+
+
+# ---- what is brought -----------------------------------------------------------------------------
+
+
+def arrays(**given) -> dict[str, ArrayEntry]:
+    return {name: ArrayEntry.of(name, np.asarray(M)) for name, M in given.items()}
+
+
+def test_names_tell_which_array_is_which():
+    found = arrays(
+        **{"h.0.attn.query": np.zeros((2, 2)), "VALUES": [[1.0]], "k": [[1.0]], "x": [1]}
+    )
+    assert guessed_names(found) == {"Q": "h.0.attn.query", "K": "k", "V": "VALUES"}
+
+
+def test_tokens_may_stand_before_heads_and_half_floats_become_floats():
+    Q = np.random.default_rng(0).standard_normal((50, 4, 8)).astype("f2")  # tokens, heads, columns
+    inputs = read_inputs(arrays(q=Q, k=Q[:, :2]), {"Q": "q", "K": "k"}, "a.npz")
+    assert inputs.Q.shape == (4, 50, 8) and inputs.K.shape == (2, 50, 8)
+    assert inputs.Q.dtype == np.float32 and inputs.source == "a.npz: q, k"
+    np.testing.assert_array_equal(inputs.Q[1], Q[:, 1].astype("f4"))
+    assert inputs.remark == "Read as tokens × heads × columns: 2 heads of 50 tokens."
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"Q": np.zeros((3, 2)), "K": np.zeros((3, 4))}, "queries have 2 columns and keys 4"),
+        ({"Q": np.zeros((3, 9, 2)), "K": np.zeros((2, 9, 2))}, "3 heads of queries cannot share 2"),
+        ({"Q": np.zeros(3), "K": np.zeros((2, 2))}, "a.npz, Q is 3 of float64; numbers of tokens"),
+        ({"Q": np.zeros((0, 2)), "K": np.zeros((2, 2))}, "there are 0 queries; 1 to 131,072"),
+        ({"Q": [[np.nan]], "K": [[1.0]]}, "Q holds numbers that are not finite"),
+        (
+            {"Q": [[1.0]], "K": [[1.0]], "V": [[1.0], [2.0]]},
+            "K is 1 × 1 × 1 and V is 1 × 2 × 1, heads",
+        ),
+        ({"Q": np.zeros((2, 2), bool), "K": np.zeros((2, 2))}, "a.npz, Q is 2 × 2 of bool"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(given, sentence):
+    with pytest.raises(limits.BadInput) as refused:
+        read_inputs(arrays(**given), {name: name for name in given}, "a.npz")
+    assert sentence in str(refused.value) and str(refused.value).count(".") <= 2
+
+
+def test_a_captured_layer_gives_the_weights_of_its_trace():
+    taken = load("pronoun")
+    call = taken.calls[-1]
+    inputs = captured_inputs(taken, call, 0)
+    work = LongWork(inputs, LongContext("", mask="own"))
+    work.begin()
+    assert work.whole.wait(20)
+    for head in range(inputs.heads):
+        trace = call.trace(0, head)
+        seen = work.look(work.all, head)
+        np.testing.assert_allclose(seen.cells.values, trace.weights, atol=2e-6)
+    assert inputs.query_words[0] == "[CLS]" and "layer" in inputs.source
+
+
+# ---- how it is worked on -------------------------------------------------------------------------
+
+SEEN = {
+    "causal": lambda q, k: k <= q,
+    "lower_right": lambda q, k: k <= q,
+    "window": lambda q, k: (k <= q) & (k > q - 300),
+    "none": lambda q, k: k >= 0 * q,
+}
+
+
+@pytest.mark.parametrize("mask", [name for name in MASKS if name != "own"])
+@pytest.mark.parametrize("of", ["mean", "largest"])
+def test_every_look_is_the_full_computation(mask, of):
+    c = LongContext("random", tokens=1300, mask=mask, seen=300, of=of)
+    inputs = made_inputs(c)
+    grid = np.arange(1300)[:, None], np.arange(1300)
+    weights = full(inputs, SEEN[mask](*grid) & np.ones((1300, 1300), bool))
+    work = LongWork(inputs, c)
+    coarse = work.look(work.all, 0)  # every third query, by the middle one
+    assert coarse.sampled == 3 and coarse.job is None
+    rows, columns = coarse.cells.row_edges, coarse.cells.key_edges
+    middle = weights[(rows[:-1] + rows[1:]) // 2]
+    ones = np.arange(len(middle) + 1)
+    np.testing.assert_allclose(coarse.cells.values, pooled(middle, ones, columns, of), rtol=1e-4)
+    np.testing.assert_allclose(work.weights(700, 0), weights[700], rtol=1e-4, atol=1e-9)
+    near = work.look((100, 400, 0, 1300), 0)  # exact before all is computed
+    assert near.sampled == 0
+    np.testing.assert_allclose(
+        near.cells.values,
+        pooled(weights, near.cells.row_edges, near.cells.key_edges, of),
+        rtol=1e-4,
+        atol=1e-9,
+    )
+    work.begin()
+    assert work.whole.wait(30)
+    for window in (work.all, (0, 1200, 10, 1250), (7, 8, 0, 1300), (640, 700, 640, 700)):
+        look = work.look(window, 0)
+        if look.job:
+            assert look.job.wait(30)
+            look = work.look(window, 0)
+        assert look.sampled == 0
+        edges = look.cells.row_edges, look.cells.key_edges
+        assert (edges[0][0], edges[0][-1], edges[1][0], edges[1][-1]) == window
+        np.testing.assert_allclose(
+            look.cells.values, pooled(weights, *edges, of), rtol=1e-4, atol=1e-9
+        )
+    np.testing.assert_allclose(work.weights(700, 0), weights[700], rtol=1e-4, atol=1e-9)
+
+
+def test_many_heads_of_many_tokens_are_computed_one_by_one(monkeypatch):
+    rng = np.random.default_rng(1)
+    Q, K = rng.standard_normal((4, 40, 8)), rng.standard_normal((2, 40, 8))
+    sinks = np.arange(4.0)
+    inputs = LongInputs(Q, K, K, "test", sinks=sinks)
+    assert computed_part(inputs, 3) is inputs
+    monkeypatch.setattr("attention.session.long_inputs.TOGETHER", 1600)
+    part = computed_part(inputs, 3)
+    assert part.heads == 1 and part.sinks.tolist() == [3.0]
+    np.testing.assert_array_equal(part.Q, Q[3:])
+    np.testing.assert_array_equal(part.K, K[1:])
+
+
+def test_one_job_runs_at_a_time_is_cancelled_and_ends_with_what_holds_it():
+    go, ran = threading.Event(), []
+
+    def slow(progress, cancelled):
+        ran.append("slow")
+        while not go.wait(0.01):
+            progress(1, 4)
+            if cancelled():
+                raise CancelledError
+        return "slow"
+
+    first = Job(slow)
+    second = Job(lambda progress, cancelled: ran.append("second") or "second")
+    while not first.share:
+        time.sleep(0.01)
+    assert second.is_waiting and not second.is_over and first.left is not None
+    go.set()
+    assert first.wait(5) and second.wait(5)
+    assert (first.result, second.result, ran) == ("slow", "second", ["slow", "second"])
+    go.clear()
+    third, fourth = Job(slow), Job(slow)
+    fourth.cancel()
+    assert fourth.wait(5) and fourth.was_cancelled and not third.is_over
+    told = third._told
+    del third
+    gc.collect()
+    assert told.over.wait(5) and told.result is None and not told.problem
+
+
+def test_a_job_that_fails_says_why_in_a_sentence():
+    def fails(progress, cancelled):
+        raise ValueError("it cannot be.")
+
+    job = Job(fails)
+    assert job.wait(5) and job.problem == "it cannot be." and not job.was_cancelled
+
+
+def test_what_all_people_hold_is_bounded_and_let_go_of(monkeypatch):
+    gc.collect()
+    before = sum(each.size for each in long_work._HELD)
+    inputs = made_inputs(LongContext(tokens=2000))
+    monkeypatch.setattr(long_work, "MAX_LONG_HELD", before + inputs.size + 10)
+    held = hold(inputs)
+    with pytest.raises(limits.BadInput, match="this server holds 1 MB for others"):
+        hold(made_inputs(LongContext(tokens=2000)))
+    del held, inputs
+    gc.collect()
+    hold(made_inputs(LongContext(tokens=2000)))
