@@ -5,9 +5,20 @@ What concerns the look of a figure alone (when a cell gets no number, say) stand
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class BadInput(ValueError):
     """What a person gave cannot be used; the message is the one sentence they read."""
+
+    def bare(self) -> Self:
+        """Without the calls it came through: they hold all that was read there, files of megabytes.
+
+        >>> BadInput("that is no number").bare().__traceback__ is None
+        True
+        """
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
 
 
 # ---- numbers ------------------------------------------------------------------------------------

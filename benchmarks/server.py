@@ -2,8 +2,9 @@
 
 ``streamlit run benchmarks/server.py -- page.py``. ``GET /clock/runs`` returns what happened since
 it was last asked: the milliseconds of each script run, by the clock and of the processor, and the
-processor time of the whole process. ``GET /clock/profile`` returns the profile of all runs under
-``--profile``.
+processor time of the whole process; and since it began that time (s) and its memory (MB), as it is
+and the most it ever was.
+``GET /clock/profile`` returns the profile of all runs under ``--profile``.
 """
 
 import cProfile
@@ -11,6 +12,7 @@ import io
 import pstats
 import sys
 import time
+from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
@@ -44,7 +46,16 @@ def runs(request: Request) -> JSONResponse:
     before, processor = processor, time.process_time()
     taken = list(finished)
     finished.clear()
-    return JSONResponse({"runs": taken, "processor": (processor - before) * 1000})
+    found = {"runs": taken, "processor": (processor - before) * 1000}
+    found |= {"worked": processor, "memory": memory("VmRSS"), "peak": memory("VmHWM")}
+    return JSONResponse(found)
+
+
+def memory(kind: str) -> float:
+    """In MB, where Linux says it."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) / 1024 for line in lines if line.startswith(kind))
 
 
 def profiled(request: Request) -> PlainTextResponse:

@@ -25,7 +25,15 @@ HOW_TO_CHANGE = (
 )
 
 
-def existing(clicked: object, *views: View) -> Cell | None:
+Shapes = dict[str, tuple[int, ...]]  # of each stage
+
+
+def shapes(view: View) -> Shapes:
+    """What ``existing`` needs to know of a view, for what outlives it."""
+    return {name: matrix.shape for name, matrix in view.stages.items()}
+
+
+def existing(clicked: object, *views: Shapes) -> Cell | None:
     """The stage, row and column that were clicked; None where no view has such a cell.
 
     The browser is not trusted with more than a cell that exists.
@@ -35,8 +43,8 @@ def existing(clicked: object, *views: View) -> Cell | None:
     stage, i, j = (clicked.get(name) for name in ("stage", "i", "j"))
     if not isinstance(stage, str) or type(i) is not int or type(j) is not int:  # True is no row
         return None
-    shapes = (view.stages[stage].shape for view in views if stage in view.stages)
-    there = any(0 <= i < rows and 0 <= j < columns for rows, columns in shapes)
+    found = (view[stage] for view in views if stage in view)
+    there = any(0 <= i < rows and 0 <= j < columns for rows, columns in found)
     return (stage, i, j) if there else None
 
 

@@ -137,13 +137,16 @@ for pane in panes:
     cells.let_edit(pane, s)
 
 
+there = cells.shapes(a), cells.shapes(b)
+
+
 def show_cell(clicked: object) -> None:
     """A click on a cell of A, of B or of their difference."""
     if isinstance(clicked, dict) and isinstance(stage := clicked.get("stage"), str):
         for side in SIDES:
             stage = stage.removesuffix(side)
         clicked = clicked | {"stage": stage}
-    cell = cells.existing(clicked, a, b)
+    cell = cells.existing(clicked, *there)
     if cell:
         state.change(lambda settings: replace(settings, cell=cell))
         state.choose("below_compare", CELL)
@@ -185,7 +188,7 @@ def the_cell() -> None:
 def lines(side: str, shown: View, cell: Cell) -> list[str]:
     """How a cell of one side is made; nothing where it has no such cell."""
     stage, i, j = cell
-    if cells.existing({"stage": stage, "i": i, "j": j}, shown) is None:
+    if cells.existing({"stage": stage, "i": i, "j": j}, cells.shapes(shown)) is None:
         return []
     if side == "B" and pairs.is_wrong(pair, shown, stage):  # no formula leads to its number
         result = number(shown.printed(stage)[i, j], s.digits)
@@ -228,3 +231,5 @@ below: dict[str, Callable[[], None]] = {
 if parts.dock("below_compare", below) != state.DATA:
     your_data.forget()
 state.end()
+for name in ("a", "b", "stages", "alike", "wanted", "panes", "below"):  # as explore.py says
+    del globals()[name]

@@ -92,17 +92,17 @@ def _example(s: Settings) -> None:
     st.html("<h2 class='rail'>Example</h2>")
     # named by the example: so the list closes when another is chosen. Buttons, for what is closed
     # hears of nothing: a choice kept by the browser would be sent again after Back
-    with (
-        st.popover(
-            EXAMPLES[s.example].title,
-            key=f"examples_{s.example}",
-            width="stretch",
-            help="All examples, each with a sentence on what it shows.",
-        ),
-        st.container(key="set_example", gap=None),
-    ):
+    listed = st.popover(
+        EXAMPLES[s.example].title,
+        key=f"examples_{s.example}",
+        on_change="rerun",
+        width="stretch",
+        help="All examples, each with a sentence on what it shows.",
+    )
+    with listed, st.container(key="set_example", gap=None):
         st.caption("What you typed gives way to the example; Back brings it again.")
-        for name, example in EXAMPLES.items():
+        # made once it is open: it is most of what a move would send
+        for name, example in EXAMPLES.items() if listed.open else ():
             state.button(
                 example.title,
                 f"example_{name}",

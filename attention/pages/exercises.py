@@ -167,7 +167,9 @@ def focus(done: Exercise) -> Cell | None:
     blank.
     """
     cell = state.page_value(CELL, None)
-    if cell and cells.existing({"stage": cell.stage, "i": cell.row, "j": cell.column}, done.shown):
+    if cell and cells.existing(
+        {"stage": cell.stage, "i": cell.row, "j": cell.column}, cells.shapes(done.shown)
+    ):
         return cell
     wrong = [cell for cell in done.open if done.wrong_tries(cell)]
     return next(iter([*wrong, *done.open, *done.blanks]), None)
@@ -272,7 +274,7 @@ def the_board(done: Exercise, cell: Cell | None) -> None:
     made_of = [source for source, _ in done.shown.sources(first)] if first else []
 
     def clicked(place: object) -> None:
-        found = cells.existing(place, done.shown)
+        found = cells.existing(place, cells.shapes(done.shown))
         if found is None:
             return
         state.set_page_value(CELL, Cell(*found))

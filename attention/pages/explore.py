@@ -37,6 +37,7 @@ from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import no_key_sentences, one, run, view
 from attention.stages import STAGES
 from attention.trace import reading_order
+from attention.view import View
 
 FORGET = (
     "States too large for a link stay in this browser, the newest 50 or 50 MB,"
@@ -50,12 +51,13 @@ BEFORE = {"memory": "W_K", **dict.fromkeys(ADDED, "joined")}
 s = state.begin()
 trace = run(s)
 shown = view(s, trace)
+there = cells.shapes(shown)
 ORDER = reading_order(trace)
 
 
 def show_cell(clicked: object) -> None:
     """A click on the board."""
-    cell = cells.existing(clicked, shown)
+    cell = cells.existing(clicked, there)
     if cell is None:
         return
     stage, i, _ = cell
@@ -95,7 +97,7 @@ def board_order(pane: Mapping[str, Any]) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def drawn(in_colours: bool) -> list[figures.Pane]:
+def drawn(shown: View, in_colours: bool) -> list[figures.Pane]:
     """The figures of all stages; large ones without numbers where they may be ``in_colours``."""
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
@@ -128,7 +130,7 @@ if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
-panes = drawn(in_colours=True)
+panes = drawn(shown, in_colours=True)
 for pane in panes:
     cells.let_edit(pane, s)
     pane["picks"] = pane["name"] in shown.stages
@@ -214,7 +216,7 @@ def the_exports() -> None:
     st.subheader("Numbers, code, state", anchor=False)
     files = st.container(horizontal=True, key="formats")
     wanted = tuple(stages_wanted(list(shown.stages)))
-    page = PageContents(s, trace, shown, title, lambda: drawn(in_colours=False), wanted)
+    page = PageContents(s, trace, shown, title, partial(drawn, shown, False), wanted)
     refused = {key: why for key in FORMATS if (why := refusal(key, page))}
     with files:
         for key, format in FORMATS.items():
@@ -309,3 +311,8 @@ below: dict[str, Callable[[], None]] = {
 if parts.dock("below", below) != state.DATA:
     your_data.forget()
 state.end()
+# The session keeps what may be called until the next run, and all that it sees: so nothing of what
+# is called sees the stages by these names, each of 16 MB for eight heads of 512 tokens. Nor do they
+# wait here until Python looks for what holds itself.
+for name in ("trace", "shown", "panes", "below"):
+    del globals()[name]

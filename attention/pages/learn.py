@@ -101,7 +101,7 @@ def live_board(shown: View, hidden: Collection[str]) -> None:
             pane["group"] = SPOKEN_OF
 
     def show_cell(clicked: object) -> None:
-        cell = cells.existing(clicked, shown)
+        cell = cells.existing(clicked, cells.shapes(shown))
         if cell:
             i = cell[1] if STAGES[cell[0]].rows == "queries" else s.query
             state.change(lambda settings: replace(settings, cell=cell, query=i))

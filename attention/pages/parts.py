@@ -22,7 +22,7 @@ _ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
 
 def opening(introduction: str) -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
-    st.html(f"{_dress()}<p class='intro'>{introduction}</p>", unsafe_allow_javascript=True)
+    st.html(f"{dress()}<p class='intro'>{introduction}</p>", unsafe_allow_javascript=True)
 
 
 def sentences(refused: list[str], understood: list[str]) -> None:
@@ -107,7 +107,7 @@ def dock(name: str, panels: Mapping[str, Callable[[], None]]) -> str:
 
 
 @cache
-def _dress() -> str:
+def dress() -> str:
     """The style of every page, and what closes the menu on a phone."""
     here = Path(__file__).parent
     style, script = ((here / name).read_text() for name in ("style.css", "menu.js"))

@@ -88,7 +88,7 @@ def the_sources() -> None:
             elif chooser.taken_away(FILE) and isinstance(standing()[0], ChosenFile):
                 stand(None, None)
         except BadInput as found:
-            problem = found
+            problem = found.bare()
     with right:
         parts.note("Or a trained model that comes with the page:")
         with st.container(horizontal=True, gap="small"):

@@ -4,9 +4,12 @@ their style, and warm imports.
 
 from __future__ import annotations
 
+import base64
 import gc
 import gzip
+import hashlib
 import io
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,6 +25,7 @@ from starlette.routing import Route
 
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
+from attention.pages.parts import dress
 from attention.pages.share import MAX_QR, QR_URL
 
 
@@ -69,6 +73,13 @@ def _index() -> str:
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     ours = f"<script>{HISTORY}</script>{WAITING}"
     return index.read_text(encoding="utf-8").replace("</head>", f"{ours}</head>", 1)
+
+
+def script_hashes() -> list[str]:
+    """The scripts inside of our pages, as a Content-Security-Policy names them."""
+    scripts = re.findall(r"<script>(.*?)</script>", _index() + dress(), re.DOTALL)
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
 def index_html(request: Request) -> HTMLResponse:

@@ -98,12 +98,11 @@ def panel(s: Settings) -> None:
                     "Nothing changes until you have seen what was understood"
                     " and pressed “Use these numbers”."
                 )
-        except OtherKind as problem:
-            parts.message_box("refused", state.capital(str(problem)))
-            if problem.code:
-                st.code(problem.code, language="python", wrap_lines=True)
         except BadInput as problem:
             parts.message_box("refused", state.capital(str(problem)))
+            if isinstance(problem, OtherKind) and problem.code:
+                st.code(problem.code, language="python", wrap_lines=True)
+            problem.bare()  # it may be kept, to be said again by the next run
 
 
 def _files(s: Settings, files: Sequence[ChosenFile]) -> None:
@@ -309,7 +308,7 @@ def _arrays(where: str, content: bytes) -> dict[str, ArrayEntry]:
         try:
             read = opening.opened(where, content, comma)
         except BadInput as problem:
-            read = problem
+            read = problem.bare()
         state.set_page_value("load_found", ((where, comma), read))
     if isinstance(read, Ambiguous) or comma:
         if isinstance(read, Ambiguous):

@@ -249,7 +249,7 @@ def written(table: dict, name: str = "") -> dict:
 
 def test_both_ways_to_start_it_have_the_settings_of_config_toml(tmp_path):
     wanted = written(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text()))
-    assert wanted["server.maxUploadSize"] == 18  # Streamlit's own is 200
+    assert wanted["server.maxUploadSize"] == 0  # Streamlit's own is 200
     for way, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
         assert options_in_force(way, where, list(wanted))[0] == wanted
 

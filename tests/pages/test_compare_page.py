@@ -89,6 +89,8 @@ def test_the_first_change_pins_what_was_set_before_and_a_cell_that_is_chosen_doe
 
 def test_another_example_and_a_saved_state_are_compared_with_what_is_pinned():
     at = opened(pair.compared(pair.Pair(CAT, CAT)))
+    at.session_state["examples_cat-sat"] = True  # the list, opened
+    at.run()
     pressed(at, "example_four-words")
     assert (settings_of(at).example, settings_of(at).pinned) == ("four-words", CAT)
     other = replace(CAT, scale=1.0)

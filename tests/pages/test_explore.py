@@ -1,5 +1,6 @@
 """The Explore page through AppTest: each control changes its setting and nothing else."""
 
+import gc
 import html
 import json
 import re
@@ -14,12 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 from attention import multi_head_attention
 from attention.figures.panes import panes
+from attention.limits import BadInput
 from attention.session import links
 from attention.session.changes import set_sentence
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.run import run, view
 from attention.session.settings import Settings
 from attention.session.validate import check
+from attention.view import View
 from attention.weights import drawn
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -78,6 +81,9 @@ def test_each_example_opens_with_its_notice(example):
 
 def test_the_list_of_examples_shows_all_of_them_with_a_sentence_each_and_opens_them():
     at = opened(example=FIRST)
+    assert not [button for button in at.button if button.key.startswith("example_")]
+    at.session_state[f"examples_{FIRST}"] = True
+    at.run()
     titles = [button.label for button in at.button if button.key.startswith("example_")]
     assert titles == [example.title for example in EXAMPLES.values()]
     assert titles[:2] == ["The cat sat on the mat", "Four words, by hand"]
@@ -637,3 +643,30 @@ def test_how_a_tensor_holds_q_k_and_v_is_asked_once_where_its_name_does_not_say(
     assert said(at, "refused") == []
     ran(at.button(key="load_use").click())
     assert settings(at).matrices["W_V"].values.T.tolist() == rows[8:].tolist()
+
+
+def test_a_text_that_was_refused_is_let_go_of():
+    at = opened()
+    for text in ("1 2\n3", "1 2\n3 4\n5"):
+        pasted(at, text)
+        kept = at.session_state["visit"].page_values["load_found"][1]
+        assert isinstance(kept, BadInput)
+        assert kept.__traceback__ is kept.__context__ is kept.__cause__ is None
+
+
+def views() -> int:
+    return sum(isinstance(each, View) for each in gc.get_objects())
+
+
+def test_a_run_lets_go_of_its_stages_at_its_end():
+    """Not only once Python looks for circles: by then many runs' stages would lie there."""
+    at = opened()
+    gc.collect()
+    before = views()
+    gc.disable()
+    try:
+        for _ in range(3):
+            ran(at.button(key="randomize").click())
+        assert views() <= before
+    finally:
+        gc.enable()

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from starlette.requests import Request
 
-from attention.pages.server import qr_svg
+from attention.pages.server import qr_svg, script_hashes
 
 ROOT = Path(__file__).parents[2]
 # Runs `streamlit run app.py` with a resolver that writes down what is asked and knows this machine
@@ -95,3 +95,10 @@ def test_a_link_is_drawn_as_a_code_of_its_own_with_a_white_margin():
 @pytest.mark.parametrize("text", ["", "javascript:alert(1)", "https://" + "a" * 300])
 def test_what_is_no_link_or_too_long_to_be_read_gets_no_code(text):
     assert (code(text).status_code, code(text).body) == (400, b"")
+
+
+def test_the_policy_in_the_docs_names_the_scripts_inside_of_our_pages():
+    """Streamlit's own, the first of them, is that of its version."""
+    policy = (ROOT / "docs" / "nginx.conf").read_text()
+    assert len(script_hashes()) == 3
+    assert all(known in policy for known in script_hashes()[1:])

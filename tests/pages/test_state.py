@@ -14,6 +14,7 @@ from attention.session import links
 from attention.session.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
+LIST = "examples_four-words"  # of all examples
 
 
 @pytest.fixture
@@ -217,6 +218,8 @@ def set_up() -> AppTest:
 def begun_anew(before: AppTest) -> AppTest:
     """Another session, begun by what the browser sends next, as after a restart."""
     restarted = AppTest.from_file(str(APP), default_timeout=30)
+    if LIST in before.session_state:  # whether it is open is sent too, which AppTest does not
+        restarted.session_state[LIST] = before.session_state[LIST]
     restarted.query_params |= links.address(settings(before))[0]
     return restarted._run(before._tree.get_widget_states())
 
@@ -225,6 +228,8 @@ def begun_anew(before: AppTest) -> AppTest:
 def test_what_sets_all_anew_is_not_undone_by_what_controls_showed(set_up, pressed, example):
     """Where it is the first move of a session, which takes controls as the browser sent them."""
     key = pressed if pressed == "reset" else f"example_{pressed}"
+    set_up.session_state[LIST] = True
+    set_up.run()
     set_up.button(key=key).click()
     restarted = begun_anew(set_up)
     assert links.address(settings(restarted)) == links.address(EXAMPLES[example].build())
