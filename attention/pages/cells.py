@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.arithmetic import cell as cell_arithmetic
 from attention.figures.panes import Cell, Pane
+from attention.figures.pooled import drawn_shape, exact_cell
 from attention.html.cell import panel as panel_of
 from attention.numbers import number, rounded
 from attention.pages import state
@@ -25,19 +26,24 @@ HOW_TO_CHANGE = (
 )
 
 
-def existing(clicked: object, *views: View) -> Cell | None:
+def existing(clicked: object, *views: View, pooled: bool = False) -> Cell | None:
     """The stage, row and column that were clicked; None where no view has such a cell.
 
-    The browser is not trusted with more than a cell that exists.
+    The browser is not trusted with more than a cell that exists. Where several are drawn as
+    one, as ``pooled`` says, the one furthest from 0 is taken.
     """
     if not isinstance(clicked, dict):
         return None
     stage, i, j = (clicked.get(name) for name in ("stage", "i", "j"))
     if not isinstance(stage, str) or type(i) is not int or type(j) is not int:  # True is no row
         return None
-    shapes = (view.stages[stage].shape for view in views if stage in view.stages)
-    there = any(0 <= i < rows and 0 <= j < columns for rows, columns in shapes)
-    return (stage, i, j) if there else None
+    for view in views:
+        if stage in view.stages:
+            matrix = view.stages[stage]
+            rows, columns = drawn_shape(matrix) if pooled else matrix.shape
+            if 0 <= i < rows and 0 <= j < columns:
+                return stage, *(exact_cell(view, stage, i, j) if pooled else (i, j))
+    return None
 
 
 def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
@@ -54,7 +60,13 @@ def edit(operations: list[Operation], goes_on: bool) -> list[Refusal]:
 
 
 def let_edit(pane: Pane, s: Settings) -> None:
-    """Let one type into the pane of an input, and paint on that of the masked scores."""
+    """Let one type into the pane of an input, and paint on that of the masked scores.
+
+    Not where several cells are shown as one.
+    """
+    if "offer" in pane:
+        pane["edit"] = "pooled" if pane["name"] in s.matrices else ""
+        return
     pane["edit"] = "mask" if pane["name"] == "masked" else ""
     if pane["name"] in s.matrices:
         pane["edit"] = "cells"

@@ -54,7 +54,7 @@ ORDER = reading_order(trace)
 
 def show_cell(clicked: object) -> None:
     """A click on the board."""
-    cell = cells.existing(clicked, shown)
+    cell = cells.existing(clicked, shown, pooled=True)
     if cell is None:
         return
     stage, i, _ = cell
