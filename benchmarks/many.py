@@ -1,10 +1,10 @@
 """How long a move takes with hundreds of tokens: ``python benchmarks/many.py``.
 
 Explore, one head, d_model = d_k = d_v = 64, a look-ahead mask, beside the same page with nine
-``st.plotly_chart`` in place of its board, which take turns. Randomize changes every stage but X, the
-slider of d_k all from W_Q and W_K on; a move is timed as in benchmarks/board.py, until all of them
-are painted. Pages of other numbers of tokens stand open meanwhile, and all take turns, so that
-their ratio says something on a busy machine. Prints Markdown tables.
+``st.plotly_chart`` in place of its board, which take turns. Randomize changes every stage but X.
+The slider of d_k is moved on pages of few and of many tokens, in turns (d_model is 32), so that
+their ratio holds on a busy machine. A move is timed as in benchmarks/board.py, until all that
+changed is painted. Prints Markdown tables.
 """
 
 from __future__ import annotations
