@@ -89,9 +89,11 @@ def _largest_errors(trace: AttentionTrace) -> dict[str, float]:
         e["scaled"] = e["capped"] = e["scores"] * abs(trace.scale)
         added = 0.0 if trace.bias is None else eps * (_largest(trace.scaled) + _largest(trace.bias))
         e["masked"] = added + (e["scaled"] if trace.modified is None else 0.0)
-        share = 2 * e["masked"] + (trace.weights.shape[-1] + 4) * eps  # of a weight, its error
-        e["weights"] = e["masked"] if trace.softmax is not True else 0.0 if share < 1 else np.inf
-        e_weights = share if trace.softmax is True else e["masked"]
+        e["weights"] = e_weights = e["masked"]
+        if trace.softmax is True:
+            e_weights = _largest(trace.weights) * (
+                2 * e_weights + (trace.weights.shape[-1] + 4) * eps
+            )
         e["output"] = e["joined"] = product(trace.weights, trace.V, e_weights, e["V"])
         if trace.joined is not None and trace.W_O is not None:
             e["projected"] = product(trace.joined, trace.W_O, e["joined"], 0.0, trace.b_O)
