@@ -37,6 +37,7 @@ from attention.view import View
 from attention.weights import initialise
 
 if TYPE_CHECKING:
+    from attention.exports.across import across_layers
     from attention.exports.save import report, save
     from attention.figures.paper import paper_figure
     from attention.figures.whole import figure
@@ -58,6 +59,7 @@ __all__ = [
     "Rotary",
     "Taken",
     "View",
+    "across_layers",
     "alibi",
     "alibi_slopes",
     "capture",
@@ -99,6 +101,7 @@ __all__ = [
 
 UPPER = {  # names of upper rooms, loaded when they are first used
     "Taken": "attention.models.taken",
+    "across_layers": "attention.exports.across",
     "capture": "attention.models.capture",
     "diagnose": "attention.frameworks.diagnosis",
     "figure": "attention.figures.whole",

@@ -177,25 +177,57 @@ _SPECIAL = {
 }
 
 
-def formula(view: View) -> list[tuple[str, str | None]]:
-    """The formula in parts, each with the stage it stands for; of weights alone, their name."""
-    of_heads = [(f"   head {view.head + 1} of {view.heads}", None)] if view.heads > 1 else []
+Parts = list[tuple[str, str | None]]
+
+
+def formula(view: View) -> Parts:
+    """The formula in parts, each with the stage it stands for; of weights alone, their name.
+
+    >>> from attention import self_attention
+    >>> trace = self_attention([[1], [2]], [[1]], [[3]], [[1]], b_Q=[5], softcap=2)
+    >>> print("".join(words for words, _ in formula(View.of(trace))))
+    Attention(Q, K, V) = softmax( 2 tanh( Q Kᵀ / √d_k / 2 ) ) V,   Q = X W + b
+    """
+    of_heads: Parts = [(f"   head {view.head + 1} of {view.heads}", None)] * (view.heads > 1)
     if "output" not in view.stages:
         return [("Attention weights A", "weights"), *of_heads]
-    parts: list[tuple[str, str | None]] = [("Attention", "output"), ("(Q, K, V) = ", None)]
-    if view.softmax:
+    parts: Parts = [("Attention", "output"), ("(Q, K, V) = ", None)]
+    if view.sink is not None:
+        share = "exp(S) / (Σ exp(S) + exp(sink))"
+        parts += [(share, "weights"), (" ", None), ("V,", "V"), ("   S = ", None), *_meeting(view)]
+    else:
         name = "softmax" if view.softmax is True else str(view.softmax)
-        parts.append((name, "weights"))
-    Q, K = view.source("Q"), view.source("K")
-    parts += [("( ", None), (prepared(view, "Q"), Q), (" ", None), (f"{prepared(view, 'K')}ᵀ", K)]
+        parts += [(name, "weights")] * bool(view.softmax)
+        parts += [("( ", None), *_meeting(view), (" ) ", None), ("V", "V")]
+    for letters, made in _projections(view).items():
+        words, stage = parts[-1]
+        parts[-1:] = [(f"{words},", stage), (f"   {', '.join(letters)} = {made}", letters[0])]
+    return [*parts, *of_heads]
+
+
+def _meeting(view: View) -> Parts:
+    """Queries and keys as they meet, and what becomes of their scores before the softmax."""
+    scores: Parts = [(prepared(view, "Q"), view.source("Q")), (" ", None)]
+    scores += [(f"{prepared(view, 'K')}ᵀ", view.source("K"))]
     if view.divides_by_root:
-        parts.append((" / √d_k", "scaled"))
+        scores += [(" / √d_k", "scaled")]
     elif view.scale != 1:
-        parts.append((f" × {number(view.scale, 4)}", "scaled"))
-    if "capped" in view.stages:
-        parts.append((", capped", "capped"))
+        scores += [(f" × {number(view.scale, 4)}", "scaled")]
+    if "capped" in view.stages and view.softcap is not None:
+        cap = number(view.softcap, 4)
+        scores = [(f"{cap} tanh( ", "capped"), *scores, (f" / {cap} )", "capped")]
     if "modified" in view.stages:
-        parts.append((", changed", "modified"))
-    if not view.allowed.all() or view.bias is not None:
-        parts.append((" + M", "masked"))
-    return [*parts, (" ) ", None), ("V", "V"), *of_heads]
+        scores = [("score_mod( ", "modified"), *scores, (" )", "modified")]
+    masked = not view.allowed.all() or view.bias is not None
+    return scores + [(" + M", "masked")] * masked
+
+
+def _projections(view: View) -> dict[str, str]:
+    """How Q, K and V are made, where positions or biases are added: letters → as all of these."""
+    together: dict[str, str] = {}
+    for letter in "QKV":
+        made = _projection(view, letter)[0]
+        if "+" in made:
+            made = made.replace(f"_{letter}", "")
+            together[made] = together.get(made, "") + letter
+    return {letters: made for made, letters in together.items()}

@@ -34,7 +34,7 @@ from attention.norms import RMSNorm
 from attention.places import Allowed
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
-from attention.scores import check_sinks
+from attention.scores import SIGMOID, check_sinks
 from attention.sums import RESULTS, Asked, computed
 from attention.tiles import ROWS, Formula, Window, chosen_weights, pooled_weights
 
@@ -213,6 +213,7 @@ def long_attention(
     softcap: float | None = None,
     score_mod: ScoreMod | None = None,
     mask_mod: MaskMod | None = None,
+    softmax: bool | str = True,
     sinks: ArrayLike | None = None,
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
@@ -242,6 +243,8 @@ def long_attention(
         tile at a time, with grids of its places.
     scale, softcap, sinks, norm, rotary :
         As in :func:`scaled_dot_product_attention`.
+    softmax : True, or ``"sigmoid"``
+        A sigmoid divides by no sum: ``lse`` is 0 then.
     score_mod, mask_mod : function (score, b, h, q, k) → score, (b, h, q, k) → bool
         As there, but called for a tile at a time: a line sees no whole row.
     results : names among ``output``, ``mean_map``, ``largest_map``, ``entropy``, ``largest``,
@@ -289,6 +292,7 @@ def long_attention(
             _function("mask_mod", mask_mod, "(b, h, q, k)"),
             _function("score_mod", score_mod, "(score, b, h, q, k)"),
             bias if callable(bias) else None,
+            _is_sigmoid(softmax, sinks),
         ),
         None if isinstance(allowed, Allowed) else _allowed(allowed, shape),
         None if callable(bias) else _bias(bias, shape),
@@ -384,6 +388,19 @@ def _bias(bias: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | None:
     refuse_counts("bias", added)
     check_fits("bias", added, shape)
     return added
+
+
+def _is_sigmoid(softmax: Any, sinks: ArrayLike | None) -> bool:
+    if isinstance(softmax, (bool, np.bool_)) and softmax:
+        return False
+    if not isinstance(softmax, str) or softmax != SIGMOID:
+        raise ValueError(
+            f'softmax is {shown(softmax)}; True or "{SIGMOID}" is wanted: any other is what'
+            " scaled_dot_product_attention takes."
+        )
+    if sinks is not None:
+        raise ValueError("sinks stand in the sum of a softmax; a sigmoid has none.")
+    return True
 
 
 def _function(name: str, given: Any, of: str) -> Any:

@@ -17,6 +17,7 @@ from attention.arrays import check_positive, in_type, softmax_rows
 from attention.conversion import as_array, as_numbers, held, kept, locked, shown
 
 SIGMOID, FUNCTION = "sigmoid", "function"  # in the place of the softmax
+NO_SINKS = "sinks are scores in a softmax's sum; give them with softmax=True."
 Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
 AnySoftmax = bool | Literal["sigmoid"] | Softmax
 

@@ -261,7 +261,8 @@ class Running:
     def __init__(self, asked: Asked, part: Part) -> None:
         r, dtype = len(part.q), part.q.dtype
         self.part, self.columns = part, part.columns()
-        self.is_safe = part.reach < SAFE
+        self.is_safe = part.reach < SAFE or part.formula.sigmoid  # whose logs are below 0
+        self.highest = np.full(r, -np.inf, dtype)  # score of a key, where it is not safe
         sink = 0.0 if part.sink is None else part.sink
         begin = 0.0 if self.is_safe else -np.inf if part.sink is None else sink
         self.shift = np.full(r, begin, dtype)  # the maximum so far, which is taken off
@@ -290,11 +291,13 @@ class Running:
                 result.grown(grown, scores, begin, self)
         self._end()
         found: Found = {name: result.found(self) for name, result in self.results.items()}
-        return found | {"lse": self.lse, "hidden_rows": self.total == 0}
+        hidden = self.highest == -np.inf if not self.is_safe else self.total == 0
+        return found | {"lse": self.lse, "hidden_rows": hidden}
 
     def _take_off(self, scores: np.ndarray) -> None:
         """Take the largest score so far off, and scale what was summed before."""
-        highest = np.maximum(self.shift, scores.max(axis=0))
+        np.maximum(self.highest, scores.max(axis=0), out=self.highest)
+        highest = np.maximum(self.shift, self.highest)
         base = np.where(highest == -np.inf, 0, highest)  # no key is seen yet
         if (highest != self.shift).any():
             moved = self.shift - base
@@ -309,6 +312,8 @@ class Running:
     def _end(self) -> None:
         wide = np.result_type(self.total, np.float64)
         total = (self.total + self.sunk).astype(wide)
+        if self.part.formula.sigmoid:  # nothing is divided
+            total = np.where(total == 0, total, 1)
         self.share = np.where(total == 0, 0, 1 / total).astype(self.total.dtype)
         self.log_total = np.log(np.where(total == 0, 1, total))
         self.lse = np.log(total) + np.where(self.shift == -np.inf, 0, self.shift)

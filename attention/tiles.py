@@ -31,6 +31,7 @@ class Formula:
     mask_mod: Callable[..., Any] | None = None
     score_mod: Callable[..., Any] | None = None
     bias: Callable[..., Any] | None = None
+    sigmoid: bool = False  # in the place of the softmax: no row adds up to anything in particular
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,10 @@ class Part:
     def scores(
         self, span: Span, columns: np.ndarray, out: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """The masked scores of a tile and who sees whom, (keys, r); None where all see all."""
+        """The masked scores of a tile and who sees whom, (keys, r); None where all see all.
+
+        For a sigmoid they are the logs of the weights.
+        """
         begin, end = span
         keys = slice(begin - self.first, end - self.first)
         scores = np.matmul(self.K[keys], columns, out=out[: end - begin])
@@ -82,6 +86,8 @@ class Part:
             hides = added == -np.inf
             seen = _both(seen, ~hides) if hides.any() else seen
             np.add(scores, added, out=scores, casting="same_kind")
+        if self.formula.sigmoid:
+            np.negative(np.logaddexp(0, np.negative(scores, out=scores), out=scores), out=scores)
         if seen is not None:
             np.copyto(scores, -np.inf, where=~seen)
         return scores, seen

@@ -33,6 +33,7 @@ from attention.norms import RMSNorm
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
 from attention.scores import (
+    NO_SINKS,
     AnySoftmax,
     check_sinks,
     kind_of,
@@ -255,7 +256,7 @@ def scaled_dot_product_attention(
     if sinks is not None:
         sinks = check_sinks(sinks, shape, Q.dtype)
         if kind_of(softmax) is not True or callable(softmax):
-            raise ValueError("sinks are scores in a softmax's sum; give them with softmax=True.")
+            raise ValueError(NO_SINKS)
     with np.errstate(all="ignore"):  # inf and NaN show up in the stages, not as warnings
         seen, M = check_mask(allowed, bias, shape, Q.dtype)
         seen = seen if mask_mod is None else seen & mask_of(mask_mod, shape)

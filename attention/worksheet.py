@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ import numpy as np
 from attention.heads import multi_head_attention, self_attention
 from attention.limits import BadInput
 from attention.numbers import MINUS, exact, number, rounded
-from attention.stages import COMPUTED, STAGES, WEIGHTS
+from attention.scores import FUNCTION, SIGMOID
+from attention.stages import COMPUTED, STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
 
@@ -25,8 +26,8 @@ MOST_POWER = 4  # of e, in a table of its powers
 MOST_SHEETS = 40  # of a class
 OF_ALL_HEADS = ("joined", "W_O", "projected")
 SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
-PLAIN = {"X", "memory", *WEIGHTS, "Q", "K", "V", "scores", "scaled", "mask", "masked"}
-PLAIN |= {"weights", "output", "joined", "projected", "context"}
+GIVEN = ("X_P", "Q_normed", "K_normed", "Q_rotated", "K_rotated")  # made before a sheet begins
+BEFORE = ("scaled", "capped", "masked")  # the weights
 WORK = {"scaled": 20, "masked": 0, "context": 15}  # mm of room; 35 for others
 
 
@@ -89,11 +90,10 @@ def choices(view: View) -> list[str]:
 
 def refusal(view: View, first: str) -> str:
     """One sentence where there is nothing to work out, or it does not fit on A4; else ""."""
-    if view.sink is not None or view.softmax not in (True, False) or view.stages.keys() - PLAIN:
-        return (
-            "a worksheet has no room for a soft cap, sinks, a sigmoid, biases, norms and positions;"
-            " switch them off first."
-        )
+    if "R" in view.stages:
+        return "a worksheet has no room for a relative bias; switch it off first."
+    if view.softmax == FUNCTION or "modified" in view.stages:
+        return "a worksheet has no room for functions of a score, or in the softmax’s place."
     if first not in choices(view):
         return "finished weights leave nothing to work out on a worksheet."
     given, asked = _divided(view, first)
@@ -143,7 +143,7 @@ def worksheet(
     known = [*map(grid, given), *_powers(made, asked, digits)]
     tasks = (Task(*_SAYS[name](view, _standing(view)), grid(name)) for name in asked)
     has_powers = any("e" in text for name in asked for row in texts[name] for text in row)
-    notes = (*_notes(digits, is_rounded, has_powers), *_head(view))
+    notes = (*_notes(digits, is_rounded, has_powers), *_head(view), *_made_before(view, given))
     return Sheet(title, sentence, notes, tuple(known), tuple(tasks), about, number)
 
 
@@ -159,6 +159,13 @@ def _notes(digits: int, is_rounded: bool, has_powers: bool) -> list[str]:
     return notes
 
 
+def _made_before(view: View, given: list[str]) -> list[str]:
+    """What was done to the given Q and K, which is not asked."""
+    steps = {"normed": view.norm, "rotated": view.rotary}
+    done = [step for step in steps if {f"Q_{step}", f"K_{step}"} <= {*given}]
+    return [f"Q and K are given as they meet: {' and '.join(done)}."] if done else []
+
+
 def _head(view: View) -> tuple[str, ...]:
     return (f"Head {view.head + 1} of {view.heads}.",) if view.heads > 1 else ()
 
@@ -172,7 +179,8 @@ def _standing(view: View) -> dict[str, str]:
     if view.scale == 1:
         same["scaled"] = "scores"
     if "mask" not in view.stages:
-        same["masked"] = same.get("scaled", "scaled")
+        before = view.source("scaled", "masked")
+        same["masked"] = same.get(before, before)
     if not view.softmax and view.allowed.all():
         same["weights"] = same.get("masked", "masked")
     return same
@@ -185,6 +193,7 @@ def _computed(view: View) -> list[str]:
     same = _standing(view)
     left_out = {*same, *(OF_ALL_HEADS if view.heads > 1 else ())}
     left_out |= {name for name in "QKV" if f"W_{name}" not in view.stages}
+    left_out |= {*GIVEN, *("QKV" if view.source("Q") != "Q" else "")}  # no sines by hand
     return [name for name in view.stages if name in COMPUTED and name not in left_out]
 
 
@@ -200,6 +209,8 @@ def _symbol(name: str) -> str:
     if name in SYMBOLS:
         return SYMBOLS[name]
     upright = rf"\mathrm{{{name}}}"
+    if name in GIVEN or name.startswith("b_"):
+        return f"({STAGES[name].latex})" if name == "X_P" else STAGES[name].latex
     return STAGES[name].symbol if name in ("X", "Q", "K", "V") or "W_" in name else upright
 
 
@@ -211,7 +222,7 @@ def _powers(made: View, asked: list[str], digits: int) -> list[Grid]:
     needed it does not say.
     """
     masked = made.stages["masked"]
-    halves = 2 * masked[np.isfinite(masked)]
+    halves = 2 * np.append(masked[np.isfinite(masked)], made.sink or [])
     near = halves.size and np.abs(halves).max() <= 2 * MOST_POWER
     if "weights" not in asked or not made.softmax or not near or (halves % 1).any():
         return []
@@ -233,25 +244,29 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 def _worked(view: View, first: str, given: dict[str, np.ndarray]) -> View:
     """What comes of the given numbers: the attention of this head alone."""
+    if view.bias is not None and "mask" in given:  # as it stands on paper too
+        view = replace(view, bias=np.where(np.isfinite(given["mask"]), given["mask"], 0.0))
     hides: dict[str, Any] = {"allowed": view.allowed, "bias": view.bias}
     rule: dict[str, Any] = {"scale": view.scale, "softmax": view.softmax}
-    W_O = given.get("W_O")
+    rule |= {"softcap": view.softcap, "sinks": view.sink}
+    after = {name: given[name] for name in ("W_O", "b_O") if name in given}
+    after |= {"b_O": after["b_O"][0]} if "b_O" in after else {}
     if first == "Q":
         W_Q, W_K, W_V = (given[f"W_{name}"] for name in "QKV")
-        more: dict[str, Any] = hides | rule | {"memory": given.get("memory"), "W_O": W_O}
-        made = self_attention(given["X"], W_Q, W_K, W_V, **more)
+        more: dict[str, Any] = hides | rule | after | {"memory": given.get("memory")}
+        more |= {name: given[name][0] for name in ("b_Q", "b_K", "b_V") if name in given}
+        made = self_attention(given[view.source("X", "Q")], W_Q, W_K, W_V, **more)
         return View.of(made, context="context" in view.stages)
     if first == "scores":
-        made = _attention(given["Q"], given["K"], given["V"], W_O, hides | rule)
+        Q, K = given[view.source("Q")], given[view.source("K")]
+        made = _attention(Q, K, given["V"], hides | rule | after)
     else:
-        made = _attention(*_from_within(view, first, given), W_O, _rest(view, first))
+        made = _attention(*_from_within(view, first, given), _rest(view, first) | after)
     return View.of(made, context="context" in view.stages)
 
 
-def _attention(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_O: np.ndarray | None, rule: dict[str, Any]
-) -> AttentionTrace:
-    return multi_head_attention(Q, K, V, heads=1, W_O=W_O, **rule)
+def _attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, rule: dict[str, Any]) -> AttentionTrace:
+    return multi_head_attention(Q, K, V, heads=1, **rule)
 
 
 def _from_within(
@@ -268,10 +283,12 @@ def _from_within(
 
 def _rest(view: View, first: str) -> dict[str, Any]:
     """What is left to do from that stage on."""
-    softmax = view.softmax and first in ("scaled", "masked", "weights")
+    softmax = view.softmax if first in (*BEFORE, "weights") else False
     rule: dict[str, Any] = {"scale": view.scale if first == "scaled" else 1.0, "softmax": softmax}
-    rule |= {"allowed": view.allowed} if first in ("scaled", "masked", "weights") else {}
-    return rule | ({"bias": view.bias} if first in ("scaled", "masked") else {})
+    if first in (*BEFORE, "weights"):
+        rule |= {"allowed": view.allowed, "sinks": view.sink}
+    rule |= {"softcap": view.softcap} if first in ("scaled", "capped") else {}
+    return rule | ({"bias": view.bias} if first in BEFORE else {})
 
 
 # ---- the words -----------------------------------------------------------------------------------
@@ -290,12 +307,33 @@ _PRODUCT = "Each cell: a row of the left times a column of the right, number by 
 
 
 def _projection(name: str) -> Callable[[View, Same], Said]:
-    return lambda view, same: (rf"{name} = {_source(view, same, name)}\,W_{name}", _PRODUCT)
+    def said(view: View, same: Same) -> Said:
+        formula = rf"{name} = {_source(view, same, name)}\,W_{name}"
+        return _with_bias(view, f"b_{name}", formula)
+
+    return said
+
+
+def _with_bias(view: View, bias: str, formula: str) -> Said:
+    """A product, with the bias added where there is one."""
+    if bias not in view.stages:
+        return formula, _PRODUCT
+    return f"{formula} + {bias}", f"{_PRODUCT} Last, the column’s number of {bias[0]} is added."
+
+
+def _capped(view: View, same: Same) -> Said:
+    source, cap = _source(view, same, "capped"), exact(view.softcap or 1)
+    formula = rf"\mathrm{{capped}} = {cap} \cdot \tanh(\dfrac{{{source}}}{{{cap}}})"
+    return formula, f"Each number: divided by {cap}, its tanh, times {cap}."
+
+
+_QK = r"\mathrm{scores} = Q\,K^{\top}"
 
 
 def _scores(view: View, same: Same) -> Said:
+    Q, K = (STAGES[view.source(name)].latex for name in "QK")
     said = "Each cell: the query’s row of Q times the key’s row of K, number by number, added up."
-    return r"\mathrm{scores} = Q\,K^{\top}", said
+    return rf"\mathrm{{scores}} = {Q}\,{{{K}}}^{{\top}}" if Q != "Q" else _QK, said
 
 
 def _scaled(view: View, same: Same) -> Said:
@@ -318,9 +356,19 @@ def _weights(view: View, same: Same) -> Said:
     source = _source(view, same, "weights")
     if not view.softmax:
         return rf"A = {source}", "Softmax is off: as it is, and 0 where a key is hidden."
+    if view.softmax == SIGMOID:
+        hidden = "" if view.allowed.all() else " It is 0 where a key is hidden."
+        said = f"Each number x by itself: 1 divided by 1 and e to the power of {MINUS}x.{hidden}"
+        return rf"A = \mathrm{{sigmoid}}({source}), \quad \dfrac{{1}}{{1 + e^{{-x}}}}", said
     formula = rf"A = \mathrm{{softmax}}({source}), \quad \dfrac{{e^x}}{{\sum e^x}}"
     zero = "" if view.allowed.all() else f", 0 for {MINUS}∞"
     said = f"In each row: e to the power of each number{zero}, divided by the sum of these powers."
+    if view.sink is not None:
+        sink = number(view.sink, 4)
+        over = rf"\dfrac{{e^x}}{{\sum e^x + e^{{{sink}}}}}"
+        formula = rf"A = \mathrm{{softmax}}({source}), \quad {over}"
+        said = f"{said[:-1]} and e to the power of {sink}, the sink’s."
+        return formula, f"{said} What a row lacks of 1 goes to the sink."
     if view.allowed.any(axis=1).all():
         return formula, f"{said} Each row adds up to 1."
     return formula, f"{said} A row that is hidden whole stays 0."
@@ -331,7 +379,7 @@ def _output(view: View, same: Same) -> Said:
 
 
 def _projected(view: View, same: Same) -> Said:
-    return r"\mathrm{projected} = Z\,W_O", _PRODUCT
+    return _with_bias(view, "b_O", r"\mathrm{projected} = Z\,W_O")
 
 
 def _context(view: View, same: Same) -> Said:
@@ -342,6 +390,7 @@ _SAYS: dict[str, Callable[[View, Same], Said]] = {
     **{name: _projection(name) for name in "QKV"},
     "scores": _scores,
     "scaled": _scaled,
+    "capped": _capped,
     "masked": _masked,
     "weights": _weights,
     "output": _output,

@@ -93,8 +93,8 @@ STEP = 4  # px of each, as a hand drags: a new number each frame
 
 
 @contextmanager
-def serving(script: str, port: int, *options: str):
-    """The page's address, while its server runs."""
+def serving(script: str, port: int, *options: str, root: Path = ROOT):
+    """The page's address, while its server runs, out of this checkout or another."""
     command = [
         sys.executable,
         "-m",
@@ -107,11 +107,11 @@ def serving(script: str, port: int, *options: str):
         "--server.address=localhost",
         f"--server.port={port}",
         "--",
-        str(ROOT / script),
+        str(root / script),
         *options,
     ]
     server = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
+        command, cwd=root, env=os.environ | {"PYTHONPATH": str(root)}, stdout=subprocess.DEVNULL
     )
     try:
         yield f"http://localhost:{port}"

@@ -23,6 +23,7 @@ PROJECTIONS = {"X": E, **dict.fromkeys(("W_Q", "W_K", "W_V"), np.eye(4))}
 PROJECTIONS |= {**dict.fromkeys(("b_Q", "b_K", "b_V"), np.ones(4)), "positions": E}
 FREQUENCIES = {"width": 4, "scaling": 2.0, "base": 100.0}
 LAYER = {f"layers.0.attention.{name}_proj.weight": E for name in "qkv"}
+BERT = Path(__file__).parent / "models/recorded/bert.safetensors"
 CALLS = {  # each public function, and arguments that it takes
     attention.scaled_dot_product_attention: {"Q": E, "K": E, "V": E} | ALIKE,
     attention.multi_head_attention: {"Q": E, "K": E, "V": E} | HEADS | ALIKE,
@@ -78,9 +79,9 @@ CALLS = {  # each public function, and arguments that it takes
     attention.yarn_factor: {"scaling": 2.0},
     attention.diagnose: {"Q": E, "K": E, "V": E, "output": E, "weights": None, "decimals": None}
     | {"heads": 1, "kv_heads": None, "allowed": None, "bias": None, "scale": None}
-    | {"softcap": None, "announce": None},
+    | {"softcap": None, "softmax": "sigmoid", "announce": None},
     attention.read_layer: {"tensors": LAYER, "config": {"model_type": "vit"}, "layer": 0},
-    attention.verify: {"taken": Path(__file__).parent / "models/recorded/bert.safetensors"},
+    attention.verify: {"taken": BERT},
 }
 WRITTEN = {  # what needs Plotly, or writes a file
     "figure": {"shown": TRACE, "stages": None, "digits": 2, "title": ""} | SHOWN,
@@ -88,6 +89,7 @@ WRITTEN = {  # what needs Plotly, or writes a file
     "report": {"trace": TRACE, "path": "a.html", "digits": 2, "title": "", "source": ""} | SHOWN,
     "paper_figure": {"trace": TRACE, "stages": None, "tokens": None, "key_tokens": None}
     | {"item": 0, "heads": None, "digits": 2, "paper": None},
+    "across_layers": {"taken": BERT, "head": 0, "layers": None, "item": 0, "paper": None},
     "Paper": {one.name: one.default for one in fields(attention.Paper)},
 }
 ODD = {

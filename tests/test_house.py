@@ -34,7 +34,7 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
     # PIL writes the PNG of Matplotlib, which needs it
     "figures": ({"maths", "frameworks"}, {"numpy", "plotly", "matplotlib", "PIL"}),
     "exports": (
-        {"maths", "frameworks", "readers", "session", "html", "figures"},
+        {"maths", "frameworks", "models", "readers", "session", "html", "figures"},
         {"numpy", "pandas", "plotly"},
     ),
     "pages": (

@@ -556,3 +556,42 @@ def test_what_it_cannot_use_it_refuses_by_a_sentence(options, message):
     with pytest.raises((ValueError, TypeError)) as refused:
         long_attention(**{"Q": Q, "K": K, "V": V} | options)
     assert str(refused.value) == message
+
+
+# ---- in the softmax's place ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grown", [1.0, 300.0])
+def test_a_sigmoid_divides_by_no_sum(small, grown):
+    Q, K, V = draw(grown=grown)
+    scores = (Q @ K.T / math.sqrt(8)).astype(np.longdouble)
+    see = np.tri(N_Q, N_K, dtype=bool)
+    see[7] = False
+    with np.errstate(over="ignore"):
+        weights = np.where(see, 1 / (1 + np.exp(-scores)), 0)
+    found = everything(Q, K, V, allowed=see, softmax="sigmoid", pool=9)
+    holds(found, weights, weights @ V, 9, 1e-12)
+    assert found.hidden_rows.nonzero()[0].tolist() == [7]
+    np.testing.assert_allclose(
+        found.rows([3, 7, 44]), weights[[3, 7, 44]].astype(float), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        found.window((2, 9), (1, 50)).values, weights[2:9, 1:50].astype(float), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("softmax", [False, "none", 1, None, np.exp])
+def test_no_other_softmax_is_taken(softmax):
+    with pytest.raises(ValueError, match='True or "sigmoid" is wanted'):
+        long_attention(*draw(), softmax=softmax)
+
+
+def test_a_sigmoid_has_no_sinks():
+    with pytest.raises(ValueError, match="a sigmoid has none"):
+        long_attention(*draw(), softmax="sigmoid", sinks=0.0)
+
+
+def test_a_row_whose_keys_vanish_beside_its_sink_sees_them_all_the_same(small):
+    Q, K, V = draw()
+    found = long_attention(Q, K, V, sinks=1e5)
+    assert not found.hidden_rows.any() and not found.output.any()

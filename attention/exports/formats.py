@@ -10,6 +10,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from attention import program
+from attention.captions import formula
 from attention.exports import bounds, code, paper, tables, text
 from attention.exports.inputs import of_settings, with_whole
 from attention.exports.report import to_report
@@ -17,6 +18,7 @@ from attention.figures.panes import Pane
 from attention.html import looks
 from attention.limits import BadInput
 from attention.paper import Paper
+from attention.parts import called
 from attention.session.about import About, what_it_is
 from attention.session.links import to_file
 from attention.session.settings import SOFTMAX, Settings
@@ -88,6 +90,7 @@ def _report(page: PageContents) -> bytes:
     settings = page.settings
     facts = {"tokens": ", ".join(settings.tokens), "heads": str(settings.heads)}
     if not settings.weights_alone:
+        facts |= {"formula": "".join(words for words, _ in formula(page.view))}
         facts |= {"scale": repr(page.trace.scale), "softmax": SOFTMAX[settings.softmax]}
     return to_report(
         page.panes(),
@@ -227,18 +230,20 @@ def refusal(key: str, page: PageContents) -> str:
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 
-WITHOUT_PARTS = (
-    "opened here again gives the inputs without the parts of real layers; the state as a file"
-    " keeps them"
-)
+# with the inputs, or in the mask
+COME_AGAIN = ("biases", "positions", "relative", "kv_heads", "window")
 
 
 def reservation(key: str, page: PageContents) -> str:
     """Why a format that is written may not open here again; "" where it does."""
     if too_long := bounds.opens_not(key, page.chosen):
         return too_long
-    again = key in (*bounds.BESIDE, "npz") and page.settings.parts
-    return WITHOUT_PARTS if again else ""
+    left = [name for name in page.settings.parts if name not in COME_AGAIN]
+    if key not in (*bounds.BESIDE, "npz") or not left:
+        return ""
+    return (
+        f"opened here again gives the inputs without {called(left)}; the state as a file keeps all"
+    )
 
 
 def _bounded(key: str, page: PageContents) -> bytes:

@@ -20,7 +20,8 @@ from attention.view import View, as_view, axes_of
 
 
 def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
-    """One line for each cell of each stage; rows, columns, items and heads count from 1.
+    """One line for each cell of each stage; rows, columns, items and heads count from 1, the head
+    of a real model as that model counts it.
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back
     as it was. What it is stands in columns, as a line of comment would take the place of the header

@@ -29,5 +29,5 @@ def layer_pane(
         words=said,
         in_colours=True,
     )
-    made["filename"] = f"attention_{file}"
+    made |= {"filename": f"attention_{file}", "stage": "weights"}
     return made

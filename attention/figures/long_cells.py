@@ -245,8 +245,8 @@ def profile_pane(distances: np.ndarray, profile: np.ndarray, shown: int) -> dict
     means = np.add.reduceat(weights, starts, axis=-1) / counts
     places = distance[starts] + (counts - 1) / 2
     said = (
-        "The mean weight of a key that stands so far before its query, of the queries that have"
-        f" one there. At distance 0 it is {number(weights[shown, 0], 4)}."
+        "What a query gives to the key that stands so far before it, in the mean of all queries."
+        f" At distance 0 it is {number(weights[shown, 0], 4)}."
     )
     lines = [
         _line(1 + places, means[head], f"head {head}", 3, 0.35)

@@ -50,6 +50,7 @@ class Pane(Words):
     filename: NotRequired[str]  # of its image
     offer: NotRequired[str]  # of a pooled one: what a click gives
     spans: NotRequired[tuple[tuple[str, ...], ...]]  # and what its rows and columns stand for
+    stage: NotRequired[str]  # whose numbers these are, where its name is another
 
 
 def panes(

@@ -220,7 +220,7 @@ class Panel:
 
     def __init__(self, pane: Mapping[str, Any], heading: str, paper: Paper) -> None:
         main, *others = pane["figure"]["data"]  # the cells of one kind each: shown, hidden, broken
-        self.name, self.heading = pane["name"], heading
+        self.name, self.heading = pane.get("stage", pane["name"]), heading
         self.group = pane["group"]  # panels of one stand in a line where there is room
         self.is_attention = self.group.endswith("attention")
         # (rows, columns), masked where the colour does not say the number

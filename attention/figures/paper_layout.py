@@ -92,8 +92,10 @@ class Layout(Sheet):
         words = {word for some in labels for word in some} | {panel.heading for panel in panels}
         super().__init__(paper, "".join(words | {OURS, paper.query, paper.key}))
         self.panels = panels
-        self.is_grid = len({panel.name for panel in panels}) == 1  # heads of one stage
-        stage = STAGES.get(panels[0].name) if self.is_grid else None
+        names = {panel.name for panel in panels}
+        # heads of one stage, whose columns are called alike
+        self.is_grid = len(names) == 1 and len({panel.labels[1] for panel in panels}) == 1
+        stage = STAGES.get(panels[0].name) if len(names) == 1 else None
         self.bar_title = clean(paper.bar_title) or subscripted(stage.heading if stage else "")
         self.bar_least = 6 * paper.tick_size  # how long it is, so that its labels have room
         self.axis_title = LINE * paper.font_size + 2 * PAD  # the room for one of an axis

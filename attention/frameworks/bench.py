@@ -28,7 +28,7 @@ from attention.masks import causal, causal_lower_right, lead, window
 from attention.norms import RMSNorm
 from attention.positions import sinusoidal
 from attention.rotary import PAIRS, Rotary
-from attention.scores import soft_cap
+from attention.scores import SIGMOID, sigmoid, soft_cap
 
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
@@ -172,6 +172,7 @@ class Bench:
             None if M is None else np.broadcast_to(M, g.shape)[index] for M in (g.allowed, g.bias)
         )
         of_head = {"allowed": allowed, "bias": bias, "scale": g.scale, "softcap": g.softcap}
+        of_head["softmax"] = g.softmax
         of_head |= {"relative": g.relative}  # of which :attr:`head` reads its column
         if g.relative is not None and g.relative.columns > 1 and g.heads == 1:
             column = np.asarray(g.relative.table)[:, index[-1:]]
@@ -586,6 +587,12 @@ class Bench:
     def _weights(self, stages: Stages, chosen: Options) -> Stages:
         masked, allowed, option = stages["masked"], stages["allowed"], chosen["softmax"]
         visible, sinks = masked != -np.inf, self._sinks(chosen["sinks"])
+        if self.given.softmax == SIGMOID:
+            if option not in (None, "taken", "none") or chosen["hiding"] == "NaN":
+                raise NoRoom("there is no softmax")
+            option = {None: SIGMOID, "taken": None}.get(option, option)
+        elif option == "taken":
+            raise NoRoom("it is taken")
         if sinks is not None and chosen["hiding"] == "NaN":
             raise NoRoom("beside sinks no row is without a sum")
         if option in ("queries", "both axes") and self.queries is not None:
@@ -614,6 +621,8 @@ class Bench:
     def _sinks(self, option: str | None) -> np.ndarray | None:
         """One more score for each row's sum, (…, 1, 1), under this option of it."""
         sinks = self.given.sinks
+        if option and self.given.softmax == SIGMOID:
+            raise NoRoom("there is no sum")
         if sinks is None:
             if option not in (None, "added"):
                 raise NoRoom("there are no sinks")
@@ -677,7 +686,9 @@ class Bench:
             X = self._rows(self._sources(chosen["positions"]))
             output, size = output + X, size + np.abs(X)
         elif chosen["residual"] == "row":
-            output = output + self._fitted(output)
+            row = self._fitted(output)  # known as well as the rows that it was fitted to
+            of_rows = size.reshape(-1, size.shape[-1]).mean(axis=0)
+            output, size = output + row, size + np.abs(row) + of_rows
         return {"output": output, "output size": size}
 
     def _size_of_W_O(self, option: str | None) -> np.ndarray:
@@ -790,16 +801,12 @@ def _softmax_twice(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None)
     return softmax_rows(softmax_rows(masked, visible, sinks=sinks), np.ones((), bool))
 
 
-def _sigmoid(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:
-    return 1 / (1 + np.exp(-masked))
-
-
 SOFTMAX: dict[str | None, Callable[..., np.ndarray]] = {
     None: softmax_rows,
     "queries": _softmax_of_columns,
     "both axes": _softmax_of_all,
     "twice": _softmax_twice,
-    "sigmoid": _sigmoid,
+    "sigmoid": lambda masked, visible, sinks=None: sigmoid(masked, visible),
     "none": lambda masked, visible, sinks=None: masked,
 }
 

@@ -110,6 +110,7 @@ def diagnose(
     norm: RMSNorm | None = None,
     rotary: Rotary | None = None,
     sinks: Any = None,
+    softmax: bool | str = True,
     relative: RelativeBias | None = None,
     decimals: int | None = None,
     announce: Callable[[str], object] | None = None,
@@ -141,6 +142,8 @@ def diagnose(
     norm, rotary, sinks, relative :
         What is done to Q and K of each head, to the softmax and to the scores, as in
         :func:`attention.multi_head_attention`.
+    softmax : True or "sigmoid"
+        What makes weights of the scores, as the other code means it.
     decimals : int
         How many decimals the answer was rounded to. Default: seen from the numbers, where there are
         enough of them.
@@ -187,6 +190,7 @@ in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mas
         norm,
         rotary,
         sinks,
+        softmax,
         relative,
     )
     return diagnose_given(

@@ -17,13 +17,13 @@ from attention.arrays import (
     check_shapes,
 )
 from attention.biases import RelativeBias, check_relative
-from attention.conversion import as_numbers
+from attention.conversion import as_numbers, shown
 from attention.heads import added_positions, before_heads, project, split_heads
 from attention.layouts import repeat_heads
 from attention.norms import RMSNorm
 from attention.prepared import check_parts
 from attention.rotary import Rotary
-from attention.scores import check_sinks
+from attention.scores import NO_SINKS, SIGMOID, check_sinks
 from attention.sentences import they_are
 
 BIASES = ("b_Q", "b_K", "b_V", "b_O")
@@ -60,6 +60,7 @@ class Given:
     norm: RMSNorm | None = None  # of Q and K
     rotary: Rotary | None = None
     sinks: Any = None
+    softmax: Any = True  # or "sigmoid"
     relative: RelativeBias | None = None  # added with the bias
     shape: tuple[
         int, ...
@@ -83,6 +84,10 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
         if getattr(g, name) is not None:
             values[name] = check_positive(name, getattr(g, name))
     check_parts(g.norm, g.rotary)
+    if not (g.softmax is True or isinstance(g.softmax, str) and g.softmax == SIGMOID):
+        raise ValueError(f'softmax is {shown(g.softmax)}; True or "{SIGMOID}" is wanted.')
+    if g.sinks is not None and g.softmax is not True:
+        raise ValueError(NO_SINKS)
     for name in (*wanted, "memory", "W_O", "positions"):
         if getattr(g, name) is not None:
             values[name] = as_floats(**{name: getattr(g, name)})[0].astype(np.float64)

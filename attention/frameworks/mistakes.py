@@ -59,6 +59,7 @@ GAIN = "Look up whether the layer multiplies by its gain or by 1 + gain, as Gemm
 ROTARY = "Turn Q and K of each head, after the split, or give rotary=."
 BASE = "Take the base from the model's configuration (rope_theta)."
 OFFSET = "With a cache of n keys the next query stands at position n: Rotary(offset=n)."
+SIGMOIDS = "Take the sigmoid of each masked score by itself."
 SINKS = "Put the sink into the sum of the softmax, as one more score that no value belongs to."
 ALIBI = "Take slope × distance from each score: bias=alibi(n_q, n_k, heads)."
 TABLE = "Add the table's number for each distance to the scaled scores, or give relative=."
@@ -376,6 +377,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
     (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
+    (("softmax", "taken"), "a softmax stands in for the sigmoid", SIGMOIDS),
     (("sinks", "left out"), "the sinks are left out", SINKS),
     (
         ("sinks", "not exponentiated"),

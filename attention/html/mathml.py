@@ -7,6 +7,7 @@ from html import escape
 
 _TOKENS = re.compile(r"\\[A-Za-z]+|\\,|[0-9.]+|\S")
 _WORDS = {"top": "<mo>⊤</mo>", "sum": "<mo>∑</mo>", "cdot": "<mo>·</mo>"}
+_WORDS |= {"tanh": "<mi>tanh</mi>"}
 _SPACES = {"\\,": "0.17em", "\\quad": "1em"}
 
 

@@ -6,41 +6,36 @@ docs/real-models.md repeats both, and a test compares them.
 """
 
 SNIPPET = """\
-import json, torch
-from functools import partial
-from unittest.mock import patch
-from safetensors.torch import save_file
-from transformers import AttentionInterface
+import json, safetensors.torch as st, torch, unittest.mock
+from transformers import AttentionInterface as Doors
 
-kept, layers, original = {}, {}, AttentionInterface.get_interface
+kept, layers, original = {}, {}, Doors.get_interface
 
 
-def listened(attend, name, module, query, key, value, attention_mask, **more):
-    answer = attend(module, query, key, value, attention_mask, **more)
-    n_q, n_k, mask = query.shape[2], key.shape[2], attention_mask
-    causal = more.get("is_causal", getattr(module, "is_causal", True))
-    if mask is None and name == "sdpa" and causal and n_q > 1:  # its switch
-        mask = torch.ones(1, 1, n_q, n_k, dtype=torch.bool).tril()
-    there = {"Q": query, "K": key, "V": value, "output": answer[0].transpose(1, 2), "mask": mask}
-    there |= {"bias": more.get("position_bias"), "sinks": more.get("s_aux")}
-    at, scale = f"layers.{len(layers)}", more.get("scaling") or query.shape[-1] ** -0.5
-    layers[at] = {"module": type(module).__name__, "scale": scale, "implementation": name}
-    layers[at] |= {"softcap": more.get("softcap"), "dtype": str(query.dtype)[6:]}
-    for what, M in there.items():
-        if M is not None:  # bfloat16 fits into float32
-            M = M.detach().cpu().clone(memory_format=torch.contiguous_format)
-            kept[f"{at}.{what}"] = M if M.dtype == torch.bool else M.float()
-    return answer
+def listening(self, name, default):  # the implementation in use, with its own mask
+    def listened(module, query, key, value, attention_mask, **kw):
+        mask, attend = attention_mask, original(self, name, default)
+        answer = attend(module, query, key, value, mask, **kw)
+        causal = kw.get("is_causal", getattr(module, "is_causal", True))
+        if mask is None and name == "sdpa" and causal and query.shape[2] > 1:
+            mask = torch.ones(1, 1, query.shape[2], key.shape[2]).tril().bool()
+        at, scale = f"layers.{len(layers)}", query.shape[-1] ** -0.5
+        layers[at] = {"scale": kw.get("scaling") or scale, "softcap": kw.get("softcap")}
+        layers[at] |= {"implementation": name, "dtype": str(query.dtype)[6:]}
+        had = {"Q": query, "K": key, "V": value, "output": answer[0].transpose(1, 2)}
+        had |= {"mask": mask, "bias": kw.get("position_bias"), "sinks": kw.get("s_aux")}
+        for what in [each for each in had if had[each] is not None]:
+            M = had[what].cpu().clone().contiguous()
+            kept[f"{at}.{what}"] = M.float() if M.dtype == torch.bfloat16 else M
+        return answer
+
+    return listened
 
 
-def listening(self, name, default):  # what the model uses anyway, with its own mask
-    return partial(listened, original(self, name, default), name)
-
-
-with torch.no_grad(), patch.object(AttentionInterface, "get_interface", listening):
+with torch.no_grad(), unittest.mock.patch.object(Doors, "get_interface", listening):
     model(**inputs)
-about = {"model": model.name_or_path, "tokens": [], "layers": layers}  # or the words
-save_file(kept, "run.safetensors", {"attention_capture": json.dumps(about)})
+about = {"model": model.name_or_path, "tokens": [], "layers": layers}  # or words
+st.save_file(kept, "run.safetensors", {"attention_capture": json.dumps(about)})
 """
 
 LINES = """\

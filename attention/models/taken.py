@@ -148,7 +148,7 @@ class Taken:
             b, h, n_q, d_k = each.Q.shape
             kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
             lines.append(
-                f"  {each.name} ({each.module or 'the model itself'}, {each.implementation}):"
+                f"  {each.name} ({', '.join(filter(None, (each.module, each.implementation)))}):"
                 f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
             )
         if len(self.calls) > 40:
@@ -242,7 +242,7 @@ class Taken:
         known = {each.name for each in fields(Call)}
         calls = []
         for name, facts in about["layers"].items():
-            said = {key: value for key, value in facts.items() if key in known}
+            said = {"module": ""} | {key: facts[key] for key in facts.keys() & known}
             said |= {key: tuple(said[key]) for key in ("heads", "notes") if key in said}
             found: dict[str, Any]
             found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}

@@ -39,7 +39,7 @@ class Verified:
         call = self.call
         heads = call.Q.shape[1]
         said = (
-            f"{call.name} ({call.module}): {heads} head{'s' * (heads > 1)},"
+            f"{call.name} ({call.module or call.implementation}): {heads} head{'s' * (heads > 1)},"
             f" {self.difference:.1e} at most"
         )
         notes = [f"Note: {note}." for note in call.notes]

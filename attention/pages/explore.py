@@ -30,6 +30,7 @@ from attention.pages import (
     worksheet,
     your_data,
 )
+from attention.session import captured
 from attention.session.about import behind, what_it_is
 from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN, as_made
@@ -118,9 +119,11 @@ sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
 sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
 words.row(s)
-for sentence in behind(s):
-    parts.message_box("flag", sentence)
+if of_model := behind(s):
+    parts.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
 parts.sentences(*state.sentences())
+if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
+    parts.message_box("understood", arrived)
 
 head = f" · head {s.head + 1}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)

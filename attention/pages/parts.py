@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
@@ -15,6 +16,9 @@ from attention.limits import MAX_LINK
 from attention.markdown import plain as plain
 from attention.pages import state
 
+ONE_LINE = 150  # characters that stand in one line of a laptop
+_ENDS = re.compile(r"(?<=[.?!]) (?=[A-Z“])")  # of sentences
+
 
 def opening(introduction: str) -> None:
     """The first lines of a page, in our own HTML, and with them the style of all that follows."""
@@ -23,9 +27,22 @@ def opening(introduction: str) -> None:
 
 def sentences(refused: list[str], understood: list[str]) -> None:
     """What became of the last change, where it needs saying."""
-    for kind, texts in (("refused", refused), ("understood", understood)):
-        for text in texts:
-            message_box(kind, text)
+    for text in refused:
+        message_box("refused", text)
+    for text in understood:
+        folded("understood", text)
+
+
+def folded(kind: str, text: str) -> None:
+    """A text in a box: where it is long its first sentence, behind which the others unfold."""
+    first, *others = _ENDS.split(text, maxsplit=1)
+    if len(text) <= ONE_LINE or not others:
+        message_box(kind, text)
+        return
+    st.html(
+        f"<div role='status'><details class='said {kind}'><summary>{escape(first)}"
+        f" <u>More</u></summary>{escape(others[0])}</details></div>"
+    )
 
 
 def message_box(kind: str, sentence: str) -> None:

@@ -98,6 +98,25 @@ def _sink(s: Settings) -> None:
     )
 
 
+def _sinks(s: Settings, on: bool) -> Settings:
+    if on and s.softmax is not True:
+        gone = f"“{PARTS[SIGMOID].label}” is off: a sink" if s.softmax else "Softmax is on: a sink"
+        state.remark(f"{gone} stands in the sum of a softmax.")
+    return changes.set_sinks(s, on)
+
+
+def _sigmoid(s: Settings, on: bool) -> Settings:
+    """The sinks, which have no place beside a sigmoid, are back once it is off again."""
+    new, before = changes.set_sigmoid(s, on), state.page_value("sinks_before", ())
+    if s.sinks and on:
+        state.remark("“Sinks” are off: each weight is made by itself, without a sum.")
+    elif not on and len(before) in (1, s.heads):
+        state.remark("“Sinks” are on again, as they were.")
+        new = replace(new, sinks=before)
+    state.set_page_value("sinks_before", s.sinks if on else ())
+    return new
+
+
 ROWS: dict[str, Callable[[Settings, str], None]] = {
     "biases": _toggle(prepared.set_biases, before_scores.biases),
     "positions": _toggle(prepared.set_positions),
@@ -108,6 +127,6 @@ ROWS: dict[str, Callable[[Settings, str], None]] = {
     "alibi": _toggle(lambda s, on: replace(s, alibi=on)),
     "relative": _toggle(prepared.set_relative, before_scores.relative),
     "window": _toggle(lambda s, on: replace(s, window=FIRST_WINDOW if on else 0), _window),
-    "sinks": _toggle(changes.set_sinks, _sink),
-    SIGMOID: _toggle(changes.set_sigmoid),
+    "sinks": _toggle(_sinks, _sink),
+    SIGMOID: _toggle(_sigmoid),
 }

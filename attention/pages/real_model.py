@@ -328,7 +328,7 @@ def press(sent: object) -> None:
 
     def act(settings: Any) -> Any:
         new = captured.with_head(settings, taken, call, head.item, head.head)
-        state.remark(arrival(head, call, found))
+        state.set_page_value(captured.ARRIVED, (new, arrival(head, call, found)))
         return new
 
     state.change(act)

@@ -168,7 +168,10 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
     picks, heads = _single(s, arrays, config) if len(arrays) == 1 else _several(s, arrays, config)
     selected = gather(arrays, picks, where, config, typed)
     layer = _whole_layer(arrays, picks, heads, config)
-    selected = adopt.with_its_parts(selected, layer) if layer else selected
+    if layer:
+        selected = adopt.with_its_parts(selected, layer)
+    else:
+        selected = adopt.with_own_parts(selected, arrays, picks, where)
     behind = not_the_models(adopt.origins(s, selected)), *adopt.behind(selected)
     if left := " ".join(filter(None, behind)):
         with first:  # above what was chosen, apart from how it was read

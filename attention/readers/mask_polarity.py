@@ -16,13 +16,13 @@ POLARITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.ndarray:
-    """A mask of 0 and 1, or of 0 and −∞ to be added, as True where the query may look.
+    """A mask of 0 and 1, or of numbers and −∞ to be added, as True where the query may look.
 
     >>> as_allowed(np.array([[0, 1]]), "hide")
     array([[ True, False]])
     """
     if is_added(mask):
-        return mask == 0
+        return mask != -np.inf
     odd = np.argwhere((mask != 0) & (mask != 1))
     if len(odd):
         row, column = odd[0][-2:]
@@ -35,5 +35,10 @@ def as_allowed(mask: np.ndarray, true_means: str, where: str = "mask") -> np.nda
 
 
 def is_added(mask: np.ndarray) -> bool:
-    """Whether the cells are numbers to add to the scores: 0 and −∞ can only mean this."""
-    return bool(np.isneginf(mask).any() and ((mask == 0) | np.isneginf(mask)).all())
+    """Whether the cells are numbers to add to the scores: −∞ can only mean this."""
+    return bool(np.isneginf(mask).any() and (mask < np.inf).all())
+
+
+def is_bias(mask: np.ndarray) -> bool:
+    """Whether the cells are numbers to add that hide nothing, as distances are."""
+    return bool(np.isfinite(mask).all() and (mask % 1 != 0).any())

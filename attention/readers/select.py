@@ -310,6 +310,8 @@ def _with_shared_keys(
 def _mask(selected: SelectedArray, true_means: str, place: str) -> SelectedArray:
     values = selected.values.astype(np.float64)
     said = "0 and −∞ are added" if is_added(values) else f"True and 1 mean {true_means}"
+    if is_added(values) and np.isfinite(values[values != 0]).any():
+        said = "−∞ hides; its other numbers, which are added, stay behind"
     return SelectedArray(
         as_allowed(values, true_means, place), remarks=(*selected.remarks, f"The mask: {said}.")
     )

@@ -18,7 +18,7 @@ from attention.readers.select import FINISHED, MASK
 from attention.readers.tensor_names import recognised
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
-from attention.session.origin import Origin
+from attention.session.origin import Origin, captured_head
 from attention.session.settings import DRAWN, Settings
 from attention.stages import PROJECTIONS
 from attention.weights import INITIALISERS
@@ -41,6 +41,7 @@ class Part:
     word: str
     which: tuple[int, ...]
     count: int
+    of_model: bool = False  # counted as a model counts, from 0, and alone here
 
     @classmethod
     def all(cls, word: str, count: int) -> Part:
@@ -48,7 +49,9 @@ class Part:
 
     @property
     def words(self) -> str:
-        """Nothing where there is one."""
+        """Nothing where there is one, unless it is one of a model's."""
+        if self.of_model:
+            return f"{self.word} {self.which[0]}, as the model counts"
         if self.count == 1:
             return ""
         if len(self.which) == self.count:
@@ -138,6 +141,9 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
         keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
         inputs["padding"] = f"{keys} hidden"
     inputs |= prepared_by(s)
+    if s.heads == 1 and (of_model := captured_head(s.matrices)):
+        head = Part("head", (of_model.head,), 1, of_model=True)
+        return About(inputs, behind(s), head=head)
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:

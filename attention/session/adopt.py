@@ -14,6 +14,7 @@ from attention.parts import called
 from attention.readers.differences import differing
 from attention.readers.entry import ArrayEntry
 from attention.readers.layer import layer_of
+from attention.readers.mask_polarity import is_bias
 from attention.readers.model_config import ModelConfig
 from attention.readers.select import (
     FINISHED,
@@ -21,6 +22,7 @@ from attention.readers.select import (
     TRANSPOSED,
     SelectedArray,
     Selection,
+    select,
     size,
 )
 from attention.readers.tensor_names import guess, layers
@@ -74,6 +76,9 @@ def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> di
     """Which array most likely is which input of the family: of those with rows and columns."""
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
     picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    mask = picks.get(MASK)
+    if mask == MASK in found and found[MASK].dtype == "text" and is_bias(found[MASK].read()):
+        picks[MASK] = None  # ALiBi in a file of this page, which hides nothing
     if family == "finished" and picks[FINISHED] is None:
         picks[FINISHED] = next((name for name in names if looks_finished(found[name])), None)
     return picks
@@ -99,6 +104,24 @@ def family_of(found: dict[str, ArrayEntry]) -> str:
     own = guess(names, FINISHED)  # as this page saves them, with their mask
     of_rows = [found[own]] if own else [e for e in found.values() if len(e.shape) >= 2]
     return "finished" if of_rows and all(map(looks_finished, of_rows)) else "weights"
+
+
+def with_own_parts(
+    brought: dict[str, SelectedArray],
+    found: dict[str, ArrayEntry],
+    picks: dict[str, tuple[str, Selection]],
+    where: str,
+) -> dict[str, SelectedArray]:
+    """The arrays with the positions, biases and distances that a file of this page has beside."""
+    beside = {"P": "X", "R": "W_Q", **{name: f"W_{name[-1]}" for name in BIASES}}
+    more = {}
+    for name, wanted in beside.items():
+        own = wanted in brought and picks.get(wanted, ("",))[0] == wanted
+        if own and name in found and len(found[name].shape) in (1, 2):
+            row = ArrayEntry.of(name, np.atleast_2d(found[name].read()))
+            source = brought[wanted].source.replace(f", {wanted}", f", {name}")
+            more[name] = replace(select(row, name, where), source=source)
+    return brought | more
 
 
 # ---- a whole layer of a checkpoint ---------------------------------------------------------------
@@ -217,12 +240,15 @@ def adopt(
     wanted = heads or next((b.heads for b in brought.values() if b.heads), None)
     if wanted not in (None, s.heads) and s.kv_heads < s.heads:  # so many heads share none yet
         s = changes.set_kv_heads(s, s.heads)
+    if _own_keys(s, brought):  # and values, so that d_v stays
+        s = changes.set_kv_heads(s, s.heads)
     remarks += [remark for b in brought.values() for remark in b.remarks]
     s = on_its_own(s) if brought.keys() & {"X", "Q"} else s
     if brought.keys() & set("QKV"):
         s = _projected(s, brought)
     else:
-        s = _embedded(s, brought, remarks, shared=layer is not None)
+        known = wanted or (s.heads if s.kv_heads < s.heads else None)
+        s = _embedded(s, brought, remarks, layer is not None, known)
     s = replace(s, cell=None)
     if (
         brought.keys() & {"X", "Q"}
@@ -340,9 +366,15 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
 
 
 def _embedded(
-    s: Settings, brought: dict[str, SelectedArray], remarks: list[str], shared: bool
+    s: Settings,
+    brought: dict[str, SelectedArray],
+    remarks: list[str],
+    shared: bool,
+    heads: int | None,
 ) -> Settings:
-    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values."""
+    """X, perhaps a second sequence, and weights; heads may have ``shared`` keys and values, or so
+    many ``heads`` share them by the widths.
+    """
     if s.typed_qkv:
         if "X" not in brought and brought.keys() - {"W_O", MASK}:
             raise BadInput(
@@ -369,8 +401,8 @@ def _embedded(
         del m["memory"]
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
-    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared)
-    m |= {name: _matrix(brought[name]) for name in ("b_Q", "b_K", "b_V") if name in brought}
+    m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared, heads)
+    m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
 
 
@@ -381,6 +413,7 @@ def _weights(
     brought: dict[str, SelectedArray],
     remarks: list[str],
     shared: bool,
+    heads: int | None,
 ) -> dict[str, Matrix]:
     """W_Q, W_K and W_V for this d_model: those brought, those that still fit, and the others rolled
     anew.
@@ -393,7 +426,7 @@ def _weights(
             found[name] = _oriented(name, brought[name], d, "X")
             remarks.append(found[name].remark)
     unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
-    if unequal and not shared:
+    if unequal and not shared and not _shares(found["W_Q"], found["W_K"], heads):
         widths = found["W_Q"].shape[1], found["W_K"].shape[1]
         raise BadInput(
             f"W_Q has {widths[0]} columns and W_K {widths[1]}; both need the same. Where heads"
@@ -426,6 +459,22 @@ def _weights(
     if rolled:
         remarks.append(f"{they_are(rolled)} rolled anew, for a d_model of {d}.")
     return found
+
+
+def _own_keys(s: Settings, brought: dict[str, SelectedArray]) -> bool:
+    """Whether W_Q and W_K come alone, as wide as each other, where heads share their keys now."""
+    if s.typed_qkv or s.kv_heads == s.heads or not {"W_Q", "W_K"} <= brought.keys():
+        return False
+    sides = [sorted(brought[name].values.shape) for name in ("W_Q", "W_K")]
+    return "W_V" not in brought and sides[0] == sides[1]
+
+
+def _shares(W_Q: Matrix, W_K: Matrix, heads: int | None) -> bool:
+    """Whether so many heads of queries can share those of keys."""
+    d_k, rest = divmod(W_Q.shape[1], heads or 0) if heads else (0, 1)
+    if rest or not d_k or W_K.shape[1] % d_k:
+        return False
+    return (heads or 0) % (W_K.shape[1] // d_k) == 0
 
 
 def _oriented(role: str, b: SelectedArray, d_in: int, giver: str) -> Matrix:

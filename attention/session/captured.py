@@ -16,7 +16,8 @@ from attention.models.taken import Call, Taken, one
 from attention.numbers import number
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix
-from attention.session.origin import Origin
+from attention.session.origin import CAPTURED, Origin
+from attention.session.pair import alone, seen_alike
 from attention.session.run import run
 from attention.session.settings import (
     COMPARED,
@@ -32,6 +33,7 @@ from attention.session.settings import (
 from attention.session.validate import check
 
 # of the settings, beside the numbers that come
+ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
 BIAS = "bias set for each score by itself"
 KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG)
 
@@ -95,6 +97,14 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     return replace(s, matrices=said)
 
 
+def arrival(s: Settings, arrived: tuple[Settings, str] | None) -> str:
+    """What was said of the head that came last, while that still stands there; else "".
+
+    What is looked at may be another, and another state beside it.
+    """
+    return arrived[1] if arrived and seen_alike(alone(s), arrived[0]) else ""
+
+
 def by_distance(
     bias: np.ndarray | None, allowed: np.ndarray
 ) -> tuple[np.ndarray | None, bool, int]:
@@ -144,7 +154,7 @@ def source_of(taken: Taken, call: Call, item: int, head: int) -> str:
     'captured from sentence-transformers/all-MiniLM-L6-v2, layer 3, head 1, item 2 of 2'
     """
     number = call.heads[head] if call.heads else head
-    words = [f"captured from {taken.model or 'a model'}", f"layer {call.layer}", f"head {number}"]
+    words = [f"{CAPTURED} {taken.model or 'a model'}", f"layer {call.layer}", f"head {number}"]
     words += [f"call {call.call}"] * bool(call.call)
     words += [f"item {item + 1} of {len(call.Q)}"] * (len(call.Q) > 1)
     return ", ".join(words)

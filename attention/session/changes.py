@@ -17,7 +17,7 @@ from attention.scores import SIGMOID
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
-from attention.session.origin import Origin
+from attention.session.origin import Origin, captured_head
 from attention.session.prepared import positions_for
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
 from attention.trace import AttentionTrace
@@ -220,19 +220,23 @@ def sentence_of(s: Settings, memory: bool = False) -> str:
 
 def name_of(s: Settings) -> tuple[str, str]:
     """What stands above these numbers, and in the names of their files: those of the example, or
-    where the words are others, the sentence.
+    where the words are others, the sentence; of a model's head, which one it is.
 
     >>> from attention.session.examples import EXAMPLES
     >>> cat = EXAMPLES["cat-sat"].build()
     >>> name_of(cat), name_of(set_sentence(cat, "dogs chase red balls"))
     (('The cat sat on the mat', 'cat-sat'), ('dogs chase red balls', 'own'))
     """
+    if head := captured_head(s.matrices):
+        return _titled(head.title), head.stem
     if s.example == OWN or s.tokens == EXAMPLES[s.example].build().tokens:
         return EXAMPLES[s.example].title, s.example
-    sentence = sentence_of(s)
-    if len(sentence) > LONGEST_TITLE:
-        sentence = sentence[: LONGEST_TITLE - 1] + "…"
-    return sentence, OWN
+    return _titled(sentence_of(s)), OWN
+
+
+def _titled(words: str) -> str:
+    """Cut where it is long."""
+    return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"
 
 
 def sentence_ends(s: Settings) -> str:

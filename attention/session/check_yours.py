@@ -17,7 +17,6 @@ from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
-from attention.scores import SIGMOID
 from attention.session.settings import Settings, allowed, by_slopes, relative
 from attention.stages import BIASES, STAGES
 
@@ -45,9 +44,10 @@ def from_settings(s: Settings) -> dict[str, Any]:
             "Explore shows finished weights alone; there are no inputs to compare with. Paste them"
             " here, or choose an example there."
         )
-    if s.softmax is not True:
-        what = "a sigmoid has the softmax’s place" if s.softmax == SIGMOID else "softmax is off"
-        raise BadInput(f"{what} on Explore; switch it on there to compare with other attention.")
+    if not s.softmax:
+        raise BadInput(
+            "softmax is off on Explore; switch it on there to compare with other attention."
+        )
     item = s.item if s.batch else ...
     given = {
         name: matrix.values if STAGES[name].is_shared else matrix.values[item]
@@ -58,7 +58,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
     if "P" in given:
         given["positions"] = given.pop("P")
     parts: dict[str, Any] = {"softcap": s.softcap, "bias": by_slopes(s), "sinks": s.sinks or None}
-    parts |= {"norm": s.norm, "rotary": s.rotary, "relative": relative(s)}
+    parts |= {"softmax": s.softmax, "norm": s.norm, "rotary": s.rotary, "relative": relative(s)}
     given.pop("R", None)  # which is in the last one
     parts["kv_heads"] = s.kv_heads if s.kv_heads < s.heads else None
     parts = {name: part for name, part in parts.items() if part is not None}

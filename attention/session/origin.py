@@ -7,14 +7,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attention.limits import BadInput
 from attention.readers.entry import short
 
+if TYPE_CHECKING:
+    from attention.session.matrix import Matrix
+
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
+CAPTURED = "captured from"
+_OF_A_HEAD = re.compile(rf"{CAPTURED} (.+), layer (\d+), head (\d+)((?:, [a-z]+ \d+(?: of \d+)?)*)")
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,50 @@ class Origin:
     def holds(self, values: np.ndarray) -> bool:
         """Whether these are still the numbers that came."""
         return _mark(values) == self.mark
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A head of a real model, layer and head counted as the model does, from 0.
+
+    >>> head = Captured.of("captured from some/MiniLM, layer 3, head 1, item 2 of 2")
+    >>> head.title, head.stem
+    ('Layer 3, head 1, item 2 of 2, of some/MiniLM', 'MiniLM_layer3_head1_item2')
+    """
+
+    model: str
+    layer: int
+    head: int
+    more: str  # which call or item, where there are several
+
+    @classmethod
+    def of(cls, source: str) -> Captured | None:
+        """What a source says; None where it is of something else."""
+        found = _OF_A_HEAD.fullmatch(source)
+        return found and cls(found[1], int(found[2]), int(found[3]), found[4])
+
+    @property
+    def title(self) -> str:
+        return f"Layer {self.layer}, head {self.head}{self.more}, of {self.model}"
+
+    @property
+    def stem(self) -> str:
+        """The same for the name of a file."""
+        model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
+        more = "".join(
+            f"_{word}{number}" for word, number in re.findall(r", (\w+) (\d+)", self.more)
+        )
+        return f"{model[:60] or 'model'}_layer{self.layer}_head{self.head}{more}"
+
+
+def captured_head(inputs: Mapping[str, Matrix]) -> Captured | None:
+    """The head that Q, K and V are, as they came; None where they are of several, or changed."""
+    sources = {
+        matrix.origin.source if matrix.origin and matrix.is_as_it_came else ""
+        for name, matrix in inputs.items()
+        if name in ("Q", "K", "V")
+    }
+    return Captured.of(sources.pop()) if len(sources) == 1 else None
 
 
 def one_line(text: str, most: int) -> str:

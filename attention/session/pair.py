@@ -64,8 +64,12 @@ class Pair:
 
 def pair_of(s: Settings) -> Pair:
     """What these settings compare: what is pinned with themselves; nothing pinned, both alike."""
-    alone = replace(s, pinned=None, mistake="")
-    return Pair(s.pinned or alone, alone, s.mistake)
+    return Pair(s.pinned or alone(s), alone(s), s.mistake)
+
+
+def alone(s: Settings) -> Settings:
+    """The settings with nothing beside them."""
+    return replace(s, pinned=None, mistake="")
 
 
 def compared(pair: Pair) -> Settings:
@@ -79,12 +83,12 @@ def pin_first(before: Settings, after: Settings) -> Settings:
 
     A change of what is looked at alone, such as the chosen cell, begins no comparison.
     """
-    if before.pinned or after.pinned or _seen_alike(before, after):
+    if before.pinned or after.pinned or seen_alike(before, after):
         return after
     return compared(Pair(before, after, after.mistake))
 
 
-def _seen_alike(one: Settings, other: Settings) -> bool:
+def seen_alike(one: Settings, other: Settings) -> bool:
     """Whether the two differ at most in what is looked at."""
     looks = {name: getattr(one, name) for name in LOOKS}
     return replace(other, **looks) == one
@@ -412,7 +416,7 @@ def _preset(pair: Pair) -> tuple[str | None, Settings]:
                 made = preset.make(begin)
             except BadInput:
                 continue
-            alike = _seen_alike(made.a, pair.a) and _seen_alike(made.b, pair.b)
+            alike = seen_alike(made.a, pair.a) and seen_alike(made.b, pair.b)
             if alike and made.mistake == pair.mistake:
                 return name, begin
     return None, pair.b

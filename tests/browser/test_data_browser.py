@@ -150,11 +150,14 @@ def test_a_checkpoint_in_safetensors_becomes_the_example_transposed_and_says_so(
         dashboard, X=four("X"), **{role: W.T.astype(np.float64) for role, W in layers[1].items()}
     )
     behind = "bert.encoder.layer.1.attention.self.query.bias"
-    assert dashboard.notice().startswith("X holds none of the model’s embeddings")
-    assert dashboard.page.locator(".said").nth(1).inner_text() == (  # first and apart
-        f"The numbers will differ from the model’s: its bias stayed behind ({behind})."
-    )
-    said = dashboard.page.locator(".said.understood").first.inner_text()
+    differs = f"The numbers will differ from the model’s: its bias stayed behind ({behind})."
+    assert dashboard.notice() == f"{differs} More"  # first and apart
+    box = dashboard.page.locator(".said").first
+    assert "X holds none of the model’s embeddings" in box.text_content()
+    used = dashboard.page.locator(".said.understood").first
+    assert used.inner_text().endswith(" More") and used.bounding_box()["height"] < 70
+    used.locator("summary").click()
+    said = used.inner_text()
     assert (
         "W_Q is bert.encoder.layer.1.attention.self.query.weight, "
         "by its name stored as (out, in), and transposed." in said

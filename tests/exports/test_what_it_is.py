@@ -193,6 +193,7 @@ def test_the_report_says_it_in_its_first_table():
         "mask": "mymask.csv",
         "tokens": ", ".join(s.tokens),
         "heads": "2",
+        "formula": "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V   head 2 of 2",
         "scale": repr(contents.trace.scale),
         "softmax": "on",
         "stayed behind": f"{NOT_ITS_EMBEDDINGS} {BEHIND}",

@@ -18,7 +18,7 @@ import pytest
 from amount import amount
 from pypdfium2 import raw
 
-from attention import program
+from attention import RMSNorm, Rotary, program
 from attention.exports.worksheet import Wanted, sheets_of, to_bytes
 from attention.html.mathml import mathml
 from attention.limits import BadInput
@@ -33,6 +33,7 @@ from attention.session.changes import (
 from attention.session.examples import EXAMPLES
 from attention.session.finished import with_weights
 from attention.session.matrix import Matrix
+from attention.session.prepared import set_biases, set_positions
 from attention.session.run import run, view
 from attention.worksheet import choices, refusal
 
@@ -237,6 +238,13 @@ WITHIN = {
     "whole numbers": normal(digits=0),
     "output weights": set_output_weights(normal(context=True), True),
     "one head of two": EXAMPLES["sentence"].build(),
+    "soft cap and sink": normal(softcap=2.0, sinks=(0.5,), mask="causal"),
+    "a sigmoid": normal(softmax="sigmoid", mask="causal"),
+    "biases and positions": set_positions(
+        set_biases(set_output_weights(normal(), True), True), True
+    ),
+    "rotated, with distances": normal(rotary=Rotary(), alibi=True),
+    "normed": normal(norm=RMSNorm(), window=2, mask="causal"),
 } | {name: EXAMPLES[name].build() for name in ("softmax", "minus-1e9", "lookup", "customers")}
 
 
@@ -257,23 +265,44 @@ def test_each_stage_follows_from_what_the_sheet_gives_wherever_it_begins(case):
                     assert agrees(text, exact[i][j], s.digits), (first, name, i, j)
 
 
+def _seen(row):
+    return [x > -math.inf for x in row]
+
+
 def by_formula(task, known, s):
     """A stage, from the formula that stands on the sheet."""
     formula = task.formula.replace(r"\mathrm", "").replace(r"\,", " ")
-    symbols = {"A": "weights", "Z": "output", "M": "mask", "Y": "memory"}
+    symbols = {"A": "weights", "Z": "output", "M": "mask", "Y": "memory", "(X + P)": "X_P"}
 
     def matrix(symbol):
         symbol = symbol.strip(" {}")
         return known[symbols.get(symbol, symbol)]
 
     left, right = formula.split(" = ", 1)
+    if bias := re.search(r"(.*) \+ (b_\w)$", right):
+        rows = oracle.product(*map(matrix, bias[1].rsplit(" ", 1)))
+        return [[x + b for x, b in zip(row, known[bias[2]][0], strict=True)] for row in rows]
+    if "tanh" in right:
+        rows = known["scaled"]
+        return [[s.softcap * math.tanh(x / s.softcap) for x in row] for row in rows]
+    if "sigmoid" in right:
+        return [[1 / (1 + math.exp(-x)) for x in row] for row in known["masked"]]
+    if s.sinks and "softmax" in right:
+        with_sink = [
+            oracle.share([*row, s.sinks[0]], [*_seen(row), True]) for row in known["masked"]
+        ]
+        return [row[:-1] for row in with_sink]
     if "softmax" in right:
         rows = matrix(re.search(r"softmax\}\(\{(\w+)\}\)|softmax\}\((\w+)\)", right)[1])
         return [oracle.share(row, [x > -math.inf for x in row]) for row in rows]
     if "sum" in right:
         return [[math.fsum(column) for column in zip(*known["output"], strict=True)]]
     if r"\top" in right:
-        return [[oracle.dot(q, k) for k in known["K"]] for q in known["Q"]]
+        rows = [
+            next(known[name] for name in (f"{one}_rotated", f"{one}_normed", one) if name in known)
+            for one in "QK"
+        ]
+        return [[oracle.dot(q, k) for k in rows[1]] for q in rows[0]]
     if r"\dfrac" in right:
         root = float(re.search(r"√(\d+)", task.sentence)[1]) ** 0.5
         return [[x / root for x in row] for row in known["scores"]]

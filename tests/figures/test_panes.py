@@ -11,8 +11,10 @@ import pytest
 from attention.captions import describe, formula
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.panes import panes, side_by_side
+from attention.norms import RMSNorm
 from attention.numbers import number
-from attention.session import changes
+from attention.rotary import Rotary
+from attention.session import changes, prepared
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 from attention.session.validate import check
@@ -242,6 +244,25 @@ def test_the_formula_leaves_out_what_is_not_done():
     assert text("sentence").endswith("V   head 1 of 2")
     for name in CASES:
         assert {stage for _, stage in formula(shown(name))} - {None} <= set(shown(name).stages)
+
+
+def test_the_formula_says_what_each_part_of_real_layers_does():
+    s = replace(CASES["four-words"], rotary=Rotary(), norm=RMSNorm(), alibi=True, softcap=2.0)
+    s = prepared.set_positions(prepared.set_biases(replace(s, sinks=(1.0,)), True), True)
+    for settings, expected in (
+        (
+            s,
+            "exp(S) / (Σ exp(S) + exp(sink)) V,   S = 2 tanh( RoPE(RMSNorm(Q)) RoPE(RMSNorm(K))ᵀ"
+            " / √d_k / 2 ) + M,   Q, K, V = (X + P) W + b",
+        ),
+        (
+            replace(prepared.set_positions(CASES["crossed"], True), softmax="sigmoid"),
+            "sigmoid( Q Kᵀ / √d_k + M ) V,   Q = (X + P) W",
+        ),
+    ):
+        now = view(settings, run(settings))
+        assert "".join(words for words, _ in formula(now)) == f"Attention(Q, K, V) = {expected}"
+        assert {stage for _, stage in formula(now)} - {None} <= set(now.stages)
 
 
 def test_a_true_mask_stands_beside_minus_1e9():

@@ -287,7 +287,7 @@ def share(scores, by, given, wrong, head):
     scaled = hidden(scaled, see, wrong)
     if "cap: after mask" in wrong:
         scaled = cap * np.tanh(scaled / cap)
-    shares = normalised(scaled, see, wrong, sink(given, wrong, by, head))
+    shares = normalised(scaled, see, wrong, sink(given, wrong, by, head), "softmax" in given)
     return np.where(see, shares, 0) if "hiding: after softmax" in wrong else shares
 
 
@@ -359,12 +359,12 @@ def hidden(scaled, see, wrong):
     return np.where(see, scaled, -inf)
 
 
-def normalised(scaled, see, wrong, sunk=0.0):
+def normalised(scaled, see, wrong, sunk=0.0, alone=False):
     """From masked scores to weights."""
     gone = "hiding: NaN" in wrong
     if "softmax: none" in wrong:
         return np.where(see.any(axis=1)[:, None], scaled, nan) if gone else scaled
-    if "softmax: sigmoid" in wrong:
+    if "softmax: sigmoid" in wrong or (alone and "softmax: taken" not in wrong):
         with np.errstate(over="ignore"):
             shares = 1 / (1 + np.exp(-scaled))
         return np.where(see.any(axis=1)[:, None], shares, nan) if gone else shares

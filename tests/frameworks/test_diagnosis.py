@@ -127,6 +127,13 @@ def systems() -> dict[str, dict]:
             "allowed": np.broadcast_to(padding, (6, 6)),
             "scale": 0.5,
         },
+        "a sigmoid, look-ahead": {
+            "Q": normal(6, 3),
+            "K": normal(6, 3),
+            "V": normal(6, 4),
+            "allowed": causal(6, 6),
+            "softmax": "sigmoid",
+        },
         "look-ahead": {
             "Q": normal(7, 3),
             "K": normal(7, 3),
@@ -1222,3 +1229,34 @@ def test_how_numbers_were_written_is_seen_in_the_memory_of_a_few_copies():
     finally:
         tracemalloc.stop()
     assert peak < 12 * values.nbytes
+
+
+def sigmoids():
+    """Inputs, and the weights and output of a sigmoid over them, by another hand."""
+    rng = np.random.default_rng(3)
+    Q, K, V = (rng.normal(size=(5, 4)) for _ in "QKV")
+    seen = np.tri(5, dtype=bool)
+    weights = np.where(seen, 1 / (1 + np.exp(-Q @ K.T / 2)), 0)
+    return {"Q": Q, "K": K, "V": V, "allowed": seen}, weights, weights @ V
+
+
+def test_a_sigmoid_may_be_right_and_a_softmax_in_its_place_is_found():
+    given, weights, output = sigmoids()
+    found = diagnose(**given, softmax="sigmoid", weights=weights, output=output)
+    assert found.correct, found
+    found = diagnose(**given, output=output)
+    assert [m.name for m in found.explanations[0].mistakes] == ["softmax: sigmoid"]
+    shares = scaled_dot_product_attention(**given).weights
+    found = diagnose(**given, softmax="sigmoid", weights=shares)
+    assert str(found.explanations[0]) == "a softmax stands in for the sigmoid"
+    unscaled = np.where(given["allowed"], 1 / (1 + np.exp(-given["Q"] @ given["K"].T)), 0)
+    found = diagnose(**given, softmax="sigmoid", weights=unscaled)
+    assert [m.name for m in found.explanations[0].mistakes] == ["scale: none"]
+
+
+def test_what_stands_in_the_place_of_the_softmax_is_known_and_has_no_sinks():
+    given, weights, _ = sigmoids()
+    with pytest.raises(ValueError, match="softmax is 'relu'; True or \"sigmoid\" is wanted."):
+        diagnose(**given, softmax="relu", weights=weights)
+    with pytest.raises(ValueError, match="sinks are scores in a softmax's sum"):
+        diagnose(**given, softmax="sigmoid", sinks=0.0, weights=weights)

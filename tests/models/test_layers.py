@@ -137,6 +137,25 @@ def test_a_mask_or_an_input_of_another_kind_is_refused_by_a_sentence():
     assert real.allowed[0].tolist() == (np.tri(3) * [1, 1, 0]).astype(bool).tolist()
 
 
+def test_a_window_joins_the_mask_of_padding():
+    config = LLAMA | {"model_type": "mistral", "sliding_window": 2}
+    layer = attention.read_layer(PLAIN, config)
+    assert layer.window == 2 and layer.missing == ()
+    X = np.random.default_rng(1).normal(size=(5, 8))
+    trace = layer.attend(X, allowed=attention.padding([True, False, True, True, True]))
+    seen = [[j <= i and i - j < 2 and j != 1 for j in range(5)] for i in range(5)]
+    assert trace.allowed[0].tolist() == seen
+    assert (trace.weights[0] > 0).tolist() == seen
+
+
+def test_gains_that_are_no_numbers_leave_the_norm_missing():
+    arrays, tensors, config, places = opened(Path(__file__).parent / "layers/qwen3.safetensors")
+    name = next(name for name in tensors if name.endswith("q_norm.weight"))
+    odd = tensors | {name: np.full_like(tensors[name], np.nan)}
+    layer = attention.read_layer(odd, config, places[0])
+    assert layer.norm is None and layer.missing == ("it norms Q and K before they meet",)
+
+
 def test_a_layer_is_told_in_a_few_lines():
     _, tensors, config, places = opened(Path(__file__).parent / "layers/gpt-oss.safetensors")
     said = repr(attention.read_layer(tensors, config, places[0]))

@@ -60,10 +60,9 @@ def stages(at: AppTest) -> dict[str, bytes]:
 def said(at: AppTest, kind: str) -> list[str]:
     """The sentences in boxes of a kind: "refused", "understood" or "flag"."""
     bodies = [element.proto.body for element in at.get("html")]
-    found = [
-        re.fullmatch(f"<p role='status' class='said {kind}'>(.*)</p>", body) for body in bodies
-    ]
-    return [html.unescape(match[1]) for match in found if match]
+    box = re.compile(f"<(?:p role='status'|div role='status'><details) class='said {kind}'>.*")
+    plain = [re.sub(" <u>More</u></summary>", " ", body) for body in bodies if box.fullmatch(body)]
+    return [html.unescape(re.sub("<[^>]*>", "", body)) for body in plain]
 
 
 def warned(at: AppTest) -> str:

@@ -20,7 +20,7 @@ from attention.models.taken import Call, Taken
 from attention.pages.chooser import ChosenFile
 from attention.session.about import behind
 
-PAGE = "attention/pages/real_model.py"
+PAGE, EXPLORE = "attention/pages/real_model.py", "attention/pages/explore.py"
 
 
 def page(example=None, content: bytes = b"", name: str = "run.safetensors"):
@@ -178,6 +178,11 @@ def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture
     assert "Layer 3, head 1, of sentence-transformers/all-MiniLM-L6-v2, counted from 0" in said(at)
     assert "equal to the model’s own to 2e−7" in said(at)
     assert at.selectbox(key="set_scale_kind") is not None  # it is Explore
+    ran(at.switch_page("attention/pages/compare.py"))
+    ran(at.switch_page(EXPLORE))
+    assert "equal to the model’s own to 2e−7" in said(at)  # as long as it is that head
+    ran(at.selectbox(key="set_scale_kind").set_value("none"))
+    assert "equal to the model’s own" not in said(at)
     ran(at.switch_page(PAGE))
     assert len(buttons(at)) == 30
 

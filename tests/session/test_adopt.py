@@ -985,3 +985,16 @@ def test_a_label_of_several_words_is_one_word():
         [1, 2],
         [5, 6],
     ]
+
+
+@pytest.mark.parametrize(("keys", "heads_of_keys"), [(4, 2), (2, 1)])
+def test_queries_and_keys_alone_leave_the_width_of_the_values_where_heads_share_them(
+    keys, heads_of_keys
+):
+    s = set_kv_heads(EXAMPLES["sentence"].build(), 1)
+    W_Q, W_K = np.ones((5, 4)), np.eye(5, keys)
+    found, said = adopt(s, {"W_Q": SelectedArray(W_Q), "W_K": SelectedArray(W_K)})
+    assert (found.heads, found.kv_heads, found.d_v) == (2, heads_of_keys, s.d_v)
+    assert (found.matrices["W_V"].values[:, :2] == s.matrices["W_V"].values).all()
+    own = "Each head has keys and values of its own now." in said
+    assert own == (heads_of_keys == 2)

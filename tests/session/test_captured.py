@@ -1,17 +1,21 @@
 """A captured head as settings: the same numbers, its words, and what is left behind said first."""
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from models.test_recorded import FAMILIES, recorded
 
+from attention.exports import tables
 from attention.limits import BadInput
 from attention.models.survey import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is
-from attention.session.captured import left_behind, with_head
+from attention.session.captured import arrival, left_behind, with_head
+from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.run import run, view
 from attention.session.settings import allowed
@@ -106,3 +110,28 @@ def test_what_is_too_large_for_the_board_says_how_to_capture_less():
         BadInput, match=r"has 2,049 queries and 2,049 keys; .* queries=range\(2048\)\."
     ):
         with_head(CAT, Taken("m", calls=[call]), call, 0, 0)
+
+
+def test_files_of_a_head_are_called_as_the_model_counts_until_its_numbers_are_changed():
+    taken = recorded("bert")
+    taken.model = "some one/of & mine: BERT"
+    s = with_head(CAT, taken, taken[1], 0, 2)
+    stem = "of-mine-BERT_layer1_head2"
+    assert name_of(s) == ("Layer 1, head 2, of some one/of & mine: BERT", stem)
+    assert name_of(replace(s, mask="causal"))[1] == stem
+    about = what_it_is(s)
+    assert about.head.words == "head 2, as the model counts" and about.suffix == ""
+    lines = list(csv.DictReader(io.StringIO(tables.to_csv(view(s, run(s)), about).decode())))
+    assert {line["head"] for line in lines} == {"2"}
+    doubled = replace(s.matrices["V"], values=2 * s.matrices["V"].values)
+    changed = s.with_matrix("V", doubled)
+    assert name_of(changed)[1] == OWN and what_it_is(changed).head.words == ""
+
+
+def test_what_was_said_of_a_head_stands_while_it_is_looked_at():
+    taken = recorded("bert")
+    s = with_head(CAT, taken, taken[0], 0, 0)
+    arrived = s, "as the model’s"
+    beside = replace(s, query=2, cell=("weights", 1, 1), pinned=replace(CAT, mask="causal"))
+    assert arrival(s, arrived) == arrival(beside, arrived) == "as the model’s"
+    assert arrival(replace(s, mask="causal"), arrived) == arrival(s, None) == ""

@@ -204,6 +204,7 @@ def test_every_mistake_can_be_planted_somewhere():
         "W_O: transposed",
         "W_O: missing",
         "W_Q, W_K, W_V, W_O: transposed",  # no W_O
+        "softmax: taken",  # no sigmoid
     }
 
 

@@ -19,7 +19,6 @@ from attention.pages import state
 _HERE = Path(__file__).parent
 _BOARD = "../board/"
 SCRIPTS = ("../elements.js", f"{_BOARD}scales.js", f"{_BOARD}shades.js", "zoom.js")  # as one
-HINT = "Drag a box to look closer; double-click or press Enter for four times; Esc goes back out."
 _COMPONENT = st.components.v2.component(
     "attention_zoom",
     html='<div class="zoom"></div>\n',
@@ -52,7 +51,6 @@ def show(
         "about": about,
         "exact": not about,
         "query": query,
-        "hint": HINT,
     }
     content = shown.shades + np.ascontiguousarray(cells.values, "<f4").tobytes()
     head["tag"] = hashlib.blake2b(repr(head).encode() + content, digest_size=8).hexdigest()

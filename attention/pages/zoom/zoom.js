@@ -1,6 +1,8 @@
 // A large map in cells: hover reads it, a dragged box or keys zoom, a click chooses a query. What
 // is looked at stands in Python alone; each zoom is asked of it and comes back as other cells.
 
+const DRAG = 'Drag a box to look closer; double-click or press Enter for four times; Esc goes out.'
+const TAP = 'Tap a cell to read it; then zoom in, or show its query.'
 const NEAREST = 6 // px: less is a click, more a box
 const ZOOM = 4 // times, by a key, a button or a double click
 
@@ -139,7 +141,7 @@ class Zoom {
   tell(cell = this.at) {
     const { head } = this
     if (!cell) {
-      this.readout.textContent = head.hint
+      this.readout.textContent = matchMedia('(pointer: coarse)').matches ? TAP : DRAG
       return
     }
     const [i, j] = cell

@@ -1,0 +1,105 @@
+"""One head of a real model in several layers, as panels of one figure."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from attention.conversion import shown
+from attention.figures.across import layer_pane
+from attention.figures.paper import of_panes
+from attention.figures.whole import need
+from attention.limits import MAX_PRINTED
+from attention.models.survey import words_of
+from attention.models.taken import Taken
+from attention.paper import Paper
+from attention.view import place_of, whole_number
+
+if TYPE_CHECKING:
+    from attention.figures.paper_sheet import PaperFigure
+
+
+def across_layers(
+    taken: Taken | str | PathLike[str],
+    head: int = 0,
+    *,
+    layers: Collection[int] | int | None = None,
+    item: int = 0,
+    paper: Paper | None = None,
+) -> PaperFigure:
+    """The weights of one head in every layer, side by side, at a paper's width.
+
+    Parameters
+    ----------
+    taken : what was captured, or the path of its file
+    head : which one, counted from 0 as the model counts its heads of queries
+    layers : which of the layers that were captured, by their numbers. Default: all; of a generation
+        each call.
+    item : which of the batch, counted from 0
+    paper : how the figure is set. Default: ``Paper(numbers=False)``
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        As :func:`attention.paper_figure` gives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        One sentence, where there is no such head, layer or item, or the panels do not fit.
+
+    >>> from attention.models.examples import load
+    >>> paper = Paper("text", numbers=False)
+    >>> figure = across_layers(load("pronoun"), 8, layers=[0, 3], paper=paper)
+    >>> [axes.get_title("left") for axes in figure.axes[:2]]
+    ['(a) Layer 0, head 8', '(b) Layer 3, head 8']
+    """
+    need("matplotlib", "across_layers")
+    taken = taken if isinstance(taken, Taken) else Taken.load(taken)
+    paper = Paper(numbers=False) if paper is None else paper
+    if not isinstance(paper, Paper):
+        raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
+    item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
+    head, wanted = whole_number("head", head), _numbers(layers)
+    found: list[Any] = []
+    cells = 0
+    for call in taken if wanted is None else [c for k in wanted for c in _calls(taken, k)]:
+        numbers = list(call.heads or range(call.Q.shape[1]))
+        if head not in numbers or item >= len(call.Q):
+            continue
+        name = f"Layer {call.layer}, head {head}" + f", call {call.call}" * bool(call.call)
+        trace = call.trace(item, numbers.index(head))
+        cells += trace.weights.size
+        found.append(layer_pane(name, trace, words_of(taken, call, item)))
+    if not found:
+        there = sorted({k for call in taken for k in call.heads or range(call.Q.shape[1])})
+        raise ValueError(f"head is {head}; captured were {', '.join(map(str, there))}.")
+    if cells > MAX_PRINTED:
+        raise ValueError(
+            f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed. Choose"
+            " fewer layers."
+        )
+    figure = of_panes(found, paper)
+    for note in figure.notes:
+        warnings.warn(note, stacklevel=2)
+    return figure
+
+
+def _numbers(layers: Any) -> list[int] | None:
+    if layers is None:
+        return None
+    try:
+        numbers = [whole_number("layers", each) for each in layers]
+    except TypeError:
+        numbers = [whole_number("layers", layers)]
+    if not numbers:
+        raise ValueError("layers names none; at least one is wanted.")
+    return numbers
+
+
+def _calls(taken: Taken, layer: int) -> list[Any]:
+    """All calls of a layer, or one sentence."""
+    taken.at(layer)
+    return [call for call in taken if call.layer == layer]
