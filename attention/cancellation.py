@@ -8,6 +8,8 @@ is never taken for a 0. The trace keeps every bit; only what is printed asks her
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attention.heads import join_heads, split_heads
@@ -27,7 +29,7 @@ def zeros_of(trace: AttentionTrace) -> dict[str, np.ndarray]:
     >>> trace.scores.tolist(), zeros_of(trace)["scores"].tolist()
     ([[5.551115123125783e-17]], [[True]])
     """
-    if trace.scores.size > MOST or not any(map(_has_small, _printed(trace).values())):
+    if trace.scores.size > MOST or not _may_be_zero(trace):
         return {}
     with np.errstate(all="ignore"):
         errors = _errors(trace)
@@ -50,8 +52,57 @@ def _is_small(values: np.ndarray) -> np.ndarray:
     return (np.abs(values) < SMALL) & (values != 0)  # no whole number
 
 
-def _has_small(values: np.ndarray) -> bool:
-    return bool(_is_small(values).any())
+def _may_be_zero(trace: AttentionTrace) -> bool:
+    """Whether some number is as small as the largest error of its stage may be.
+
+    That bound takes no array as large as the scores, and of many numbers almost always says no.
+    """
+    bounds = {} if trace.norm or trace.rotary else _largest_errors(trace)
+    for name, values in _printed(trace).items():
+        bound = np.fmin(bounds.get(name, SMALL), SMALL)  # NaN bounds nothing
+        sizes = np.abs(values)
+        if ((sizes <= bound) & (values != 0)).any():
+            return True
+    return False
+
+
+def _largest_errors(trace: AttentionTrace) -> dict[str, float]:
+    """What no number of :func:`_errors` is above, by stage."""
+    e: dict[str, float] = dict.fromkeys(("Q", "K", "V"), 0.0)
+    eps = float(np.finfo(trace.scores.dtype).eps)
+
+    def product(A: np.ndarray, B: np.ndarray, e_A: float, e_B: float, bias: Any = None) -> float:
+        n, added = A.shape[-1], 0.0 if bias is None else _largest(bias)
+        inherited = n * (e_A * _largest(B) + _largest(A) * e_B)
+        return inherited + (n + 1) * eps * (n * _largest(A) * _largest(B) + added)
+
+    with np.errstate(all="ignore"):
+        if trace.X is not None:
+            e["X_P"] = 0.0 if trace.P is None else eps * (_largest(trace.X) + _largest(trace.P))
+            own = trace.X if trace.X_P is None else trace.X_P, e["X_P"]
+            other = own if trace.memory is None else (trace.memory, 0.0)
+            for name, (source, e_source) in zip("QKV", (own, other, other), strict=True):
+                bias = getattr(trace, f"b_{name}")
+                e[name] = product(source, getattr(trace, f"W_{name}"), e_source, 0.0, bias)
+        K = np.swapaxes(trace.K, -1, -2)
+        e["scores"] = product(trace.Q, K, e["Q"], e["K"])
+        e["scaled"] = e["capped"] = e["scores"] * abs(trace.scale)
+        added = 0.0 if trace.bias is None else eps * (_largest(trace.scaled) + _largest(trace.bias))
+        e["masked"] = added + (e["scaled"] if trace.modified is None else 0.0)
+        e["weights"] = e_weights = e["masked"]
+        if trace.softmax is True:
+            e_weights = _largest(trace.weights) * (
+                2 * e_weights + (trace.weights.shape[-1] + 4) * eps
+            )
+        e["output"] = e["joined"] = product(trace.weights, trace.V, e_weights, e["V"])
+        if trace.joined is not None and trace.W_O is not None:
+            e["projected"] = product(trace.joined, trace.W_O, e["joined"], 0.0, trace.b_O)
+    return e
+
+
+def _largest(values: np.ndarray) -> float:
+    most = float(np.abs(values).max(initial=0))
+    return most if np.isfinite(most) else np.inf
 
 
 def _errors(trace: AttentionTrace) -> dict[str, Error]:

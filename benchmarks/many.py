@@ -1,14 +1,17 @@
 """How long a move takes with hundreds of tokens: ``python benchmarks/many.py``.
 
 Explore, one head, d_model = d_k = d_v = 64, a look-ahead mask, beside the same page with nine
-``st.plotly_chart`` in place of its board, which take turns. Randomize changes every stage but X; a
-move is timed as in benchmarks/board.py, until all of them are painted. Prints a Markdown table.
+``st.plotly_chart`` in place of its board, which take turns. Randomize changes every stage but X.
+The slider of d_k is moved on pages of few and of many tokens, in turns (d_model is 32), so that
+their ratio holds on a busy machine. A move is timed as in benchmarks/board.py, until all that
+changed is painted. Prints Markdown tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -23,6 +26,7 @@ from benchmarks.board import (  # noqa: E402
     CHANGED,
     EXPLORE,
     answering,
+    focused,
     middle,
     moved,
     new_page,
@@ -40,6 +44,7 @@ HEADS = (
     *("tokens", "Randomize, the board", "nine `st.plotly_chart`", "ratio"),
     *("click → its arithmetic", "server, script", "server, all threads"),
 )
+SLID = "tokens", "slider of d_k", "of the fewest", "server, script", "server, all threads"
 ANEW = "() => nine() && graphs().slice(1).every((gd, k) => gd._fullLayout.meta !== {before}[k])"
 METAS = "JSON.stringify(graphs().slice(1).map(gd => gd._fullLayout.meta))"
 TAG = "document.querySelector('.board').dataset.tag"
@@ -87,10 +92,37 @@ def clicked(page: Page, address: str, x: float, y: float) -> dict:
     return moved(page, address, lambda: page.mouse.click(x, y), other)
 
 
+def slid(browser, board: str, sizes: list[int], runs: int) -> list[str]:
+    """A line for each number of tokens: how long a move of the slider of d_k takes."""
+    pages = {tokens: new_page(browser) for tokens in sizes}
+    for tokens, page in pages.items():
+        page.set_default_timeout(120_000)
+        opened(page, f"{board}/?{urlencode(write(rolled(tokens, width=32)))}", EXPLORE)
+    moves: dict[int, list[dict]] = {tokens: [] for tokens in sizes}
+    for turn in range(WARM_UP + runs):
+        for tokens, page in pages.items():
+            focused(page, "set_d_k")
+            key = ("ArrowRight", "ArrowLeft")[turn % 2]
+            ready = CHANGED.format(tag=page.evaluate(TAG))
+            moves[tokens].append(moved(page, board, partial(page.keyboard.press, key), ready))
+    last = {tokens: found[WARM_UP:] for tokens, found in moves.items()}
+    took = {tokens: middle(found, "painted") for tokens, found in last.items()}
+    return [
+        row(
+            f"{tokens:,}",
+            took[tokens],
+            f"{took[tokens] / took[min(sizes)]:.2f}",
+            *(middle(found, what) for what in ("own", "processor")),
+        )
+        for tokens, found in last.items()
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=12, help="moves of each kind")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[128, 256, 512])
+    parser.add_argument("--tokens", type=int, nargs="*", default=[128, 256, 512])
+    parser.add_argument("--slider", type=int, nargs="*", default=[16, 512, 2048])
     parser.add_argument("--port", type=int, default=8640, help="this port and the next are used")
     options = parser.parse_args()
     with (
@@ -102,6 +134,9 @@ def main() -> None:
             answering(address)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         print(versions(browser))
+        if options.slider:
+            print(row(*SLID), "|" + "---:|" * len(SLID), sep="\n")
+            print(*slid(browser, board, options.slider, options.runs), "", sep="\n", flush=True)
         print(row(*HEADS), "|" + "---:|" * len(HEADS), sep="\n")
         for tokens in options.tokens:
             print(measured(browser, board, charts, tokens, options.runs), flush=True)

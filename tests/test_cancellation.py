@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from attention import report, save, scaled_dot_product_attention, self_attention
+from attention import cancellation, report, save, scaled_dot_product_attention, self_attention
 from attention.arithmetic import cell, walk
 from attention.cancellation import zeros_of
 from attention.figures.panes import panes
@@ -114,3 +114,23 @@ def test_without_softmax_a_weight_is_0_where_its_score_is(cancelled):
     assert cell(view, "weights", 0, 0)[-1] == "= 0"
     assert cell(view, "output", 0, 0)[0] == "weights = [0]"
     assert walk(view, 0).weights.tolist() == [0]
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("crossed", [False, True])
+def test_the_bound_of_a_stage_is_above_the_error_of_each_of_its_numbers(heads, crossed):
+    rng = np.random.default_rng(5)
+    X, memory = rng.standard_normal((7, 4)), rng.standard_normal((9, 4)) * 1e3
+    W = [rng.standard_normal((4, 4)) for _ in range(4)]
+    trace = multi_head(X, W, heads, memory if crossed else None)
+    bounds = cancellation._largest_errors(trace)
+    for name, errors in cancellation._errors(trace).items():
+        assert np.max(errors) <= bounds[name] * (1 + 1e-9), name
+
+
+def multi_head(X, W, heads, memory):
+    P = 1e-3 * np.ones_like(X)
+    bias = np.linspace(-1, 1, len(X) * (9 if memory is not None else len(X))).reshape(len(X), -1)
+    return self_attention(
+        X, *W[:3], W_O=W[3], heads=heads, memory=memory, positions=P, bias=bias, b_V=X[:1]
+    )

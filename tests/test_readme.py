@@ -44,7 +44,7 @@ def test_the_limits_it_names_are_those_of_the_package():
     said = (
         f"At most {limits.MAX_FILE // 2**20} MB a file,"
         f" {limits.MAX_PASTED / 1e6:g} million characters pasted,"
-        f" {limits.MAX_ELEMENTS:,} numbers an array, {limits.MAX_TOKENS} tokens,"
+        f" {limits.MAX_ELEMENTS:,} numbers an array, {limits.MAX_TOKENS:,} tokens,"
         f" widths of {limits.MAX_DIMENSION}, {limits.MAX_CELLS:,} scores of all heads"
         f" and items together, saved states of {limits.MAX_STATE // 2**20} MB,"
         " numbers up to ±10¹²."
@@ -67,7 +67,7 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
     assert (len(s.tokens), s.d_model, s.d_k, s.d_v) == (512, 512, 512, 512)
     assert check(replace(s, heads=8)).heads == 8
     refused = {
-        (513, 512): "513 tokens are too many for this page; at most 512 fit.",
+        (2049, 4): "2,049 tokens are too many for this page; at most 2,048 fit.",
         (2, 513): "X has 513 columns; 1 to 512 are allowed.",
     }
     for sizes, sentence in refused.items():

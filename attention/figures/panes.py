@@ -10,6 +10,7 @@ import numpy as np
 from attention.captions import describe
 from attention.colours import colour_limits, hidden_cells
 from attention.figures.heatmap import Blank, Mark, around, heatmap, scale
+from attention.figures.pooled import OFFER, is_pooled, measure, place_of, pooled_view, spans
 from attention.figures.shades import BY_ROOT, MOST_NUMBERED, ROOTS, SHARE, shades
 from attention.numbers import exact, number
 from attention.stages import STAGES
@@ -47,6 +48,8 @@ class Pane(Words):
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
     queries: NotRequired[bool]  # whether its rows are those of queries
     filename: NotRequired[str]  # of its image
+    offer: NotRequired[str]  # of a pooled one: what a click gives
+    spans: NotRequired[tuple[tuple[str, ...], ...]]  # and what its rows and columns stand for
     stage: NotRequired[str]  # whose numbers these are, where its name is another
 
 
@@ -63,15 +66,18 @@ def panes(
 ) -> list[Pane]:
     """A pane for each stage, in reading order; ``query`` frames its row, ``cell`` one cell.
 
-    Stages without a cell are left out, and so are those that ``only`` does not name. Large ones
-    have no numbers but shades where they may be ``in_colours``. The ``blanks`` of a stage say what
-    stands in cells that are to be filled in, whose numbers the view does not have.
+    Stages without a cell are left out, and so are those that ``only`` does not name. Where they may
+    be ``in_colours``, large ones have no numbers but shades, and those of more than 512 rows or
+    columns are pooled. The ``blanks`` of a stage say what stands in cells that are to be filled in,
+    whose numbers the view does not have.
     """
-    limits = colour_limits(view)
+    drawn = pooled_view(view) if in_colours else view
+    limits = colour_limits(drawn)
     blanks = blanks or {}
     return [
         _stage(
             view,
+            drawn,
             name,
             limits[name],
             digits,
@@ -106,6 +112,7 @@ def side_by_side(
 
 def _stage(
     view: View,
+    drawn: View,
     name: str,
     limits: tuple[float, float],
     digits: int,
@@ -122,26 +129,46 @@ def _stage(
         "formula": described["formula"],
         "sentence": described["sentence"],
     }
+    matrix = view.stages[name]
+    pools = drawn is not view and is_pooled(matrix)
+    if pools:
+        words["sentence"] = f"{measure(view, name)} {words['sentence']}".rstrip()
     made = pane(
         name,
-        view.stages[name],
-        view.rows(name),
-        view.columns(name),
-        printed=view.printed(name),
+        drawn.stages[name],
+        drawn.rows(name),
+        drawn.columns(name),
+        printed=drawn.printed(name),
         limits=limits,
         digits=digits,
-        hidden=hidden_cells(view, name),
-        marks=marks,
+        hidden=hidden_cells(drawn, name),
+        marks=tuple(place_of(mark, matrix) for mark in marks) if pools else marks,
         title=title,
         words=words,
         in_colours=in_colours,
         blank=blank,
+        pools=pools,
     )
+    if pools:
+        _say_exact(made, view, name, marks, digits)
     made["sources"] = view.sources(name)
     if name == "mask" and view.buckets is not None and view.buckets.size <= MOST_NUMBERED:
         made["sources"], made["buckets"] = [("R", "bucket")], view.buckets.tolist()
     made["queries"] = stage.rows == "queries"
     return made
+
+
+def _say_exact(made: Pane, view: View, name: str, marks: tuple[Mark, ...], digits: int) -> None:
+    """Of a pooled stage its size, and the number of the cell that is chosen, with its name."""
+    matrix = view.stages[name]
+    made["shape"], made["offer"] = f"{matrix.shape[0]} × {matrix.shape[1]}", OFFER
+    made["spans"] = spans(view.rows(name)), spans(view.columns(name))
+    for what, i, j in marks:
+        if j is None:
+            continue
+        _, row, column = place_of((what, i, j), matrix)
+        shown = f"{view.rows(name)[i]} · {view.columns(name)[j]} = {number(matrix[i, j], digits)}"
+        made["chosen"] = (row, column or 0, shown, exact(matrix[i, j]))
 
 
 def pane(
@@ -159,17 +186,19 @@ def pane(
     title: str = "",
     in_colours: bool = False,
     blank: Blank | None = None,
+    pools: bool = False,
 ) -> Pane:
     """One (rows, columns) matrix as a heatmap, with the words around it.
 
-    Its numbers are written as those of ``printed``, if it is given.
+    Its numbers are written as those of ``printed``, if it is given; those of one that ``pools``
+    are not.
     """
     printed = matrix if printed is None else printed
     heading = " = ".join(filter(None, (words["symbol"], words["formula"])))
     heading = " · ".join(filter(None, (heading, title)))
     labels = tuple(rows), tuple(columns)
     bar = name != "mask"  # two values, grey and not: a scale would say nothing
-    large = in_colours and matrix.size > MOST_NUMBERED
+    large = pools or (in_colours and matrix.size > MOST_NUMBERED)
     figure: dict = (
         {"data": [scale(limits, bar)], "layout": around(*labels, heading, marks)}
         if large

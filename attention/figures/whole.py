@@ -16,7 +16,7 @@ from attention.figures.long_map import long_figure
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
 from attention.frameworks.diagnosis import Diagnosis
-from attention.limits import MAX_DRAWN
+from attention.limits import MAX_DRAWN, BadInput
 from attention.long import LongAttention
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -150,7 +150,7 @@ def chosen_stages(stages: Collection[str] | None, there: dict[str, int], what: s
         raise ValueError(f"nothing to draw: no stage that was asked for has a cell ({listed}).")
     cells = sum(there[name] for name in drawn)
     if cells > MAX_DRAWN:
-        raise ValueError(
+        raise BadInput(
             f"these stages hold {cells:,} cells; at most {MAX_DRAWN:,} can be drawn."
             " Choose fewer stages, or trace fewer tokens."
         )

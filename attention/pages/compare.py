@@ -14,6 +14,7 @@ from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.figures.comparison import apart
 from attention.figures.panes import Cell
+from attention.figures.pooled import MOST
 from attention.frameworks import beside
 from attention.html import pairs as tables
 from attention.limits import BadInput
@@ -117,6 +118,16 @@ state.setting_control(
 look_for = pairs.look_for(chosen, pair)
 st.html(tables.differing(pairs.differing(pair), look_for))
 parts.sentences(*state.sentences())
+many = max(len(words) for side in (a, b) for words in (side.labels["queries"], side.labels["keys"]))
+if many > MOST:
+    parts.message_box(
+        "flag",
+        f"Stages are compared for up to {MOST} tokens, and these are {many:,}; take fewer words on"
+        " Explore.",
+    )
+    parts.address()
+    state.end()
+    st.stop()
 if is_right:
     parts.message_box("flag", is_right)
 

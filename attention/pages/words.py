@@ -17,7 +17,7 @@ from attention.words import KINDS as WORD_KINDS
 
 KINDS = {name: kind.label for name, kind in INITIALISERS.items() if name != "identity"}
 SENTENCE = (
-    f"Enter makes a token of each word and each punctuation mark, at most {MAX_TOKENS}; the"
+    f"Enter makes a token of each word and each punctuation mark, at most {MAX_TOKENS:,}; the"
     " tokenizer of a language model splits otherwise. The same word always gets the same vector."
 )
 SECOND = "Keys and values come from this sentence, queries from the first; a translation, say."

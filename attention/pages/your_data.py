@@ -459,7 +459,7 @@ def _selection(role: str, entry: ArrayEntry, first: bool = True, again: bool = F
         if entry.rows and role not in WEIGHTS and (entry.pick or len(entry.shape) == 2):
             most = ""
             if entry.shape[0] > MAX_TOKENS:
-                most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS}"
+                most = f" of {entry.shape[0]:,}, at most {MAX_TOKENS:,}"
             chosen["words"] = state.page_control(
                 st.text_input,
                 f"Words wanted{most}, in their order",

@@ -326,7 +326,7 @@ def _rows(entry: ArrayEntry, place: str, words: str) -> tuple[np.ndarray, tuple[
         )
     if entry.pick and entry.shape[0] > MAX_TOKENS:
         raise BadInput(
-            f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS}."
+            f"{place} holds {entry.shape[0]:,} words; type those you want, at most {MAX_TOKENS:,}."
         )
     return entry.read(), entry.rows
 

@@ -55,7 +55,7 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     n_q, n_k = trace.scores.shape
     if max(n_q, n_k) > MAX_TOKENS:
         raise BadInput(
-            f"this head has {n_q:,} queries and {n_k:,} keys; Explore shows {MAX_TOKENS} of each:"
+            f"this head has {n_q:,} queries and {n_k:,} keys; Explore shows {MAX_TOKENS:,} of each:"
             f" capture fewer, as by queries=range({MAX_TOKENS})."
         )
     source = source_of(taken, call, item, head)

@@ -112,7 +112,7 @@ def set_tokens(
         raise BadInput("the table is empty; at least one token is needed.")
     if len(tokens) > MAX_TOKENS:
         raise BadInput(
-            f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit."
+            f"{len(tokens):,} tokens are too many for this page; at most {MAX_TOKENS:,} fit."
         )
     queries, keys = not memory, memory or not crossed
     names = ("memory", "K", "V") if memory else ("X", "Q") if crossed else ("X", "Q", "K", "V")
@@ -269,7 +269,7 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
     if not tokens:
         raise BadInput("the sentence is empty; type at least one word.")
     if len(tokens) > MAX_TOKENS:
-        raise BadInput(f"the sentence has {len(tokens)} tokens; at most {MAX_TOKENS} fit.")
+        raise BadInput(f"the sentence has {len(tokens):,} tokens; at most {MAX_TOKENS:,} fit.")
     if tokens == (s.memory_tokens if memory else s.tokens):
         return s
     if s.weights_alone:

@@ -14,6 +14,7 @@ from attention.limits import (
     MAX_CELLS,
     MAX_DIMENSION,
     MAX_JOINED,
+    MAX_MASKED,
     MAX_NUMBERS,
     MAX_SCALE,
     MAX_SEED,
@@ -44,6 +45,11 @@ def check(settings: Settings) -> Settings:
         rows, columns = (np.shape(settings.drawn) + (0, 0))[:2]
         raise BadInput(
             f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
+        )
+    if settings.mask == DRAWN and n_q * n_k > MAX_MASKED:
+        raise BadInput(
+            f"a mask of {n_q:,} × {n_k:,} is too large to be drawn cell by cell; at most"
+            f" {MAX_MASKED:,} places fit. The named masks hide among as many tokens as there are."
         )
     if any(not 0 <= key < n_k for key in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
@@ -77,7 +83,7 @@ def _check_tokens(settings: Settings) -> None:
     ):
         if len(tokens) > MAX_TOKENS:
             raise BadInput(
-                f"{len(tokens)} tokens are too many for this page; at most {MAX_TOKENS} fit."
+                f"{len(tokens):,} tokens are too many for this page; at most {MAX_TOKENS:,} fit."
             )
         for i, token in enumerate(tokens, 1):
             if not token.strip():
@@ -146,7 +152,8 @@ def _check_rules(s: Settings) -> None:
         )
     if not 0 <= s.window <= MAX_TOKENS:
         raise BadInput(
-            f"a window of {s.window} keys is wanted; 1 to {MAX_TOKENS} are allowed, 0 is no window."
+            f"a window of {s.window:,} keys is wanted; 1 to {MAX_TOKENS:,} are allowed, 0 is no"
+            " window."
         )
     if s.sinks and s.softmax is not True:
         raise BadInput("sinks stand in the sum of the softmax; switch it on, or take them away.")

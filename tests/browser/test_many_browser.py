@@ -173,3 +173,40 @@ def test_of_cells_that_share_a_pixel_the_one_furthest_from_0_is_seen(visit):
     largest, zero = (LIGHT["diverging"][k][1] for k in (-1, 2))
     rgb = [[int(text[k : k + 2], 16) for k in (1, 3, 5)] for text in (largest, zero)]
     assert pixels.count(rgb[0]) == 1 and pixels.count(rgb[1]) == 48
+
+
+def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit):
+    n = 1024
+    link = link_of(n)
+    s, notices = links.read(link)
+    assert notices == [] and len(s.tokens) == n
+    dashboard = visit().open(**link)
+    dashboard.wait_for(
+        """n => document.querySelector('[data-stage=weights] .board-canvas')?.painted?.codes
+        ?.length === n * n / 4""",
+        n,
+    )
+    sentence = dashboard.page.locator("[data-stage=weights] .board-sentence").inner_text()
+    assert sentence.startswith("1024 × 1024, in colours")
+    assert "Each cell: share of 2 keys, mean of 2 queries." in sentence
+    dashboard.hover("weights", 300, 20)
+    assert dashboard.page.evaluate(TIP).split("   ") == [
+        "601–602: t600 … t601 · 41–42: t40 … t41",
+        "click for the largest of them",
+    ]
+    block = view(s, run(s)).stages["weights"][600:602, 40:42]
+    i, j = divmod(int(block.argmax()), 2)
+    dashboard.page.mouse.click(*dashboard.place("weights", 300, 20))
+    until(dashboard.page.locator(f"pre.cell[data-cell='weights,{600 + i},{40 + j}']").first)
+    assert dashboard.cell()[-1] == f"= {number(block[i, j], 2)}"
+    dashboard.wait_for(f"() => {TIP}.includes('t{600 + i} · t{40 + j} = ')")
+    (frame,) = dashboard.page.evaluate(
+        """document.querySelector('.board-groups') && [...document.querySelectorAll(
+        '[data-stage=weights] .board-active')].map(node => node.textContent)"""
+    )
+    assert frame.startswith("601–602: t600 … t601, 41–42: t40 … t41: t")
+    dashboard.idle().page.mouse.click(*dashboard.place("X", 300, 2))
+    dashboard.page.keyboard.press("7")
+    dashboard.wait_for(
+        "() => document.querySelector('.board-untaken').textContent.startsWith('X is pooled here')"
+    )

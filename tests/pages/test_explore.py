@@ -318,8 +318,8 @@ def test_a_sentence_can_be_the_second_sequence_where_there_is_one():
 
 
 def test_a_sentence_that_is_too_long_is_refused_before_it_can_be_used():
-    at = pasted(opened(), "word " * 513)
-    assert warned(at) == "The sentence has 513 tokens; at most 512 fit."
+    at = pasted(opened(), "word " * 2049)
+    assert warned(at) == "The sentence has 2,049 tokens; at most 2,048 fit."
     assert not [button for button in at.button if button.key.startswith("load_sentence")]
 
 

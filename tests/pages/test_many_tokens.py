@@ -1,4 +1,4 @@
-"""512 tokens through Streamlit's AppTest: every panel and page is drawn, and nothing is endless."""
+"""512 and 1,024 tokens through Streamlit's AppTest: every panel and page is drawn."""
 
 import html
 import json
@@ -13,16 +13,19 @@ from streamlit.testing.v1 import AppTest
 from attention.colours import colour_limits
 from attention.exports.bounds import MOST
 from attention.figures.shades import shades
+from attention.limits import BadInput
 from attention.session import links
 from attention.session.run import run, view
+from attention.session.settings import DRAWN
+from attention.session.validate import check
 
 N, D = 512, 16
 
 
-def link() -> dict[str, str]:
-    words = ",".join(f'"t{k}"' for k in range(N))
+def link(n: int = N, **more: str) -> dict[str, str]:
+    words = ",".join(f'"t{k}"' for k in range(n))
     weights = {f"W_{name}": f"normal,{k},{D}x{D}" for k, name in enumerate("QKV")}
-    return {"example": "own", "tokens": words, "X": f"normal,9,{N}x{D}", **weights}
+    return {"example": "own", "tokens": words, "X": f"normal,9,{n}x{D}", **weights, **more}
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +152,50 @@ def test_a_sentence_of_512_words_is_a_state_that_opens_again():
     assert len(settings(at).tokens) == N and not said(at, "refused")
     assert at.text_input(key="set_sentence").value == words
     assert links.from_file(links.to_file(settings(at))) == settings(at)
-    ran(at.text_input(key="set_sentence").set_value(f"{words} more"))
-    assert said(at, "refused") == ["The sentence has 513 tokens; at most 512 fit."]
-    assert len(settings(at).tokens) == N
+    ran(at.text_input(key="set_sentence").set_value(" ".join([words] * 4)))
+    assert len(settings(at).tokens) == 4 * N and not said(at, "refused")
+    assert links.from_file(links.to_file(settings(at))) == settings(at)
+    ran(at.text_input(key="set_sentence").set_value(" ".join([words] * 4) + " more"))
+    assert said(at, "refused") == ["The sentence has 2,049 tokens; at most 2,048 fit."]
+    assert len(settings(at).tokens) == 4 * N
+
+
+# ---- more than are drawn cell by cell -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pooled() -> AppTest:
+    at = opened(**link(2 * N, mask="causal"))
+    assert not said(at, "refused") and len(settings(at).tokens) == 2 * N
+    return at
+
+
+def test_a_board_of_more_is_pooled_into_as_many_bytes(pooled):
+    (board,) = (e.proto.bytes for e in pooled.get("bidi_component") if b'"panes"' in e.proto.bytes)
+    written, codes = board.split(b"\0", 1)
+    panes = {pane["name"]: pane for pane in json.loads(written)["panes"]}
+    assert (panes["weights"]["shape"], len(panes["weights"]["rows"])) == ("1024 × 1024", N)
+    assert (panes["X"]["edit"], panes["masked"]["edit"]) == ("pooled", "")
+    assert "tokens" not in panes["X"] and "z" in panes["W_Q"]["figure"]["data"][0]
+    assert len(board) < 2.5e6 and codes.count(254) == 3 * N * (N - 1) // 2  # hidden, of M too
+
+
+@pytest.mark.parametrize(
+    "panel", ["Step by step", "Lines", "Spread", "Initialise", "Your data", "Take it away"]
+)
+def test_every_panel_is_drawn_of_more(pooled, panel):
+    assert sum(map(len, bodies(shown(pooled, panel)))) < 300_000
+
+
+def test_what_more_tokens_do_not_fit_into_says_so(pooled):
+    at = ran(opened(**link(2 * N)).switch_page("attention/pages/compare.py"))
+    said_of = "Stages are compared for up to 512 tokens, and these are 1,024; take fewer words on"
+    assert f"{said_of} Explore." in said(at, "flag")
+    at = ran(opened(**link(2 * N)).switch_page("attention/pages/learn.py"))
+    assert any(flag.startswith("The way is for ") for flag in said(at, "flag"))
+    s = settings(pooled)
+    drawn = replace(s, mask=DRAWN, drawn=((True,) * 2 * N,) * 2 * N)
+    with pytest.raises(BadInput, match="a mask of 1,024 × 1,024 is too large to be drawn cell by"):
+        check(drawn)
+    with pytest.raises(BadInput, match="8,388,608 scores are too many"):
+        check(replace(s, heads=8))

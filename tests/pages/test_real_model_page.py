@@ -216,11 +216,11 @@ def test_a_head_of_t5_stands_on_explore_with_its_table(tmp_path):
 
 
 def test_a_head_too_long_for_the_board_is_refused_on_the_page(tmp_path):
-    at = page(content=file_of(many(heads=1, layers=1, n=600), tmp_path))
+    at = page(content=file_of(many(heads=1, layers=1, n=2049), tmp_path))
     before = at.session_state["visit"].settings
     pressed(at, {"id": "0 0 0"})
     ran(at)
-    assert "This head has 600 queries and 600 keys; Explore shows 512 of each" in said(at)
+    assert "This head has 2,049 queries and 2,049 keys; Explore shows 2,048 of each" in said(at)
     assert at.session_state["visit"].settings is before and len(buttons(at)) == 1
 
 

@@ -54,10 +54,10 @@ def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
 
 def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
     at = opened(example=FIRST)
-    before, long = settings(at), "word " * 513
+    before, long = settings(at), "word " * 2049
     typed(at, long)
     assert settings(at) == before
-    assert said(at, "refused") == ["The sentence has 513 tokens; at most 512 fit."]
+    assert said(at, "refused") == ["The sentence has 2,049 tokens; at most 2,048 fit."]
     assert at.text_input(key="set_sentence").value == long
     typed(at, "two words")
     assert settings(at).tokens == ("two", "words")
@@ -65,7 +65,7 @@ def test_a_sentence_with_too_many_words_is_refused_and_stays_in_its_box():
 
 
 def test_after_another_move_the_box_of_a_refused_sentence_says_what_the_board_shows():
-    at = typed(opened(example=FIRST), "word " * 513)
+    at = typed(opened(example=FIRST), "word " * 2049)
     ran(at.slider(key="set_digits").set_value(3))
     assert at.text_input(key="set_sentence").value == "the cat sat on the mat"
 

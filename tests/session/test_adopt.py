@@ -175,10 +175,11 @@ def test_a_word_that_is_not_there_is_answered_with_near_ones(text, message):
 
 
 def test_of_more_words_than_fit_the_wanted_ones_are_asked_for():
-    text = "".join(f"w{k} {k} 1\n" for k in range(513))
+    text = "".join(f"w{k} {k} 1\n" for k in range(2049))
     found = texts.entries(text, "it")[ALONE]
     assert (
-        refused(select, found, "X", "it") == "it holds 513 words; type those you want, at most 512."
+        refused(select, found, "X", "it")
+        == "it holds 2,049 words; type those you want, at most 2,048."
     )
     assert select(found, "X", "it", Selection(words="w512 w0")).values.tolist() == [
         [512, 1],
@@ -507,8 +508,8 @@ REFUSED = {
     "memory": (four_words, {"memory": np.ones((2, 3))}, "memory is 2 × 3; 2 × 4 is wanted."),
     "many tokens": (
         four_words,
-        {"X": np.ones((513, 4))},
-        "513 tokens are too many for this page; at most 512 fit.",
+        {"X": np.ones((2049, 4))},
+        "2,049 tokens are too many for this page; at most 2,048 fit.",
     ),
     "wide": (four_words, {"X": np.ones((2, 513))}, "X has 513 columns; 1 to 512 are allowed."),
     "mask": (

@@ -104,9 +104,11 @@ def test_files_say_where_the_numbers_were_captured():
 
 
 def test_what_is_too_large_for_the_board_says_how_to_capture_less():
-    Q = np.zeros((1, 1, 600, 2), np.float32)
+    Q = np.zeros((1, 1, 2049, 2), np.float32)
     call = Call(0, 0, "m", Q, Q, Q, Q, 1.0)
-    with pytest.raises(BadInput, match=r"has 600 queries and 600 keys; .* queries=range\(512\)\."):
+    with pytest.raises(
+        BadInput, match=r"has 2,049 queries and 2,049 keys; .* queries=range\(2048\)\."
+    ):
         with_head(CAT, Taken("m", calls=[call]), call, 0, 0)
 
 

@@ -323,8 +323,8 @@ def test_a_drawn_mask_takes_the_window_in():
             " are allowed.",
         ),
         (
-            {"window": 513},
-            "a window of 513 keys is wanted; 1 to 512 are allowed, 0 is no window.",
+            {"window": 2049},
+            "a window of 2,049 keys is wanted; 1 to 2,048 are allowed, 0 is no window.",
         ),
     ],
 )

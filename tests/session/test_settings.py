@@ -219,7 +219,7 @@ def test_a_renamed_token_changes_no_number():
     ("tokens", "message"),
     [
         ((), "the table is empty; at least one token is needed."),
-        (("a",) * 513, "513 tokens are too many for this page; at most 512 fit."),
+        (("a",) * 2049, "2,049 tokens are too many for this page; at most 2,048 fit."),
     ],
 )
 def test_no_tokens_and_too_many_are_refused(tokens, message):
@@ -426,7 +426,11 @@ REFUSED = [
         {"memory_tokens": ("a", "", "c")},
         "token of the second sequence 2 has no name; type a word.",
     ),
-    (FOUR, {"tokens": ("a",) * 513}, "513 tokens are too many for this page; at most 512 fit."),
+    (
+        FOUR,
+        {"tokens": ("a",) * 2049},
+        "2,049 tokens are too many for this page; at most 2,048 fit.",
+    ),
     (FOUR, {"tokens": ("a", "b")}, "X is 4 × 4; 2 × 4 is wanted."),
     (
         FOUR,
@@ -512,7 +516,7 @@ def test_more_scores_than_the_page_can_hold_are_refused():
     with pytest.raises(BadInput) as refused:
         check(replace(FOUR, tokens=("t",) * n, matrices=m, heads=heads))
     assert (
-        str(refused.value) == "16,777,216 scores are too many for this page; at most 2,097,152 fit."
+        str(refused.value) == "16,777,216 scores are too many for this page; at most 4,194,304 fit."
     )
 
 
@@ -636,8 +640,8 @@ def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
     [
         ("", "the sentence is empty; type at least one word."),
         (" \n\u200b", "the sentence is empty; type at least one word."),
-        ("word " * 513, "the sentence has 513 tokens; at most 512 fit."),
-        ("猫" * 599, "the sentence has 599 tokens; at most 512 fit."),
+        ("word " * 2049, "the sentence has 2,049 tokens; at most 2,048 fit."),
+        ("猫" * 2599, "the sentence has 2,599 tokens; at most 2,048 fit."),
         ("a " + "b" * 41, "token 2 has 41 characters; at most 40 fit."),
     ],
 )
@@ -649,7 +653,7 @@ def test_a_sentence_that_does_not_fit_is_refused(settings, sentence, message):
 
 
 def test_64_tokens_fit():
-    assert len(check(changes.set_sentence(FOUR, "word, " * 256)).tokens) == 512
+    assert len(check(changes.set_sentence(FOUR, "word, " * 1024)).tokens) == 2048
 
 
 @pytest.mark.parametrize("kind", ["integers", "normal", "uniform", "identity"])

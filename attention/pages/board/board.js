@@ -416,7 +416,7 @@ class Board {
     pane.more.setAttribute('aria-label', `Add a token to ${symbol}`)
     pane.frame.setAttribute('aria-label', name)
     pane.frame.setAttribute('aria-description', `${alt} ${this.keysOf(spec)}`)
-    pane.frame.setAttribute('aria-readonly', String(!edit))
+    pane.frame.setAttribute('aria-readonly', String(!edit || edit === 'pooled'))
   }
 
   // What keys do in a pane, for those who do not see it.
@@ -765,12 +765,17 @@ class Board {
     const written = pane.texts?.[i][j]
     if (written) return written
     if (pane.spec.large) {
-      const nothing = pane.spec.picks ? 'click for its number' : ''
+      const nothing = pane.spec.picks ? (pane.spec.offer ?? 'click for its number') : ''
       return chosenAt(pane, i, j)?.[2] ?? (isHidden(pane, i, j) ? 'hidden' : nothing)
     }
     const value = pane.z[i][j]
     if (Number.isNaN(value)) return 'hidden'
     return String(Number(value.toPrecision(6))).replace('-', '\u2212')
+  }
+
+  // The words of a cell's row and column; of a pooled one from which to which.
+  called({ spec: { rows, columns, spans = [rows, columns] } }, i, j, between = ' · ') {
+    return spans[0][i] + between + spans[1][j]
   }
 
   mark(pane, i, j, named = true) {
@@ -779,8 +784,7 @@ class Board {
     this.box(pane, pane.cursor, i, i, j, j)
     this.follow(pane, i, j, new Map())
     if (!named) return
-    const { rows, columns } = pane.spec
-    this.tip.textContent = `${rows[i]} · ${columns[j]}   ${this.text(pane, i, j)}`
+    this.tip.textContent = `${this.called(pane, i, j)}   ${this.text(pane, i, j)}`
     const home = pane === this.enlarged ? pane.body : this.root
     if (this.tip.parentElement !== home) home.append(this.tip)
     const area = home.getBoundingClientRect()

@@ -154,7 +154,7 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const wide = longest(spec.columns, labelSize)
   const above = () => {
     const step = Math.ceil((labelSize + 2) / cell())
-    const slanted = wide + 5 > cell() * step && !spec.columns.every(t => /^\d+$/.test(t))
+    const slanted = wide + 5 > cell() * step && !spec.columns.every(t => PLACES.test(t))
     return { slanted, top: slanted ? Math.min(wide, words) + 10 : labelSize + 9 }
   }
   const bottom = spec.tokens || spec.edit === 'mask' ? BELOW : 4
@@ -172,8 +172,10 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   return { ...places, labelSize, most, small, pad }
 }
 
+const PLACES = /^[\d,–]+$/ // numbers, and ranges of them
+
 // The room above the cells that words of usual length take, which may stand upright.
-const usualTop = ({ spec }) => (spec.columns.every(text => /^\d+$/.test(text)) ? 20 : 38)
+const usualTop = ({ spec }) => (spec.columns.every(text => PLACES.test(text)) ? 20 : 38)
 
 // Every how manieth label is written, so that each has its room.
 const every = (room, cell) => Math.max(1, Math.ceil(room / cell))

@@ -10,6 +10,7 @@ const MOVES = {
 const CLICK = 8 // px: what moves less is a click; Plotly zooms by what moves more
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
+const POOLED = 'several cells are drawn as one, and none takes a number that is typed.'
 let grids = 0
 
 class Grid {
@@ -82,7 +83,8 @@ class Grid {
     this.cell.setAttribute('aria-colindex', j + 2)
     this.cell.setAttribute('aria-selected', 'true')
     const value = j < 0 ? '' : this.board.text(this.pane, i, j)
-    this.cell.textContent = j < 0 ? spec.rows[i] : `${spec.rows[i]}, ${spec.columns[j]}: ${value}`
+    const called = () => `${this.board.called(this.pane, i, j, ', ')}: ${value}`
+    this.cell.textContent = j < 0 ? spec.rows[i] : called()
     Object.assign(this.cell.style, this.box(i, j))
     frame.setAttribute('aria-activedescendant', this.cell.id)
     if (!this.awaited) return
@@ -151,6 +153,10 @@ class Grid {
     const [i, j] = this.at
     const { spec } = this.pane
     const types = j < 0 || this.takes(i, j)
+    if (spec.edit === 'pooled' && /^[-+.\d]$/.test(key)) {
+      this.board.say(`${spec.symbol} is pooled here: ${POOLED}`)
+      return true
+    }
     if (types && key.length === 1 && key !== ' ') {
       this.write(false) // the key itself goes into the box: it has the focus by then
       return false
