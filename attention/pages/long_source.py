@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, MAX_LONG_TOKENS, MAX_SEED, BadInput
 from attention.markdown import plain
@@ -204,6 +205,8 @@ def _take(key: str) -> None:
     file = st.session_state.get(key)
     if file is None:
         return
+    if run := get_script_run_ctx():
+        run.uploaded_file_mgr.remove_session_files(run.session_id)
     state.control_moved()
     state.set_page_value(TURN, state.page_value(TURN, 0) + 1)
     name = shown(file.name)

@@ -22,6 +22,9 @@ import streamlit
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from streamlit.runtime import Runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
@@ -102,6 +105,19 @@ def _send_at_once() -> None:
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
+def keep_the_last(files: MemoryUploadedFileManager) -> None:
+    """Of what a session uploads, its last file alone: Long context takes one at a time, and what is
+    sent past the page would be kept for as long as the session.
+    """
+    add = files.add_file
+
+    def add_alone(session_id: str, file: UploadedFileRec) -> None:
+        files.remove_session_files(session_id)
+        add(session_id, file)
+
+    files.add_file = add_alone  # type: ignore[method-assign]
+
+
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[dict]:
     """Import what the first visitor needs, then keep it out of the garbage collector's way.
@@ -114,6 +130,10 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
 
     _plotly(True)
     _send_at_once()
+    if Runtime.exists() and isinstance(
+        files := Runtime.instance().uploaded_file_mgr, MemoryUploadedFileManager
+    ):
+        keep_the_last(files)
     gc.collect()
     gc.freeze()
     yield {}

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 import attention
 from attention.launch import command
+from attention.limits import MAX_LONG_FILE
 from attention.pages import start
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
@@ -249,7 +250,7 @@ def written(table: dict, name: str = "") -> dict:
 
 def test_both_ways_to_start_it_have_the_settings_of_config_toml(tmp_path):
     wanted = written(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text()))
-    assert wanted["server.maxUploadSize"] == 0  # Streamlit's own is 200
+    assert wanted["server.maxUploadSize"] * 2**20 == MAX_LONG_FILE  # Streamlit's own is 200 MB
     for way, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
         assert options_in_force(way, where, list(wanted))[0] == wanted
 

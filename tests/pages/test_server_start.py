@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 
 import pytest
 from starlette.requests import Request
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attention.pages.server import qr_svg, script_hashes
+from attention.pages.server import keep_the_last, qr_svg, script_hashes
 
 ROOT = Path(__file__).parents[2]
 # Runs `streamlit run app.py` with a resolver that writes down what is asked and knows this machine
@@ -74,6 +76,15 @@ def test_connections_of_the_server_send_small_answers_at_once():
         [sys.executable, "-c", LIFE], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert run.stdout == "before: False\nafter: True\n", run.stderr
+
+
+def test_of_what_a_session_uploads_the_last_file_alone_is_kept():
+    files = MemoryUploadedFileManager("/upload")
+    keep_the_last(files)
+    for session, name in (("a", "1"), ("b", "2"), ("a", "3")):
+        files.add_file(session, UploadedFileRec(name, f"{name}.npz", "", b"PK"))
+    kept = {session: list(some) for session, some in files.file_storage.items()}
+    assert kept == {"a": ["3"], "b": ["2"]}
 
 
 def code(text: str):
