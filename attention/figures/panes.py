@@ -167,7 +167,8 @@ def _say_exact(made: Pane, view: View, name: str, marks: tuple[Mark, ...], digit
         if j is None:
             continue
         _, row, column = place_of((what, i, j), matrix)
-        shown = f"{view.rows(name)[i]} · {view.columns(name)[j]} = {number(matrix[i, j], digits)}"
+        printed = number(view.printed(name)[i, j], digits)
+        shown = f"{view.rows(name)[i]} · {view.columns(name)[j]} = {printed}"
         made["chosen"] = (row, column or 0, shown, exact(matrix[i, j]))
 
 

@@ -42,7 +42,6 @@ def pooled_view(view: View) -> View:
         labels={axis: _short(labels) for axis, labels in view.labels.items()},
         allowed=_sums(seen.astype(np.float32)) > 0,
         bias=None,
-        zeros={},
     )
 
 

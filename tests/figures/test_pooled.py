@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from attention import View, scaled_dot_product_attention
+from attention import View, scaled_dot_product_attention, self_attention
 from attention.figures.panes import panes
 from attention.figures.pooled import drawn_shape, exact_cell, measure, pooled_view, spans
 from attention.figures.shades import BROKEN, HIDDEN, LAST
@@ -95,6 +95,18 @@ def test_a_pane_has_the_shades_of_its_cells_and_says_what_they_are():
     assert found["masked"]["sentence"].startswith(
         "Each cell: mean of what is seen in 2 rows × 2 columns. "
     )
+
+
+def test_what_is_0_but_for_rounding_is_written_as_0_beside_pooled_stages_and_in_them():
+    X, memory = np.tile([[0.1, 0.2]], (600, 1)), np.tile([[0.1, 0.3]], (4, 1))
+    trace = self_attention(X, np.eye(2), np.eye(2), [[3.0], [-1.0]], memory=memory)
+    view = View.of(trace)
+    assert (view.stages["V"] != 0).all() and (view.stages["output"] != 0).all()
+    found = {p["name"]: p for p in panes(view, cell=("output", 7, 0), in_colours=True)}
+    assert found["V"]["figure"]["data"][0]["text"] == [["0"]] * 4
+    row, column, said, exact = found["output"]["chosen"]
+    assert (row, column, said) == (3, 0, "8 · 1 = 0")
+    assert float(exact) == view.stages["output"][7, 0]
 
 
 def test_a_click_takes_the_number_furthest_from_0_of_those_seen():
