@@ -87,8 +87,6 @@ def seen(pair: pairs.Pair) -> tuple[View, View, str]:
 
 s = state.begin(pairs.pin_first)
 pair = pairs.pair_of(s)
-a, b, is_right = seen(pair)
-pair = replace(pair, mistake="") if is_right else pair
 with st.sidebar:
     parts.opening("<b>Two states beside each other.</b> A stays as it is; what you change is B.")
     with st.container(horizontal=True, gap="small", key="pinned"):
@@ -104,6 +102,19 @@ with st.sidebar:
             )
 controls.rail(s, "")
 words.row(s)
+many = max(len(found) for side in (pair.a, pair.b) for found in (side.tokens, side.key_tokens))
+if many > MOST:
+    parts.sentences(*state.sentences())
+    parts.message_box(
+        "flag",
+        f"Stages are compared for up to {MOST} tokens, and these are {many:,}; take fewer words on"
+        " Explore.",
+    )
+    parts.address()
+    state.end()
+    st.stop()
+a, b, is_right = seen(pair)
+pair = replace(pair, mistake="") if is_right else pair
 chosen = pairs.preset_of(pair)
 state.setting_control(
     st.pills,
@@ -118,16 +129,6 @@ state.setting_control(
 look_for = pairs.look_for(chosen, pair)
 st.html(tables.differing(pairs.differing(pair), look_for))
 parts.sentences(*state.sentences())
-many = max(len(words) for side in (a, b) for words in (side.labels["queries"], side.labels["keys"]))
-if many > MOST:
-    parts.message_box(
-        "flag",
-        f"Stages are compared for up to {MOST} tokens, and these are {many:,}; take fewer words on"
-        " Explore.",
-    )
-    parts.address()
-    state.end()
-    st.stop()
 if is_right:
     parts.message_box("flag", is_right)
 

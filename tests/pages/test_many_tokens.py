@@ -1,5 +1,6 @@
 """512 and 1,024 tokens through Streamlit's AppTest: every panel and page is drawn."""
 
+import gc
 import html
 import json
 import re
@@ -18,6 +19,7 @@ from attention.session import links
 from attention.session.run import run, view
 from attention.session.settings import DRAWN
 from attention.session.validate import check
+from attention.view import View
 
 N, D = 512, 16
 
@@ -191,6 +193,9 @@ def test_what_more_tokens_do_not_fit_into_says_so(pooled):
     at = ran(opened(**link(2 * N)).switch_page("attention/pages/compare.py"))
     said_of = "Stages are compared for up to 512 tokens, and these are 1,024; take fewer words on"
     assert f"{said_of} Explore." in said(at, "flag")
+    gc.collect()
+    views = [each for each in gc.get_objects() if isinstance(each, View)]  # these have 32 MB each
+    assert not [view for view in views if len(view.labels["keys"]) == 2 * N]
     at = ran(opened(**link(2 * N)).switch_page("attention/pages/learn.py"))
     assert any(flag.startswith("The way is for ") for flag in said(at, "flag"))
     s = settings(pooled)
