@@ -8,7 +8,7 @@ import numpy as np
 
 from attention import program
 from attention.long import LongAttention
-from attention.session.long_context import MASKS, LongContext
+from attention.session.long_context import MASKS, LongContext, fitted
 from attention.session.long_inputs import LongInputs
 
 SAVED = (
@@ -55,7 +55,7 @@ def code(s: LongContext, inputs: LongInputs) -> str:
         options["sinks"] = repr(inputs.sinks.tolist())
     given = "".join(f", {name}={how}" for name, how in options.items() if how not in (None, "None"))
     results = ", ".join(f'"{name}"' for name in (f"{s.of}_map", *s.also))
-    top, bottom, left, right = s.window or (0, inputs.n_q, 0, inputs.n_k)
+    top, bottom, left, right = fitted(s.window, inputs.n_q, inputs.n_k)
     of = f', of="{s.of}"' * (s.of != "mean") + f", head={s.head}" * (inputs.heads > 1)
     head = f", head={s.head}" * (inputs.heads > 1)
     lines += [

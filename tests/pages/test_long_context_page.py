@@ -249,11 +249,19 @@ def test_the_file_holds_the_map_and_says_what_it_is():
     assert "first" not in found and found["about"][-1] == "mask: look-ahead, a window of 20 keys"
 
 
-@pytest.mark.parametrize("rotary", [False, True])
-def test_the_lines_of_python_compute_what_is_seen(rotary):
+@pytest.mark.parametrize(
+    ("rotary", "window", "part"),
+    [
+        (False, (), (300, 300)),
+        (True, (100, 900, 0, 50), (200, 50)),  # as is left of more tokens
+        (True, (400, 900, 0, 50), (300, 300)),
+    ],
+)
+def test_the_lines_of_python_compute_what_is_seen(rotary, window, part):
     c = LongContext("induction", tokens=300, rotary=rotary, also=("first",), query=12)
     inputs, names = made_inputs(c), {}
-    exec(code(c, inputs), names)
+    exec(code(replace(c, window=window), inputs), names)
+    assert names["part"].values.shape == part
     record = inputs.run(c, ["mean_map", "first"])
     np.testing.assert_allclose(names["found"].mean_map, record.mean_map[0], rtol=1e-6)
     np.testing.assert_allclose(names["row"], record.rows([12]), rtol=1e-6)
