@@ -16,7 +16,7 @@ from attention.heads import join_heads, split_heads
 from attention.stages import COMPUTED
 from attention.trace import AttentionTrace, reading_order
 
-MOST = 2**20  # scores; of more no numbers are printed
+MOST = 2**20  # scores; of more it would take longer than they do
 SMALL = 0.01  # what is larger is printed as it is, whatever its error
 Error = np.ndarray | float  # at most; 0: exact
 
