@@ -33,14 +33,14 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from attention.limits import MAX_FILE, MAX_SIDE, MAX_TOKENS  # noqa: E402
+from attention.limits import MAX_FILE, MAX_SIDE  # noqa: E402
 from attention.session.links import write  # noqa: E402
 from benchmarks.board import answering, asked, row, serving  # noqa: E402
 from benchmarks.states import rolled  # noqa: E402
 from benchmarks.wire import Answer, Visitor, standing, upload, wrong  # noqa: E402
 
 TOKENS = 6
-HEADS = 8  # of the largest input
+LARGE, HEADS = 512, 8  # tokens and heads of the largest input, whose widths are as large
 KINDS = 5  # of moves
 
 
@@ -236,7 +236,7 @@ async def beside(address: str, people: int, think: float, seconds: float) -> lis
     await all_at(there, Person.come, people / 8)
     alone = await thinking(there, seconds, think)
     large = Visitor(address)
-    link = write(rolled(MAX_TOKENS, width=MAX_SIDE)) | {"heads": str(HEADS)}
+    link = write(rolled(LARGE, width=MAX_SIDE)) | {"heads": str(HEADS)}
     opened = await large.come(urlencode(link))
     kinds: dict[str, list[float]] = {"drawn": [], "typed": []}
     loop, over = asyncio.get_running_loop(), asyncio.Event()
@@ -248,7 +248,7 @@ async def beside(address: str, people: int, think: float, seconds: float) -> lis
             if kind == "drawn":
                 answer = await large.press("randomize")
             else:
-                answer = await large.type("X", turn % MAX_TOKENS, 0, f"{turn / 8}")
+                answer = await large.type("X", turn % LARGE, 0, f"{turn / 8}")
             if answer.exceptions:
                 raise SystemExit(answer.exceptions[0])
             kinds[kind].append(answer.milliseconds)
@@ -272,7 +272,7 @@ async def beside(address: str, people: int, think: float, seconds: float) -> lis
         own = f"its own move, {kind}"
         lines += [(f"beside it, {kind}, p95", f"{share(others, 95):.0f} ms", "100 ms")]
         lines += [(own, f"{median(kinds[kind]):.0f} ms", "")]
-    return line(f"{people} people beside {MAX_TOKENS} tokens of {HEADS} heads", *lines)
+    return line(f"{people} people beside {LARGE} tokens of {HEADS} heads", *lines)
 
 
 async def uploads(address: str, files: int) -> list[str]:
