@@ -146,6 +146,12 @@ def appears(locator, state: str = "visible") -> bool:
     return succeeds(lambda: locator.wait_for(state=state, timeout=MOMENTS))
 
 
+def clipboard(dashboard, text: str) -> None:
+    """Paste where the focus is."""
+    dashboard.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    dashboard.page.keyboard.press("Control+v")
+
+
 def until(locator, state: str = "visible", act=lambda: None) -> None:
     """Wait until it is seen, or "detached"; ``act``, which brings it, is done again for each try.
 

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from browser.conftest import CLIPBOARD, IN_COLOURS, in_colours, until
+from browser.conftest import CLIPBOARD, IN_COLOURS, clipboard, in_colours, until
 
 from attention.limits import MAX_EDITED
 from attention.numbers import number, rounded
@@ -56,11 +56,6 @@ def holds(dashboard, stage: str, matrix) -> None:
         [stage, np.asarray(matrix, float).tolist()],
     )
     dashboard.idle()
-
-
-def clipboard(dashboard, text: str) -> None:
-    dashboard.page.evaluate("text => navigator.clipboard.writeText(text)", text)
-    dashboard.page.keyboard.press("Control+v")
 
 
 def test_forty_numbers_typed_without_a_pause_all_arrive(visit):

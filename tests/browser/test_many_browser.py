@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from browser.conftest import IN_COLOURS, Dashboard, in_colours, until
+from browser.conftest import CLIPBOARD, IN_COLOURS, Dashboard, clipboard, in_colours, until
 
 from attention.colours import LIGHT
 from attention.numbers import number
@@ -180,7 +180,7 @@ def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit
     link = link_of(n)
     s, notices = links.read(link)
     assert notices == [] and len(s.tokens) == n
-    dashboard = visit().open(**link)
+    dashboard = visit(permissions=CLIPBOARD).open(**link)
     dashboard.wait_for(
         """n => document.querySelector('[data-stage=weights] .board-canvas')?.painted?.codes
         ?.length === n * n / 4""",
@@ -200,13 +200,11 @@ def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit
     until(dashboard.page.locator(f"pre.cell[data-cell='weights,{600 + i},{40 + j}']").first)
     assert dashboard.cell()[-1] == f"= {number(block[i, j], 2)}"
     dashboard.wait_for(f"() => {TIP}.includes('t{600 + i} · t{40 + j} = ')")
-    (frame,) = dashboard.page.evaluate(
-        """document.querySelector('.board-groups') && [...document.querySelectorAll(
-        '[data-stage=weights] .board-active')].map(node => node.textContent)"""
-    )
+    frame = dashboard.page.locator("[data-stage=weights] .board-active").text_content()
     assert frame.startswith("601–602: t600 … t601, 41–42: t40 … t41: t")
     dashboard.idle().page.mouse.click(*dashboard.place("X", 300, 2))
-    dashboard.page.keyboard.press("7")
-    dashboard.wait_for(
-        "() => document.querySelector('.board-untaken').textContent.startsWith('X is pooled here')"
-    )
+    said = "() => document.querySelector('.board-untaken').textContent"
+    for put in (lambda: dashboard.page.keyboard.press("7"), lambda: clipboard(dashboard, "1\t2\n")):
+        dashboard.page.evaluate("document.querySelector('.board-untaken').textContent = ''")
+        put()
+        dashboard.wait_for(f"{said}.startsWith('X is pooled here')")

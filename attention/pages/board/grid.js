@@ -49,6 +49,13 @@ class Grid {
     return this.editable || this.isBlank(i, j)
   }
 
+  // Whether these are cells of an input that stand for several each; and says so.
+  refusesPooled() {
+    const { edit, symbol } = this.pane.spec
+    if (edit === 'pooled') this.board.say(`${symbol} is pooled here: ${POOLED}`)
+    return edit === 'pooled'
+  }
+
   isBlank(i, j) {
     return !!this.pane.spec.blanks?.some(cell => same(cell, [i, j]))
   }
@@ -153,10 +160,7 @@ class Grid {
     const [i, j] = this.at
     const { spec } = this.pane
     const types = j < 0 || this.takes(i, j)
-    if (spec.edit === 'pooled' && /^[-+.\d]$/.test(key)) {
-      this.board.say(`${spec.symbol} is pooled here: ${POOLED}`)
-      return true
-    }
+    if (/^[-+.\d]$/.test(key) && this.refusesPooled()) return true
     if (types && key.length === 1 && key !== ' ') {
       this.write(false) // the key itself goes into the box: it has the focus by then
       return false
@@ -241,7 +245,8 @@ class Grid {
 
   // A block from a spreadsheet, from the chosen cell on; what does not fit is said.
   paste(event) {
-    if (this.board.editor.open || !this.editable || !this.at || this.at[1] < 0) return
+    if (this.board.editor.open || !this.at || this.at[1] < 0) return
+    if (this.refusesPooled() || !this.editable) return
     event.preventDefault()
     const { n, m, spec } = this.pane
     const [i, j] = this.at
