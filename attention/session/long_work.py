@@ -21,7 +21,7 @@ TRIED = 2**24  # scores, of which the time of all is told
 QUICKLY = 0.005  # seconds that need no second try
 SOON = 0.4  # seconds that the page waits for what may end at once
 KEPT = 8  # windows that need not be computed again
-MOST_OUTPUT = 2**26  # bytes of the values, up to which the output is kept for the file
+MOST_OUTPUT = 2**26  # bytes of an output that is kept for the file
 BEYOND = 150 * 2**20  # bytes at most beyond the queries, keys and values
 
 
@@ -63,8 +63,8 @@ class LongWork:
         self._closer = None
         if self.record is not None:
             return
-        values = self.inputs.V
-        has_room = values is not None and values.nbytes * self.inputs.heads <= MOST_OUTPUT
+        rows, V = self.inputs.heads * self.inputs.n_q, self.inputs.V
+        has_room = V is not None and rows * V.shape[-1] * V.itemsize <= MOST_OUTPUT
         results = self._results() + ["output"] * has_room
         run = partial(self.inputs.run, self.settings, results, pool=CELLS)
         self.whole = Job(run, self.seconds < AT_ONCE)

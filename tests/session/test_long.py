@@ -12,7 +12,7 @@ import pytest
 from attention import limits
 from attention.models.examples import load
 from attention.readers.entry import ArrayEntry
-from attention.session import links, long_inputs, long_run
+from attention.session import links, long_inputs, long_run, long_work
 from attention.session.examples import EXAMPLES
 from attention.session.long_context import ALSO, MASKS, LongContext, fitted, moved
 from attention.session.long_inputs import (
@@ -271,6 +271,16 @@ def test_every_look_is_the_full_computation(mask, of):
             look.cells.values, pooled(weights, *edges, of), rtol=1e-4, atol=1e-9
         )
     np.testing.assert_allclose(work.weights(700, 0), weights[700], rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_the_output_is_kept_where_it_has_room(monkeypatch, less):
+    Q, V = np.zeros((4, 30, 8)), np.zeros((2, 50, 3))
+    monkeypatch.setattr(long_work, "MOST_OUTPUT", 4 * 30 * 3 * 8 - less)
+    c = LongContext("", mask="none")
+    work = LongWork(LongInputs(Q, np.zeros((2, 50, 8)), V, "test"), c)
+    work.begin()
+    assert work.whole.wait(30) and (work.record.output is None) == bool(less)
 
 
 def test_a_window_that_was_given_up_stays_a_first_look_until_it_is_asked_for_again():
