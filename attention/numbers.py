@@ -77,3 +77,14 @@ def exact(value: float) -> str:
     """
     text = repr(float(value))
     return text[:-2] if text.endswith(".0") else text
+
+
+def megabytes(size: int) -> str:
+    """Bytes in MB of 2²⁰, or in kB of 2¹⁰ below; a few with one digit after the point.
+
+    >>> megabytes(2_500_000), megabytes(8 * 2**20), megabytes(3 * 2**30), megabytes(1536)
+    ('2.4 MB', '8 MB', '3,072 MB', '1.5 kB')
+    """
+    value, unit = (size / 2**20, "MB") if size >= 2**20 else (size / 2**10, "kB")
+    text = f"{value:,.1f}".removesuffix(".0") if value < 9.95 else f"{value:,.0f}"
+    return f"{text} {unit}"

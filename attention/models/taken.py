@@ -18,6 +18,7 @@ import numpy as np
 from attention.conversion import shown
 from attention.layouts import repeat_heads
 from attention.limits import MAX_FILE, MAX_HEADER, BadInput
+from attention.numbers import megabytes
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
@@ -357,14 +358,6 @@ def counted(calls: int) -> str:
     ('1 call', '2 calls')
     """
     return f"{calls:,} call{'s' * (calls != 1)}"
-
-
-def megabytes(size: int) -> str:
-    """
-    >>> megabytes(2_500_000), megabytes(1234)
-    ('2.5 MB', '1.2 kB')
-    """
-    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.1f} kB"
 
 
 def checked_tokens(tokens: Any) -> list[Any]:

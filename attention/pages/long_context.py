@@ -12,7 +12,7 @@ import streamlit as st
 from attention.exports import long as exports
 from attention.figures import long_cells
 from attention.limits import MAX_LONG_TOKENS
-from attention.numbers import number
+from attention.numbers import megabytes, number
 from attention.pages import board, long_source, parts, state, zoom
 from attention.pages.long_source import WORK, changed, control
 from attention.session.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
@@ -120,10 +120,6 @@ def looked(sent: object) -> None:
 def in_time(seconds: float) -> str:
     """About how long, in words."""
     return f"{max(round(seconds), 1)} s" if seconds < 90 else f"{round(seconds / 60)} min"
-
-
-def megabytes(size: int) -> str:
-    return f"{max(round(size / 2**20), 1):,} MB"
 
 
 def the_state(work: LongWork, look: Look) -> None:

@@ -23,6 +23,7 @@ from attention.limits import (
 from attention.long import LongAttention, long_attention
 from attention.models.survey import words_of
 from attention.models.taken import Call, Taken
+from attention.numbers import megabytes
 from attention.patterns import PATTERNS, made
 from attention.readers.entry import ArrayEntry
 from attention.readers.printouts import sides
@@ -248,8 +249,8 @@ def read_inputs(
     size = sum(math.prod(entry.shape) * _width(entry.dtype) for entry in entries.values())
     if size > MAX_LONG_SIZE:
         raise BadInput(
-            f"the arrays of {where} take {size / 2**20:,.0f} MB; at most"
-            f" {MAX_LONG_SIZE / 2**20:,.0f} MB are held."
+            f"the arrays of {where} take {megabytes(size)}; at most"
+            f" {megabytes(MAX_LONG_SIZE)} are held."
         )
     room(size)
     found: dict[str, np.ndarray] = {}
@@ -386,9 +387,9 @@ def _check(size: int) -> None:
     held = sum(each.size for each in _HELD)
     if held + size > MAX_LONG_HELD:
         raise BadInput(
-            f"these tokens take {size / 2**20:,.0f} MB, and this server holds"
-            f" {held / 2**20:,.0f} MB already, of {MAX_LONG_HELD / 2**20:,.0f} at most: choose"
-            " fewer tokens, or try again later."
+            f"these tokens take {megabytes(size)}, and this server holds"
+            f" {megabytes(held)} already, of {megabytes(MAX_LONG_HELD)} at most: choose fewer"
+            " tokens, or try again later."
         )
 
 

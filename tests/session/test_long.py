@@ -11,6 +11,7 @@ import pytest
 
 from attention import limits
 from attention.models.examples import load
+from attention.numbers import megabytes
 from attention.readers.entry import ArrayEntry
 from attention.session import links, long_inputs, long_run, long_work
 from attention.session.examples import EXAMPLES
@@ -371,7 +372,7 @@ def test_what_all_people_hold_is_bounded_and_let_go_of(monkeypatch):
     held = hold(inputs)
     with pytest.raises(
         limits.BadInput,
-        match=f"this server holds {round((before + inputs.size) / 2**20)} MB already",
+        match=f"this server holds {megabytes(before + inputs.size)} already",
     ):
         hold(made_inputs(LongContext(tokens=2000)))
     del held, inputs

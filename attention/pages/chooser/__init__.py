@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from attention.limits import MAX_FILE, MAX_HEADER, MAX_STATE, BadInput
+from attention.numbers import megabytes
 from attention.pages import state
 from attention.readers.entry import shown
 from attention.readers.other_files import answer
@@ -24,7 +25,7 @@ from attention.session import links
 MOST = 16  # files of one choice, wherever
 MOST_NAME = 255  # characters
 MOST_CHOICES = 2**53
-AT_MOST = f"at most {MAX_FILE // 2**20} MB are read."
+AT_MOST = f"at most {megabytes(MAX_FILE)} are read."
 HEAD = MAX_HEADER + 8  # bytes that are sent of files beyond the limit
 LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MOST  # characters of all files of a message
 
