@@ -7,7 +7,6 @@ from attention.pages import controls, parts, state, words
 BELOW = ("This cell", "Step by step", "Lines", "Spread", "Initialise", "Your data")
 BELOW += ("Take it away", "Code")
 
-st.set_page_config(layout="wide")
 s = state.begin()
 with st.sidebar:
     parts.opening("Controls alone")

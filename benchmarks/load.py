@@ -40,7 +40,7 @@ from benchmarks.states import rolled  # noqa: E402
 from benchmarks.wire import Answer, Visitor, standing, upload, wrong  # noqa: E402
 
 TOKENS = 6
-LARGE, HEADS = 512, 8  # tokens and heads of the largest input, whose widths are as large
+LARGEST = ((512, 8, MAX_SIDE), (2048, 1, 128))  # tokens, heads and width of the largest inputs
 KINDS = 5  # of moves
 
 
@@ -231,12 +231,29 @@ async def processor(address: str, nothing: str, turns: int) -> list[str]:
 
 
 async def beside(address: str, people: int, think: float, seconds: float) -> list[str]:
-    """Some move and think; then the same beside one with the largest input, who thinks as long."""
+    """Some move and think; then the same beside one with a largest input, who thinks as long."""
     there = crowd(address, people)
     await all_at(there, Person.come, people / 8)
     alone = await thinking(there, seconds, think)
+    lines = line(f"{people} people alone", ("p95", f"{share(alone, 95):.0f} ms", ""))
+    for largest in LARGEST:
+        lines += await beside_one(address, there, largest, think, seconds)
+    CHECKS.look(there)
+    await gone(there)
+    return lines
+
+
+async def beside_one(
+    address: str,
+    there: list[Person],
+    largest: tuple[int, int, int],
+    think: float,
+    seconds: float,
+) -> list[str]:
+    """The moves of some beside one with so many tokens, heads and columns."""
+    tokens, heads, width = largest
     large = Visitor(address)
-    link = write(rolled(LARGE, width=MAX_SIDE)) | {"heads": str(HEADS)}
+    link = write(rolled(tokens, width=width)) | {"heads": str(heads)}
     opened = await large.come(urlencode(link))
     kinds: dict[str, list[float]] = {"drawn": [], "typed": []}
     loop, over = asyncio.get_running_loop(), asyncio.Event()
@@ -248,7 +265,7 @@ async def beside(address: str, people: int, think: float, seconds: float) -> lis
             if kind == "drawn":
                 answer = await large.press("randomize")
             else:
-                answer = await large.type("X", turn % LARGE, 0, f"{turn / 8}")
+                answer = await large.type("X", turn % tokens, 0, f"{turn / 8}")
             if answer.exceptions:
                 raise SystemExit(answer.exceptions[0])
             kinds[kind].append(answer.milliseconds)
@@ -263,16 +280,14 @@ async def beside(address: str, people: int, think: float, seconds: float) -> lis
         assert loop.time() - began < seconds + 60
         over.set()
         await working
-    CHECKS.look(there)
-    await gone(there)
     await large.leave()
-    lines = [("alone, p95", f"{share(alone, 95):.0f} ms", "")]
-    lines += [("the large one is opened after", f"{opened.milliseconds:.0f} ms", "")]
+    lines = [("the large one is opened after", f"{opened.milliseconds:.0f} ms", "")]
     for kind, others in found.items():
         own = f"its own move, {kind}"
         lines += [(f"beside it, {kind}, p95", f"{share(others, 95):.0f} ms", "100 ms")]
         lines += [(own, f"{median(kinds[kind]):.0f} ms", "")]
-    return line(f"{people} people beside {LARGE} tokens of {HEADS} heads", *lines)
+    of = f"{tokens:,} tokens, {heads} head{'s' * (heads > 1)}"
+    return line(f"{len(there)} people beside {of}", *lines)
 
 
 async def uploads(address: str, files: int) -> list[str]:
@@ -395,7 +410,7 @@ def main() -> None:
     print(f"{date.today()}; Python {platform.python_version()}, {names}")
     with ExitStack() as servers:
         address = servers.enter_context(serving("app.py", options.port))
-        nothing = servers.enter_context(serving("benchmarks/controls.py", options.port + 1))
+        nothing = servers.enter_context(serving("benchmarks/bare.py", options.port + 1))
         for each in (address, nothing):
             answering(each)
         asyncio.run(measured(options, address, nothing))

@@ -1,5 +1,7 @@
 """The list of pages, as a menu at the top."""
 
+from copy import copy
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -44,5 +46,11 @@ def turn_to(path: str, address: dict[str, str]) -> None:
 
 
 def _page(path: str) -> StreamlitPage:
+    return copy(_as_made(path))
+
+
+@cache
+def _as_made(path: str) -> StreamlitPage:
+    """A page as Streamlit makes it, which looks for its file; a run marks its own."""
     file, name, _ = PAGES[path]
     return st.Page(_HERE / file, title=name, url_path=path or None, default=not path)

@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 import pytest
 from starlette.requests import Request
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attention.pages.server import keep_the_last, qr_svg, script_hashes
+from attention.pages.server import keep_the_last, look_up_alone, qr_svg, script_hashes
 
 ROOT = Path(__file__).parents[2]
 # Runs `streamlit run app.py` with a resolver that writes down what is asked and knows this machine
@@ -106,6 +107,19 @@ def test_a_link_is_drawn_as_a_code_of_its_own_with_a_white_margin():
 @pytest.mark.parametrize("text", ["", "javascript:alert(1)", "https://" + "a" * 300])
 def test_what_is_no_link_or_too_long_to_be_read_gets_no_code(text):
     assert (code(text).status_code, code(text).body) == (400, b"")
+
+
+def test_a_control_looks_up_its_own_value_alone(monkeypatch):
+    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    inner = SessionState()
+    state = SafeSessionState(inner, lambda: None)
+    state["tokens"], state["words"] = 3, None
+    gathered = dict(state.filtered_state)
+    look_up_alone()
+    assert gathered == dict(state.filtered_state) == {"tokens": 3, "words": None}
+    monkeypatch.setattr(SessionState, "filtered_state", None)  # it is not gathered any more
+    assert state.filtered_state["words"] is None and "tokens" in state.filtered_state
+    assert "another" not in state.filtered_state
 
 
 def test_the_policy_in_the_docs_names_the_scripts_inside_of_our_pages():
