@@ -17,6 +17,7 @@ from attention.long import Cells, LongAttention
 from attention.numbers import number
 from attention.places import Allowed
 
+DASHES = "solid", "dash", "dot"  # of the other heads, where there are more than colours
 MOST_WORDS = 512  # queries or keys whose words are sent along
 Ticks = list[tuple[float, str]]  # places from 0 to 1, and what stands there
 
@@ -224,10 +225,7 @@ def along_pane(
     starts = np.arange(0, n, cell)
     counts = np.diff([*starts, n])
     means = np.add.reduceat(values.astype(np.float64), starts, axis=-1) / counts
-    heads = [head for head in range(len(means)) if head != shown]
-    quiet = [_line(starts, means[head], f"head {head}", 3, 0.35) for head in heads]
-    name_of = f"head {shown}" if len(means) > 1 else "this head"
-    lines = [*quiet, _line(starts, means[shown], name_of, 0)]
+    lines = _by_head(starts, means, shown)
     if cell > 1:
         said += f" Each point is the mean of {cell:,} queries."
     return _pane(name, title, said, lines, "query", unit, rangemode="tozero")
@@ -250,18 +248,28 @@ def profile_pane(distances: np.ndarray, profile: np.ndarray, shown: int) -> dict
     )
     if ahead := float(profile[shown, ~behind].sum(dtype=np.float64)):
         said += f" Keys ahead of it get {number(ahead, 4)} together, and are not drawn."
-    lines = [
-        _line(1 + places, means[head], f"head {head}", 3, 0.35)
-        for head in range(len(means))
-        if head != shown
-    ]
-    name_of = f"head {shown}" if len(means) > 1 else "this head"
-    lines.append(_line(1 + places, means[shown], name_of, 0))
+    lines = _by_head(1 + places, means, shown)
     pane = _pane(
         "long_distance", "By distance", said, lines, "distance + 1", "mean weight", type="log"
     )
-    pane["figure"]["layout"]["xaxis"]["type"] = "log"
+    pane["figure"]["layout"]["xaxis"] |= {"type": "log", "dtick": 1}
     return pane
+
+
+def _by_head(x: np.ndarray, values: np.ndarray, shown: int) -> list[dict]:
+    """A line for each head, (h, places), that of the shown one last and above the others."""
+    if len(values) == 1:
+        return [_line(x, values[0], "this head", 0)]
+    others = [head for head in range(len(values)) if head != shown]
+    lines = []
+    for k, head in enumerate(others):
+        line = _line(x, values[head], f"head {head}", 1 + k % (len(LINES) - 1), 0.6)
+        line["line"]["dash"] = DASHES[k // (len(LINES) - 1) % len(DASHES)]
+        lines.append(line)
+    lines.append(_line(x, values[shown], f"head {shown}", 0))
+    for head, line in zip([*others, shown], lines, strict=True):
+        line["legendrank"] = head
+    return lines
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, colour: int, opacity: float = 1.0) -> dict:

@@ -6,20 +6,20 @@ import math
 from typing import Any
 
 from attention.limits import (
-    MAX_ARRAYS,
     MAX_CAPTURED_CELLS,
-    MAX_CAPTURED_HEADS,
     MAX_HEADER,
     MAX_RANK,
     BadInput,
 )
-from attention.models.taken import ARRAYS, FORMAT, Taken, header_of
+from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, header_of
 
 WEIGHTS = "holds a model’s weights and no capture; “Your data” on Explore opens them"
 
 
-def opened(content: bytes, where: str) -> Taken:
+def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> Taken:
     """The capture in a file; one sentence where it is another, damaged, or more than is drawn.
+
+    ``weights``: of all heads, at most.
 
     >>> opened(b"", "run.safetensors")
     Traceback (most recent call last):
@@ -36,16 +36,11 @@ def opened(content: bytes, where: str) -> Taken:
         heads, cells = _sizes(header, about)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise BadInput(f"{where} is a damaged capture.") from None
-    for count, most, word in (
-        (len(header), MAX_ARRAYS, "arrays"),
-        (heads, MAX_CAPTURED_HEADS, "heads of all layers, calls and items"),
-        (cells, MAX_CAPTURED_CELLS, "weights of all heads"),
-    ):
-        if count > most:
-            raise BadInput(
-                f"{where} holds {count:,} {word}; at most {most:,} are shown. Choose layers=,"
-                " heads=, queries= or calls= of capture, or attention.verify in Python."
-            )
+    if said := beyond(len(header), heads, cells if cells > weights else 0):
+        raise BadInput(
+            f"{where} {said}. Choose layers=, heads=, queries= or calls= of capture, or"
+            " attention.verify in Python."
+        )
     taken = Taken.of_bytes(content, where)
     if not taken.calls:
         raise BadInput(f"{where} is a capture of nothing.")

@@ -17,7 +17,14 @@ import numpy as np
 
 from attention.conversion import shown
 from attention.layouts import repeat_heads
-from attention.limits import MAX_FILE, MAX_HEADER, BadInput
+from attention.limits import (
+    MAX_ARRAYS,
+    MAX_CAPTURED_CELLS,
+    MAX_CAPTURED_HEADS,
+    MAX_FILE,
+    MAX_HEADER,
+    BadInput,
+)
 from attention.numbers import megabytes
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
@@ -174,11 +181,18 @@ class Taken:
             raise ValueError(f"{where.name!r} does not end in '.safetensors'.")
         if not self.calls:
             raise ValueError("Nothing was captured yet: save after the with block.")
-        if self.size > MAX_FILE and not large:
+        said = f"would have {megabytes(self.size)}, and the page reads {megabytes(MAX_FILE)}"
+        if self.size <= MAX_FILE:
+            shapes = [each.Q.shape[:3] + each.K.shape[2:3] for each in self.calls]
+            said = beyond(
+                sum(len(each.arrays) for each in self.calls),
+                sum(b * h for b, h, _, _ in shapes),
+                sum(map(math.prod, shapes)),
+            )
+        if said and not large:
             raise ValueError(
-                f"{where.name} would have {megabytes(self.size)}, and the page reads"
-                f" {megabytes(MAX_FILE)}; choose layers=, heads= or queries= of capture, or"
-                " save(…, large=True) for Python alone."
+                f"{where.name} {said}; choose layers=, heads= or queries= of capture, or"
+                " save(…, large=True) for Python and the page Long context."
             )
         with where.open("wb") as file:
             file.write(self._header())
@@ -358,6 +372,22 @@ def counted(calls: int) -> str:
     ('1 call', '2 calls')
     """
     return f"{calls:,} call{'s' * (calls != 1)}"
+
+
+def beyond(arrays: int, heads: int, weights: int) -> str:
+    """What a capture holds more of than the page Real model shows; "" where it fits.
+
+    >>> beyond(3, 1, 2048**2), beyond(3, 12, 12 * 2048**2)
+    ('', 'holds 50,331,648 weights of all heads; at most 8,388,608 are shown')
+    """
+    for count, most, word in (
+        (arrays, MAX_ARRAYS, "arrays"),
+        (heads, MAX_CAPTURED_HEADS, "heads of all layers, calls and items"),
+        (weights, MAX_CAPTURED_CELLS, "weights of all heads"),
+    ):
+        if count > most:
+            return f"holds {count:,} {word}; at most {most:,} are shown"
+    return ""
 
 
 def checked_tokens(tokens: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from attention.pages import board, long_source, parts, state, zoom
 from attention.pages.long_source import WORK, changed, control
 from attention.session.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
 from attention.session.long_inputs import LongInputs, computed_part, settled
-from attention.session.long_run import Job
+from attention.session.long_run import Job, sentence_of
 from attention.session.long_work import AT_ONCE, BEYOND, LongWork, Look
 from attention.session.settings import Settings
 
@@ -90,23 +90,34 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
     )
 
 
-def the_work(inputs: LongInputs, c: LongContext) -> LongWork:
-    """What was computed of these inputs so far; anew where something else is asked for."""
-    part = computed_part(inputs, c.head)
-    alone = c.head if part is not inputs else -1
-    key = alone, c.mask, c.seen if c.mask == "window" else 0, c.of, c.also
+def kept_work(inputs: LongInputs, c: LongContext) -> LongWork | None:
+    """What was computed of these inputs so far."""
     kept: tuple[Any, ...] = state.page_value(WORK, (None, None, None))
-    if kept[0] == key and kept[2] is inputs:
-        return kept[1]
+    return kept[1] if kept[0] == _key(inputs, c) and kept[2] is inputs else None
+
+
+def _key(inputs: LongInputs, c: LongContext) -> tuple[Any, ...]:
+    """What is to be computed of them."""
+    alone = c.head if computed_part(inputs, c.head) is not inputs else -1
+    return alone, c.mask, c.seen if c.mask == "window" else 0, c.of, c.also
+
+
+def new_work(inputs: LongInputs, c: LongContext) -> LongWork:
+    """Work of what else is asked for, in the place of what was computed."""
+    kept: tuple[Any, ...] = state.page_value(WORK, (None, None, None))
     if kept[1] is not None:
         kept[1].cancel()
     state.set_page_value(WORK, (None, None, None))
-    with st.spinner("A first look …", show_time=True):
-        work = LongWork(part, c)
+    work = LongWork(computed_part(inputs, c.head), c)
     if work.seconds < AT_ONCE:
         work.begin()
-    state.set_page_value(WORK, (key, work, inputs))
+    state.set_page_value(WORK, (_key(inputs, c), work, inputs))
     return work
+
+
+def among(work: LongWork, c: LongContext) -> int:
+    """The place of the head among those that are computed together."""
+    return min(c.head, work.inputs.heads - 1)
 
 
 def looked(sent: object) -> None:
@@ -165,9 +176,7 @@ def the_progress(job: Job, what: str) -> None:
 # ---- what is seen --------------------------------------------------------------------------------
 
 
-def the_map(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> None:
-    look = work.look(fitted(c.window, inputs.n_q, inputs.n_k), head)
-    the_state(work, look)
+def the_map(work: LongWork, look: Look, inputs: LongInputs, c: LongContext, head: int) -> None:
     drawn = long_cells.long_map(
         look.cells,
         (inputs.n_q, inputs.n_k),
@@ -202,8 +211,8 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
     said = []
     for key in best[weights[best] > 0]:
         word = f" “{inputs.key_words[key]}”" if inputs.key_words else ""
-        said.append(f"{key:,}{word} {number(float(weights[key]), 4)}")
-    parts.note(f"Strongest of all keys: {' · '.join(said)}." if said else "It sees no key.")
+        said.append(f"{key:,}{word} → {number(float(weights[key]), 4)}".replace(" ", "\u00a0"))
+    parts.note(f"Strongest of all keys: {', '.join(said)}." if said else "It sees no key.")
 
 
 def the_lines(work: LongWork, c: LongContext, head: int) -> None:
@@ -237,16 +246,27 @@ def the_page() -> None:
         inputs = long_source.the_inputs(s)
         c = settled(s.long, inputs)
         the_controls(inputs, c)
+    if long_source.is_lost(s):
+        parts.message_box("flag", long_source.NOT_HERE)
     heads = f", {inputs.heads} heads" if inputs.heads > 1 else ""
     parts.note(
         f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys{heads},"
         f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights a head."
     )
-    work = the_work(inputs, c)
-    head = min(c.head, work.inputs.heads - 1)  # among those that are computed together
+    window, work = fitted(c.window, inputs.n_q, inputs.n_k), kept_work(inputs, c)
     left, right = st.columns([5, 4], gap="large")
     with left:
-        the_map(work, inputs, c, head)
+        waiting = st.empty()
+        is_known = work is not None and work.is_known(window, among(work, c))
+        # what is said of the numbers before is not true of others: it goes at once
+        said = st.container() if is_known else st.empty().container()
+        with waiting, st.spinner("A first look …", show_time=True):
+            work = work or new_work(inputs, c)
+            head = among(work, c)
+            look = work.look(window, head)
+        with said:
+            the_state(work, look)
+        the_map(work, look, inputs, c, head)
     with right:
         the_query(work, inputs, c, head)
     the_lines(work, c, head)
@@ -261,7 +281,7 @@ parts.opening(
 parts.sentences(*state.sentences())
 try:
     the_page()
-except ValueError as problem:  # of the inputs, or of what is made of them
-    parts.message_box("refused", state.capital(str(problem)))
+except (ValueError, MemoryError, RuntimeError) as problem:  # of inputs, or what is made of them
+    parts.message_box("refused", state.capital(sentence_of(problem)))
 parts.address()
 state.end()

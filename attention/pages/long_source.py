@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
 from attention.models.taken import Taken, header_of
-from attention.pages import parts, state
+from attention.pages import state
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
@@ -85,13 +86,17 @@ def show(s: Settings) -> None:
     SOURCES[source](s)
 
 
+def is_lost(s: Settings) -> bool:
+    """Whether what was brought is not here, as after a reload."""
+    return not s.long.pattern and state.page_value(BROUGHT, None) is None
+
+
 def the_inputs(s: Settings) -> LongInputs:
     """What is looked at: brought, or made by what is set."""
     if not s.long.pattern:
         brought: LongInputs | None = state.page_value(BROUGHT, None)
         if brought is not None:
             return brought
-        parts.message_box("flag", NOT_HERE)
     c = s.long if s.long.pattern else replace(s.long, pattern=LongContext.pattern)
     key = c.pattern, c.tokens, c.seed, c.rotary
     kept = state.page_value(MADE, (None, None))
@@ -130,7 +135,8 @@ def _pattern(s: Settings) -> None:
         help="How queries and keys are made.",
     )
     if s.long.pattern:
-        st.caption(PATTERNS[s.long.pattern].sentence)
+        sentence = PATTERNS[s.long.pattern].sentence
+        st.caption(f"Before the rotation: {sentence}" if s.long.rotary else sentence)
     control(
         s,
         st.selectbox,
@@ -218,7 +224,7 @@ def _take(key: str) -> None:
 
 def _read(filename: str, name: str, content: bytes) -> None:
     if _is_capture(content):
-        taken = opened(content, name)
+        taken = opened(content, name, math.inf)
         _bring(captured_inputs(taken, taken.calls[0], 0))
         items = len(taken.calls[0].Q)
         if len(taken.calls) > 1 or items > 1:

@@ -298,7 +298,7 @@ def _tokens_first(Q: np.ndarray, K: np.ndarray) -> bool:
 
 def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
     """All recorded heads of a layer, with the mask and what else the model used."""
-    words = words_of(taken, call, item)
+    words = words_of(taken, call, item) if taken.tokens else ()
 
     def of_item(M: np.ndarray | None) -> np.ndarray | None:
         return M if M is None else M[min(item, len(M) - 1)]

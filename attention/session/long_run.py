@@ -95,6 +95,19 @@ class Job:
         return self.seconds * (1 - share) / share if share >= 0.02 else None
 
 
+def sentence_of(problem: Exception) -> str:
+    """Why nothing could be computed.
+
+    >>> sentence_of(MemoryError()), sentence_of(ValueError("Q has no tokens."))
+    ('there is not memory enough on this server for this many tokens.', 'Q has no tokens.')
+    """
+    if isinstance(problem, MemoryError):
+        return "there is not memory enough on this server for this many tokens."
+    if isinstance(problem, (ValueError, TypeError, RuntimeError)):
+        return str(problem)
+    return f"it could not be computed ({type(problem).__name__})."
+
+
 def _run(work: Callable[..., Any], told: _Told, turn: Lock) -> None:
     """In its turn; nothing it holds outlives it."""
     while not turn.acquire(timeout=IMPATIENT):
@@ -107,12 +120,8 @@ def _run(work: Callable[..., Any], told: _Told, turn: Lock) -> None:
             told.result = work(progress=told.heard, cancelled=told.cancelled.is_set)
     except CancelledError:
         pass
-    except MemoryError:
-        told.problem = "there is not memory enough on this server for this many tokens."
-    except (ValueError, TypeError, RuntimeError) as problem:
-        told.problem = str(problem)
-    except Exception as problem:  # of what kind it is says more than nothing
-        told.problem = f"it could not be computed ({type(problem).__name__})."
+    except Exception as problem:
+        told.problem = sentence_of(problem)
     finally:
         told.ended = time.monotonic()
         turn.release()

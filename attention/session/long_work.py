@@ -92,6 +92,11 @@ class LongWork:
             if job:
                 job.cancel()
 
+    def is_known(self, window: Window, head: int) -> bool:
+        """Whether a look at the window takes no time."""
+        is_whole = window == self.all and self.record is not None
+        return is_whole or (window, head) in self._exact or window in self._coarse
+
     def look(self, window: Window, head: int) -> Look:
         """The window as exact as it is by now."""
         record = self.record

@@ -187,7 +187,7 @@ def test_more_than_512_tokens_are_pooled_and_a_click_gives_an_exact_number(visit
         n,
     )
     sentence = dashboard.page.locator("[data-stage=weights] .board-sentence").inner_text()
-    assert sentence.startswith("1024 × 1024, in colours")
+    assert sentence.startswith("1024 × 1024")
     assert "Each cell: share of 2 keys, mean of 2 queries." in sentence
     dashboard.hover("weights", 300, 20)
     assert dashboard.page.evaluate(TIP).split("   ") == [

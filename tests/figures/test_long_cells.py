@@ -113,6 +113,7 @@ def test_lines_along_the_queries_are_means_of_all_heads():
     entropy, first, profile = panes_along(record, 1)
     lines = {line["name"]: line for line in entropy["figure"]["data"]}
     assert set(lines) == {"head 0", "head 1"}
+    assert [lines[name]["legendrank"] for name in sorted(lines)] == [0, 1]
     for head in range(2):
         for k, mean in enumerate(lines[f"head {head}"]["y"]):
             some = record.entropy[head, 3 * k : 3 * k + 3]
@@ -121,6 +122,13 @@ def test_lines_along_the_queries_are_means_of_all_heads():
     shown = profile["figure"]["data"][-1]
     at = record.distances.tolist().index(0)
     assert shown["y"][0] == pytest.approx(float(record.profile[1, at]), rel=1e-6)
+
+
+def test_no_two_heads_have_one_line():
+    Q, K = np.random.default_rng(0).standard_normal((2, 8, 30, 4))
+    (pane,) = panes_along(long_attention(Q, K, results=["entropy"]), 3)
+    lines = [line["line"] for line in pane["figure"]["data"]]
+    assert len({(line["color"], line.get("dash", "solid")) for line in lines}) == 8
 
 
 def test_a_profile_of_one_distance_is_one_point():

@@ -12,7 +12,10 @@ from safetensors.numpy import save as safetensors
 from attention import long_attention, places
 from attention.exports.long import code, to_npz
 from attention.figures.shades import HIDDEN
+from attention.limits import BadInput
 from attention.models.examples import load
+from attention.models.opening import opened as open_capture
+from attention.models.taken import Taken
 from attention.session import long_inputs
 from attention.session.long_context import LongContext
 from attention.session.long_inputs import LongInputs, made_inputs
@@ -120,9 +123,9 @@ def test_the_row_of_a_query_is_exact_and_names_its_strongest_keys():
     weights = computed(LongContext(tokens=256), results=["first"]).rows([200])[0]
     (line,) = panes(at)["long_row"]["figure"]["data"]
     np.testing.assert_allclose(line["y"], weights, rtol=1e-5, atol=1e-9)
-    notes = " ".join(element.proto.body for element in at.get("html"))
+    notes = " ".join(element.proto.body for element in at.get("html")).replace("\xa0", " ")
     best = int(weights.argmax())
-    assert f"Strongest of all keys: {best} “w{best % 64}” {weights[best]:.4f}" in notes
+    assert f"Strongest of all keys: {best} “w{best % 64}” → {weights[best]:.4f}" in notes
 
 
 # ---- what is brought -----------------------------------------------------------------------------
@@ -227,6 +230,38 @@ def test_a_captured_layer_opens_with_its_mask_its_words_and_its_heads(tmp_path):
     ran(at.selectbox(key="set_long_layer").set_value(1))
     at = settled(ran(at.button(key="long_look").click()))
     np.testing.assert_allclose(drawn(at)[2], taken.calls[1].trace(0, 0).weights, atol=2e-6)
+
+
+def test_a_capture_of_more_weights_than_real_model_shows_opens_here_without_made_up_words(tmp_path):
+    n = 3000
+    Q, K = np.random.default_rng(1).standard_normal((2, 1, 1, n, 4)).astype("f4")
+    call = replace(load("pronoun").calls[0], Q=Q, K=K, V=K, output=Q, allowed=None, heads=())
+    taken = Taken("m", calls=[call])
+    with pytest.raises(ValueError, match="holds 9,000,000 weights of all heads; at most 8,388,608"):
+        taken.save(tmp_path / "run.safetensors")
+    taken.save(tmp_path / "run.safetensors", large=True)
+    content = (tmp_path / "run.safetensors").read_bytes()
+    with pytest.raises(BadInput, match="holds 9,000,000 weights of all heads; at most 8,388,608"):
+        open_capture(content, "run.safetensors")
+    at = settled(from_file("run.safetensors", content))
+    weights = long_attention(Q[0], K[0], scale=call.scale).rows([n - 1])[0]
+    (line,) = panes(at)["long_row"]["figure"]["data"]
+    assert max(line["y"]) == pytest.approx(float(weights.max()), rel=1e-5)
+    assert drawn(at)[0]["keyWords"] is None
+
+
+def test_what_a_pattern_shows_holds_before_the_rotation():
+    captions = [caption.value for caption in page(pattern="sink", rotary=True).caption]
+    assert any(text.startswith("Before the rotation: Every query gives") for text in captions)
+
+
+def test_no_memory_for_a_first_look_is_one_sentence(monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(LongWork, "look", full)
+    at = opened(PAGE, long=json.dumps({"tokens": 256}))
+    assert "There is not memory enough on this server" in said(at) and not at.exception
 
 
 def test_what_was_brought_is_missed_in_another_session_in_a_sentence():

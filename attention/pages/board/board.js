@@ -405,7 +405,7 @@ class Board {
     mathText(pane.symbol, symbol ?? '')
     mathText(pane.equals, formula ? `=\u00a0${formula}` : '')
     pane.equals.title = formula ?? ''
-    pane.shape.textContent = large ? `${shape}, in colours` : (shape ?? '')
+    pane.shape.textContent = large && !spec.offer ? `${shape}, in colours` : (shape ?? '')
     mathText(pane.sentence, sentence ?? '')
     pane.sentence.parentElement.title = sentence ?? ''
     const name = `${symbol} ${formula ? '= ' + formula : ''} ${shape ?? ''}`

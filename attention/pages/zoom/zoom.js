@@ -5,6 +5,7 @@ const DRAG = 'Drag a box to look closer; double-click or press Enter for four ti
 const TAP = 'Tap a cell to read it; then zoom in, or show its query.'
 const NEAREST = 6 // px: less is a click, more a box
 const ZOOM = 4 // times, by a key, a button or a double click
+const CLOSEST = 8 // queries and keys that a key, a button or a double click leaves
 
 const counted = value => value.toLocaleString('en-US')
 
@@ -54,6 +55,7 @@ class Zoom {
     this.canvas.setAttribute('aria-label', head.says)
     this.canvas.setAttribute('role', 'application')
     this.box.hidden = this.cursor.hidden = true
+    this.enable()
     this.paint()
     this.tell()
   }
@@ -169,6 +171,26 @@ class Zoom {
     add('query', 'Show this query', () => this.choose(this.at ?? this.middle()))
   }
 
+  // What would change nothing cannot be pressed.
+  enable() {
+    const whole = this.spans().every(({ size, most }) => size === most)
+    const disabled = { in: this.isClosest(), out: whole, whole }
+    for (const button of this.bar.children) button.disabled = disabled[button.dataset.does] ?? false
+  }
+
+  isClosest() {
+    return this.spans().every(({ size }) => size <= CLOSEST)
+  }
+
+  spans() {
+    const { rowEdges, keyEdges, whole } = this.head
+    return [rowEdges, keyEdges].map((edges, k) => ({
+      edges,
+      size: edges.at(-1) - edges[0],
+      most: whole[k]
+    }))
+  }
+
   middle() {
     return [this.rows >> 1, this.columns >> 1]
   }
@@ -276,16 +298,17 @@ class Zoom {
   }
 
   // A window some times as large around a cell, moved inside of the whole.
-  around([i, j], times) {
-    const { rowEdges, keyEdges, whole } = this.head
-    const span = (edges, k, most) => {
-      const size = edges[edges.length - 1] - edges[0]
-      const wanted = Math.min(Math.max(Math.round(size * times), Math.min(8, most)), most)
+  around(cell, times) {
+    if (times < 1 && this.isClosest()) return
+    const window = this.spans().flatMap(({ edges, size, most }, axis) => {
+      const least = Math.min(CLOSEST, times < 1 ? size : most)
+      const wanted = Math.min(Math.max(Math.round(size * times), least), most)
+      const k = cell[axis]
       const centre = (edges[k] + edges[k + 1]) / 2
       const from = Math.min(Math.max(Math.round(centre - wanted / 2), 0), most - wanted)
       return [from, from + wanted]
-    }
-    this.ask({ window: [...span(rowEdges, i, whole[0]), ...span(keyEdges, j, whole[1])] })
+    })
+    this.ask({ window })
   }
 
   choose([i]) {
