@@ -259,12 +259,12 @@ def the_page() -> None:
         waiting = st.empty()
         is_known = work is not None and work.is_known(window, among(work, c))
         # what is said of the numbers before is not true of others: it goes at once
-        said = st.container() if is_known else st.empty().container()
+        said = st.container() if is_known else st.empty()
         with waiting, st.spinner("A first look …", show_time=True):
             work = work or new_work(inputs, c)
             head = among(work, c)
             look = work.look(window, head)
-        with said:
+        with said.container():
             the_state(work, look)
         the_map(work, look, inputs, c, head)
     with right:
