@@ -4,10 +4,8 @@ import streamlit as st
 
 if __name__ == "__main__":  # Streamlit runs this file anew for every visitor and every move
     from attention.pages.navigation import show
-    from attention.pages.turns import turn
 
-    with turn():
-        show()
+    show()
 else:  # the server imports it once, and finds the next line by reading it
     from attention.pages.server import lifespan, routes
 

@@ -358,7 +358,8 @@ async def growth(address: str, moves: int, people: int) -> list[str]:
     )
 
 
-PARTS = ("arriving", "moving", "processor", "beside", "uploads", "growth")
+# the processor first, while no crowd has been at either of both servers
+PARTS = ("processor", "arriving", "moving", "beside", "uploads", "growth")
 
 
 async def measured(options: argparse.Namespace, address: str, nothing: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from attention.pages.turns import turn
+
 _HERE = Path(__file__).parent
 SIDEBAR = 256  # px wide: five matrices of six tokens stand beside it at 1440
 # By their paths: file, name, and the section it stands in; the first is the one without a path.
@@ -37,7 +39,8 @@ def show() -> None:
     if here:  # Streamlit marks the chosen page, but not the section that it stands in
         item = f".rc-overflow-item:nth-child({len(sections['']) + here})"
         st.html(f"<style>{item} > button {{ background: #8883; font-weight: 600; }}</style>")
-    page.run()
+    with turn():
+        page.run()
 
 
 def turn_to(path: str, address: dict[str, str]) -> None:
