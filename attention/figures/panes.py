@@ -162,6 +162,7 @@ def _say_exact(made: Pane, view: View, name: str, marks: tuple[Mark, ...], digit
     """Of a pooled stage its size, and the number of the cell that is chosen, with its name."""
     matrix = view.stages[name]
     made["shape"], made["offer"] = f"{matrix.shape[0]} × {matrix.shape[1]}", OFFER
+    made["alt"] = f"{made['shape']}, pooled: {made['alt']}"
     made["spans"] = spans(view.rows(name)), spans(view.columns(name))
     for what, i, j in marks:
         if j is None:

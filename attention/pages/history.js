@@ -5,8 +5,12 @@
   const push = history.pushState.bind(history)
   history.pushState = (state, title, url) => {
     const next = new URL(url ?? '', location)
-    if (next.pathname !== location.pathname) next.search = location.search
-    push(state, title, next)
+    const to = /[?&]to=([^&]*)$/.exec(next.search)
+    if (to) { // Python leads to that page, and Streamlit says its address before it is there
+      next.pathname = new URL(to[1] || '.', location).pathname
+      next.search = next.search.slice(0, to.index)
+    } else if (next.pathname !== location.pathname) next.search = location.search
+    if (next.href !== location.href) push(state, title, next)
   }
 
   // Streamlit does not heed Back before its first answer: say it again when that has come.

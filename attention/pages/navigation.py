@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from attention.pages import state
 from attention.pages.turns import turn
 
 _HERE = Path(__file__).parent
@@ -43,9 +44,9 @@ def show() -> None:
         page.run()
 
 
-def turn_to(path: str, address: dict[str, str]) -> None:
-    """End this run and go on with another page, at that address."""
-    st.switch_page(_page(path), query_params=address)
+def turn_to(path: str) -> None:
+    """End this run and go on with another page, with what is set."""
+    st.switch_page(_page(path), query_params=state.next_address(path))
 
 
 def _page(path: str) -> StreamlitPage:

@@ -398,7 +398,7 @@ def the_lines() -> None:
 s = state.begin()
 if state.page_value(GO, False):
     state.set_page_value(GO, False)
-    navigation.turn_to("", state.next_address())
+    navigation.turn_to("")
 parts.opening(
     "<b>What did the model really do?</b> Open a capture of its attention: every head of every"
     " layer is computed again and compared with the model’s own output, and opens on Explore, cell"

@@ -648,9 +648,12 @@ def write_address() -> tuple[bool, str]:
     return visit.written
 
 
-def next_address() -> dict[str, str]:
-    """The address of what is set, for another page that is turned to: it is no step of Back."""
+def next_address(path: str) -> dict[str, str]:
+    """The address of what is set, for another page that is turned to: it is no step of Back.
+
+    It names that page, by which history.js makes one step of it.
+    """
     visit, (parameters, _) = _visit(), link()
-    wanted = {} if start.is_bare(parameters) else parameters
+    wanted = ({} if start.is_bare(parameters) else parameters) | {"to": path}
     visit.addresses.append((visit.run, wanted))
     return wanted

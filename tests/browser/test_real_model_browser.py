@@ -46,6 +46,7 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
 
     button = page.get_by_role("button", name="layer 1, head 3:")
     button.focus()
+    steps, before = page.evaluate("[history.length, location.href]")
     dashboard.after(lambda: page.keyboard.press("Enter"))
     s = with_head(EXAMPLES["cat-sat"].build(), taken, taken[1], 0, 3)
     np.testing.assert_allclose(
@@ -53,7 +54,9 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     )
     assert "Layer 1, head 3, of LLaMA" in dashboard.notice()
     assert dashboard.labels("weights") == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
+    assert page.evaluate("[history.length, location.pathname]") == [steps + 1, "/"]
     page.go_back()
     until(page.locator(MAPS))
     dashboard.idle()
+    assert page.url == before
     assert page.locator(".map").count() == 8
