@@ -28,6 +28,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from attention.limits import MAX_LONG_HELD
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
 from attention.pages.parts import dress
@@ -109,12 +110,20 @@ def _send_at_once() -> None:
 
 def keep_the_last(files: MemoryUploadedFileManager) -> None:
     """Of what a session uploads, its last file alone: Long context takes one at a time, and what is
-    sent past the page would be kept for as long as the session.
+    sent past the page would be kept for as long as the session. Of many sessions those that fit
+    into a bound, the newest; a file is read a moment after it came.
     """
     add = files.add_file
 
     def add_alone(session_id: str, file: UploadedFileRec) -> None:
         files.remove_session_files(session_id)
+        others = list(files.file_storage.items())
+        sizes = [sum(len(each.data) for each in list(some.values())) for _, some in others]
+        beyond = sum(sizes) + len(file.data) - MAX_LONG_HELD
+        for (oldest, _), size in zip(others, sizes, strict=True):
+            if beyond > 0:
+                files.remove_session_files(oldest)
+                beyond -= size
         add(session_id, file)
 
     files.add_file = add_alone  # type: ignore[method-assign]
