@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -593,6 +593,21 @@ def trigger(key: str, name: str) -> Any:
 def missed(key: str, name: str) -> bool:
     """Whether a component of ours has sent something to a session that did not know it yet."""
     return st.session_state[key].get(name) is not None and _unheard(f"{key} {name}")
+
+
+def heard(key: str, name: str, handler: Callable[[Any], object]) -> None:
+    """Hand on what a component of ours has just sent."""
+    value = trigger(key, name)
+    if value is not None:
+        handler(value)
+
+
+def catch_up(key: str, moves: Mapping[str, Callable[[], object]]) -> None:
+    """Make the moves, by what was sent, of which the session had not heard; then run anew."""
+    for name, move in moves.items():
+        if missed(key, name):
+            move()
+            st.rerun()
 
 
 def stands(key: str) -> bool:

@@ -79,7 +79,7 @@ def show(
     """
     moves: dict[str, Any] = {}
     if on_picked:
-        moves["picked"] = partial(_picked, key, on_picked)
+        moves["picked"] = partial(state.heard, key, "picked", on_picked)
     if on_edited:
         moves["edited"] = partial(_edited, key, on_edited)
     figures = [_json(pane["figure"]) for pane in panes]
@@ -106,10 +106,7 @@ def show(
     if any(large):  # their shades follow, behind a byte that no JSON has
         data = b"\0".join([data, b"".join(large)])
     _COMPONENT(key=key, data=data, **{f"on_{name}_change": move for name, move in moves.items()})
-    for name, move in moves.items():
-        if state.missed(key, name):
-            move()
-            st.rerun()
+    state.catch_up(key, moves)
 
 
 def _words(pane: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,12 +125,6 @@ def _json(value: object) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
-
-
-def _picked(key: str, handler: Callable[[object], None]) -> None:
-    value = state.trigger(key, "picked")
-    if value is not None:
-        handler(value)
 
 
 def _answer(key: str) -> dict[str, Any]:

@@ -79,11 +79,9 @@ def show(key: str, label: str, says: str, most: int = 1) -> tuple[ChosenFile, ..
         "files": [(shown(file.name, 60), file.size) for file in files],
         "limits": {"files": most, "bytes": MAX_FILE, "state": MAX_STATE, "head": HEAD},
     }
-    taken = partial(_take, key)
+    taken = partial(state.heard, key, "chosen", partial(_take, key))
     _COMPONENT(key=key, data=json.dumps(data).encode(), on_chosen_change=taken)
-    if state.missed(key, "chosen"):
-        taken()
-        st.rerun()
+    state.catch_up(key, {"chosen": taken})
     return files
 
 
@@ -102,10 +100,7 @@ def _chosen(key: str) -> str:
     return f"{key}_chosen"
 
 
-def _take(key: str) -> None:
-    message = state.trigger(key, "chosen")
-    if message is None:
-        return
+def _take(key: str, message: Any) -> None:
     try:
         chosen = read(message)
     except (ValueError, TypeError, KeyError, AttributeError, binascii.Error):

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import streamlit as st
-
-from attention.colours import PALETTES
 from attention.figures.maps import SmallMap
-from attention.pages import state
+from attention.pages import shaded
 
-_HERE = Path(__file__).parent
-_BOARD = "../board/"
-SCRIPTS = ("../elements.js", f"{_BOARD}scales.js", f"{_BOARD}shades.js", "maps.js")  # as one
-_COMPONENT = st.components.v2.component(
-    "attention_maps",
-    html='<div class="maps"></div>\n',
-    css=(_HERE / "maps.css").read_text(),
-    js="\n".join((_HERE / script).read_text() for script in SCRIPTS),
-    isolate_styles=False,
-)
+_COMPONENT = shaded.component("maps")
 
 
 class Button(NamedTuple):
@@ -57,17 +41,4 @@ def show(key: str, groups: Sequence[Group], on_pressed: Callable[[object], None]
             maps.append(button._asdict() | {"map": [rows, columns]})
             codes += shades
         written.append({"title": title, "note": note, "buttons": maps})
-    head: dict[str, Any] = {"palettes": PALETTES, "groups": written}
-    head["tag"] = hashlib.blake2b(repr(written).encode() + codes, digest_size=8).hexdigest()
-    data = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\0" + codes
-    pressed = partial(_pressed, key, on_pressed)
-    _COMPONENT(key=key, data=data, on_pressed_change=pressed)
-    if state.missed(key, "pressed"):
-        pressed()
-        st.rerun()
-
-
-def _pressed(key: str, handler: Callable[[object], None]) -> None:
-    value = state.trigger(key, "pressed")
-    if value is not None:
-        handler(value)
+    shaded.show(_COMPONENT, key, {"groups": written}, codes, "pressed", on_pressed)

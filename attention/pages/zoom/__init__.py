@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import streamlit as st
 
-from attention.colours import PALETTES
 from attention.figures.long_cells import LongMap
-from attention.pages import state
+from attention.pages import shaded
 
-_HERE = Path(__file__).parent
-_BOARD = "../board/"
-SCRIPTS = ("../elements.js", f"{_BOARD}scales.js", f"{_BOARD}shades.js", "zoom.js")  # as one
-_COMPONENT = st.components.v2.component(
-    "attention_zoom",
-    html='<div class="zoom"></div>\n',
-    css=(_HERE / "zoom.css").read_text(),
-    js="\n".join((_HERE / script).read_text() for script in SCRIPTS),
-    isolate_styles=False,
-)
+_COMPONENT = shaded.component("zoom")
 
 
 def show(
@@ -36,8 +20,7 @@ def show(
     ``about`` follows each number that is read, such as that it is not exact yet.
     """
     cells = shown.cells
-    head: dict[str, Any] = {
-        "palettes": PALETTES,
+    head = {
         "rowEdges": cells.row_edges.tolist(),
         "keyEdges": cells.key_edges.tolist(),
         "whole": shown.whole,
@@ -53,16 +36,4 @@ def show(
         "query": query,
     }
     content = shown.shades + np.ascontiguousarray(cells.values, "<f4").tobytes()
-    head["tag"] = hashlib.blake2b(repr(head).encode() + content, digest_size=8).hexdigest()
-    data = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\0" + content
-    moved = partial(_moved, key, on_moved)
-    _COMPONENT(key=key, data=data, on_moved_change=moved)
-    if state.missed(key, "moved"):
-        moved()
-        st.rerun()
-
-
-def _moved(key: str, handler: Callable[[object], None]) -> None:
-    value = state.trigger(key, "moved")
-    if value is not None:
-        handler(value)
+    shaded.show(_COMPONENT, key, head, content, "moved", on_moved)

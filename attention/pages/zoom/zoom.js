@@ -16,9 +16,9 @@ const said = value => {
   return text.replace('e-', 'e−').replace('e+', 'e')
 }
 
-class Zoom {
+class Zoom extends Shaded {
   constructor(root) {
-    this.root = root
+    super(root)
     this.bar = make('div', 'zoom-buttons', root)
     this.body = make('div', 'zoom-body', root)
     this.top = make('div', 'zoom-top', this.body)
@@ -33,25 +33,19 @@ class Zoom {
     this.canvas.tabIndex = 0
     this.buttons()
     this.listen()
-    this.themes = watchThemes(root, () => {
-      if (this.head && modeAround(root) !== this.drawn) this.paint()
-    })
   }
 
   show(bytes, send) {
     this.send = send
-    const end = bytes.indexOf(0)
-    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)))
-    const same = head.tag === this.head?.tag
-    this.head = head
+    const rest = this.take(bytes)
     this.root.removeAttribute('aria-busy')
-    if (same) return
+    if (!rest) return
+    const { head } = this
     const [rows, columns] = [head.rowEdges.length - 1, head.keyEdges.length - 1]
-    const start = end + 1
     Object.assign(this, { rows, columns, at: null })
-    this.codes = bytes.slice(start, start + rows * columns)
+    this.codes = rest.slice(0, rows * columns)
     // a copy, as numbers begin at a place that four divides
-    this.values = new Float32Array(bytes.slice(start + rows * columns).buffer)
+    this.values = new Float32Array(rest.slice(rows * columns).buffer)
     this.canvas.setAttribute('aria-label', head.says)
     this.canvas.setAttribute('role', 'application')
     this.box.hidden = this.cursor.hidden = true
@@ -65,18 +59,11 @@ class Zoom {
   paint() {
     const { head, rows, columns } = this
     this.drawn = modeAround(this.root)
-    const palette = head.palettes[this.drawn]
-    const table = inks('share', palette)
-    Object.assign(this.canvas, { width: columns, height: rows })
-    const context = this.canvas.getContext('2d')
-    const image = context.createImageData(columns, rows)
-    const picture = new Uint32Array(image.data.buffer)
-    for (let k = 0; k < this.codes.length; k++) picture[k] = table[this.codes[k]]
-    context.putImageData(image, 0, 0)
+    this.fill(this.canvas, rows, columns, this.codes)
     this.stage.style.aspectRatio = Math.min(Math.max(columns / rows, 0.8), 3)
     this.axis(this.top, head.keyTicks, 'left')
     this.axis(this.left, head.queryTicks, 'top')
-    this.scale(palette)
+    this.scale(head.palettes[this.drawn])
     this.mark()
     this.canvas.painted = { values: this.values, codes: this.codes }
     Object.assign(this.root.dataset, { drawn: this.drawn, tag: head.tag, exact: head.exact })
@@ -328,15 +315,6 @@ class Zoom {
     this.root.setAttribute('aria-busy', 'true')
     this.send('moved', { ...what, turn: Date.now() })
   }
-
-  end() {
-    this.themes.disconnect()
-    this.root.replaceChildren()
-  }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector('.zoom')
-  const bytes = data instanceof Uint8Array ? data : new Uint8Array(data)
-  return callOn(root, Zoom, zoom => zoom.show(bytes, setTriggerValue))
-}
+export default shadedIn('.zoom', Zoom)
