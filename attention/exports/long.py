@@ -56,8 +56,8 @@ def code(s: LongContext, inputs: LongInputs) -> str:
     given = "".join(f", {name}={how}" for name, how in options.items() if how not in (None, "None"))
     results = ", ".join(f'"{name}"' for name in (f"{s.of}_map", *s.also))
     top, bottom, left, right = fitted(s.window, inputs.n_q, inputs.n_k)
-    of = f', of="{s.of}"' * (s.of != "mean") + f", head={s.head}" * (inputs.heads > 1)
     head = f", head={s.head}" * (inputs.heads > 1)
+    of = f', of="{s.of}"' * (s.of != "mean") + head
     lines += [
         "found = attention.long_attention(",
         f"    Q, K{given},",

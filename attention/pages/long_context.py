@@ -104,10 +104,7 @@ def _key(inputs: LongInputs, c: LongContext) -> tuple[Any, ...]:
 
 def new_work(inputs: LongInputs, c: LongContext) -> LongWork:
     """Work of what else is asked for, in the place of what was computed."""
-    kept: tuple[Any, ...] = state.page_value(WORK, (None, None, None))
-    if kept[1] is not None:
-        kept[1].cancel()
-    state.set_page_value(WORK, (None, None, None))
+    long_source.end_work()
     work = LongWork(computed_part(inputs, c.head), c)
     if work.seconds < AT_ONCE:
         work.begin()

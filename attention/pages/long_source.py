@@ -111,11 +111,16 @@ def the_inputs(s: Settings) -> LongInputs:
 
 def let_go() -> None:
     """Of what was made, and of what is being computed."""
+    end_work()
+    state.set_page_value(MADE, (None, None))
+
+
+def end_work() -> None:
+    """Compute no more of what was asked for before, and let go of it."""
     work = state.page_value(WORK, (None, None, None))[1]
     if work is not None:
         work.cancel()
     state.set_page_value(WORK, (None, None, None))
-    state.set_page_value(MADE, (None, None))
 
 
 # ---- a pattern -----------------------------------------------------------------------------------
