@@ -116,12 +116,12 @@ class Bench:
         for mistake in mistakes:
             chosen.update(mistake.choices)
         stages: Stages = {}
-        options: tuple = ()
+        options, looked_at = tuple(chosen[part] for part in self.PARTS), 0
         try:
             with np.errstate(all="ignore"):
                 for step, parts in self.STEPS:
-                    options += tuple(chosen[part] for part in parts)
-                    stages = stages | self._once(step, options, stages, chosen)
+                    looked_at += len(parts)
+                    stages |= self._once(step, options[:looked_at], stages, chosen)
         except ValueError:  # no room, or shapes that do not fit
             return None
         return stages

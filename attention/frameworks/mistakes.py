@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 Choices = tuple[tuple[str, str], ...]  # (part, option) …
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each is one row of the table, and itself alone
 class Mistake:
     """One thing that goes wrong in codes: the options it chooses, in which parts."""
 
@@ -28,7 +29,7 @@ class Mistake:
         parts, options = zip(*self.choices, strict=True)
         return f"{', '.join(parts)}: {options[0]}"
 
-    @property
+    @cached_property
     def parts(self) -> frozenset[str]:
         """The parts of the arithmetic that it changes."""
         return frozenset(part for part, _ in self.choices)
