@@ -96,7 +96,8 @@ class PaperFigure(Figure):
             if form != "png" or "pil_kwargs" in options:
                 return super().savefig(fname, **options)
             file, texts = BytesIO(), PngImagePlugin.PngInfo()
-            super().savefig(file, **options | {"format": form})
+            plain = {"format": form, "pil_kwargs": {"compress_level": 0}}  # it is written anew
+            super().savefig(file, **options | plain)
         with Image.open(file) as image:
             for key, words in image.text.items():  # type: ignore[attr-defined]
                 texts.add_itxt(key, words)
