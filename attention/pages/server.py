@@ -29,6 +29,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attention.limits import MAX_LONG_HELD
+from attention.pages import scripts
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
 from attention.pages.parts import dress
@@ -36,13 +37,19 @@ from attention.pages.share import MAX_QR, QR_URL
 
 
 @cache
-def _plotly(compressed: bool) -> bytes:
-    script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
+def _script(name: str, compressed: bool) -> bytes:
+    if name == "plotly":
+        script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
+    else:
+        script = scripts.content(name)
     return gzip.compress(script, 6) if compressed else script
 
 
-def plotly_js(request: Request) -> Response:
-    """plotly.js, compressed where the browser reads gzip (1.4 MB instead of 4.7)."""
+def script_js(request: Request) -> Response:
+    """A component's script or plotly.js, packed where the browser reads gzip (1.4 MB, not 4.7)."""
+    name = request.path_params.get("name", "plotly")
+    if name not in ("plotly", *scripts.FILES):
+        return Response(status_code=404)
     compressed = "gzip" in request.headers.get("accept-encoding", "")
     headers = {
         "Cache-Control": "public, max-age=86400",
@@ -51,7 +58,7 @@ def plotly_js(request: Request) -> Response:
     }
     if compressed:
         headers["Content-Encoding"] = "gzip"
-    return Response(_plotly(compressed), media_type="text/javascript", headers=headers)
+    return Response(_script(name, compressed), media_type="text/javascript", headers=headers)
 
 
 def qr_svg(request: Request) -> Response:
@@ -77,7 +84,8 @@ WAITING = """<style>
 @cache
 def _index() -> str:
     index = Path(streamlit.__file__).parent / "static" / "index.html"
-    ours = f"<script>{HISTORY}</script>{WAITING}"
+    board = f'<link rel="modulepreload" href="{scripts.address("board")}">'  # of nearly all pages
+    ours = f"<script>{HISTORY}</script>{WAITING}{board}"
     return index.read_text(encoding="utf-8").replace("</head>", f"{ours}</head>", 1)
 
 
@@ -169,7 +177,8 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     import attention.pages.controls
     import attention.pages.initialise  # noqa: F401
 
-    _plotly(True)
+    _script("plotly", True)
+    _script("board", True)
     look_up_alone()
     _send_at_once()
     if Runtime.exists() and isinstance(
@@ -181,6 +190,6 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     yield {}
 
 
-routes = [Route("/" + PLOTLY_URL, plotly_js)]
+routes = [Route("/" + PLOTLY_URL, script_js), Route("/scripts/{name}.js", script_js)]
 routes += [Route("/" + QR_URL, qr_svg)]
 routes += [Route("/" + path, index_html) for path in PAGES]

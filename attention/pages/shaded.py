@@ -12,20 +12,18 @@ from typing import Any
 import streamlit as st
 
 from attention.colours import PALETTES
-from attention.pages import state
+from attention.pages import scripts, state
 
 _HERE = Path(__file__).parent
-_SCRIPTS = "elements.js", "board/scales.js", "board/shades.js", "shaded.js"  # before its own
 
 
 def component(name: str) -> Any:
     """The component with the style and the script of that name in the folder of that name."""
-    scripts = (*_SCRIPTS, f"{name}/{name}.js")
     return st.components.v2.component(
         f"attention_{name}",
         html=f'<div class="{name}"></div>\n',
         css=(_HERE / name / f"{name}.css").read_text(),
-        js="\n".join((_HERE / script).read_text() for script in scripts),
+        js=scripts.importing(name),
         isolate_styles=False,
     )
 

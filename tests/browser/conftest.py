@@ -70,6 +70,10 @@ def pytest_collection_modifyitems(items):
     second = [item for item in in_browser if item.path.stem not in FIRST_HALF]
     middle = max(0, len(items) // 2 - len(first))
     items[:] = [*first, *others[:middle], *second, *others[middle:]]
+    for item in in_browser:
+        # a page that answers no more ends its test and not the whole run, with its process, as
+        # closing such a page has no end either
+        item.add_marker(pytest.mark.timeout(300, method="thread"))
     if CHROMIUM is None:
         reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
         for item in in_browser:
@@ -280,6 +284,18 @@ class Dashboard:
         self.page.mouse.click(x, y)
         until(self.page.locator(f"pre.cell[data-cell='{stage},{i},{j}']").first)
         return self
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int = 5) -> None:
+        """Press the mouse at one place, move it to another in so many steps, and let it go."""
+        mouse = self.page.mouse
+        mouse.move(*start)
+        mouse.down()
+        mouse.move(*end, steps=steps)
+        mouse.up()
+
+    def part(self, stage: str) -> list[int]:
+        """The first and last row, then the first and last column, of what is seen of a stage."""
+        return self.painted(stage, "[...painted.axes.rows, ...painted.axes.columns]")
 
     def tab(self, label: str) -> None:
         """Show one of the parts below the board."""

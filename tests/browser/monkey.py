@@ -534,8 +534,8 @@ class Hands:
         pane = self._one(key, ".board-pane", chance * 13 % 1)
         kind = int(chance * 101) % 10
         pane.scroll_into_view_if_needed()
-        if kind < 4 and pane.locator(".nsewdrag").count():
-            box = pane.locator(".nsewdrag").first.bounding_box()
+        if kind < 4 and pane.locator(".board-cells").count():
+            box = pane.locator(".board-cells").first.bounding_box()
             if box is None:  # drawn anew meanwhile
                 return
             x, y = (

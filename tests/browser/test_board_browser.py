@@ -38,15 +38,6 @@ def choose(dashboard, stage: str, i: int, j: int) -> None:
     dashboard.click(stage, i, j).idle()
 
 
-def drag(dashboard, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
-    """Press the mouse at one place, move it to another in so many steps, and let it go."""
-    mouse = dashboard.page.mouse
-    mouse.move(*start)
-    mouse.down()
-    mouse.move(*end, steps=steps)
-    mouse.up()
-
-
 def holds(dashboard, stage: str, matrix) -> None:
     """Wait until a stage shows these numbers, and all that was typed has arrived."""
     dashboard.wait_for(
@@ -58,8 +49,8 @@ def holds(dashboard, stage: str, matrix) -> None:
     dashboard.idle()
 
 
-def test_forty_numbers_typed_without_a_pause_all_arrive(visit):
-    dashboard = visit().open(**own(10))
+def test_forty_numbers_typed_without_a_pause_all_arrive(look):
+    dashboard = look(**own(10))
     choose(dashboard, "X", 0, 0)
     numbers = np.round(np.linspace(-9.75, 9.75, 40), 3)
     for value in numbers:
@@ -156,7 +147,7 @@ def test_a_number_is_dragged_with_shift_ten_times_as_fine_and_that_is_one_step_o
     choose(dashboard, "W_Q", 1, 2)
     before = dashboard.page.evaluate(LENGTH)
     x, y = dashboard.place("W_Q", 1, 2)
-    drag(dashboard, (x, y), (x + 40, y), steps=20)
+    dashboard.drag((x, y), (x + 40, y), steps=20)
     W[1, 2] = 3  # ten steps of a tenth more than 2
     holds(dashboard, "W_Q", W)
     dashboard.wait_for("before => history.length === before + 1", before)
@@ -176,7 +167,7 @@ def test_a_number_is_dragged_with_shift_ten_times_as_fine_and_that_is_one_step_o
     assert "127.0.0.1" in dashboard.page.url
     x, y = dashboard.place("W_Q", 1, 2)
     dashboard.page.keyboard.down("Shift")
-    drag(dashboard, (x, y), (x + 40, y), steps=20)
+    dashboard.drag((x, y), (x + 40, y), steps=20)
     dashboard.page.keyboard.up("Shift")
     W[1, 2] = 2.1  # ten steps of a hundredth
     holds(dashboard, "W_Q", W)
@@ -198,11 +189,11 @@ def test_a_number_typed_and_not_entered_is_kept_when_another_page_is_chosen(visi
     holds(dashboard, "X", X)
 
 
-def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
-    dashboard = visit().open()
+def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(look):
+    dashboard = look()
     before = dashboard.page.evaluate(LENGTH)
     dashboard.page.get_by_role("button", name="Draw mask").click()
-    drag(dashboard, dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3), steps=3)
+    dashboard.drag(dashboard.place("masked", 0, 1), dashboard.place("masked", 0, 3), steps=3)
     hidden = "() => location.search.includes('drawn=1000.1111.1111.1111')"
     dashboard.wait_for(hidden)
     dashboard.idle()
@@ -216,8 +207,8 @@ def test_a_mask_is_painted_and_turned_and_each_is_one_step_of_back(visit):
     dashboard.wait_for(hidden)
 
 
-def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit):
-    dashboard = visit().open()
+def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(look):
+    dashboard = look()
     marked = """() => [...document.querySelectorAll('.board-mark, .board-cursor')]
         .filter(node => node.style.display === 'block')
         .map(node => node.closest('.board-pane').dataset.stage).sort().join()"""
@@ -237,8 +228,8 @@ def test_the_sources_of_a_chosen_cell_stay_marked_when_the_mouse_has_gone(visit)
     dashboard.wait_for(f"() => ({marked})() === ''")
 
 
-def test_no_bubble_hides_the_number_typed_above_the_next_cell(visit):
-    dashboard = visit().open()
+def test_no_bubble_hides_the_number_typed_above_the_next_cell(look):
+    dashboard = look()
     choose(dashboard, "X", 0, 0)
     bubble = dashboard.page.locator(".board-tip")
     until(bubble)
@@ -373,18 +364,17 @@ def test_an_enlarged_pane_fills_the_window_and_esc_puts_it_back(look):
     dashboard.page.keyboard.press("Escape")
 
 
-def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
-    dashboard = visit(width=390, height=844).open()
-    until(dashboard.page.locator("[data-stage=weights] .nsewdrag"), "attached")
+def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(look):
+    dashboard = look(width=390, height=844)
     axes = "document.querySelector('[data-stage=weights] .board-canvas').painted.axes"
-    seen, width = f"{axes}.columns", f"({axes}.x(%s) - {axes}.x(-0.5))"
+    width = f"({axes}.x(%s) - {axes}.x(-0.5))"
     whole = dashboard.page.evaluate(width % "3.5")
-    drag(dashboard, dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2), steps=5)
-    dashboard.wait_for(f"{seen}[1] === 2")
-    dashboard.wait_for(f"before => Math.abs({width % '2.5'} - before) < 1", whole)  # whole cells
+    dashboard.drag(dashboard.place("weights", 0, 0), dashboard.place("weights", 2, 2))
+    assert dashboard.part("weights") == [0, 2, 0, 2]
+    assert abs(dashboard.page.evaluate(width % "2.5") - whole) < 1  # whole cells
     zoom_out = dashboard.page.locator("[data-stage=weights] header").get_by_text("Zoom out")
     zoom_out.click()
-    dashboard.wait_for(f"{seen}[0] === 0 && {seen}[1] === 3")
+    assert dashboard.part("weights") == [0, 3, 0, 3]
     assert not zoom_out.is_visible()
 
     x, y = dashboard.place("weights", 1, 1)
@@ -398,7 +388,62 @@ def test_a_part_is_zoomed_into_and_out_of_and_a_swipe_scrolls_the_page(visit):
     chromium.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     chromium.detach()
     dashboard.wait_for(f"before => {scrolled} < before - 60", before)
-    assert dashboard.page.evaluate(f"{seen}.join()") == "0,3"
+    assert dashboard.part("weights") == [0, 3, 0, 3]
+
+
+def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
+    dashboard = look()
+    page, at = dashboard.page, dashboard.place
+    box = page.locator("[data-stage=scores] .board-box")
+    (x, y), (x1, y1) = at("scores", 1, 1), at("scores", 1, 2)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x1, y1 + 3, steps=3)
+    assert box.is_visible()
+    assert box.bounding_box()["height"] > 3 * box.bounding_box()["width"] / 2  # of all rows
+    page.mouse.up()
+    assert not box.is_visible()
+    assert dashboard.part("scores") == [0, 3, 1, 2]
+    assert page.evaluate("String(getSelection())") == ""
+    dashboard.drag(at("scores", 1, 2), (at("scores", 3, 2)[0] + 3, 2000))  # out of the window
+    assert dashboard.part("scores") == [1, 3, 1, 2]
+    dashboard.drag(at("scores", 2, 1), (at("scores", 2, 1)[0] + 5, at("scores", 2, 1)[1] + 2))
+    assert dashboard.part("scores") == [1, 3, 1, 2]  # a click whose hand trembled
+    assert dashboard.part("scaled") == [0, 3, 0, 3]
+    until(page.locator("pre.cell[data-cell='scores,2,1']"))
+    page.mouse.dblclick(*at("scores", 3, 2))
+    assert dashboard.part("scores") == [0, 3, 0, 3]
+    dashboard.idle().drag(at("X", 0, 0), at("X", 1, 1))
+    assert dashboard.part("X") == [0, 1, 0, 1]
+    page.mouse.dblclick(*at("X", 0, 0))
+    until(page.locator("[data-stage=X] .board-input"))  # of an input it opens the cell
+    page.keyboard.press("Escape")
+    assert dashboard.part("X") == [0, 1, 0, 1]
+    page.locator("[data-stage=X] header").get_by_text("Zoom out").click()
+
+
+def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_and_pictures(visit):
+    dashboard = visit()
+    page, fetched, received = dashboard.page, [], []
+    page.route("**/scripts/board.js*", lambda route: route.abort())
+    dashboard.open(ready="text=This part could not be fetched (/scripts/board.js); reload the page.")
+    page.unroute("**/scripts/board.js*")
+    page.on("request", lambda request: fetched.append(request.url))
+    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+
+    def second_try(route) -> None:
+        route.continue_() if route.request.url.endswith("&again") else route.abort()
+
+    page.route("**/scripts/board.js*", second_try)
+    dashboard.open().hover("scores", 1, 1)
+    page.locator(".st-key-set_digits input").focus()
+    dashboard.after(lambda: page.keyboard.press("ArrowRight"))
+    assert len([url for url in fetched if url.endswith("&again")]) == 1
+    assert received and not [frame for frame in received if b"class Board" in frame]
+    assert not [url for url in fetched if "plotly" in url]
+    name, picture = dashboard.download(lambda: dashboard.tool("scores", "Download PNG"))
+    assert name.endswith(".png") and picture.startswith(b"\x89PNG")
+    assert len([url for url in fetched if "plotly" in url]) == 1
 
 
 def test_hidden_cells_differ_by_more_than_their_colour_on_the_page_and_in_files(look):

@@ -133,21 +133,16 @@ def test_the_mask_of_many_tokens_is_turned_cell_by_cell_and_survives_a_reload(op
 
 def test_a_part_is_dragged_to_be_seen_closer_and_put_back(opened):
     dashboard, _ = opened
-    (x0, y0), (x1, y1) = dashboard.place("masked", 20, 20), dashboard.place("masked", 120, 120)
-    axes = "document.querySelector('[data-stage=masked] .board-canvas').painted.axes"
-    dashboard.wait_for("() => document.querySelector('[data-stage=masked] .nsewdrag')")
+    corners = dashboard.place("masked", 20, 20), dashboard.place("masked", 120, 120)
     dashboard.page.evaluate(RECORD, "moveTo")
-    dashboard.page.mouse.move(x0, y0)
-    dashboard.page.mouse.down()
-    dashboard.page.mouse.move(x1, y1, steps=5)
-    dashboard.page.mouse.up()
+    dashboard.drag(*corners)
     zoom_out = dashboard.page.locator("[data-stage=masked] header").get_by_text("Zoom out")
     until(zoom_out)
-    assert 18 <= dashboard.page.evaluate(f"{axes}.columns[0]") <= 22
+    assert 18 <= dashboard.part("masked")[2] <= 22
     strokes = np.array(dashboard.page.evaluate("drawn"))  # through hidden cells in sight alone
     assert len(strokes) and strokes.min() > -20 and strokes.max() < 600
     zoom_out.click()
-    dashboard.wait_for(f"() => {axes}.columns[0] === 0 && {axes}.columns[1] === {N - 1}")
+    assert dashboard.part("masked") == [0, N - 1, 0, N - 1]
     assert not zoom_out.is_visible()
 
 

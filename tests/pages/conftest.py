@@ -5,13 +5,17 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import app_test
+
+from attention.pages.server import Values
 
 
 @pytest.fixture(scope="session", autouse=True)
 def kept_as_a_server_keeps_it() -> Iterator[None]:
     """Each new AppTest reads what all installed packages say of themselves, and each of its runs
-    compiles the pages anew; that was half of the processor time of these tests.
+    compiles the pages anew; that was half of the processor time of these tests. A server has each
+    control look up its own value alone.
     """
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
@@ -19,4 +23,5 @@ def kept_as_a_server_keeps_it() -> Iterator[None]:
             (app_test, "ScriptCache"),
         ):
             patch.setattr(module, name, cache(getattr(module, name)))
+        patch.setattr(SafeSessionState, "filtered_state", property(Values))
         yield

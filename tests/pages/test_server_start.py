@@ -8,13 +8,18 @@ from urllib.parse import urlencode
 
 import pytest
 from starlette.requests import Request
+from starlette.routing import Match
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attention.pages.server import keep_the_last, look_up_alone, qr_svg, script_hashes
+from attention.pages import scripts
+from attention.pages.board import PLOTLY_URL
+from attention.pages.server import keep_the_last, look_up_alone, qr_svg, routes, script_hashes
 
 ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "attention" / "pages"
+STREAMLITS_OWN = SafeSessionState.filtered_state  # which the tests of pages replace later
 # Runs `streamlit run app.py` with a resolver that writes down what is asked and knows this machine
 # alone, and ends it once it has said where it can be opened.
 STARTED = """
@@ -112,8 +117,36 @@ def test_what_is_no_link_or_too_long_to_be_read_gets_no_code(text):
     assert (code(text).status_code, code(text).body) == (400, b"")
 
 
+def asked_for(path: str):
+    """What the server answers at this path."""
+    scope = {"type": "http", "method": "GET", "path": path.partition("?")[0], "headers": []}
+    for route in routes:
+        match, more = route.matches(scope)
+        if match is Match.FULL:
+            return route.endpoint(Request(scope | more))
+    raise AssertionError(f"nothing answers at {path}")
+
+
+@pytest.mark.parametrize("name", scripts.FILES)
+def test_the_script_of_a_component_is_where_its_lines_look_and_holds_all_its_files(name):
+    assert scripts.address(name) in scripts.importing(name)
+    answer = asked_for("/" + scripts.address(name))
+    assert answer.media_type == "text/javascript"
+    for file in scripts.FILES[name]:
+        assert (PAGES / file).read_bytes() in answer.body
+    assert answer.body.count(b"export default") == 1
+
+
+def test_every_script_of_the_pages_has_its_place_and_others_are_not_found():
+    used = {file for files in scripts.FILES.values() for file in files}
+    inside = {"history.js", "menu.js", "picture/picture.js"}  # of the page, or of nine lines
+    assert used | inside == {str(file.relative_to(PAGES)) for file in PAGES.rglob("*.js")}
+    assert asked_for("/scripts/history.js").status_code == 404
+    assert asked_for("/" + PLOTLY_URL).body.startswith(b"/**\n* plotly.js")
+
+
 def test_a_control_looks_up_its_own_value_alone(monkeypatch):
-    monkeypatch.setattr(SafeSessionState, "filtered_state", SafeSessionState.filtered_state)
+    monkeypatch.setattr(SafeSessionState, "filtered_state", STREAMLITS_OWN)
     inner = SessionState()
     state = SafeSessionState(inner, lambda: None)
     state["tokens"], state["words"] = 3, None

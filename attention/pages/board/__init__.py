@@ -15,29 +15,12 @@ import streamlit as st
 
 from attention.colours import PALETTES
 from attention.limits import MAX_EDITED
-from attention.pages import state
+from attention.pages import scripts, state
 from attention.session import board_edits
 from attention.session.about import About
 from attention.session.board_edits import Operation, Refusal
 
 _HERE = Path(__file__).parent
-# Goes before the script of every component that draws.
-LOADER = (_HERE.parent / "plotly.js").read_text()
-ELEMENTS = (_HERE.parent / "elements.js").read_text()
-CLIPBOARD = (_HERE.parent / "clipboard.js").read_text()
-SCRIPTS = (
-    "text",
-    "fit",
-    "scales",
-    "shades",
-    "paint",
-    "edits",
-    "grid",
-    "tables",
-    "picture",
-    "present",
-    "board",
-)  # as one
 PLOTLY_URL = "vendor/plotly.min.js"  # served by app.py out of the installed plotly package
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
@@ -45,9 +28,7 @@ _COMPONENT = st.components.v2.component(
     "attention_board",
     html='<div class="board"></div>\n',
     css=(_HERE / "board.css").read_text(),
-    js="\n".join(
-        [LOADER, ELEMENTS, CLIPBOARD, *((_HERE / f"{name}.js").read_text() for name in SCRIPTS)]
-    ),
+    js=scripts.importing("board"),
     isolate_styles=False,
 )
 

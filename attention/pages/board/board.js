@@ -1,9 +1,7 @@
 // The board: panes that stay where they are. Python sends figures; heatmaps are painted on canvases
-// at once, charts are drawn by Plotly, which also zooms both. Hovers are linked, and Python is told
-// what was clicked, typed, dragged and turned.
+// at once, charts are drawn by Plotly, which is fetched for the first of them. Hovers are linked,
+// and Python is told what was clicked, typed, dragged and turned.
 
-const SOON = 250 // ms after the last answer: Plotly follows where a heatmap has another size
-const SLACK = 0.15 // of a cell: a drag that meets less of it did not mean it
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
@@ -131,7 +129,7 @@ class Board {
     this.writeFormula()
     this.arrange()
     this.draw(false, stood)
-    if (this.Plotly) return
+    if (this.Plotly || head.panes.every(({ rows }) => rows)) return
     plotly(head.plotly)
       .then(Plotly => {
         // one that ended meanwhile may have another in its place, whose tag it must not take
@@ -293,8 +291,10 @@ class Board {
     pane.frame.tabIndex = 0
     if (spec.rows) {
       pane.canvas = make('canvas', 'board-canvas', pane.frame)
-      pane.plot = make('div', '', pane.frame)
-      pane.plot.ariaHidden = pane.canvas.ariaHidden = 'true' // the active cell says what is there
+      pane.canvas.ariaHidden = 'true' // the active cell says what is there
+      pane.cells = make('div', 'board-cells', pane.frame)
+      pane.box = make('div', 'board-box', pane.cells)
+      pane.box.hidden = true
       pane.glow = make('canvas', 'board-glow', pane.frame)
       pane.marks = [0, 1, 2].map(() => make('div', 'board-mark', pane.frame))
       pane.cursor = make('div', 'board-cursor', pane.frame)
@@ -343,7 +343,7 @@ class Board {
       return node
     }
     pane.whole = button(tools, 'Zoom out', () => {
-      this.zoomOut(pane)
+      this.see(pane, null)
       pane.frame.focus({ preventScroll: true })
     })
     pane.whole.hidden = true
@@ -485,7 +485,7 @@ class Board {
       before.set(name, pane.z)
       const shape = `${pane.n} × ${pane.m}`
       read(pane)
-      if (shape !== `${pane.n} × ${pane.m}`) this.see(pane, null)
+      if (shape !== `${pane.n} × ${pane.m}`) this.keepPart(pane, null)
       if (pane.table) fillTable(this, pane)
     }
     this.presenter.dress()
@@ -502,7 +502,6 @@ class Board {
       this.accompany()
       this.glide(stood)
     }
-    if (this.Plotly) this.follows()
     const { tag } = this // of what is painted now; by the end another state may have come
     const done = () => {
       if (tag === this.tag && this.root.isConnected) this.root.dataset.tag = tag
@@ -594,6 +593,7 @@ class Board {
     pane.places = pane.next
     const { top, height, bottom, rest } = pane.places
     Object.assign(pane.frame.style, px({ height: top + height + bottom, marginBottom: rest }))
+    Object.assign(pane.cells.style, px(areaOf(pane)))
     pane.under.style.top = `${pane.frame.offsetTop + top + height}px`
     this.paint(pane)
     if (before) setTimeout(() => glow(pane, before, this.palette.query)) // after this frame
@@ -617,8 +617,7 @@ class Board {
 
   drawChart(pane, changed) {
     const width = pane.frame.clientWidth
-    if (!this.Plotly || (!changed && pane.width === width && pane.drawn)) return null
-    Object.assign(pane, { width, drawn: true })
+    if (!changed && pane.width === width && pane.drawn) return null
     const layout = structuredClone(pane.spec.figure.layout)
     layout.font = { ...layout.font, color: this.palette.ink }
     delete layout.title
@@ -626,88 +625,41 @@ class Board {
     const alone = pane === this.enlarged ? window.innerHeight - 120 : 0
     const { tallest = alone } = this.presenter.room(1, [pane])
     const figure = chart(pane, layout, this.palette, tallest)
-    return this.react(pane, figure)
-  }
-
-  react(pane, { data, layout }) {
-    pane.drawing = this.Plotly.react(pane.plot, data, layout, CONFIG)
+    pane.frame.style.height = `${layout.height}px` // also before Plotly has come
+    if (!this.Plotly) return null
+    Object.assign(pane, { width, drawn: true })
+    pane.drawing = this.Plotly.react(pane.plot, figure.data, figure.layout, CONFIG)
     return pane.drawing
   }
 
-  // Once Plotly, which does not expect it meanwhile, has drawn.
+  // Once Plotly, which does not expect it meanwhile, has drawn a chart.
   purge(pane) {
     const drawn = Promise.resolve(pane.drawing).catch(() => {})
-    drawn.then(() => this.Plotly?.purge(pane.plot))
+    drawn.then(() => pane.drawing && this.Plotly.purge(pane.plot))
   }
 
-  // Let Plotly follow, where a heatmap has another size, once no answer has come for a while.
-  follows() {
-    clearTimeout(this.later)
-    this.later = setTimeout(() => {
-      for (const pane of this.panes.values()) {
-        const { places } = pane
-        if (!places || pane.table) continue
-        const size = JSON.stringify([places, pane.n, pane.m])
-        if (size === pane.followed) continue
-        pane.followed = size
-        this.react(pane, brick(pane, places))
-        if (pane.wired) continue
-        pane.wired = true
-        pane.plot.on('plotly_relayouting', () => this.zoomed(pane))
-        pane.plot.on('plotly_relayout', () => this.snap(pane) || this.zoomed(pane))
-      }
-    }, SOON)
-  }
-
-  // Let a part that was dragged end with whole cells, all that it meets by more than an edge;
-  // whether it did not.
-  snap(pane) {
-    const { xaxis, yaxis } = pane.plot._fullLayout
-    const widened = (range, count) => {
-      const [first, last] = [Math.min(...range), Math.max(...range)]
-      const from = Math.max(Math.floor(first + 0.5 + SLACK), 0) - 0.5
-      return [from, Math.max(Math.min(Math.ceil(last + 0.5 - SLACK), count) - 0.5, from + 1)]
-    }
-    const [x, y] = [widened(xaxis.range, pane.m), widened(yaxis.range, pane.n).reverse()]
-    const off = (range, k) => Math.abs(range[k] - (range === x ? xaxis : yaxis).range[k]) > 1e-6
-    if (![x, y].some(range => off(range, 0) || off(range, 1))) return false
-    this.Plotly.relayout(pane.plot, { 'xaxis.range': x, 'yaxis.range': y })
-    return true
-  }
-
-  // Plotly has zoomed: paint that part.
-  zoomed(pane) {
-    const { xaxis, yaxis } = pane.plot._fullLayout
-    const view = [...xaxis.range, ...[...yaxis.range].reverse()]
-    const whole = [-0.5, pane.m - 0.5, -0.5, pane.n - 0.5]
-    this.see(pane, view.some((at, k) => Math.abs(at - whole[k]) > 1e-6) ? view : null)
-    this.alike(pane, xaxis.range, yaxis.range)
-    this.unmark()
-    this.paint(pane)
-    pane.grid.place()
-    if (this.editor.open?.grid === pane.grid) this.editor.place()
-  }
-
-  // The same part of the same stage of another state, where both have one shape.
-  alike(pane, x, y) {
-    for (const [stage, what] of pane.spec.sources ?? []) {
-      const other = this.panes.get(stage)
-      if (what !== 'same' || !other?.wired || other.n !== pane.n || other.m !== pane.m) continue
-      const { xaxis, yaxis } = other.plot._fullLayout
-      const apart = (one, range) => one.some((at, k) => Math.abs(at - range[k]) > 1e-6)
-      if (!apart(x, xaxis.range) && !apart(y, yaxis.range)) continue
-      this.Plotly.relayout(other.plot, { 'xaxis.range': [...x], 'yaxis.range': [...y] })
-    }
-  }
-
-  // The part that is seen of a pane; null is all of it.
+  // See a part of a pane closer, or all of it by null; where the same stage of other states stands
+  // beside it in the same shape, the same part of these.
   see(pane, view) {
+    const alike = new Set([pane])
+    for (const { spec, n, m } of alike) {
+      for (const [stage, what] of spec.sources ?? []) {
+        const other = this.panes.get(stage)
+        if (what === 'same' && other?.n === n && other.m === m) alike.add(other)
+      }
+    }
+    for (const each of alike) {
+      this.keepPart(each, view)
+      this.paint(each)
+      each.grid.place()
+      if (this.editor.open?.grid === each.grid) this.editor.place()
+    }
+    this.unmark()
+  }
+
+  keepPart(pane, view) {
     pane.view = view
     pane.whole.hidden = !view || !!pane.table
-  }
-
-  zoomOut(pane) {
-    this.Plotly?.relayout(pane.plot, { 'xaxis.autorange': true, 'yaxis.autorange': 'reversed' })
   }
 
   // Give each pane the width it needs: a group that does not fit takes more lines, as even as can
@@ -908,13 +860,13 @@ class Board {
     if (on) {
       pane.table = make('div', 'board-table', pane.body)
       pane.table.tabIndex = 0
-      this.see(pane, pane.view)
+      this.keepPart(pane, pane.view)
       fillTable(this, pane)
       return
     }
     pane.table.remove()
     pane.table = null
-    this.see(pane, pane.view)
+    this.keepPart(pane, pane.view)
     this.draw(true)
   }
 
@@ -969,7 +921,6 @@ class Board {
     this.ended.abort()
     this.edits.close()
     cancelAnimationFrame(this.pending)
-    clearTimeout(this.later)
     for (const pane of this.panes.values()) this.purge(pane)
     this.root.replaceChildren()
     this.tag = null

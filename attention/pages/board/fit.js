@@ -261,31 +261,3 @@ const chart = (pane, layout, palette, tallest) => {
   for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
   return { data: pane.traces, layout }
 }
-
-// What Plotly holds of a heatmap on the page: one brick of its size. Plotly zooms, and the canvas
-// takes its axes; what is seen is painted there.
-const brick = (pane, { width, left, right, top, bottom, height }) => ({
-  data: [
-    {
-      type: 'heatmap',
-      x: [-0.5, pane.m - 0.5],
-      y: [-0.5, pane.n - 0.5],
-      z: [[0]],
-      opacity: 0,
-      showscale: false,
-      hoverinfo: 'skip'
-    }
-  ],
-  layout: {
-    width,
-    height: top + height + bottom,
-    margin: { l: left, r: right, t: top, b: bottom, autoexpand: false },
-    xaxis: { visible: false },
-    yaxis: { visible: false, autorange: 'reversed' },
-    paper_bgcolor: 'rgba(0,0,0,0)',
-    plot_bgcolor: 'rgba(0,0,0,0)',
-    hovermode: false,
-    showlegend: false,
-    uirevision: `${pane.n} × ${pane.m}`
-  }
-})

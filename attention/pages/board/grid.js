@@ -7,7 +7,6 @@ const MOVES = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1]
 }
-const CLICK = 8 // px: what moves less is a click; Plotly zooms by what moves more
 const TWICE = 400 // ms between the clicks of a double click
 const STRIDE = 4 // px of a scrub for each step
 const POOLED = 'several cells are drawn as one, and none takes a number that is typed.'
@@ -32,8 +31,7 @@ class Grid {
     frame.addEventListener('pointerdown', event => this.down(event), true)
     frame.addEventListener('pointermove', event => this.hover(event))
     frame.addEventListener('pointerleave', () => this.board.rest())
-    // a finger scrolls the page; Plotly would take it for a drag
-    frame.addEventListener('touchstart', event => event.stopPropagation(), true)
+    pane.cells.onmousedown = event => event.preventDefault() // the focus is given by hand
   }
 
   get edits() {
@@ -329,7 +327,7 @@ class Grid {
     const cell = this.under(event)
     if (!cell) return
     const take = () => {
-      event.preventDefault() // Plotly sees no mousedown, and the focus is given by hand
+      event.preventDefault() // the focus is given by hand
       event.stopPropagation()
       this.pane.frame.setPointerCapture(event.pointerId)
     }
@@ -343,12 +341,36 @@ class Grid {
       this.scrub(event, cell, again)
     } else {
       if (again && (this.takes(...cell) || cell[1] < 0)) take()
-      const over = up => {
-        const moved = Math.hypot(up.clientX - event.clientX, up.clientY - event.clientY)
-        if (up.type === 'pointerup' && moved < CLICK) this.click(up, cell, again)
-      }
-      follow(null, over)
+      this.press(event, cell, again)
     }
+  }
+
+  // A click is one on this cell; a drag of the mouse shows closer what it marks.
+  press(event, cell, again) {
+    const { cells, box } = this.pane
+    const at = ({ clientX, clientY }) => {
+      const { left, top } = cells.getBoundingClientRect()
+      return [clientX - left, clientY - top]
+    }
+    const [start, drags] = [at(event), event.pointerType !== 'touch' && cell[1] >= 0]
+    const marked = now => drags && dragged(start, at(now), areaOf(this.pane))
+    const move = now => {
+      const found = marked(now)
+      box.hidden = !found
+      if (!found) return
+      this.board.unmark()
+      const [[left, right], [top, bottom]] = found
+      Object.assign(box.style, px({ left, top, width: right - left, height: bottom - top }))
+    }
+    const over = up => {
+      box.hidden = true
+      if (up.type !== 'pointerup') return
+      const moved = Math.hypot(up.clientX - event.clientX, up.clientY - event.clientY)
+      if (moved < CLICK) return this.click(up, cell, again)
+      const found = marked(up)
+      if (found) this.board.see(this.pane, partOf(this.pane, found))
+    }
+    follow(move, over)
   }
 
   click(event, cell, again) {
@@ -359,6 +381,7 @@ class Grid {
     this.last = { cell, at: event.timeStamp }
     this.board.byTouch = event.pointerType === 'touch'
     const opens = again && (this.takes(...cell) || cell[1] < 0)
+    if (again && !opens && this.pane.view) this.board.see(this.pane, null)
     if (opens || (this.board.byTouch && this.isBlank(...cell))) this.openCell(...cell)
     else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
   }
@@ -435,7 +458,7 @@ const pointed = rows => {
 }
 
 const px = places => Object.fromEntries(Object.entries(places).map(([key, v]) => [key, `${v}px`]))
-const same = (a, b) => a[0] === b[0] && a[1] === b[1]
+const same = (a, b) => a.every((value, k) => value === b[k])
 
 // The cells on the straight way from one to another: a quick hand leaves none out.
 const line = ([i, j], [k, l]) => {

@@ -1,5 +1,5 @@
 // Painting a heatmap on its canvas: cells, numbers, labels, frames and colour bar. `pane.places`
-// says where, and `pane.view` which rows and columns, once Plotly has zoomed in.
+// says where, and `pane.view` which rows and columns, where a part is seen closer.
 
 const GLOW = 900 // ms: what changed is marked that long
 const FADING = 'steps(8)' // without a graphics card each step costs as much as a frame
@@ -22,7 +22,7 @@ const sized = (canvas, width, height, ratio = window.devicePixelRatio || 1) => {
 // Where cells stand: x(j) and y(i) are the middle of a column and a row, in the pane's frame.
 const axesOf = pane => {
   const { left, right, top, width, height } = pane.places
-  const [x0, x1, y0, y1] = pane.view ?? [-0.5, pane.m - 0.5, -0.5, pane.n - 0.5]
+  const [x0, x1, y0, y1] = pane.view ?? wholeOf(pane)
   const [across, down] = [(width - left - right) / (x1 - x0), height / (y1 - y0)]
   const inside = (value, count) => Math.min(Math.max(value, 0), count - 1)
   return {

@@ -17,7 +17,7 @@ import streamlit as st
 
 from attention.limits import MAX_FILE, MAX_HEADER, MAX_STATE, BadInput
 from attention.numbers import megabytes
-from attention.pages import state
+from attention.pages import scripts, state
 from attention.readers.entry import shown
 from attention.readers.other_files import answer
 from attention.session import links
@@ -34,7 +34,7 @@ _COMPONENT = st.components.v2.component(
     "attention_chooser",
     html='<div class="chooser"></div>\n',
     css=(_HERE / "chooser.css").read_text(),
-    js="".join((_HERE / script).read_text() for script in ("../elements.js", "chooser.js")),
+    js=scripts.importing("chooser"),
     isolate_styles=False,
 )
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention.pages import state
+from attention.pages import scripts, state
 
 WHOLE = "This link holds everything: it opens to the same numbers anywhere."
 PART = (
@@ -22,9 +22,7 @@ _COMPONENT = st.components.v2.component(
     "attention_share",
     html='<div class="share"></div>\n',
     css=(_HERE / "share.css").read_text(),
-    js="".join(
-        (_HERE / script).read_text() for script in ("../elements.js", "../clipboard.js", "share.js")
-    ),
+    js=scripts.importing("share"),
     isolate_styles=False,
 )
 

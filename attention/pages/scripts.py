@@ -1,0 +1,61 @@
+"""The scripts of our components, which the browser fetches once by their address.
+
+Streamlit sends a component's script along with every message to it. What it is given here is a few
+lines, which import the script from this server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_PAINTED = "elements.js", "board/scales.js", "board/shades.js", "shaded.js"
+_BOARD = (
+    "text",
+    "fit",
+    "part",
+    "scales",
+    "shades",
+    "paint",
+    "edits",
+    "grid",
+    "tables",
+    "picture",
+    "present",
+    "board",
+)
+FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is made of
+    "board": ("plotly.js", "elements.js", "clipboard.js", *(f"board/{name}.js" for name in _BOARD)),
+    "chooser": ("elements.js", "chooser/chooser.js"),
+    "maps": (*_PAINTED, "maps/maps.js"),
+    "share": ("elements.js", "clipboard.js", "share/share.js"),
+    "store": ("store/store.js",),
+    "zoom": (*_PAINTED, "zoom/zoom.js"),
+}
+# A fetch that failed is tried once more, as what fails here fails until the page is reloaded.
+_IMPORT = """const at = new URL('{}', document.baseURI)
+const failed = ({{ parentElement }}) => {{
+  parentElement.textContent = `This part could not be fetched (${{at.pathname}}); reload the page.`
+}}
+const again = () => import(`${{at}}&again`).catch(() => ({{ default: failed }}))
+export default (await import(at).catch(again)).default
+"""
+
+
+@cache
+def content(name: str) -> bytes:
+    """The script of a component."""
+    return "\n".join((_HERE / file).read_text(encoding="utf-8") for file in FILES[name]).encode()
+
+
+@cache
+def address(name: str) -> str:
+    """Where the script of a component is; it changes with what the script says."""
+    return f"scripts/{name}.js?{hashlib.blake2b(content(name), digest_size=8).hexdigest()}"
+
+
+def importing(name: str) -> str:
+    """What a component is given in place of its script."""
+    return _IMPORT.format(address(name))
