@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from browser.conftest import until
+from browser.conftest import IDLE, until
 
 from attention.patterns import made
 
@@ -33,11 +33,12 @@ def opened(visit):
 
 
 def asked(page, act) -> None:
-    """After a move of the map, once its answer is exact."""
+    """After a move of the map, once its answer is exact and the address has it."""
     tag = page.locator(MAP).get_attribute("data-tag")
     act()
     page.wait_for_function(OTHER, arg=tag)
     until(page.locator(EXACT))
+    page.wait_for_function(IDLE)
 
 
 def window(page) -> list[int]:

@@ -744,7 +744,7 @@ def reader():
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="how a process has grown is read in /proc")
-@pytest.mark.parametrize("name", some((name for name in HEAVY if name not in ALIKE), of=2))
+@pytest.mark.parametrize("name", some((name for name in HEAVY if name not in ALIKE), of=4))
 def test_no_text_of_8_mb_makes_a_process_grow_by_180_mb_beyond_itself(name, tmp_path, reader):
     file = tmp_path / "a.txt"
     file.write_bytes(HEAVY[name]().encode())

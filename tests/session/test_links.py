@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import pytest
-from amount import some
+from amount import amount, some
 from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
@@ -152,7 +152,7 @@ def compared(draw):
     return check(replace(state, pinned=pinned, mistake=draw(st.sampled_from(["", *BY_NAME]))))
 
 
-@profile(max_examples=150)
+@profile(max_examples=amount(50, 150))
 @given(states() | compared())
 def test_a_link_is_the_whole_state(state):
     link = write(state)
@@ -489,7 +489,7 @@ def test_no_text_in_a_parameter_breaks_the_page(parameter, example):
         stands(state, notices)
 
 
-@profile(max_examples=300)
+@profile(max_examples=amount(100, 300))
 @given(
     st.dictionaries(
         st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE) | st.text(max_size=20), max_size=6
@@ -517,7 +517,7 @@ def test_unknown_parameters_are_passed_over_with_a_notice(link):
     stands(*read(link))
 
 
-@profile(max_examples=100)
+@profile(max_examples=amount(40, 100))
 @given(st.data())
 def test_a_real_link_with_a_damaged_place_breaks_nothing(data):
     link = write(data.draw(states()))
@@ -531,7 +531,7 @@ def test_a_real_link_with_a_damaged_place_breaks_nothing(data):
     stands(*read(link))
 
 
-@profile(max_examples=100)
+@profile(max_examples=amount(40, 100))
 @given(st.data())
 def test_two_links_mixed_break_nothing(data):
     one, two = write(data.draw(states())), write(data.draw(states()))
