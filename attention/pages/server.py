@@ -71,12 +71,16 @@ def qr_svg(request: Request) -> Response:
     return Response(drawn.getvalue(), media_type="image/svg+xml")
 
 
-HISTORY = (Path(__file__).parent / "history.js").read_text(encoding="utf-8")
+_HERE = Path(__file__).parent
+SCRIPT = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("history.js", "fading.js"))
 # Until a page has its first line, and with it its style, Streamlit lays it out in its own way and
-# moves all of it twice. That is not shown, though no longer than this many seconds.
-WAITING = """<style>
+# moves all of it twice. That is not shown, though no longer than this many seconds. The last two
+# rules go with fading.js.
+STYLE = """<style>
 .stApp { animation: waiting 4s step-end }
 .stApp:has(.intro, .awaiting) { animation-duration: 0s }
+.stApp:not([data-late]) [data-stale=true] { opacity: 1 !important; transition: none !important }
+.stApp[data-late] [data-stale=true] { transition-delay: 0s !important }
 @keyframes waiting { from { visibility: hidden } }
 </style>"""
 
@@ -85,7 +89,7 @@ WAITING = """<style>
 def _index() -> str:
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     board = f'<link rel="modulepreload" href="{scripts.address("board")}">'  # of nearly all pages
-    ours = f"<script>{HISTORY}</script>{WAITING}{board}"
+    ours = f"<script>{SCRIPT}</script>{STYLE}{board}"
     return index.read_text(encoding="utf-8").replace("</head>", f"{ours}</head>", 1)
 
 

@@ -426,10 +426,12 @@ def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_a
     dashboard = visit()
     page, fetched, received = dashboard.page, [], []
     page.route("**/scripts/board.js*", lambda route: route.abort())
-    dashboard.open(ready="text=This part could not be fetched (/scripts/board.js); reload the page.")
+    said = "This part could not be fetched (/scripts/board.js); reload the page."
+    dashboard.open(ready=f"text={said}")
     page.unroute("**/scripts/board.js*")
     page.on("request", lambda request: fetched.append(request.url))
-    page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+    hear = lambda frame: received.append(frame)  # noqa: E731
+    page.on("websocket", lambda socket: socket.on("framereceived", hear))
 
     def second_try(route) -> None:
         route.continue_() if route.request.url.endswith("&again") else route.abort()
@@ -586,6 +588,24 @@ def test_panes_glide_to_another_place_unless_less_motion_is_asked_for(visit):
         until(dashboard.page.locator("pre.cell[data-cell='weights,1,2']"))
         if not glides:
             dashboard.after(lambda: part(dashboard, "Q, K, V typed themselves"))
+
+
+def test_parts_of_the_page_begin_to_fade_in_a_long_run_alone(look):
+    dashboard = look()
+    dashboard.page.evaluate(
+        """() => { window.fading = 0
+            addEventListener('transitionrun', event => {
+              fading += event.propertyName === 'opacity' && !!event.target.dataset.stale }) }"""
+    )
+    dashboard.page.locator(".st-key-set_digits input").focus()
+    for key in ("ArrowRight", "ArrowLeft"):
+        dashboard.after(lambda key=key: dashboard.page.keyboard.press(key))
+    app = "document.querySelector('.stApp').dataset"
+    assert dashboard.page.evaluate(f"[fading, 'late' in {app}]") == [0, False]
+    dashboard.page.evaluate(f"{app}.testScriptState = 'running'")
+    dashboard.wait_for(f"() => 'late' in {app}")
+    dashboard.page.evaluate(f"{app}.testScriptState = 'notRunning'")
+    dashboard.wait_for(f"() => !('late' in {app})")
 
 
 def test_no_move_shifts_what_stands_on_the_page(visit):

@@ -53,6 +53,14 @@ def test_from_explore_to_a_comparison_and_back_by_clicks_and_keys(visit):
     # what is pointed at in A is marked in B and in their difference
     dashboard.hover("weights_a", 1, 3)
     assert set(dashboard.page.evaluate(MARKED, [1, 3])) >= {"weights", "weights_difference"}
+    # and a part that is seen closer is the same of all three
+    weights = ("weights_a", "weights", "weights_difference")
+    dashboard.drag(dashboard.place("weights_a", 1, 1), dashboard.place("weights_a", 2, 2))
+    assert [dashboard.part(name) for name in weights] == [[1, 2, 1, 2]] * 3
+    page.get_by_role("button", name="Zoom out").last.click()
+    n = len(compared.b.tokens)
+    assert [dashboard.part(name) for name in weights] == [[0, n - 1] * 2] * 3
+    assert not page.get_by_role("button", name="Zoom out").count()
     # Back undoes, Forward brings it again, and a reload keeps it
     page.go_back()
     until(page.get_by_text("A and B are the same"))

@@ -139,7 +139,12 @@ def test_the_script_of_a_component_is_where_its_lines_look_and_holds_all_its_fil
 
 def test_every_script_of_the_pages_has_its_place_and_others_are_not_found():
     used = {file for files in scripts.FILES.values() for file in files}
-    inside = {"history.js", "menu.js", "picture/picture.js"}  # of the page, or of nine lines
+    inside = {
+        "fading.js",
+        "history.js",
+        "menu.js",
+        "picture/picture.js",
+    }
     assert used | inside == {str(file.relative_to(PAGES)) for file in PAGES.rglob("*.js")}
     assert asked_for("/scripts/history.js").status_code == 404
     assert asked_for("/" + PLOTLY_URL).body.startswith(b"/**\n* plotly.js")
