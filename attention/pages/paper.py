@@ -239,7 +239,8 @@ def _drawn(seen: Any, draw: Callable[..., PaperFigure]) -> tuple[PaperFigure, by
 
         figure = draw(on_panel=told)
         dpi = min(PREVIEW, LONGEST / max(figure.get_size_inches()))
-        drawn = figure, figure.content("png", dpi=dpi)
+        quickly = {"compress_level": 1}
+        drawn = figure, figure.content("png", dpi=dpi, pil_kwargs=quickly)
         bar.empty()
     state.set_page_value("paper_drawn", (seen, drawn))
     return drawn

@@ -31,16 +31,20 @@ FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is ma
     "chooser": ("elements.js", "chooser/chooser.js"),
     "maps": (*_PAINTED, "maps/maps.js"),
     "share": ("elements.js", "clipboard.js", "share/share.js"),
-    "store": ("store/store.js",),
     "zoom": (*_PAINTED, "zoom/zoom.js"),
 }
-# A fetch that failed is tried once more, as what fails here fails until the page is reloaded.
+# A fetch that failed is tried again after these ms, as what fails here fails until a reload.
 _IMPORT = """const at = new URL('{}', document.baseURI)
+let found = await import(at).catch(() => null)
+for (const pause of [300, 1200]) {{
+  if (found) break
+  await new Promise(done => setTimeout(done, pause))
+  found = await import(`${{at}}&${{pause}}`).catch(() => null)
+}}
 const failed = ({{ parentElement }}) => {{
   parentElement.textContent = `This part could not be fetched (${{at.pathname}}); reload the page.`
 }}
-const again = () => import(`${{at}}&again`).catch(() => ({{ default: failed }}))
-export default (await import(at).catch(again)).default
+export default found?.default ?? failed
 """
 
 
@@ -51,9 +55,14 @@ def content(name: str) -> bytes:
 
 
 @cache
+def digest(name: str) -> str:
+    """What tells the script of a component from those of other versions."""
+    return hashlib.blake2b(content(name), digest_size=8).hexdigest()
+
+
 def address(name: str) -> str:
     """Where the script of a component is; it changes with what the script says."""
-    return f"scripts/{name}.js?{hashlib.blake2b(content(name), digest_size=8).hexdigest()}"
+    return f"scripts/{name}.js?{digest(name)}"
 
 
 def importing(name: str) -> str:

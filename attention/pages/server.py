@@ -1,5 +1,5 @@
-"""What the server adds to Streamlit: plotly.js out of the installed package, pages that wait for
-their style, and warm imports.
+"""What the server adds to Streamlit: our scripts and plotly.js at their addresses, pages that wait
+for their style and fade in long runs alone, and warm imports.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import streamlit
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from streamlit import config
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -37,28 +38,42 @@ from attention.pages.share import MAX_QR, QR_URL
 
 
 @cache
-def _script(name: str, compressed: bool) -> bytes:
-    if name == "plotly":
-        script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
-    else:
-        script = scripts.content(name)
+def _plotly(compressed: bool) -> bytes:
+    script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
     return gzip.compress(script, 6) if compressed else script
 
 
-def script_js(request: Request) -> Response:
-    """A component's script or plotly.js, packed where the browser reads gzip (1.4 MB, not 4.7)."""
-    name = request.path_params.get("name", "plotly")
-    if name not in ("plotly", *scripts.FILES):
-        return Response(status_code=404)
+@cache
+def _component(name: str, compressed: bool) -> bytes:
+    return gzip.compress(scripts.content(name), 6) if compressed else scripts.content(name)
+
+
+def _javascript(request: Request, written: Callable[[bool], bytes], kept: str) -> Response:
+    """A script, packed where the browser reads gzip."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")
     headers = {
-        "Cache-Control": "public, max-age=86400",
+        "Cache-Control": kept,
         "Vary": "Accept-Encoding",
         "X-Content-Type-Options": "nosniff",
     }
     if compressed:
         headers["Content-Encoding"] = "gzip"
-    return Response(_script(name, compressed), media_type="text/javascript", headers=headers)
+    return Response(written(compressed), media_type="text/javascript", headers=headers)
+
+
+def plotly_js(request: Request) -> Response:
+    """plotly.js: 1.4 MB, or 4.7 where it is not packed."""
+    return _javascript(request, _plotly, "public, max-age=86400")
+
+
+def component_js(request: Request) -> Response:
+    """The script of a component; that of another version is not kept under its address."""
+    name = request.path_params["name"]
+    if name not in scripts.FILES:
+        return Response(status_code=404)
+    is_ours = request.url.query.partition("&")[0] == scripts.digest(name)
+    kept = "public, max-age=31536000, immutable" if is_ours else "no-store"
+    return _javascript(request, partial(_component, name), kept)
 
 
 def qr_svg(request: Request) -> Response:
@@ -95,8 +110,8 @@ def _index() -> str:
 
 def script_hashes() -> list[str]:
     """The scripts inside of our pages, as a Content-Security-Policy names them."""
-    scripts = re.findall(r"<script>(.*?)</script>", _index() + dress(), re.DOTALL)
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    inside = re.findall(r"<script>(.*?)</script>", _index() + dress(), re.DOTALL)
+    digests = (hashlib.sha256(script.encode()).digest() for script in inside)
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
@@ -181,8 +196,8 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     import attention.pages.controls
     import attention.pages.initialise  # noqa: F401
 
-    _script("plotly", True)
-    _script("board", True)
+    _plotly(True)
+    _component("board", True)
     look_up_alone()
     _send_at_once()
     if Runtime.exists() and isinstance(
@@ -194,6 +209,16 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     yield {}
 
 
-routes = [Route("/" + PLOTLY_URL, script_js), Route("/scripts/{name}.js", script_js)]
-routes += [Route("/" + QR_URL, qr_svg)]
-routes += [Route("/" + path, index_html) for path in PAGES]
+def _routes(base: str) -> list[Route]:
+    """What is served under the path that all pages of this server stand under, "" for none."""
+    answers = {
+        PLOTLY_URL: plotly_js,
+        "scripts/{name}.js": component_js,
+        QR_URL: qr_svg,
+        **dict.fromkeys(PAGES, index_html),
+    }
+    return [Route(f"{base}/{path}", answer) for path, answer in answers.items()]
+
+
+base = config.get_option("server.baseUrlPath").strip("/")
+routes = _routes(f"/{base}" if base else "")

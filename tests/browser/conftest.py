@@ -38,7 +38,7 @@ IN_COLOURS = """([stage, codes]) => [...(document.querySelector(
     `.board-pane[data-stage=${stage}] .board-canvas`)?.painted?.codes ?? [])].join() === codes"""
 PAINTED = "document.querySelector(`.board-pane[data-stage=${stage}] .board-canvas`)?.painted"
 MOMENTS = 2400  # ms; given 2500 or more, Playwright soon looks only every half second
-POLL = 50  # ms between two looks; at every frame, which is the default, looking costs more
+POLL = 25  # ms between two looks; at every frame, which is the default, looking costs more
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -71,8 +71,7 @@ def pytest_collection_modifyitems(items):
     middle = max(0, len(items) // 2 - len(first))
     items[:] = [*first, *others[:middle], *second, *others[middle:]]
     for item in in_browser:
-        # a page that answers no more ends its test and not the whole run, with its process, as
-        # closing such a page has no end either
+        # with its process, as closing a page that answers no more has no end either
         item.add_marker(pytest.mark.timeout(300, method="thread"))
     if CHROMIUM is None:
         reason = "no Chromium or Chrome is installed; Debian: apt-get install chromium"
@@ -388,8 +387,8 @@ VISITS = 40  # of one profile: its process grows with each page, to a gigabyte b
 class Profile:
     """The browser of one person. What one test leaves in it is cleared before the next.
 
-    All its pages run in one process, which a page without a script keeps alive: so plotly.js and
-    Streamlit are compiled once and not for each test.
+    All its pages run in one process, which a page without a script keeps alive: so Streamlit is
+    compiled once and not for each test.
     """
 
     def __init__(self, browser, address, **device):

@@ -411,7 +411,21 @@ def test_a_flat_drag_shows_columns_and_a_double_click_all_again(look):
     assert dashboard.part("scores") == [1, 3, 1, 2]  # a click whose hand trembled
     assert dashboard.part("scaled") == [0, 3, 0, 3]
     until(page.locator("pre.cell[data-cell='scores,2,1']"))
+    page.mouse.move(*at("scores", 1, 1))
+    page.mouse.down()
+    page.mouse.move(*at("scores", 3, 2), steps=3)
+    let_go = "new PointerEvent('pointermove', { pointerId: 1, buttons: 0 })"
+    page.evaluate(f"dispatchEvent({let_go})")  # where the page did not hear of it
+    assert not box.is_visible()
+    page.mouse.up()
+    assert dashboard.part("scores") == [1, 3, 1, 2]
     page.mouse.dblclick(*at("scores", 3, 2))
+    assert dashboard.part("scores") == [0, 3, 0, 3]
+    dashboard.idle().drag(at("scores", 1, 1), at("scores", 2, 2))
+    assert dashboard.part("scores") == [1, 2, 1, 2]
+    page.locator("[data-stage=scores] .board-plot").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")  # to a cell that is not seen
     assert dashboard.part("scores") == [0, 3, 0, 3]
     dashboard.idle().drag(at("X", 0, 0), at("X", 1, 1))
     assert dashboard.part("X") == [0, 1, 0, 1]
@@ -434,13 +448,13 @@ def test_scripts_are_fetched_once_also_at_the_second_try_and_plotly_for_charts_a
     page.on("websocket", lambda socket: socket.on("framereceived", hear))
 
     def second_try(route) -> None:
-        route.continue_() if route.request.url.endswith("&again") else route.abort()
+        route.continue_() if route.request.url.endswith("&300") else route.abort()
 
     page.route("**/scripts/board.js*", second_try)
     dashboard.open().hover("scores", 1, 1)
     page.locator(".st-key-set_digits input").focus()
     dashboard.after(lambda: page.keyboard.press("ArrowRight"))
-    assert len([url for url in fetched if url.endswith("&again")]) == 1
+    assert len([url for url in fetched if url.endswith("&300")]) == 1
     assert received and not [frame for frame in received if b"class Board" in frame]
     assert not [url for url in fetched if "plotly" in url]
     name, picture = dashboard.download(lambda: dashboard.tool("scores", "Download PNG"))
@@ -623,7 +637,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
             dashboard.after(lambda move=move: move(dashboard))
         else:
             move(dashboard)
-        dashboard.page.wait_for_timeout(300)  # for what would come late
+        dashboard.page.wait_for_timeout(150)  # for what would come late
         found[name] = round(dashboard.idle().page.evaluate("shifted"), 4)
     assert {name: shift for name, shift in found.items() if shift >= 0.02} == {}
 

@@ -284,7 +284,7 @@ def test_the_commonest_are_twelve():
 
 
 @pytest.mark.parametrize(
-    ("system", "wrong", "what"), some((p for n in (0, 1, 2) for p in planted(n)), of=3)
+    ("system", "wrong", "what"), some((p for n in (0, 1, 2) for p in planted(n)), of=4)
 )
 def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apart(
     system, wrong, what
@@ -513,7 +513,7 @@ def test_different_mistakes_that_are_the_same_number_or_mask_here_are_all_named(
 
 
 @pytest.mark.parametrize(
-    ("system", "dtype", "size"), some(product(SYSTEMS, ["f8", "f4"], [1e-4, 1e-2, 1.0]), of=2)
+    ("system", "dtype", "size"), some(product(SYSTEMS, ["f8", "f4"], [1e-4, 1e-2, 1.0]), of=3)
 )
 def test_noise_is_not_explained_away(system, dtype, size):
     rng = np.random.default_rng(11)

@@ -15,7 +15,14 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attention.pages import scripts
 from attention.pages.board import PLOTLY_URL
-from attention.pages.server import keep_the_last, look_up_alone, qr_svg, routes, script_hashes
+from attention.pages.server import (
+    _routes,
+    keep_the_last,
+    look_up_alone,
+    qr_svg,
+    routes,
+    script_hashes,
+)
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "attention" / "pages"
@@ -119,7 +126,9 @@ def test_what_is_no_link_or_too_long_to_be_read_gets_no_code(text):
 
 def asked_for(path: str):
     """What the server answers at this path."""
-    scope = {"type": "http", "method": "GET", "path": path.partition("?")[0], "headers": []}
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+    scope["query_string"] = query.encode()
     for route in routes:
         match, more = route.matches(scope)
         if match is Match.FULL:
@@ -132,6 +141,10 @@ def test_the_script_of_a_component_is_where_its_lines_look_and_holds_all_its_fil
     assert scripts.address(name) in scripts.importing(name)
     answer = asked_for("/" + scripts.address(name))
     assert answer.media_type == "text/javascript"
+    assert "immutable" in answer.headers["cache-control"]
+    assert "immutable" in asked_for(f"/{scripts.address(name)}&300").headers["cache-control"]
+    other = asked_for(f"/scripts/{name}.js?0123456789abcdef")  # of another version
+    assert other.headers["cache-control"] == "no-store"
     for file in scripts.FILES[name]:
         assert (PAGES / file).read_bytes() in answer.body
     assert answer.body.count(b"export default") == 1
@@ -144,10 +157,16 @@ def test_every_script_of_the_pages_has_its_place_and_others_are_not_found():
         "history.js",
         "menu.js",
         "picture/picture.js",
+        "store/store.js",
     }
     assert used | inside == {str(file.relative_to(PAGES)) for file in PAGES.rglob("*.js")}
     assert asked_for("/scripts/history.js").status_code == 404
     assert asked_for("/" + PLOTLY_URL).body.startswith(b"/**\n* plotly.js")
+
+
+def test_under_a_path_of_its_own_the_server_answers_there():
+    assert "/att/x/scripts/{name}.js" in [route.path for route in _routes("/att/x")]
+    assert "/att/x/" in [route.path for route in _routes("/att/x")]
 
 
 def test_a_control_looks_up_its_own_value_alone(monkeypatch):

@@ -2,6 +2,7 @@
 // at once, charts are drawn by Plotly, which is fetched for the first of them. Hovers are linked,
 // and Python is told what was clicked, typed, dragged and turned.
 
+const SOON = 500 // ms: what takes longer is said to be made
 const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
@@ -641,6 +642,7 @@ class Board {
   // See a part of a pane closer, or all of it by null; where the same stage of other states stands
   // beside it in the same shape, the same part of these.
   see(pane, view) {
+    this.editor.keep()
     const alike = new Set([pane])
     for (const { spec, n, m } of alike) {
       for (const [stage, what] of spec.sources ?? []) {
@@ -650,9 +652,10 @@ class Board {
     }
     for (const each of alike) {
       this.keepPart(each, view)
+      const { grid } = each
+      if (grid.at && !isSeen(each, grid.at)) grid.at = null
       this.paint(each)
-      each.grid.place()
-      if (this.editor.open?.grid === each.grid) this.editor.place()
+      grid.place()
     }
     this.unmark()
   }
@@ -892,6 +895,7 @@ class Board {
 
   // To the clipboard, or where there is none, as a file.
   async copyPicture(promised, name, pane) {
+    this.making(promised, name)
     if (await copyImage(promised)) return this.say(`${name} was copied.`, true)
     const filename = `${pane?.spec.filename ?? 'attention_board'}.png`
     if (!(await this.save(promised, filename))) return
@@ -900,8 +904,17 @@ class Board {
 
   async download(pane, format) {
     const filename = `${pane.spec.filename}.${format}`
-    const saved = await this.save(panePicture(this, pane, format), filename)
+    const promised = panePicture(this, pane, format)
+    this.making(promised, filename)
+    const saved = await this.save(promised, filename)
     if (saved) this.say(`${filename} was saved.`, true)
+  }
+
+  // Say of a picture that takes long, as the first does that waits for Plotly, that it is made.
+  making(promised, name) {
+    const timer = setTimeout(() => this.say(`${name} is being made …`), SOON)
+    const over = () => clearTimeout(timer)
+    promised.then(over, over)
   }
 
   // Whether a picture could be made, and so was saved.

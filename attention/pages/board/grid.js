@@ -67,7 +67,9 @@ class Grid {
   choose(i, j, named = true) {
     const { n, m, spec } = this.pane
     const inside = (value, least, most) => Math.min(Math.max(value, least), most)
-    this.at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
+    const at = [inside(i, 0, n - 1), inside(j, spec.tokens ? -1 : 0, m - 1)]
+    if (this.pane.view && !isSeen(this.pane, at)) this.board.see(this.pane, null)
+    this.at = at
     this.place()
     if (this.at[1] >= 0) this.board.mark(this.pane, ...this.at, named)
     else this.board.unmark()
@@ -345,15 +347,20 @@ class Grid {
     }
   }
 
-  // A click is one on this cell; a drag of the mouse shows closer what it marks.
+  // A click is one on this cell; a drag of the mouse shows closer what it marks, unless the pane has
+  // become another under it.
   press(event, cell, again) {
-    const { cells, box } = this.pane
+    const { pane } = this
+    const { cells, box, n, m } = pane
+    const places = JSON.stringify(pane.places)
     const at = ({ clientX, clientY }) => {
       const { left, top } = cells.getBoundingClientRect()
       return [clientX - left, clientY - top]
     }
-    const [start, drags] = [at(event), event.pointerType !== 'touch' && cell[1] >= 0]
-    const marked = now => drags && dragged(start, at(now), areaOf(this.pane))
+    const [start, drags] = [at(event), event.pointerType === 'mouse' && cell[1] >= 0]
+    const isSame = () => pane.n === n && pane.m === m && JSON.stringify(pane.places) === places
+    const stands = () => isSame() && cells.offsetParent // which what is hidden has not
+    const marked = now => drags && stands() && dragged(start, at(now), areaOf(pane))
     const move = now => {
       const found = marked(now)
       box.hidden = !found
@@ -368,9 +375,9 @@ class Grid {
       const moved = Math.hypot(up.clientX - event.clientX, up.clientY - event.clientY)
       if (moved < CLICK) return this.click(up, cell, again)
       const found = marked(up)
-      if (found) this.board.see(this.pane, partOf(this.pane, found))
+      if (found) this.board.see(pane, partOf(pane, found))
     }
-    follow(move, over)
+    follow(event, move, over)
   }
 
   click(event, cell, again) {
@@ -378,10 +385,11 @@ class Grid {
     Object.assign(this, { between: false, began: null })
     this.choose(...cell)
     this.pane.frame.focus({ preventScroll: true })
+    const twice = again && event.timeStamp - this.last.at < TWICE
     this.last = { cell, at: event.timeStamp }
     this.board.byTouch = event.pointerType === 'touch'
     const opens = again && (this.takes(...cell) || cell[1] < 0)
-    if (again && !opens && this.pane.view) this.board.see(this.pane, null)
+    if (twice && this.pane.view && !opens) this.board.see(this.pane, null)
     if (opens || (this.board.byTouch && this.isBlank(...cell))) this.openCell(...cell)
     else if (cell[1] >= 0) this.board.pick(this.pane, ...cell)
   }
@@ -422,7 +430,7 @@ class Grid {
       if (moved) this.edits.end()
       else if (up.type === 'pointerup') this.click(up, [i, j], again)
     }
-    follow(move, over)
+    follow(event, move, over)
   }
 
   // A click turns a cell, a drag gives all that it meets the same. It is sent when it has ended: a
@@ -441,7 +449,7 @@ class Grid {
       met.push(next)
       this.choose(...next)
     }
-    follow(move, () => this.edits.release())
+    follow(event, move, () => this.edits.release())
   }
 }
 
@@ -469,15 +477,22 @@ const line = ([i, j], [k, l]) => {
   })
 }
 
-// Follow the pointer until it is let go.
-const follow = (move, over) => {
+// Follow the pointer of this event until it is let go.
+const follow = ({ pointerId }, move, over) => {
+  const ended = new AbortController()
   const end = event => {
-    if (move) window.removeEventListener('pointermove', move, true)
-    for (const type of ['pointerup', 'pointercancel']) window.removeEventListener(type, end, true)
+    ended.abort()
     over(event)
   }
-  if (move) window.addEventListener('pointermove', move, true)
-  for (const type of ['pointerup', 'pointercancel']) window.addEventListener(type, end, true)
+  const heard = event => {
+    if (event.pointerId !== pointerId) return
+    if (event.type !== 'pointermove') end(event)
+    else if (event.buttons) move(event)
+    else end(new PointerEvent('pointercancel')) // it was let go where nobody heard it
+  }
+  const how = { capture: true, signal: ended.signal }
+  for (const type of ['pointermove', 'pointerup', 'pointercancel'])
+    window.addEventListener(type, heard, how)
 }
 
 // The box that a number or a token is typed into, over its cell.

@@ -10,6 +10,13 @@ const areaOf = ({ places: { left, right, top, width, height } }) => {
   return { left, top, width: width - left - right, height }
 }
 
+// Whether a cell is inside of what is seen; of a label, [row, -1], its row.
+const isSeen = (pane, [i, j]) => {
+  const { rows, columns } = axesOf(pane)
+  const inside = (k, [first, last]) => k >= first && k <= last
+  return inside(i, rows) && (j < 0 || inside(j, columns))
+}
+
 const wholeOf = ({ n, m }) => [-0.5, m - 0.5, -0.5, n - 0.5]
 
 // From where to where a drag goes across and down an area, or null where it is short.
