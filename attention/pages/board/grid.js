@@ -347,8 +347,8 @@ class Grid {
     }
   }
 
-  // A click is one on this cell; a drag of the mouse shows closer what it marks, unless the pane has
-  // become another under it.
+  // A click is one on this cell; a drag of the mouse shows closer what it marks, unless the pane
+  // has become another under it.
   press(event, cell, again) {
     const { pane } = this
     const { cells, box, n, m } = pane

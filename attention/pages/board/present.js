@@ -136,7 +136,7 @@ class Presenter {
 
   swiped(down) {
     if (!this.stage || down.pointerType !== 'touch') return
-    follow(null, up => {
+    follow(down, () => {}, up => {
       const [x, y] = [up.clientX - down.clientX, up.clientY - down.clientY]
       if (Math.max(Math.abs(x), Math.abs(y)) < SWIPE) return
       if (Math.abs(x) > Math.abs(y)) this.turn(x < 0 ? 1 : -1)
