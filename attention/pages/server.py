@@ -13,7 +13,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +38,16 @@ from attention.pages.share import MAX_QR, QR_URL
 
 
 @cache
-def _plotly(compressed: bool) -> bytes:
-    script = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
-    return gzip.compress(script, 6) if compressed else script
+def _plotly() -> bytes:
+    return (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_bytes()
 
 
 @cache
-def _component(name: str, compressed: bool) -> bytes:
-    return gzip.compress(scripts.content(name), 6) if compressed else scripts.content(name)
+def _packed(script: bytes) -> bytes:
+    return gzip.compress(script, 6)
 
 
-def _javascript(request: Request, written: Callable[[bool], bytes], kept: str) -> Response:
+def _javascript(request: Request, script: bytes, kept: str) -> Response:
     """A script, packed where the browser reads gzip."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")
     headers = {
@@ -58,12 +57,13 @@ def _javascript(request: Request, written: Callable[[bool], bytes], kept: str) -
     }
     if compressed:
         headers["Content-Encoding"] = "gzip"
-    return Response(written(compressed), media_type="text/javascript", headers=headers)
+    content = _packed(script) if compressed else script
+    return Response(content, media_type="text/javascript", headers=headers)
 
 
 def plotly_js(request: Request) -> Response:
     """plotly.js: 1.4 MB, or 4.7 where it is not packed."""
-    return _javascript(request, _plotly, "public, max-age=86400")
+    return _javascript(request, _plotly(), "public, max-age=86400")
 
 
 def component_js(request: Request) -> Response:
@@ -73,7 +73,7 @@ def component_js(request: Request) -> Response:
         return Response(status_code=404)
     is_ours = request.url.query.partition("&")[0] == scripts.digest(name)
     kept = "public, max-age=31536000, immutable" if is_ours else "no-store"
-    return _javascript(request, partial(_component, name), kept)
+    return _javascript(request, scripts.content(name), kept)
 
 
 def qr_svg(request: Request) -> Response:
@@ -196,8 +196,8 @@ async def lifespan(app: object) -> AsyncIterator[dict]:
     import attention.pages.controls
     import attention.pages.initialise  # noqa: F401
 
-    _plotly(True)
-    _component("board", True)
+    _packed(_plotly())
+    _packed(scripts.content("board"))
     look_up_alone()
     _send_at_once()
     if Runtime.exists() and isinstance(
@@ -220,5 +220,5 @@ def _routes(base: str) -> list[Route]:
     return [Route(f"{base}/{path}", answer) for path, answer in answers.items()]
 
 
-base = config.get_option("server.baseUrlPath").strip("/")
-routes = _routes(f"/{base}" if base else "")
+_BASE = config.get_option("server.baseUrlPath").strip("/")
+routes = _routes(f"/{_BASE}" if _BASE else "")
