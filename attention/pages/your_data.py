@@ -77,12 +77,14 @@ def panel(s: Settings) -> None:
             help="The page says how it understood the text before anything changes.",
         )
         # leaving the box is what hands the text over
-        st.button(
+        asked = st.button(
             "Read it",
             key="load_read",
             on_click=state.control_moved,
             help="Shows what the text holds.",
         )
+        if _given_last(text, asked):
+            chooser.forget(FILE)
         files = chooser.show(FILE, "Choose a file, or drop it here", WANTED, chooser.MOST)
     with right:
         try:
@@ -130,6 +132,16 @@ def _files(s: Settings, files: Sequence[ChosenFile]) -> None:
         _saved_state(zipped, "This is the zip that this page makes; a saved state lies in it.")
         return
     _content(s, first.name, first.content())
+
+
+def _given_last(text: str, asked: bool) -> bool:
+    """Whether a text came after the files: it is another one, or they ``asked`` to read it.
+
+    A config.json says how the files are read, and so stands beside them.
+    """
+    before = state.page_value("load_text_before", text)
+    state.set_page_value("load_text_before", text)
+    return (asked or text != before) and bool(text.strip()) and not read_config(text)
 
 
 def forget() -> None:
