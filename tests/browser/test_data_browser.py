@@ -191,6 +191,13 @@ def test_a_bad_file_is_one_sentence_and_changes_nothing(visit, subtests):
             assert dashboard.tag() == before
             assert dashboard.page.locator(".st-key-load_use").count() == 0
             assert dashboard.page.locator("[data-testid=stMain] img").count() == 0
+    dashboard.paste("1 2 3 4")  # what is given last is what is read
+    until(dashboard.page.locator(".st-key-load_use button:enabled").first)
+    assert dashboard.page.locator(".chooser-name").count() == 0
+    dashboard.upload("two.csv", b"1,2,3,4\n5,6,7,8\n")
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 2 × 4"))
+    dashboard.page.get_by_role("button", name="Read it").click()
+    until(dashboard.page.locator(".st-key-dock_content table.numbers", has_text="X, 1 × 4"))
 
 
 UNREADABLE = (
