@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from browser.conftest import IDLE, until
+from browser.conftest import IDLE, MOMENTS, succeeds, until
 
 from attention.patterns import made
 
@@ -61,9 +61,12 @@ def full(n: int, top: int, bottom: int, left: int, right: int) -> np.ndarray:
 def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(opened):
     dashboard, page = opened(tokens=32768)
     start = page.get_by_role("button", name="Compute all")
-    if start.count():  # a slow machine says first how long it takes
-        start.click()
-    until(page.locator(EXACT))
+
+    def compute():  # a slow machine says first how long it takes
+        if start.count():
+            succeeds(lambda: start.click(timeout=MOMENTS))
+
+    until(page.locator(EXACT), act=compute)
     canvas = page.locator(".zoom-map")
     box = canvas.bounding_box()
     x, y = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
