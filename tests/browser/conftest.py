@@ -57,6 +57,16 @@ FLAGS = [
     "--min-semi-space-size=16 --max-semi-space-size=16",
 ]
 
+TABS = {  # the parts below the board, and what is on each
+    "This cell": "pre.cell",
+    "Step by step": "table.walk",
+    "Spread": "div.beside",
+    "Initialise": ".st-key-set_matrix",
+    "Your data": "textarea",
+    "Take it away": ".st-key-paper_preview img",
+    "Code": "[data-testid=stCode]",
+}
+
 
 def pytest_collection_modifyitems(items):
     """Each of two workers begins with about half of the tests in a browser, which take longest.
@@ -388,13 +398,15 @@ class Profile:
     """The browser of one person. What one test leaves in it is cleared before the next.
 
     All its pages run in one process, which a page without a script keeps alive: so Streamlit is
-    compiled once and not for each test.
+    compiled once and not for each test. A page that is done with is left empty, as closing it would
+    end what all of them have in memory, a hundred files, too.
     """
 
     def __init__(self, browser, address, **device):
         self.context = browser.new_context(accept_downloads=True, **device)
         self.kept = self.context.new_page()
         self.kept.goto(address + "_stcore/health")
+        self.storage = self.context.new_cdp_session(self.kept)
         self.visits = 0
 
     def open(self, width: int, height: int, scheme: str, permissions: tuple[str, ...], motion: str):
@@ -408,17 +420,15 @@ class Profile:
         return page
 
     def clear(self, address: str) -> None:
-        """Close all pages and forget what this address has left."""
+        """Leave all pages and forget what this address has kept."""
         for page in self.context.pages:
-            if page is not self.kept:
-                page.close()
+            if page is not self.kept and page.url != "about:blank":
+                page.goto("about:blank")
         self.context.clear_permissions()
         self.context.set_offline(False)
-        chromium = self.context.new_cdp_session(self.kept)
         kinds = "cookies,local_storage,indexeddb,cache_storage,service_workers"
         what = {"origin": address.rstrip("/"), "storageTypes": kinds}
-        chromium.send("Storage.clearDataForOrigin", what)
-        chromium.detach()
+        self.storage.send("Storage.clearDataForOrigin", what)
 
 
 @pytest.fixture(scope="session")

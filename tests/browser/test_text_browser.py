@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 from amount import some
-from browser.conftest import until
+from browser.conftest import TABS, until
 
 from attention.numbers import rounded
 from attention.session import links
@@ -33,16 +33,6 @@ ALIVE = """() => [...document.querySelectorAll(
     .map(node => node.outerHTML.slice(0, 200))
     .concat([...document.querySelectorAll('b, strong, em, code')]
     .filter(node => ['b', 'm', 'c'].includes(node.textContent)).map(node => node.outerHTML))"""
-TABS = {  # the parts below the board, and what is on each
-    "This cell": "pre.cell",
-    "Step by step": "table.walk",
-    "Spread": "div.beside",
-    "Initialise": ".st-key-set_matrix",
-    "Your data": "textarea",
-    "Take it away": ".st-key-paper_preview img",
-    "Code": "[data-testid=stCode]",
-}
-
 IN_THE_ZIP = {
     "cells.csv",
     "stages.npz",
