@@ -178,23 +178,29 @@ def the_walk() -> None:
             help="The steps of one query, from its dot products to its output.",
         )
     with previous:
-        _step("Previous", "previous_step", step - 1, "Left", step == 1)
+        _step("Previous", "previous_step", -1, "Left", step == 1)
     with following:
-        _step("Next", "next_step", step + 1, "Right", step == last)
+        _step("Next", "next_step", 1, "Right", step == last)
     st.html(tables.walk(shown, walk(shown, s.query), s.tokens[s.query], s.digits, step))
 
 
-def _step(label: str, key: str, step: int, arrow: str, disabled: bool) -> None:
+def _step(label: str, key: str, by: int, arrow: str, disabled: bool) -> None:
     state.button(
         label,
         key,
-        state.choose,
-        ("steps", step),
+        _go,
+        (by,),
         icon=f":material/arrow_{'back' if arrow == 'Left' else 'forward'}:",
         shortcut=arrow,
         help="One step of this query's way.",
         disabled=disabled,
     )
+
+
+def _go(by: int) -> None:
+    """So many steps from where the walk is now: who presses twice may see one of them drawn."""
+    step = state.page_value("steps", 1) + by
+    state.choose("steps", min(max(step, 1), len(tables.STEPS)))
 
 
 def the_figures() -> None:

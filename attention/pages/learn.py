@@ -64,8 +64,8 @@ def card(shown: View, choice: str | None) -> None:
             idea, ask = step.idea(s, shown), step.did if done else step.ask(s, shown)
             st.html(tables.step(s.step, count, step.title, idea, ask, done), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
-                way("Previous step", s.step - 1, "back", "Left")
-                way("Next step", s.step + 1, "forward", "Right", "primary" if done else "secondary")
+                way("Previous step", -1, "back", "Left")
+                way("Next step", 1, "forward", "Right", "primary" if done else "secondary")
         if step.guess:
             asked = step.guess(s, shown)
             state.setting_control(
@@ -75,16 +75,17 @@ def card(shown: View, choice: str | None) -> None:
                 st.html(tables.answer(choice in asked.right, asked.answer))
 
 
-def way(label: str, k: int, arrow: str, key: str, look: str = "secondary") -> None:
+def way(label: str, by: int, arrow: str, key: str, look: str = "secondary") -> None:
+    """A button that goes so many steps on from where the lesson is when it is pressed."""
     state.button(
         label,
         f"lesson_{key.lower()}",
         state.change,
-        (partial(lesson.go, k=k),),
+        (lambda settings: lesson.go(settings, settings.step + by),),
         icon=f":material/arrow_{arrow}:",
         shortcut=key,
         help="A step of the way.",
-        disabled=not 1 <= k <= count,
+        disabled=not 1 <= s.step + by <= count,
         type=look,
     )
 

@@ -174,7 +174,8 @@ def until(locator, state: str = "visible", act=lambda: None) -> None:
         act()
         if appears(locator, state):
             return
-    raise AssertionError(f"{locator} is never {state}")
+    there = locator.page.locator("body").inner_text()
+    raise AssertionError(f"{locator} is never {state}; the page says:\n{there}")
 
 
 def choose_page(page, name: str) -> None:

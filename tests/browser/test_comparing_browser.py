@@ -82,8 +82,9 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
         checking(visit, example="sentence", mask="causal"),
         bench_of("sentence", "causal"),
     )
-    dashboard.page.locator(".st-key-set_check_plant input").fill("the heads are split")
-    dashboard.page.keyboard.press("Enter")
+    mistake = dashboard.page.locator(".st-key-set_check_plant input")
+    mistake.fill("the heads are split")
+    mistake.press("Enter")
     dashboard.page.locator(".st-key-check_planted button").first.click()
     until(
         dashboard.page.get_by_text(

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.limits import BadInput
 from attention.pages import board, controls, state, store
-from attention.session import links
+from attention.session import lesson, links
 from attention.session.examples import EXAMPLES
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -195,6 +195,21 @@ def test_a_step_pressed_first_after_a_restart_counts_from_the_one_the_browser_sh
     restarted._run(before._tree.get_widget_states())
     assert restarted.button_group(key="set_below").value == "Step by step"
     assert restarted.button_group(key="set_steps").value == 4
+
+
+def test_a_press_goes_on_from_the_press_before_though_no_step_of_it_was_drawn_yet():
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    at.button_group(key="set_below").set_value("Step by step").run()
+    at.session_state["visit"].page_values["steps"] = 3  # by a run that was overtaken
+    at.button(key="next_step").click().run()
+    assert at.button_group(key="set_steps").value == 4
+    at.session_state["visit"].page_values["steps"] = 6
+    at.button(key="next_step").click().run()
+    assert at.button_group(key="set_steps").value == 6
+    at.switch_page("attention/pages/learn.py").run()
+    at.session_state["visit"].settings = lesson.go(settings(at), 3)
+    at.button(key="lesson_right").click().run()
+    assert settings(at).step == 4
 
 
 def test_an_answer_of_the_store_that_comes_after_it_left_the_page_is_dropped(monkeypatch):
