@@ -329,7 +329,7 @@ def _model(s: Settings) -> None:
             help="Of the batch, counted from 1.",
         )
     asked = taken, place, item
-    state.button("Look at it", "long_look", _look, asked, type="primary")
+    state.confirm("Look at it", "long_look", _look, asked, type="primary")
 
 
 def _look(taken: Taken, place: int, item: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -86,6 +86,9 @@ class Visit:
     values: dict[str, Told] = field(default_factory=dict)  # of each control
     addresses: Told = field(default_factory=list)
     came_back: int = 0  # the run that took over another address
+    # what a button to confirm is about, since which run, and those whose press is not done yet
+    offered: dict[str, tuple[int, Hashable]] = field(default_factory=dict)
+    pressed: set[str] = field(default_factory=set)
 
 
 def _visit() -> Visit:
@@ -122,6 +125,7 @@ def end() -> None:
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
+    visit.pressed.clear()
     visit.ended = visit.run
     if visit.waiting_changes:
         _carry_out(visit)
@@ -442,6 +446,41 @@ def button(
 
     if st.button(label, key=key, on_click=pressed, **options) and _unheard(key):
         pressed()
+        st.rerun()
+
+
+def confirm(
+    label: str,
+    key: str,
+    press: Callable[..., object],
+    args: tuple = (),
+    about: Hashable = None,
+    **options: Any,
+) -> None:
+    """A button that goes by the fields above it: what was typed as it was pressed counts, too.
+
+    So the press waits until this run has read them. But what it is ``about``, such as a file, the
+    person must have seen: where that has become another one, it is not done, and a sentence says
+    so.
+    """
+    visit = _visit()
+    if key not in visit.offered or visit.offered[key][1] != about:
+        visit.offered[key] = visit.run, about
+
+    def pressed() -> None:
+        control_moved()
+        visit.controls_heard.add(key)
+        visit.pressed.add(key)
+
+    if st.button(label, key=key, on_click=pressed, **options) and _unheard(key):
+        pressed()
+    if key in visit.pressed and not options.get("disabled"):
+        visit.pressed.discard(key)
+        offered, _ = visit.offered[key]
+        if visit.ended and offered > visit.heard:
+            refuse(f"“{label}” now stands for what you have not seen yet: look, and press again.")
+        else:
+            press(*args)
         st.rerun()
 
 

@@ -194,11 +194,12 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
             st.html(tables.preview(role, array, rows=4 if len(selected) == 1 else 2))
     if said:
         parts.note(f"What comes with using them: {' '.join(said)}")
-    state.button(
+    state.confirm(
         "Use these numbers",
         "load_use",
         _use,
         (selected, heads, layer),
+        about=mark,
         type="primary",
         disabled=not selected,
         help="Puts them on the board; Back brings what stood there again.",
@@ -280,7 +281,8 @@ def _sentence(s: Settings, sentence: str) -> None:
                 if memory
                 else "Its tokens take the place of those now."
             )
-            state.button(label, key, _use_sentence, (sentence, memory), type=kind, help=help)
+            asked = sentence, memory
+            state.confirm(label, key, _use_sentence, asked, about=sentence, type=kind, help=help)
 
 
 def _use_sentence(sentence: str, memory: bool) -> None:

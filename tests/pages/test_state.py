@@ -197,6 +197,16 @@ def test_a_step_pressed_first_after_a_restart_counts_from_the_one_the_browser_sh
     assert restarted.button_group(key="set_steps").value == 4
 
 
+def test_numbers_confirmed_first_after_a_restart_are_used():
+    before = AppTest.from_file(str(APP), default_timeout=30).run()
+    before.button_group(key="set_below").set_value("Your data").run()
+    before.text_area(key="set_load_text").set_value("1 2\n3 4").run()
+    before.button(key="load_use").click()
+    restarted = AppTest.from_file(str(APP), default_timeout=30)
+    restarted._run(before._tree.get_widget_states())
+    assert settings(restarted).matrices["X"].values.tolist() == [[1, 2], [3, 4]]
+
+
 def test_a_press_goes_on_from_the_press_before_though_no_step_of_it_was_drawn_yet():
     at = AppTest.from_file(str(APP), default_timeout=30).run()
     at.button_group(key="set_below").set_value("Step by step").run()
