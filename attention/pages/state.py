@@ -28,6 +28,10 @@ QUIET = 0.4  # seconds without a run: none was under way
 SHORTLY = 1  # second without a word of what is awaited
 LONGEST_WHY = 100  # characters of a browser's own reason
 DATA = "Your data"  # the part below the board where a saved state is opened
+UNSEEN = (
+    "Nothing was changed: “{}” was pressed before the page had shown what it now stands for. Look"
+    " below the board, and press again."
+)
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
 # of the settings, beside another example
@@ -88,7 +92,8 @@ class Visit:
     came_back: int = 0  # the run that took over another address
     # what a button to confirm is about, since which run, and those whose press is not done yet
     offered: dict[str, tuple[int, Hashable]] = field(default_factory=dict)
-    pressed: set[str] = field(default_factory=set)
+    pressed: dict[str, int] = field(default_factory=dict)  # with what was heard by then
+    moved: bool = False  # a control, since the last run that reached its end
 
 
 def _visit() -> Visit:
@@ -126,6 +131,7 @@ def end() -> None:
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
     visit.pressed.clear()
+    visit.moved = False
     visit.ended = visit.run
     if visit.waiting_changes:
         _carry_out(visit)
@@ -177,6 +183,7 @@ def _arrive(visit: Visit, address: dict[str, str]) -> None:
     The menu of pages asks for a page by a bare address, and means the settings that stand.
     """
     if not address and _by_menu(visit):
+        visit.addresses.append((visit.run, address))  # also for the next run, if it overtakes this
         return
     visit.addresses = _may_hold(visit.addresses, visit.heard)
     held = _may_hold(visit.addresses, _said_to_be_heard(visit))
@@ -204,6 +211,7 @@ def _page() -> str:
 def _open(visit: Visit, address: dict[str, str]) -> None:
     """Take what an address stands for: by itself, or by a mark that only the browser knows."""
     visit.address, visit.remarks, visit.waiting_changes = address, [], []
+    visit.pressed.clear()
     visit.stroke_goes_on = False
     visit.awaited_mark, visit.store_turn = address.get("partial", ""), secrets.token_hex(8)
     if not visit.awaited_mark:
@@ -308,7 +316,7 @@ def control_moved() -> None:
     visit, address = _visit(), st.query_params.to_dict()
     _hear(visit)
     _arrive(visit, address)
-    visit.notices, visit.remarks = [], []
+    visit.notices, visit.remarks, visit.moved = [], [], True
 
 
 def change(act: Change, goes_on: bool = False) -> None:
@@ -459,28 +467,34 @@ def confirm(
 ) -> None:
     """A button that goes by the fields above it: what was typed as it was pressed counts, too.
 
-    So the press waits until this run has read them. But what it is ``about``, such as a file, the
-    person must have seen: where that has become another one, it is not done, and a sentence says
-    so.
+    Where a field has just moved, the press waits until this run has read it. What it is ``about``,
+    such as the digest of a file, the person must have seen: where that is another one than the
+    browser has heard of, nothing is done, and a sentence says so.
     """
     visit = _visit()
     if key not in visit.offered or visit.offered[key][1] != about:
         visit.offered[key] = visit.run, about
 
+    def carry_out(heard: int) -> None:
+        if about is not None and visit.ended and visit.offered[key][0] > heard:
+            refuse(UNSEEN.format(label))
+        else:
+            press(*args)
+
     def pressed() -> None:
+        settled = visit.run == visit.ended and not visit.moved
         control_moved()
         visit.controls_heard.add(key)
-        visit.pressed.add(key)
+        if settled:
+            carry_out(visit.heard)
+        else:
+            visit.pressed[key] = visit.heard
 
     if st.button(label, key=key, on_click=pressed, **options) and _unheard(key):
         pressed()
     if key in visit.pressed and not options.get("disabled"):
-        visit.pressed.discard(key)
-        offered, _ = visit.offered[key]
-        if visit.ended and offered > visit.heard:
-            refuse(f"“{label}” now stands for what you have not seen yet: look, and press again.")
-        else:
-            press(*args)
+        carry_out(visit.pressed[key])
+        visit.pressed.pop(key, None)
         st.rerun()
 
 

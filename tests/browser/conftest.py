@@ -174,8 +174,12 @@ def until(locator, state: str = "visible", act=lambda: None) -> None:
         act()
         if appears(locator, state):
             return
-    there = locator.page.locator("body").inner_text()
-    raise AssertionError(f"{locator} is never {state}; the page says:\n{there}")
+    raise AssertionError(f"{locator} is never {state}; {there(locator.page)}")
+
+
+def there(page) -> str:
+    """Where a page is and what it says, for the message of a test that waits in vain."""
+    return f"at {page.url} the page says:\n{page.locator('body').inner_text()}"
 
 
 def choose_page(page, name: str) -> None:
@@ -237,7 +241,12 @@ class Dashboard:
 
     def wait_for(self, script: str, arg=None):
         """Wait until a function of arg says something other than false or nothing; what it says."""
-        return self.page.wait_for_function(script, arg=arg, polling=POLL)
+        from playwright.sync_api import TimeoutError as TooLate
+
+        try:
+            return self.page.wait_for_function(script, arg=arg, polling=POLL)
+        except TooLate as late:
+            raise AssertionError(f"{script} never holds; {there(self.page)}") from late
 
     def stages(self) -> list[str]:
         return self.page.eval_on_selector_all(

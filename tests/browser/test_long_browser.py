@@ -32,12 +32,23 @@ def opened(visit):
     return open
 
 
+def until_exact(page) -> None:
+    """Wait for the exact map; a slow machine says first how long it takes, and wants a yes."""
+    start = page.get_by_role("button", name="Compute all")
+
+    def compute():
+        if start.count():
+            succeeds(lambda: start.click(timeout=MOMENTS))
+
+    until(page.locator(EXACT), act=compute)
+
+
 def asked(page, act) -> None:
     """After a move of the map, once its answer is exact and the address has it."""
     tag = page.locator(MAP).get_attribute("data-tag")
     act()
     page.wait_for_function(OTHER, arg=tag)
-    until(page.locator(EXACT))
+    until_exact(page)
     page.wait_for_function(IDLE)
 
 
@@ -60,13 +71,7 @@ def full(n: int, top: int, bottom: int, left: int, right: int) -> np.ndarray:
 
 def test_a_map_of_32768_tokens_is_zoomed_to_single_weights_by_box_keys_and_back(opened):
     dashboard, page = opened(tokens=32768)
-    start = page.get_by_role("button", name="Compute all")
-
-    def compute():  # a slow machine says first how long it takes
-        if start.count():
-            succeeds(lambda: start.click(timeout=MOMENTS))
-
-    until(page.locator(EXACT), act=compute)
+    until_exact(page)
     canvas = page.locator(".zoom-map")
     box = canvas.bounding_box()
     x, y = box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"]
@@ -152,7 +157,7 @@ def test_131072_tokens_say_what_they_take_end_on_request_and_give_way_to_a_file(
 
 def test_on_a_phone_and_in_the_dark_the_map_fits_and_a_finger_zooms(opened):
     dashboard, page = opened(tokens=1024, pattern="local")
-    until(page.locator(EXACT))
+    until_exact(page)
     light = page.locator(".zoom-map").evaluate(CORNER)
     page.emulate_media(color_scheme="dark")
     until(page.locator(".zoom[data-drawn=dark]"))

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attention.limits import BadInput
 from attention.pages import board, controls, state, store
 from attention.session import lesson, links
-from attention.session.examples import EXAMPLES
+from attention.session.examples import EXAMPLES, FIRST
 
 APP = Path(__file__).parents[2] / "app.py"
 LIST = "examples_four-words"  # of all examples
@@ -220,6 +220,55 @@ def test_a_press_goes_on_from_the_press_before_though_no_step_of_it_was_drawn_ye
     at.session_state["visit"].settings = lesson.go(settings(at), 3)
     at.button(key="lesson_right").click().run()
     assert settings(at).step == 4
+
+
+@pytest.fixture
+def pasted() -> AppTest:
+    """Explore with four rows pasted and not used yet."""
+    at = AppTest.from_file(str(APP), default_timeout=30).run()
+    at.button_group(key="set_below").set_value("Your data").run()
+    return at.text_area(key="set_load_text").set_value("1 2 3 4\n" * 4).run()
+
+
+def values(at: AppTest, name: str) -> list:
+    return settings(at).matrices[name].values.tolist()
+
+
+def test_a_press_waits_for_the_field_that_was_moved_just_before(pasted):
+    X = values(pasted, "X")
+    pasted.selectbox(key="set_load_role").set_value("W_V")
+    pasted.button(key="load_use").click().run()
+    assert (values(pasted, "X"), values(pasted, "W_V")) == (X, [[1, 2, 3, 4]] * 4)
+
+
+def test_a_text_that_was_not_seen_is_not_used(pasted):
+    X = values(pasted, "X")
+    pasted.text_area(key="set_load_text").set_value("5 6\n7 8")
+    pasted.button(key="load_use").click().run()
+    assert values(pasted, "X") == X
+    assert pasted.session_state["visit"].notices == [state.UNSEEN.format("Use these numbers")]
+    pasted.button(key="load_use").click().run()
+    assert values(pasted, "X") == [[5, 6], [7, 8]]
+
+
+def test_back_counts_above_a_press_that_waits(pasted):
+    pasted.session_state["visit"].pressed["load_use"] = 99  # by a run that was overtaken
+    pasted.query_params.clear()
+    pasted.query_params["digits"] = "4"
+    pasted.run()
+    assert settings(pasted).digits == 4 and values(pasted, "X") != [[1, 2, 3, 4]] * 4
+
+
+def test_a_page_chosen_by_the_menu_keeps_what_is_set_though_its_first_run_is_overtaken(
+    at, monkeypatch
+):
+    at.switch_page("attention/pages/variance.py").run()
+    at.query_params.clear()
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(board, "show", lambda *given, **more: st.stop())
+        at.switch_page("attention/pages/explore.py").run()
+    at.query_params.clear()
+    assert settings(at.run()).example == "four-words" != FIRST
 
 
 def test_an_answer_of_the_store_that_comes_after_it_left_the_page_is_dropped(monkeypatch):
