@@ -1,6 +1,5 @@
 """Check yours: both sides' inputs, another code's numbers, and which mistake explains them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -9,6 +8,7 @@ from attention.figures import differing
 from attention.figures.panes import Pane
 from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis
+from attention.frameworks.mistakes import Mistake
 from attention.limits import BadInput
 from attention.masks import MASK_LABELS
 from attention.pages import board, chooser, paper, parts, state
@@ -154,11 +154,12 @@ def answers(bench: Bench) -> dict[str, str]:
         file = files[0] if files else None
         with st.container(horizontal=True):
             for name, label in ANSWERS.items():
-                state.button(
+                state.confirm(
                     f"It is {label.lower()}",
                     f"check_use_{name}",
                     opened,
                     (name, file),
+                    about=hash(file),
                     disabled=file is None,
                     help="Puts the numbers of the file into its box.",
                 )
@@ -172,7 +173,7 @@ def answers(bench: Bench) -> dict[str, str]:
             )
     with right, st.container(horizontal=True, vertical_alignment="bottom"):
         mistakes = {RIGHT: None} | {mistake.title: mistake for mistake in bench.applicable}
-        state.page_control(
+        title = state.page_control(
             st.selectbox,
             "No numbers at hand? Plant a mistake",
             "check_plant",
@@ -180,23 +181,18 @@ def answers(bench: Bench) -> dict[str, str]:
             options=list(mistakes),
             help="An answer made with this mistake, to see how the page finds it.",
         )
-        state.button(
+        state.confirm(
             "Put its output into the box",
             "check_planted",
             plant,
-            (bench, mistakes),
+            (bench, mistakes[title]),
             help="As if your own code had given it.",
         )
     return {name: text(name) for name in ANSWERS}
 
 
-def plant(bench: Bench, mistakes: Mapping[str, Any]) -> None:
-    """Answer as the mistake does that is chosen now.
-
-    It is asked for here, as a quick click may come before the page knows of the choice.
-    """
-    state.control_moved()
-    mistake = mistakes.get(state.page_value("check_plant", RIGHT))
+def plant(bench: Bench, mistake: Mistake | None) -> None:
+    """Answer as the mistake does, or rightly."""
     state.set_page_value("check_output", inputs.planted(bench, mistake, "output"))
     state.set_page_value("check_weights", "")
 
@@ -216,7 +212,6 @@ def opened(name: str, file: ChosenFile) -> None:
     except BadInput as problem:
         state.refuse(str(problem))
     else:
-        state.control_moved()
         state.set_page_value(f"check_{name}", numbers)
 
 

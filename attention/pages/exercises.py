@@ -45,6 +45,11 @@ def begin(settings: Settings, **changes: Any) -> Settings:
     return exercise.begun_anew(settings, **changes)
 
 
+def next_one(settings: Settings) -> Settings:
+    """An exercise of the same kind with other numbers."""
+    return begin(settings, exercise_seed=next_seed(settings.exercise_seed))
+
+
 def to_level(settings: Settings, level: int | None, every_row: bool) -> Settings:
     state.set_page_value(CELL, None)
     return exercise.at_level(settings, level, every_row) if level else settings
@@ -149,7 +154,7 @@ def another(is_done: bool) -> None:
             "Another one like it",
             "exercise_next",
             state.change,
-            (partial(begin, exercise_seed=next_seed(s.exercise_seed)),),
+            (next_one,),
             type="primary" if is_done else "secondary",
         )
 

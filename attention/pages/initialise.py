@@ -43,8 +43,13 @@ def panel(s: Settings) -> None:
         parts.note(standing)
 
 
+def _recipe(s: Settings, name: str) -> Recipe:
+    """What the matrix was drawn by, or where its numbers were given, what its fields begin with."""
+    return s.matrices[name].recipe or Recipe("integers", SEEDS[name], 0, 3)
+
+
 def _draw(s: Settings, name: str) -> None:
-    recipe = s.matrices[name].recipe or Recipe("integers", SEEDS[name], 0, 3)
+    recipe = _recipe(s, name)
     kind = state.page_control(
         st.selectbox,
         "Filled with",
@@ -55,42 +60,40 @@ def _draw(s: Settings, name: str) -> None:
         help="Identity has 1 on its diagonal; Xavier / Glorot keeps variances through a layer.",
         width=170,
     )
-    seed = recipe.seed
     if kind != "identity":
         help = "The same seed and matrix always give the same numbers."
-        seed = _number(
-            "Next seed", f"seed_{name}", seed, help, min_value=0, max_value=MAX_SEED, step=1
-        )
-    low, high = float(recipe.low), float(recipe.high)
+        whole = {"min_value": 0, "max_value": MAX_SEED, "step": 1}
+        _number("Next seed", f"seed_{name}", recipe.seed, help, **whole)
     if INITIALISERS[kind].ranged:
-        any_number: dict[str, Any] = {"step": 1.0, "format": "%g"}
-        low = _number("From", f"low_{name}", low, "The smallest number drawn.", **any_number)
+        any_number = {"step": 1.0, "format": "%g"}
+        help = "The smallest number drawn."
+        _number("From", f"low_{name}", float(recipe.low), help, **any_number)
         help = "All numbers drawn are smaller than this one."
-        high = _number("To, not included", f"high_{name}", high, help, **any_number)
+        _number("To, not included", f"high_{name}", float(recipe.high), help, **any_number)
     state.button(
         "Initialise",
         f"roll_{name}",
         _rolled,
-        (name, kind, seed, low, high),
         icon=":material/casino:",
         type="primary",
         help="Fills this matrix; press again for the next seed.",
     )
 
 
-def _number(label: str, name: str, value: float, help: str, **options: Any) -> Any:
-    return state.page_control(st.number_input, label, name, value, help=help, width=112, **options)
+def _number(label: str, name: str, value: float, help: str, **options: Any) -> None:
+    state.page_control(st.number_input, label, name, value, help=help, width=112, **options)
 
 
-def _rolled(name: str, *drawn: Any) -> None:
+def _rolled() -> None:
     """By what stands in the fields now: who chooses and presses at once means that."""
-    kind, seed, low, high = (
-        state.page_value(f"{field}_{name}", value)
-        for field, value in zip(FIELDS, drawn, strict=True)
-    )
+    name = state.page_value("matrix", "W_Q")
 
     def act(s: Settings) -> Settings:
-        rolled = editing.roll(s, name, Recipe(kind, seed, low, high))
+        before = _recipe(s, name)
+        drawn = {
+            field: state.page_value(f"{field}_{name}", getattr(before, field)) for field in FIELDS
+        }
+        rolled = editing.roll(s, name, Recipe(**drawn))
         recipe = rolled.matrices[name].recipe
         if recipe is not None:
             state.set_page_value(f"seed_{name}", recipe.seed)

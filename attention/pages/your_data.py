@@ -209,11 +209,12 @@ def _content(s: Settings, where: str, content: bytes, typed: bool = False) -> No
 def _saved_state(content: bytes, says: str) -> None:
     """What goes on from a saved state, once it is opened."""
     parts.note(says)
-    state.button(
+    state.confirm(
         "Open it",
         "open_file",
         state.open_file,
         (content,),
+        about=hash(content),
         type="primary",
         help="Goes on from this state; Back brings the numbers of now again.",
     )

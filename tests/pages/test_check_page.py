@@ -97,6 +97,22 @@ def test_a_planted_mistake_is_put_into_the_box_and_found():
     assert not np.array_equal(numbers(panes(at)["weights_theirs"]), first)
 
 
+def test_a_mistake_chosen_as_the_button_was_pressed_is_the_one_that_is_planted():
+    at = opened(example="sentence", mask="causal")
+    at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries")
+    at = ran(at.button(key="check_planted").click())
+    assert "The softmax runs over the queries. With that" in said(at)
+
+
+def test_what_was_typed_as_the_button_was_pressed_is_what_the_answer_is_made_of():
+    at = ran(opened().segmented_control(key="set_check_source").set_value("qkv"))
+    for name, text in (("Q", "1 0\n0 1"), ("K", "1 0\n0 1"), ("V", "1\n2")):
+        at = typed(at, name, text)
+    at.text_area(key="set_check_V").set_value("3\n5")
+    at = ran(at.button(key="check_planted").click())
+    assert "These numbers are right, to 16 digits." in said(at)
+
+
 def test_what_was_typed_survives_a_visit_to_another_page():
     at = typed(opened(), "output", "1 2\n3")
     assert "Your output, line 2 has 1 number; 2 are wanted, as in line 1." in said(at)

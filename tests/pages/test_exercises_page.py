@@ -140,6 +140,9 @@ def test_the_card_counts_says_what_to_look_at_and_leads_on():
     ran(at.button(key="exercise_next").click())
     assert settings_of(at).exercise_seed == 6
     assert settings_of(at).asked == ("masked.2", "weights.2", "output.2")
+    at.session_state["visit"].settings = replace(settings_of(at), exercise_seed=8)  # overtaken
+    ran(at.button(key="exercise_next").click())
+    assert settings_of(at).exercise_seed == 9
 
 
 def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypatch):

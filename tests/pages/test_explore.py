@@ -224,6 +224,17 @@ def test_changing_one_input_never_rolls_another():
     assert settings(at).matrices["W_K"] == rolled
 
 
+def test_a_matrix_chosen_as_the_button_was_pressed_is_the_one_that_is_filled():
+    at = opened()
+    initialising(at, "W_K")
+    before = settings(at).matrices
+    at.selectbox(key="set_matrix").set_value("W_V")
+    ran(at.button(key="roll_W_K").click())
+    after = settings(at).matrices
+    assert {name for name in before if before[name] != after[name]} == {"W_V"}
+    assert np.array_equal(after["W_V"].values, drawn("integers", (4, 4), 4, "W_V"))
+
+
 def test_pressing_roll_again_takes_the_next_seed():
     at = opened()
     initialising(at, "W_V")

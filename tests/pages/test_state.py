@@ -251,6 +251,21 @@ def test_a_text_that_was_not_seen_is_not_used(pasted):
     assert values(pasted, "X") == [[5, 6], [7, 8]]
 
 
+def test_a_saved_state_that_was_not_seen_is_not_opened(pasted):
+    seen, unseen = (
+        links.to_file(replace(EXAMPLES["lookup"].build(), digits=digits)).decode()
+        for digits in (5, 6)
+    )
+    pasted.text_area(key="set_load_text").set_value(seen).run()
+    before = settings(pasted)
+    pasted.text_area(key="set_load_text").set_value(unseen)
+    pasted.button(key="open_file").click().run()
+    assert settings(pasted) == before
+    assert pasted.session_state["visit"].notices == [state.UNSEEN.format("Open it")]
+    pasted.button(key="open_file").click().run()
+    assert settings(pasted).digits == 6
+
+
 def test_back_counts_above_a_press_that_waits(pasted):
     pasted.session_state["visit"].pressed["load_use"] = 99  # by a run that was overtaken
     pasted.query_params.clear()
