@@ -18,9 +18,11 @@ from benchmarks.states import rolled
 LENGTH = "() => history.length"
 FOCUSED = "document.activeElement.getAttribute('aria-label')"
 SHIFTS = """window.shifts = [] // how much, and what went from where to where
+window.asked = '' // what is to change: what lies in it may move
 const within = ({ x, y, width, height }) => [x, y, width, height].map(Math.round)
 new PerformanceObserver(list => {
   for (const { value, sources } of list.getEntries()) {
+    if (asked && sources.every(({ node }) => !node || node.closest?.(asked))) continue
     shifts.push([value, ...sources.map(({ node, previousRect, currentRect }) =>
       [node?.className ?? node?.nodeName, within(previousRect), within(currentRect)])])
   }
@@ -650,7 +652,9 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
     found = {}
     dashboard.page.wait_for_timeout(1500)  # for what opening brings late
     for name, move in moves.items():
-        dashboard.idle().page.evaluate("shifts = []")
+        # on a busy machine a panel comes later than what browsers count as asked for
+        asked = ".st-key-dock_content" if name in tabs else ""
+        dashboard.idle().page.evaluate("panel => { shifts = []; asked = panel }", asked)
         if name in MOVES:
             dashboard.after(lambda move=move: move(dashboard))
         else:
@@ -658,7 +662,7 @@ def test_no_move_shifts_what_stands_on_the_page(visit):
         dashboard.page.wait_for_timeout(150)  # for what would come late
         if shifted(dashboard.idle()) >= 0.02:
             found[name] = dashboard.page.evaluate("shifts")
-    assert found == {}
+    assert not found, found
 
 
 def test_hidden_numbers_and_tiny_ones_stay_what_they_are_with_fewer_decimals(look):

@@ -55,6 +55,7 @@ def test_a_file_is_gone_once_its_place_was_left(visit, subtests):
             else:
                 dashboard.choose_page("Conventions")
                 until(dashboard.page.locator("p.intro", has_text="as each framework would answer"))
+                dashboard.idle()  # a page that is left before it was drawn was never there
                 dashboard.choose_page("Explore")
             until(dashboard.page.get_by_text(NOTHING))
             assert names(dashboard) == []
