@@ -159,7 +159,6 @@ def answers(bench: Bench) -> dict[str, str]:
                     f"check_use_{name}",
                     opened,
                     (name, file),
-                    about=hash(file),
                     disabled=file is None,
                     help="Puts the numbers of the file into its box.",
                 )

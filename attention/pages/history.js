@@ -3,15 +3,21 @@
   // The menu of pages leads to the path of a page alone, and the settings would follow as a step of
   // Back of their own; so another path keeps the settings of the one before.
   const push = history.pushState.bind(history)
+  let left = '' // the page that Python led away from: a busy browser says its path once more, late
   history.pushState = (state, title, url) => {
     const next = new URL(url ?? '', location)
     const to = /[?&]to=([^&]*)$/.exec(next.search)
     if (to) { // Python leads to that page, and Streamlit says its address before it is there
+      left = location.pathname
       next.pathname = new URL(to[1] || '.', location).pathname
       next.search = next.search.slice(0, to.index)
-    } else if (next.pathname !== location.pathname) next.search = location.search
+    } else if (next.pathname !== location.pathname) {
+      if (next.pathname === left) return
+      next.search = location.search
+    }
     if (next.href !== location.href) push(state, title, next)
   }
+  for (const way of ['click', 'popstate']) addEventListener(way, () => { left = '' }, true)
 
   // Streamlit does not heed Back before its first answer: say it again when that has come.
   let wentBack = false

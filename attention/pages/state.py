@@ -130,6 +130,7 @@ def end() -> None:
     """
     visit = _visit()
     visit.controls_in_browser = set(visit.controls_drawn)
+    visit.offered = {key: visit.offered[key] for key in visit.offered.keys() & visit.controls_drawn}
     visit.pressed.clear()
     visit.moved = False
     visit.ended = visit.run
@@ -468,15 +469,21 @@ def confirm(
     """A button that goes by the fields above it: what was typed as it was pressed counts, too.
 
     Where a field has just moved, the press waits until this run has read it. What it is ``about``,
-    such as the digest of a file, the person must have seen: where that is another one than the
-    browser has heard of, nothing is done, and a sentence says so.
+    such as the digest of a file, the person must have seen: where it came in the place of another,
+    and the browser has not heard of it, nothing is done, and a sentence says so.
     """
     visit = _visit()
-    if key not in visit.offered or visit.offered[key][1] != about:
+    if options.get("disabled"):
+        visit.offered.pop(key, None)
+    elif key not in visit.offered:  # it can only be pressed where it was seen
+        visit.offered[key] = 0, about
+    elif visit.offered[key][1] != about:
         visit.offered[key] = visit.run, about
+    visit.controls_drawn.add(key)
 
     def carry_out(heard: int) -> None:
-        if about is not None and visit.ended and visit.offered[key][0] > heard:
+        since, _ = visit.offered.get(key, (visit.run, about))
+        if about is not None and visit.ended and since > heard:
             refuse(UNSEEN.format(label))
         else:
             press(*args)

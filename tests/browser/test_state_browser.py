@@ -322,6 +322,18 @@ def test_a_page_that_the_menu_led_to_is_one_step_of_back(visit):
     assert page.evaluate("location.pathname + location.search") == "/"
 
 
+def test_the_page_that_python_led_away_from_is_no_step_of_back_where_its_path_is_said_late(visit):
+    page = visit().open(bare=True).page
+    say = """url => {
+        history.pushState(0, '', url)
+        return [location.pathname + location.search, history.length] }"""
+    before = page.evaluate("history.length")
+    assert page.evaluate(say, "?digits=3&to=learn") == ["/learn?digits=3", before + 1]
+    assert page.evaluate(say, "/") == ["/learn?digits=3", before + 1]
+    page.evaluate("document.body.click()")  # on the menu, as it were
+    assert page.evaluate(say, "/") == ["/?digits=3", before + 2]
+
+
 GOES_BACK = """if (performance.getEntriesByType('navigation')[0].type === 'reload') {
   const { send } = WebSocket.prototype
   WebSocket.prototype.send = function (asked) {

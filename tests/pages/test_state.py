@@ -251,6 +251,15 @@ def test_a_text_that_was_not_seen_is_not_used(pasted):
     assert values(pasted, "X") == [[5, 6], [7, 8]]
 
 
+def test_a_button_pressed_as_soon_as_it_stands_there_counts(pasted, monkeypatch):
+    pasted.text_area(key="set_load_text").set_value("").run()
+    with monkeypatch.context() as overtaken:
+        overtaken.setattr(state, "end", lambda: None)
+        pasted.text_area(key="set_load_text").set_value("5 6\n7 8").run()
+    pasted.button(key="load_use").click().run()
+    assert values(pasted, "X") == [[5, 6], [7, 8]]
+
+
 def test_a_saved_state_that_was_not_seen_is_not_opened(pasted):
     seen, unseen = (
         links.to_file(replace(EXAMPLES["lookup"].build(), digits=digits)).decode()
