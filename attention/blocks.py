@@ -19,7 +19,6 @@ of adding by the shape: the stages agree to the bound of a floating sum, not to 
 from __future__ import annotations
 
 import math
-import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -33,10 +32,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from attention.processors import Share, keeping_to, shares
+
 CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
 ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
 SHARED = 2**23  # bytes of a stage up to which it shares its memory with the others
-SMALL_PAGES = 2**28  # bytes of a stage from which its memory comes in the system's small pages
 
 _HOLD = Lock()  # of the caller who holds BLAS
 S = TypeVar("S")
@@ -96,6 +96,8 @@ def pieces(size: int, most: int) -> list[slice]:
 def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
     """``work(block)`` for every block of a map (…, n_q, n_k); what it returned, in their order.
 
+    ``work`` calls nobody's code but ours.
+
     >>> each(lambda block: block.rows.stop, (384, 2**17))
     [128, 256, 384]
     """
@@ -103,7 +105,7 @@ def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
     if len(places) == 1:
         return [work(places[0])]
     results: dict[int, T] = {}
-    share_out(work, places, results.__setitem__)
+    share_out(work, places, results.__setitem__, ours_alone=True)
     return [results[number] for number in range(len(places))]
 
 
@@ -117,6 +119,7 @@ def share_out(
     named: Callable[[S], str] | None = None,
     progress: Callable[[int, int], object] | None = None,
     cancelled: Callable[[], object] | None = None,
+    ours_alone: bool = False,
 ) -> None:
     """``take(number, work(item))`` for every item, one at a time, in the order in which they end.
 
@@ -127,6 +130,7 @@ def share_out(
     but for a MemoryError, which no item is to blame for.
 
     ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
+    Where no code but ours is called, ``ours_alone``, each thread has processors of its own.
 
     Raises concurrent.futures.CancelledError where ``cancelled()`` says so.
     """
@@ -143,7 +147,7 @@ def share_out(
     watch.look()
     with one_blas_thread() as threads:
         if executor is None:
-            _by_threads(work, items, take, watch, failed, threads)
+            _by_threads(work, items, take, watch, failed, threads, ours_alone)
         else:
             _by_executor(work, items, take, watch, failed, executor, ahead or _ahead(executor))
 
@@ -182,6 +186,7 @@ def _by_threads(
     watch: _Watch,
     failed: Failed,
     threads: int,
+    ours_alone: bool,
 ) -> None:
     """The caller's thread and its helpers take one item after the other, until none is left.
 
@@ -210,11 +215,17 @@ def _by_threads(
         except BaseException as error:  # of a helper too: it is raised by the caller
             errors.append(error)
 
+    def help_on(share: Share) -> None:
+        with keeping_to(share):
+            take_turns()
+
     number = min(threads, len(items))
-    helpers = [Thread(target=copy_context().run, args=(take_turns,)) for _ in range(number - 1)]
+    mine, *others = shares(number) if ours_alone else [Share()] * number
+    helpers = [Thread(target=copy_context().run, args=(help_on, share)) for share in others]
     for helper in helpers:
         helper.start()
-    take_turns(watch.look)
+    with keeping_to(mine):
+        take_turns(watch.look)
     for helper in helpers:
         helper.join()
     if errors:
@@ -337,23 +348,10 @@ def _room(no_row: Stages, n_q: int) -> Stages:
         pieces = (
             np.empty((len(names), *shape), dtype)
             if together
-            else (_empty(shape, dtype) for _ in names)
+            else (np.empty(shape, dtype) for _ in names)
         )
         stages |= zip(names, pieces, strict=True)
     return stages
-
-
-def _empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """``np.empty``, whose large pages make half a gigabyte slow where the system must find them."""
-    size = math.prod(shape) * dtype.itemsize
-    if size >= SMALL_PAGES and hasattr(mmap, "MAP_ANONYMOUS"):
-        try:
-            memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        except OSError:
-            pass  # too little memory: NumPy's error says how much was asked for
-        else:
-            return np.frombuffer(memory, dtype).reshape(shape)
-    return np.empty(shape, dtype)
 
 
 @contextmanager

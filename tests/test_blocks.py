@@ -1,7 +1,7 @@
 """The loop over blocks of whole rows: the same stages as without it, BLAS left as it was."""
 
 import math
-import mmap
+import os
 import sys
 import threading
 import tracemalloc
@@ -41,14 +41,16 @@ def threads(request, monkeypatch):
 class Libraries:
     """Stands for threadpoolctl: one library with three threads, until they are limited."""
 
+    most = 3
+
     def __init__(self):
-        self.lib_controllers, self.num_threads = [self], 3
+        self.lib_controllers, self.num_threads = [self], self.most
 
     @contextmanager
     def limit(self, limits):
         self.num_threads = limits
         yield
-        self.num_threads = 3
+        self.num_threads = self.most
 
 
 def draw(shape, seed=0, dtype=float):
@@ -364,6 +366,66 @@ def test_where_another_limit_is_in_force_the_caller_works_alone(monkeypatch):
         assert number == 1
 
 
+# ---- processors ----------------------------------------------------------------------------------
+
+
+def processors():
+    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
+
+
+AT_FIRST = processors()
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """Two threads, where there are processors for them."""
+    if len(AT_FIRST) < 2:
+        pytest.skip("threads keep apart where Linux says which of several processors run them")
+    monkeypatch.setattr(Libraries, "most", 2)
+    monkeypatch.setattr(engine, "_blas", Libraries)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_each_thread_has_processors_of_its_own_and_the_caller_all_again_afterwards(
+    small, two, fails
+):
+    assert processors() == AT_FIRST  # after all tests before
+    both, inside = threading.Barrier(2), {}
+
+    def work(block):
+        both.wait(30)  # each thread has a block
+        inside[threading.current_thread()] = processors()
+        if fails:
+            raise LookupError
+
+    if fails:
+        with pytest.raises(LookupError):
+            each(work, (4, 1))
+    else:
+        each(work, (4, 1))
+    one, other = inside.values()
+    assert one and other and not one & other and one | other <= AT_FIRST
+    assert processors() == AT_FIRST
+
+
+def test_where_others_code_is_called_threads_run_wherever_they_might_before(two):
+    inside = []
+    engine.share_out(lambda _: processors(), range(9), lambda _, found: inside.append(found))
+    assert set(inside) == {AT_FIRST}
+
+
+def test_a_system_that_forbids_to_keep_apart_changes_nothing(small, two, monkeypatch):
+    asked = []
+
+    def refuse(*processors):
+        asked.append(processors)
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    assert each(lambda block: block.rows.start, (9, 1)) == [0, 1, 3, 5, 7]
+    assert asked
+
+
 # ---- memory --------------------------------------------------------------------------------------
 
 
@@ -393,19 +455,11 @@ def test_one_nan_in_a_value_takes_no_more_memory_than_the_scores(lead):
     assert peak < 8 * trace.scores.nbytes
 
 
-def test_stages_in_memory_of_the_systems_own_pages_are_the_same_to_the_bit(monkeypatch):
+def test_stages_in_pieces_of_memory_of_their_own_are_the_same_to_the_bit(monkeypatch):
     Q, K, V = np.random.default_rng(3).standard_normal((3, 2, 1500, 4))
     usual = scaled_dot_product_attention(Q, K, V)
     monkeypatch.setattr(engine, "SHARED", 0)
-    monkeypatch.setattr(engine, "SMALL_PAGES", 1)
-    small = scaled_dot_product_attention(Q, K, V)
+    apart = scaled_dot_product_attention(Q, K, V)
     for name in ("scores", "scaled", "masked", "weights", "output"):
-        np.testing.assert_array_equal(getattr(small, name), getattr(usual, name))
-        assert not getattr(small, name).flags.writeable
-
-
-@pytest.mark.skipif(not hasattr(mmap, "MAP_ANONYMOUS"), reason="the system has no such pages")
-def test_too_little_memory_of_the_system_is_numpys_own_error(monkeypatch):
-    monkeypatch.setattr(engine, "SMALL_PAGES", 1)
-    with pytest.raises(MemoryError, match="Unable to allocate"):
-        engine._empty((2**50,), np.dtype(np.float64))
+        np.testing.assert_array_equal(getattr(apart, name), getattr(usual, name))
+        assert not getattr(apart, name).flags.writeable
