@@ -219,7 +219,7 @@ def _by_threads(
         with keeping_to(share):
             take_turns()
 
-    number = min(threads, len(items))
+    number = max(1, min(threads, len(items)))
     mine, *others = shares(number) if ours_alone else [Share()] * number
     helpers = [Thread(target=copy_context().run, args=(help_on, share)) for share in others]
     for helper in helpers:

@@ -29,6 +29,7 @@ PAGES = {
 
 def show() -> None:
     """Offer the pages and run the chosen one."""
+    state.asked_for()
     st.set_page_config(
         page_title="Attention, stage by stage", layout="wide", initial_sidebar_state=SIDEBAR
     )

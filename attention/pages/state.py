@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import local
 from typing import Any
 
 import streamlit as st
@@ -34,6 +35,7 @@ UNSEEN = (
 )
 HEARD = "heard"  # the hidden text box by which the browser says what it has heard
 _NOTHING = object()
+_thread = local()  # .asked: the pages of its runs that were overtaken before they knew their visit
 # of the settings, beside another example
 KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG
 Change = Callable[[Settings], Settings]
@@ -100,6 +102,15 @@ def _visit() -> Visit:
     return st.session_state["visit"]
 
 
+def asked_for() -> None:
+    """Note the page of this run, before any command of Streamlit: at each it may be overtaken."""
+    _thread.asked = [*_asked(), _page()]
+
+
+def _asked() -> list[str]:
+    return getattr(_thread, "asked", [])
+
+
 def begin(finish: Finish = lambda before, after: after) -> Settings:
     """The settings of this run: from the session, or from the address.
 
@@ -115,6 +126,7 @@ def begin(finish: Finish = lambda before, after: after) -> Settings:
     visit.run += 1
     _arrive(visit, address)
     visit.page, visit.finish, visit.controls_drawn = _page(), finish, set()
+    _thread.asked = []
     visit.store_place = st.container(key="kept")
     if visit.awaited_mark:
         _wait(visit)
@@ -195,10 +207,14 @@ def _arrive(visit: Visit, address: dict[str, str]) -> None:
 
 
 def _by_menu(visit: Visit) -> bool:
-    """Whether this run is of another page than the last, and not since the person went Back."""
+    """Whether this run is of another page than those before, and not since the person went Back.
+
+    Before it are the last that began, and what was asked for since: Streamlit ends a run for the
+    next, in the same thread, as soon as the browser has heard of its page.
+    """
     context = get_script_run_ctx()
     back = context is not None and context.is_history_navigation
-    return visit.page not in ("", _page()) and not back
+    return any(page not in ("", _page()) for page in [visit.page, *_asked()]) and not back
 
 
 def _page() -> str:

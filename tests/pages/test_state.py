@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from attention.limits import BadInput
@@ -293,6 +294,23 @@ def test_a_page_chosen_by_the_menu_keeps_what_is_set_though_its_first_run_is_ove
         at.switch_page("attention/pages/explore.py").run()
     at.query_params.clear()
     assert settings(at.run()).example == "four-words" != FIRST
+
+
+def test_a_page_chosen_before_that_of_another_choice_could_begin_keeps_what_is_set(at, monkeypatch):
+    """Why √d_k and at once Explore: the run of the first ends before it knows its visitor."""
+    explore = at.switch_page("attention/pages/explore.py")._page_hash
+    pressed, configure = [RerunData(page_script_hash=explore)], st.set_page_config
+
+    def overtaken(**config):
+        if pressed:
+            raise RerunException(pressed.pop())
+        configure(**config)
+
+    monkeypatch.setattr(st, "set_page_config", overtaken)
+    at.switch_page("attention/pages/variance.py").query_params.clear()
+    assert settings(at.run()).example == "four-words" != FIRST
+    at.switch_page("attention/pages/explore.py").query_params.clear()
+    assert settings(at.run()).example == FIRST, "Back to the bare address opens it"
 
 
 def test_an_answer_of_the_store_that_comes_after_it_left_the_page_is_dropped(monkeypatch):
