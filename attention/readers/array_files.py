@@ -208,6 +208,11 @@ def npz(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEn
         EOFError,
     ):
         raise BadInput(f"{where} is a damaged zip file.") from None
+    if (said := _said_to_hold(content)) not in (len(members), 0xFFFF):  # or too many for its place
+        raise BadInput(
+            f"{where} is a damaged zip file: it says that it holds {said:,} files, and lists"
+            f" {len(members):,}."
+        )
     small = sum(member.file_size for member in members) <= MAX_INFLATED
     listed = {}
     for member in members:
@@ -233,6 +238,12 @@ def npz(content: bytes, where: str, bounds: Bounds = BOARD) -> dict[str, ArrayEn
     if not arrays:
         raise BadInput(f"{where} holds no array.")
     return _some(arrays)
+
+
+def _said_to_hold(content: bytes) -> int:
+    """How many files a zip of few says that it holds; one damaged byte can hide all that follow."""
+    end = content.rfind(b"PK\x05\x06")
+    return int.from_bytes(content[end + 10 : end + 12], "little")
 
 
 def _some(arrays: dict[str, ArrayEntry]) -> dict[str, ArrayEntry]:

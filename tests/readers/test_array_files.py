@@ -461,3 +461,17 @@ def test_an_array_that_cannot_be_read_stands_beside_others_until_it_is_chosen():
         ),
     ):
         found["names"].read()
+
+
+@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
+def test_no_damaged_byte_of_a_zips_list_hides_an_array(flip):
+    whole = npz(Q=GOOD, K=GOOD, V=GOOD)
+    for place in range(whole.index(b"PK\x01\x02"), len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= flip
+        try:
+            found = entries("a.npz", bytes(damaged))
+        except BadInput as problem:
+            assert str(problem).startswith("a.npz")
+        else:
+            assert len(found) == 3, place
