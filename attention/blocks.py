@@ -22,23 +22,24 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import cache
 from itertools import islice, pairwise, product
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from attention.processors import Share, keeping_to, shares
+from attention.processors import Share, keep_to, shares
 
 CELLS = 2**18  # in a block: a megabyte for each of its stages in float32
 ROWS = 128  # in a block where there are as many, however many keys: fewer make products slow
 SHARED = 2**23  # bytes of a stage up to which it shares its memory with the others
 
 _HOLD = Lock()  # of the caller who holds BLAS
+_LIMITS: list[Any] = []  # of the caller who holds BLAS, by threadpoolctl
 S = TypeVar("S")
 T = TypeVar("T")
 Stages = dict[str, np.ndarray]
@@ -105,8 +106,39 @@ def each(work: Callable[[Block], T], shape: tuple[int, ...]) -> list[T]:
     if len(places) == 1:
         return [work(places[0])]
     results: dict[int, T] = {}
-    share_out(work, places, results.__setitem__, ours_alone=True)
+    _uninterrupted(
+        lambda end: share_out(work, places, results.__setitem__, cancelled=end, ours_alone=True)
+    )
     return [results[number] for number in range(len(places))]
+
+
+def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
+    """``loop(end)`` in a thread of its own, which asks end() now and then whether to go on.
+
+    Ctrl-C and other signals reach the caller's thread alone, which only waits: so BLAS and the
+    processors are given back whatever comes. Where no thread is to be had, the caller does it all.
+    """
+    ends, ended, errors = Event(), Event(), list[BaseException]()
+
+    def run() -> None:
+        try:
+            loop(ends.is_set)
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            ended.set()
+
+    try:
+        Thread(target=copy_context().run, args=(run,)).start()
+    except RuntimeError:
+        run()
+    try:
+        ended.wait()  # join() of an interrupted caller takes a thread that goes on for ended
+    finally:
+        ends.set()
+        ended.wait()
+    if errors:
+        raise errors[0]
 
 
 def share_out(
@@ -130,7 +162,8 @@ def share_out(
     but for a MemoryError, which no item is to blame for.
 
     ``progress(done, total)`` and ``cancelled()`` are called in the caller's thread, between items.
-    Where no code but ours is called, ``ours_alone``, each thread has processors of its own.
+    With ``ours_alone``, no code but ours is called, and the caller's thread is ours, too: each has
+    processors of its own.
 
     Raises concurrent.futures.CancelledError where ``cancelled()`` says so.
     """
@@ -216,16 +249,19 @@ def _by_threads(
             errors.append(error)
 
     def help_on(share: Share) -> None:
-        with keeping_to(share):
-            take_turns()
+        keep_to(share)
+        take_turns()
 
     number = max(1, min(threads, len(items)))
     mine, *others = shares(number) if ours_alone else [Share()] * number
-    helpers = [Thread(target=copy_context().run, args=(help_on, share)) for share in others]
-    for helper in helpers:
-        helper.start()
-    with keeping_to(mine):
-        take_turns(watch.look)
+    helpers = []
+    for share in others:
+        helper = Thread(target=copy_context().run, args=(help_on, share))
+        with suppress(RuntimeError):  # no thread is to be had: those that there are do more
+            helper.start()
+            helpers.append(helper)
+    keep_to(mine)
+    take_turns(watch.look)
     for helper in helpers:
         helper.join()
     if errors:
@@ -369,10 +405,25 @@ def one_blas_thread() -> Iterator[int]:
     try:
         held = libraries.lib_controllers
         before = max((library.num_threads for library in held), default=1)
-        with libraries.limit(limits=1):
+        with libraries.limit(limits=1) as limit:
+            _LIMITS.append(limit)
             yield before if all(library.num_threads == 1 for library in held) else 1
     finally:
+        _LIMITS.clear()
         _HOLD.release()
+
+
+def _let_go() -> None:
+    """In a process forked while BLAS was held: who held it is not there to put it back."""
+    global _HOLD
+    _HOLD = Lock()
+    for limit in _LIMITS:
+        limit.restore_original_limits()
+    _LIMITS.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 @cache

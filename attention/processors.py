@@ -2,22 +2,22 @@
 
 Linux starts a thread beside its maker, and wakes one that waited for Python's lock beside the one
 that let go of it, while another processor is idle: it notices after some milliseconds, in which a
-map of 2,048 tokens could be done. So for as long as it takes, each thread keeps to its share. That
-is for work that calls nobody's code but ours: a process or thread begun meanwhile would inherit it.
+map of 2,048 tokens could be done. So each thread keeps to its share. They are threads of our own,
+which end with the work and call nobody's code: a process or thread that they begin would inherit
+it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 Share = frozenset[int]  # processors by number; none: wherever the system likes
 STAT = "/proc/thread-self/stat"  # "number (name) state …": the 39th field is the processor
 
 
 def shares(threads: int) -> list[Share]:
-    """Processors for so many threads, the first of them the caller's, which stays where it is.
+    """Processors for so many threads, the first of them this one, which stays where it is.
 
     Empty shares where the system does not tell, or where there are fewer processors than threads.
 
@@ -27,7 +27,10 @@ def shares(threads: int) -> list[Share]:
     here = _here()
     if here is None or threads < 2:
         return [Share()] * threads
-    others = sorted(os.sched_getaffinity(0) - {here})
+    try:
+        others = sorted(os.sched_getaffinity(0) - {here})
+    except OSError:
+        return [Share()] * threads
     if len(others) < threads - 1:
         return [Share()] * threads
     return [Share({here}), *(Share(others[k :: threads - 1]) for k in range(threads - 1))]
@@ -42,17 +45,8 @@ def _here() -> int | None:
         return None
 
 
-@contextmanager
-def keeping_to(share: Share) -> Iterator[None]:
-    """Keep this thread to its share; then it may run again wherever it might before."""
-    if not share:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    with suppress(OSError):  # a sandbox may forbid it, and a processor may be taken away
-        os.sched_setaffinity(0, share & before)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            os.sched_setaffinity(0, before)
+def keep_to(share: Share) -> None:
+    """Keep this thread, which is ours and ends with the work, to its share."""
+    if share:
+        with suppress(OSError):  # a sandbox may forbid it, and a processor may be taken away
+            os.sched_setaffinity(0, share)

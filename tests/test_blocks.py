@@ -2,8 +2,11 @@
 
 import math
 import os
+import signal
+import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from contextlib import contextmanager
 from itertools import product
@@ -49,7 +52,10 @@ class Libraries:
     @contextmanager
     def limit(self, limits):
         self.num_threads = limits
-        yield
+        yield self
+        self.restore_original_limits()
+
+    def restore_original_limits(self):
         self.num_threads = self.most
 
 
@@ -293,16 +299,75 @@ def test_the_blocks_of_several_threads_run_in_the_context_of_the_caller(small, t
         assert {found["divide"] for found in each(lambda _: np.geterr(), (20, 1))} == {"raise"}
 
 
-def test_without_threadpoolctl_the_callers_thread_does_it_all(small, monkeypatch):
+def test_without_threadpoolctl_one_thread_does_it_all(small, monkeypatch):
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     engine._blas.cache_clear()
     try:
         with one_blas_thread() as number:
             assert number == 1
-        threads = each(lambda _: threading.current_thread(), (20, 1))
-        assert set(threads) == {threading.current_thread()}
+        assert len(set(each(lambda _: threading.current_thread(), (20, 1)))) == 1
     finally:
         engine._blas.cache_clear()
+
+
+@pytest.mark.parametrize("started", [0, 1, 2])
+def test_where_no_more_threads_are_to_be_had_those_there_are_do_it_all(small, monkeypatch, started):
+    class Few(threading.Thread):
+        left = started
+
+        def start(self):
+            if not Few.left:
+                raise RuntimeError("can't start new thread")
+            Few.left -= 1
+            super().start()
+
+    monkeypatch.setattr(engine, "_blas", Libraries)
+    monkeypatch.setattr(engine, "Thread", Few)
+    assert each(lambda block: block.rows.start, (9, 1)) == [0, 1, 3, 5, 7]
+    assert not Few.left
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="the system has no such signals")
+def test_ctrl_c_ends_the_loop_and_gives_back_blas_and_processors(small):
+    before, begun, ended = blas_threads(), [], []
+
+    def work(block):
+        begun.append(block)
+        if len(begun) == 3:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.01)
+        ended.append(block)
+
+    with pytest.raises(KeyboardInterrupt):
+        each(work, (10_000, 1))
+    assert 3 <= len(begun) == len(ended) < 1000
+    assert (blas_threads(), processors()) == (before, AT_FIRST)
+
+
+FORKED = """
+import os, sys, threadpoolctl
+from attention.blocks import each, one_blas_thread
+
+def threads():
+    found = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
+    return [library.num_threads for library in found]
+
+before = threads()
+with one_blas_thread():
+    child = os.fork()
+    if not child:
+        with one_blas_thread() as number:
+            inside = threads()
+        as_before = threads() == before and set(inside) <= {1} and number == max(before, default=1)
+        os._exit(0 if as_before else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_process_forked_while_blas_is_held_has_it_as_it_was_before():
+    pytest.importorskip("threadpoolctl", reason="it tells how many threads BLAS has")
+    assert subprocess.run([sys.executable, "-c", FORKED], timeout=60).returncode == 0
 
 
 def blas_threads():
@@ -386,15 +451,14 @@ def two(monkeypatch):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_each_thread_has_processors_of_its_own_and_the_caller_all_again_afterwards(
-    small, two, fails
-):
+def test_each_thread_has_processors_of_its_own_and_the_caller_all_of_them(small, two, fails):
     assert processors() == AT_FIRST  # after all tests before
-    both, inside = threading.Barrier(2), {}
+    both, inside, of_the_caller = threading.Barrier(2), {}, []
 
     def work(block):
         both.wait(30)  # each thread has a block
         inside[threading.current_thread()] = processors()
+        of_the_caller.append(os.sched_getaffinity(threading.main_thread().native_id))
         if fails:
             raise LookupError
 
@@ -405,7 +469,7 @@ def test_each_thread_has_processors_of_its_own_and_the_caller_all_again_afterwar
         each(work, (4, 1))
     one, other = inside.values()
     assert one and other and not one & other and one | other <= AT_FIRST
-    assert processors() == AT_FIRST
+    assert all(allowed == AT_FIRST for allowed in [*of_the_caller, processors()])
 
 
 def test_where_others_code_is_called_threads_run_wherever_they_might_before(two):
