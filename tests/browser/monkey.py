@@ -114,7 +114,7 @@ OF_D_MODEL = {"X", "P", "memory", "W_Q", "W_K", "W_V", "cell"}
 OF_D_K = {"W_Q", "W_K", "Q", "K", "b_Q", "b_K", "norm", "rotary", "cell"}
 OF_D_V = {"W_V", "V", "W_O", "b_V", "cell"}
 SWITCHED = "norm", "rotary", "softcap", "alibi", "window"
-ANYTHING = ROWS | PARTS | LAYERS | {"example", "digits"}
+ANYTHING = ROWS | PARTS | LAYERS | {"example", "digits", "names"}
 CHANGES: dict[str, set[str]] = {
     "examples": ANYTHING,
     "reset": ANYTHING,

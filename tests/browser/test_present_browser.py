@@ -146,3 +146,23 @@ def test_on_a_phone_buttons_lead_through_a_lesson_and_show_nothing_that_a_guess_
     leave = page.get_by_role("button", name="Leave the presentation")
     # a tap right after a swipe may be taken for one that stops it
     until(page.get_by_role("dialog", name="Presentation"), "detached", leave.tap)
+
+
+def test_a_page_that_is_left_as_it_begins_to_be_presented_raises_no_error(visit):
+    dashboard = visit().open()
+    dashboard.page.evaluate(
+        """() => { Element.prototype.requestFullscreen = () => new Promise((_, refuse) => {
+             window.refuse = () => refuse(new Error('the window is no longer in front')) }) }"""
+    )
+    dashboard.page.keyboard.press("p")
+    until(dashboard.page.locator(".board.presenting"))
+    dashboard.page.evaluate(
+        """() => { const board = document.querySelector('.board')
+             new MutationObserver((_, seen) => { if (!board.isConnected) {
+               seen.disconnect(); refuse(); window.refused = true } })
+             .observe(document, { childList: true, subtree: true })
+             history.pushState(null, '', '/why')
+             dispatchEvent(new Event('popstate')) }"""
+    )
+    dashboard.wait_for("() => window.refused")
+    dashboard.idle()

@@ -84,7 +84,7 @@ class Presenter {
       root.focus({ preventScroll: true })
     }
     const whole = root.requestFullscreen?.() ?? Promise.reject()
-    whole.catch(() => this.stage && above())
+    whole.catch(() => this.stage && root.isConnected && above()) // unless its page was left
   }
 
   leave() {
