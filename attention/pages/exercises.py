@@ -23,7 +23,7 @@ from attention.session.board_edits import Operation, Refusal
 from attention.session.by_hand import next_seed
 from attention.session.exercise import KINDS, Cell, Exercise
 from attention.session.settings import MAX_NUMBER, Settings
-from attention.stages import STAGES
+from attention.stages import ALWAYS, STAGES
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 CHOOSES = "choose_blanks"  # a value of the page
@@ -331,7 +331,7 @@ def find() -> None:
             st.html(tables.head("", "Find the mistake", FIND), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
                 ways_to_find(found, said)
-        asked("Stage", "planted_stage", said.stage, list(planted.ORDER), _heading, "stage")
+        asked("Stage", "planted_stage", said.stage, list(ALWAYS), _heading, "stage")
         if said.stage:
             st.html(verdict(is_found, planted.of_stage(found, said.stage)))
         if said.stage_tries >= exercise.ENOUGH and not is_found:
