@@ -23,7 +23,6 @@ from attention.view import View
 
 MOST = 8  # rows and columns of a grid on A4 whose cells have room for a number by hand
 MOST_POWER = 4  # of e, in a table of its powers
-MOST_SHEETS = 40  # of a class
 OF_ALL_HEADS = ("joined", "W_O", "projected")
 SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
 GIVEN = ("X_P", *PREPARED)  # made before a sheet begins

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 from attention import program
 from attention.html.worksheet import to_html
-from attention.limits import BadInput
+from attention.limits import MAX_EXERCISE, MAX_SHEETS, BadInput
 from attention.session.about import what_it_is
 from attention.session.by_hand import made, next_seed
 from attention.session.changes import sentence_of
 from attention.session.run import run, view
-from attention.session.settings import MAX_NUMBER, Settings
-from attention.worksheet import MOST_SHEETS, Sheet, worksheet
+from attention.session.settings import Settings
+from attention.worksheet import Sheet, worksheet
 
 FORMS = {"pdf": "application/pdf", "html": "text/html"}
 TITLE = "Attention by hand"
@@ -30,10 +30,10 @@ class Wanted:
     seed: int = 1  # of its first sheet; each of the others has the next one
 
     def __post_init__(self) -> None:
-        if not 0 <= self.sheets <= MOST_SHEETS:
-            raise BadInput(f"{self.sheets} sheets are too many; a set has 1 to {MOST_SHEETS}.")
-        if not 1 <= self.seed <= MAX_NUMBER:
-            raise BadInput(f"the first seed is {self.seed}; 1 to {MAX_NUMBER} are allowed.")
+        if not 0 <= self.sheets <= MAX_SHEETS:
+            raise BadInput(f"{self.sheets} sheets are too many; a set has 1 to {MAX_SHEETS}.")
+        if not 1 <= self.seed <= MAX_EXERCISE:
+            raise BadInput(f"the first seed is {self.seed}; 1 to {MAX_EXERCISE} are allowed.")
 
 
 def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:

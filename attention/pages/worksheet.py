@@ -9,13 +9,14 @@ from typing import Any
 import streamlit as st
 
 from attention.exports.worksheet import FORMS, Wanted, to_bytes
+from attention.limits import MAX_EXERCISE, MAX_SHEETS
 from attention.pages import parts, state
 from attention.session.by_hand import made
 from attention.session.run import run, view
-from attention.session.settings import MAX_NUMBER, Settings
+from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.view import View
-from attention.worksheet import MOST_SHEETS, choices, refusal
+from attention.worksheet import choices, refusal
 
 OWN, CLASS = "these numbers", "a class set"
 FILES = {
@@ -122,16 +123,16 @@ def _first(numbers: View) -> str:
 def _set() -> tuple[int, int]:
     """How many sheets, and the seed of the first."""
     number: dict[str, Any] = {"min_value": 1, "step": 1, "width": 130}
-    number["help"] = f"1 to {MOST_SHEETS}, numbered."
+    number["help"] = f"1 to {MAX_SHEETS}, numbered."
     count = state.page_control(
-        st.number_input, "Sheets", "worksheet_count", 30, max_value=MOST_SHEETS, **number
+        st.number_input, "Sheets", "worksheet_count", 30, max_value=MAX_SHEETS, **number
     )
     number["help"] = (
-        f"1 to {MAX_NUMBER:,}, as the numbers of exercises on the page Exercises. The same seeds"
+        f"1 to {MAX_EXERCISE:,}, as the numbers of exercises on the page Exercises. The same seeds"
         " make the same sheets."
     )
     seed = state.page_control(
-        st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_NUMBER, **number
+        st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_EXERCISE, **number
     )
     return count, seed
 

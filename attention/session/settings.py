@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from attention.biases import RelativeBias, alibi
-from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
+from attention.limits import MAX_DIGITS, MAX_EXERCISE, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS, window
 from attention.norms import RMSNorm
 from attention.paper import Paper
@@ -37,7 +37,6 @@ LAST_STEP = 8  # of the guided way, counted from 1
 GUIDED = ("step",)  # where one is on the guided way
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
 LONG = ("long",)  # what the page Long context looks at
-MAX_NUMBER = 9999  # of an exercise that is made by its number
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -273,7 +272,7 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "query": (0, len(s.tokens) - 1),
         "digits": (0, MAX_DIGITS),
         "step": (1, LAST_STEP),
-        "exercise_seed": (0, MAX_NUMBER),
+        "exercise_seed": (0, MAX_EXERCISE),
         "sample_d_k": (1, MAX_SAMPLE_D_K),
         "samples": (10, MAX_SAMPLES),
     }

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from attention.limits import BadInput
+from attention.limits import MAX_BLANKS, MAX_EXERCISE, BadInput
 from attention.numbers import number
 from attention.session import links
 from attention.session.answers import as_printed, is_right, read_answer
@@ -20,7 +20,6 @@ from attention.session.examples import EXAMPLES
 from attention.session.exercise import (
     ENOUGH,
     KINDS,
-    MOST_BLANKS,
     Cell,
     Exercise,
     answers_kept,
@@ -37,7 +36,6 @@ from attention.session.exercise import (
     typed,
 )
 from attention.session.run import run, view
-from attention.session.settings import MAX_NUMBER
 from attention.session.validate import check
 from attention.stages import STAGES
 
@@ -246,7 +244,7 @@ def test_numbers_are_the_same_for_one_seed_and_others_for_every_other():
         all_of_them.add(tuple(held))
     assert len(all_of_them) == 100
     assert digest.hexdigest() == "3b4f5d6a9200f87b"  # links have the seed alone
-    assert next_seed(1) == 2 and next_seed(MAX_NUMBER) == 1
+    assert next_seed(1) == 2 and next_seed(MAX_EXERCISE) == 1
 
 
 # ---- blanks and what they shut -------------------------------------------------------------------
@@ -335,7 +333,7 @@ def test_every_level_is_done_when_all_is_right_and_opens_as_it_goes(level, row):
     s = on(level, level, row)
     exercise = Exercise.of(s)
     total, shut = len(exercise.blanks), sum(where.sum() for where in exercise.shut.values())
-    assert 0 < total <= MOST_BLANKS and exercise.done == 0 and len(exercise.open) == total
+    assert 0 < total <= MAX_BLANKS and exercise.done == 0 and len(exercise.open) == total
     for k, cell in enumerate(exercise.blanks, 1):
         s = solve(s, [cell])
         now = Exercise.of(s)
@@ -469,7 +467,7 @@ def test_the_answers_of_another_exercise_and_broken_ones_do_no_harm():
     assert read.exercise == "made" and len(notices) == 2
     assert Exercise.of(read).answers == ("1", "")
     with pytest.raises(BadInput, match="at most 100 answers, of 40 characters each"):
-        check(replace(CAT, answers=("1",) * (MOST_BLANKS + 1)))
+        check(replace(CAT, answers=("1",) * (MAX_BLANKS + 1)))
     with pytest.raises(BadInput, match="at most 100 places to fill in, of 40"):
         check(replace(CAT, asked=("weights." + "9" * 5000,)))
 
