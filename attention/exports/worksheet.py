@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from attention import program
+from attention.figures import printing
 from attention.html.worksheet import to_html
 from attention.limits import MAX_EXERCISE, MAX_SHEETS, BadInput
 from attention.session.about import what_it_is
@@ -76,7 +77,8 @@ def to_bytes(wanted: Wanted, settings: Settings, form: str) -> bytes:
     sheets = sheets_of(wanted, settings)
     if form == "html":
         return to_html(sheets, wanted.with_key)
-    from attention.figures.worksheet import to_pdf  # loads Matplotlib
+    printing.load()
+    from attention.figures.worksheet import to_pdf
 
     return to_pdf(sheets, wanted.with_key, _metadata(sheets))
 

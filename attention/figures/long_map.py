@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attention.colours import FAINTEST, LIGHT
+from attention.figures import printing
 from attention.figures.heatmap import escape
 from attention.figures.theme import layout
 from attention.long import LongAttention
@@ -74,6 +75,7 @@ def long_paper_figure(
     found: LongAttention, *, item: int, head: int, paper: Paper | None
 ) -> PaperFigure:
     """The mean map in Matplotlib: the cells an image, all else lines and letters."""
+    printing.load()
     from attention.figures.paper import clean, scale_of
     from attention.figures.paper_drawing import HIDDEN, LogNorm, Normalize, colour_map
     from attention.figures.paper_sheet import MARGIN, Sheet, settings

@@ -16,6 +16,7 @@ import numpy as np
 
 from attention.colours import FAINTEST, around_zero
 from attention.conversion import shown
+from attention.figures import printing
 from attention.figures.heatmap import unpack
 from attention.figures.long_map import long_paper_figure
 from attention.figures.panes import panes
@@ -68,8 +69,8 @@ def paper_figure(
     Raises
     ------
     ValueError, TypeError
-        One sentence, where a stage or head is not there, the labels do not fit, or the panels do
-        not fit into the height.
+        One sentence, where a stage or head is not there, the labels do not fit, the panels do not
+        fit into the height, or Matplotlib finds no folder to write to.
     ModuleNotFoundError
         One sentence, where Matplotlib is not installed.
 
@@ -163,6 +164,7 @@ def of_panes(
 
     ``about``: what the figure's files say of it.
     """
+    printing.load()
     from attention.figures.paper_drawing import draw, draw_charts
 
     is_charts = panes[0]["group"] == "charts"

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attention.exports.worksheet import FORMS, Wanted, to_bytes
+from attention.figures import printing
 from attention.limits import MAX_EXERCISE, MAX_SHEETS
 from attention.pages import parts, state
 from attention.session.by_hand import made
@@ -18,6 +19,7 @@ from attention.stages import STAGES
 from attention.view import View
 from attention.worksheet import choices, refusal
 
+HTML_ALONE = "Not offered: Worksheet PDF, which is drawn as the figure above would be."
 OWN, CLASS = "these numbers", "a class set"
 FILES = {
     "pdf": ("Worksheet PDF", "A4: empty grids with room for the work, and the key."),
@@ -40,7 +42,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
             OWN,
             options=[OWN, CLASS],
             required=True,
-            help="Those on the board, or others on each sheet of up to 40 for a class.",
+            help=f"Those on the board, or others on each sheet of up to {MAX_SHEETS} for a class.",
         )
         is_class = kind == CLASS
         numbers = _example() if is_class else shown
@@ -48,7 +50,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
         key_help = "All answers, behind the sheets."
         with_key = state.page_control(st.toggle, "with key", "worksheet_key", True, help=key_help)
         count, seed = _set() if is_class else (0, 1)
-    why = refusal(numbers, first)
+    why, is_html_alone = refusal(numbers, first), bool(printing.refusal())
     wanted = Wanted(first, with_key, count, seed)
     state.set_page_value("worksheet", (wanted, s))
     with st.container(horizontal=True):
@@ -61,10 +63,12 @@ def offer(s: Settings, shown: View, name: str) -> None:
                 on_click="ignore",
                 key=f"take_worksheet_{form}",
                 help=help,
-                disabled=bool(why),
+                disabled=bool(why) or (form == "pdf" and is_html_alone),
             )
     if why:
         parts.note(state.capital(why))
+    elif is_html_alone:
+        parts.note(HTML_ALONE)
     elif is_class:
         parts.note(SET)
 
