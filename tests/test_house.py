@@ -199,6 +199,20 @@ def bounds_elsewhere(house: Path) -> list[str]:
     return listed
 
 
+def numbers_in(path: Path, number: float) -> bool:
+    """Whether a module writes this number itself, with either sign."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return any(
+        isinstance(node, ast.Constant) and type(node.value) is float and node.value == number
+        for node in nodes
+    )
+
+
+def test_the_number_that_tutorials_add_is_written_once():
+    writing = [path.stem for path in sorted(HOUSE.rglob("*.py")) if numbers_in(path, 1e9)]
+    assert writing == ["masks"]
+
+
 COLUMNS = 100
 WRITTEN = {".py", ".js", ".css", ".md", ".toml"}
 UNBREAKABLE = re.compile(r"\||.*\]\(|.*https?://| {4}.*&& ")  # Markdown's rows, links, commands

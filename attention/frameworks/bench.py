@@ -24,7 +24,7 @@ from attention.frameworks.given import BIASES, Given, grouped
 from attention.frameworks.mistakes import MISTAKES, Mistake
 from attention.heads import join_heads, split_heads
 from attention.layouts import repeat_heads
-from attention.masks import causal, causal_lower_right, lead, window
+from attention.masks import TUTORIAL_FILL, causal, causal_lower_right, lead, window
 from attention.norms import RMSNorm
 from attention.positions import sinusoidal
 from attention.rotary import PAIRS, Rotary
@@ -776,8 +776,8 @@ def _filled(filler: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     None: _filled(-np.inf),
     "NaN": _filled(-np.inf),
-    "filled": _filled(-1e9),
-    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores - 1e9),
+    "filled": _filled(TUTORIAL_FILL),
+    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores + TUTORIAL_FILL),
     "0/1 added": lambda scores, allowed: scores + allowed,
     "0": _filled(0),
     "−1": _filled(-1),

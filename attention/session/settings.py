@@ -26,6 +26,8 @@ from attention.stages import BIASES
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES, "R")  # of them
+TRUE_MASK, PUSHED = "-inf", "-1e9"  # what hidden cells get: a true mask, or as tutorials do
+FILLS = {TRUE_MASK: "−∞ (true mask)", PUSHED: "−1e9, added"}  # in words
 SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}  # what it may be, and in words
 PARTS = (  # of real layers; the last two of the relative bias, whose table is R
     *("norm", "rotary", "softcap", "sinks", "alibi", "window"),
@@ -59,7 +61,7 @@ class Settings:
     # (n_q, n_k), True = may look; used where mask is DRAWN
     drawn: tuple[tuple[bool, ...], ...] = ()
     drawn_from: Origin | None = None  # where a mask came from that was brought
-    fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
+    fill: str = TRUE_MASK  # what hidden cells get: a name in FILLS
     softmax: bool | str = True  # or "sigmoid"
     norm: RMSNorm | None = None  # of Q and K
     rotary: Rotary | None = None
@@ -140,7 +142,7 @@ class Settings:
         if self.parts:
             return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
-        if Q.ndim != 2 or "W_O" in self.matrices or self.fill != "-inf":
+        if Q.ndim != 2 or "W_O" in self.matrices or self.fill != TRUE_MASK:
             return False
         one = np.tile(np.eye(len(K)), self.heads)
         if not (np.array_equal(K, one) and np.array_equal(V, one)):

@@ -28,7 +28,7 @@ from attention.limits import (
 from attention.masks import MASKS
 from attention.readers.printouts import brief
 from attention.session.exercise import KINDS
-from attention.session.settings import DRAWN, SOFTMAX, Settings, bounds, relative
+from attention.session.settings import DRAWN, FILLS, SOFTMAX, Settings, bounds, relative
 from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
 
@@ -111,8 +111,8 @@ def _check_choices(settings: Settings) -> None:
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
     _check_rules(settings)
-    if settings.fill not in ("-inf", "-1e9"):
-        raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
+    if settings.fill not in FILLS:
+        raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose {' or '.join(FILLS)}.")
     if settings.distribution not in DISTRIBUTIONS:
         known = ", ".join(DISTRIBUTIONS)
         raise BadInput(

@@ -234,7 +234,10 @@ CHANGED = [
     (lambda s: set_mask(s, "causal"), ["mask: none → look-ahead (causal)"]),
     (lambda s: replace(s, padding=(1, 3)), ["hidden as padding: none → “w2” “w4”"]),
     (lambda s: replace(s, softmax=False), ["softmax: on → off"]),
-    (lambda s: replace(s, fill="-1e9"), ["what hidden scores become: −∞ → −1e9, added"]),
+    (
+        lambda s: replace(s, fill="-1e9"),
+        ["what hidden scores become: −∞ (true mask) → −1e9, added"],
+    ),
     (
         lambda s: replace(s, tokens=("a", "b", "c", "d")),
         ["words: “w1 w2 w3 w4” → “a b c d”"],
