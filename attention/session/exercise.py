@@ -370,8 +370,9 @@ class Exercise:
         plain = self.shown.softmax is True and self.shown.sink is None
         if not plain or any(self.shut["masked"][i].any() for i in rows):
             return {}
-        masked = [[x for x in self.shown.stages["masked"][i].tolist() if math.isfinite(x)]
-                  for i in rows]  # fmt: skip
+        masked = [
+            [x for x in self.shown.stages["masked"][i].tolist() if math.isfinite(x)] for i in rows
+        ]
         wanted = [x for row in masked for x in row]
         if not all((2 * x).is_integer() and abs(x) <= LARGEST_POWER for x in wanted):
             return {}

@@ -28,8 +28,10 @@ def weights_by_loops(s, scale, seen, after=False):
     m = {name: s.matrices[name].values.tolist() for name in ("X", "W_Q", "W_K")}
 
     def product(A, B):
-        return [[sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*B, strict=True)]
-                for row in A]  # fmt: skip
+        return [
+            [sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*B, strict=True)]
+            for row in A
+        ]
 
     Q, K = product(m["X"], m["W_Q"]), product(m["X"], m["W_K"])
     weights = []
