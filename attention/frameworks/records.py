@@ -323,7 +323,7 @@ _TORCH_MHA = Convention(
     mode="need_weights=True",
     version="torch 2.13.0",
     when="the default; with need_weights=False too on the fast path: eval, no gradient, one tensor"
-    " for all three, batch_first, an even number of heads, boolean masks",
+    " for all three, batch_first, bias (its default), an even number of heads, boolean masks",
     ran=True,
     source="docstring and multi_head_attention_forward; run with identity projections",
     layout="(L, B, H·D), or (B, L, H·D) with batch_first",
@@ -402,7 +402,7 @@ CONVENTIONS = {
     "torch_mha_no_weights": replace(
         _TORCH_MHA,
         mode="need_weights=False",
-        when="off the fast path: training, gradients, a mask of numbers; so"
+        when="off the fast path: training, gradients, bias=False, a mask of numbers; so"
         " nn.TransformerEncoderLayer and nn.TransformerDecoderLayer call it",
         hidden_row="0",
     ),
