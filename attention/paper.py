@@ -98,11 +98,11 @@ class Paper:
         return {name: value for name, value in vars(self).items() if value != usual[name]}
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Paper:
+    def of(cls, changed: Mapping[str, Any]) -> Paper:
         """The inverse of :meth:`differing`, from a file a stranger may have written."""
-        if unknown := [name for name in found if name not in cls.__dataclass_fields__]:
+        if unknown := [name for name in changed if name not in cls.__dataclass_fields__]:
             raise BadInput(f"a figure has no setting {shown(unknown[0])}.")
-        return cls(**found)
+        return cls(**changed)
 
 
 def _check(name: str, value: Any, allowed: Any) -> None:

@@ -46,15 +46,15 @@ def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
     if not wanted.sheets:
         about = tuple(what_it_is(settings).lines())
         return [_sheet(wanted, settings, about)]
-    seed, found = wanted.seed, []
+    seed, of_class = wanted.seed, []
     for number in range(1, wanted.sheets + 1):
         about = (
             program.made_by(),
             f"numbers made by seed {seed}, as exercise {seed} of the page Exercises",
         )
-        found.append(_sheet(wanted, made(seed), about, number))
+        of_class.append(_sheet(wanted, made(seed), about, number))
         seed = next_seed(seed)
-    return found
+    return of_class
 
 
 def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0) -> Sheet:

@@ -132,7 +132,7 @@ def of_views(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
             " Choose fewer stages or heads, or trace fewer tokens."
         )
-    found: list[dict[str, Any]] = []
+    to_draw: list[dict[str, Any]] = []
     for view in views:
         shown = view if paper.count_repeats else plain(view, *words)
         for pane in panes(shown, digits=digits, only=chosen):
@@ -143,8 +143,8 @@ def of_views(
             if view.heads > 1 and not is_shared and (len(chosen) == 1 or len(views) > 1):
                 title.append(f"head {view.head + 1}")
             group = f"{view.head} {pane['group']}"
-            found.append(pane | {"title": ", ".join(title), "group": group})
-    return of_panes(found, paper, on_panel=on_panel)
+            to_draw.append(pane | {"title": ", ".join(title), "group": group})
+    return of_panes(to_draw, paper, on_panel=on_panel)
 
 
 def plain(view: View, *words: Sequence[str] | None) -> View:

@@ -34,13 +34,13 @@ def read_answer(text: str) -> Number:
     plain = " ".join("".join(map(_plain, text)).split())
     if infinite := _INFINITE.fullmatch(plain):
         return -math.inf if infinite[1] == "-" else math.inf
-    found = _NUMBER.fullmatch(plain) if len(text) <= MAX_ANSWER else None
-    below = _value(found[3]) if found and found[3] else Fraction(1)
-    if not found or not below:
+    match = _NUMBER.fullmatch(plain) if len(text) <= MAX_ANSWER else None
+    below = _value(match[3]) if match and match[3] else Fraction(1)
+    if not match or not below:
         shown = text if len(text) <= MAX_ANSWER else text[: MAX_ANSWER - 1] + "…"
         raise BadInput(f"“{shown}” is no number; {WANTED}.")
-    value = _value(found[2]) / below / (100 if found[4] else 1)
-    return -value if found[1] == "-" else value
+    value = _value(match[2]) / below / (100 if match[4] else 1)
+    return -value if match[1] == "-" else value
 
 
 def _plain(character: str) -> str:

@@ -150,10 +150,10 @@ def _scale(text: str) -> float | None:
 
 
 def _tokens(text: str) -> tuple[str, ...]:
-    found = json.loads("[" + text + "]") if text else []
-    if not all(isinstance(t, str) for t in found):
+    tokens = json.loads("[" + text + "]") if text else []
+    if not all(isinstance(t, str) for t in tokens):
         raise BadInput("words in quotation marks are wanted")
-    return tuple(found)
+    return tuple(tokens)
 
 
 def _cell(text: str) -> tuple[str, int, int] | None:
@@ -168,22 +168,22 @@ def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
 
 
 def _paper(text: str) -> Paper:
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    differing = json.loads(text)
+    if not isinstance(differing, dict):
         raise BadInput("settings by their names are wanted")
-    return Paper.of(found)
+    return Paper.of(differing)
 
 
 def _names(text: str) -> dict[str, tuple[str, ...]]:
-    found = json.loads(text)
-    if not isinstance(found, dict) or found.keys() - set(DIMENSIONS):
+    names = json.loads(text)
+    if not isinstance(names, dict) or names.keys() - set(DIMENSIONS):
         raise BadInput(f"labels of {', '.join(DIMENSIONS)} are wanted")
-    for label in (label for labels in found.values() for label in labels):
+    for label in (label for labels in names.values() for label in labels):
         if not isinstance(label, str) or not (
             label.isprintable() and len(label) <= MAX_TOKEN_LENGTH
         ):
             raise BadInput(f"labels of at most {MAX_TOKEN_LENGTH} characters are wanted")
-    return {axis: tuple(labels) for axis, labels in found.items()}
+    return {axis: tuple(labels) for axis, labels in names.items()}
 
 
 def _record(kind: type, optional: bool = True) -> Codec:
@@ -198,13 +198,13 @@ def _record(kind: type, optional: bool = True) -> Codec:
         return json.dumps(differs, separators=(",", ":"))
 
     def read(text: str) -> Any:
-        found = None if text == ABSENT else json.loads(text)
-        if found is None and optional:
+        differs = None if text == ABSENT else json.loads(text)
+        if differs is None and optional:
             return None
-        if not isinstance(found, dict) or found.keys() - known.keys():
+        if not isinstance(differs, dict) or differs.keys() - known.keys():
             raise BadInput(f"{', '.join(known)} are wanted")
         try:
-            return kind(**found)
+            return kind(**differs)
         except (ValueError, TypeError) as refused:
             raise BadInput(str(refused)) from None
 
@@ -600,10 +600,10 @@ def read_matrix_text(text: str, name: str, rows: Rows | None = None) -> Matrix:
 
 def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
     """The recipe that a text begins with, and the shape it is for; None where there is none."""
-    found = _RECIPE.fullmatch(text)
-    if not found:
+    match = _RECIPE.fullmatch(text)
+    if not match:
         return None, (0, 0)
-    kind, stream, seed, rows, columns, low, high = found.groups()
+    kind, stream, seed, rows, columns, low, high = match.groups()
     shape = int(rows), int(columns)
     if not all(1 <= side <= MAX_JOINED for side in shape):
         raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_JOINED} are allowed.")

@@ -123,9 +123,9 @@ class Settings:
     @property
     def origins(self) -> dict[str, Origin]:
         """Where the inputs came from that a person brought; the mask's under "mask"."""
-        found = {name: m.origin for name, m in self.matrices.items() if m.origin}
+        of_matrices = {name: m.origin for name, m in self.matrices.items() if m.origin}
         mask = {"mask": self.drawn_from} if self.drawn_from and self.mask == DRAWN else {}
-        return found | mask
+        return of_matrices | mask
 
     @property
     def typed_qkv(self) -> bool:
@@ -255,8 +255,8 @@ def added(settings: Settings) -> np.ndarray | None:
     if table is None:
         return slopes
     shape = settings.heads, len(settings.tokens), len(settings.key_tokens)
-    found = np.broadcast_to(table.of(shape, np.dtype(np.float64)), shape)
-    return found if slopes is None else slopes + found
+    by_distance = np.broadcast_to(table.of(shape, np.dtype(np.float64)), shape)
+    return by_distance if slopes is None else slopes + by_distance
 
 
 def real_keys(settings: Settings) -> np.ndarray:
