@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from attention.biases import alibi_slopes
-from attention.masks import lead
+from attention.masks import TUTORIAL_FILL, lead
 from attention.numbers import number
 from attention.scores import FUNCTION, SIGMOID
 from attention.stages import STAGES
 from attention.view import View
 
-TUTORIAL_FILL = -1e9  # what tutorials add to hide a key
 NEAR = 1e6  # how far from it the sum with another bias may be
 
 

@@ -17,6 +17,7 @@ from attention.captions import describe
 from attention.colours import LIGHT, colour_limits, hidden_cells, shade
 from attention.numbers import number, rounded
 from attention.scores import FUNCTION, SIGMOID
+from attention.sentences import shortened
 from attention.stages import STAGES
 from attention.trace import AttentionTrace, reading_order
 from attention.view import View, axes_of
@@ -25,7 +26,6 @@ WIDTH = 100  # columns of a terminal
 MOST_ROWS, MOST_COLUMNS = 12, 16  # of a matrix that HTML shows whole
 CUT_ROWS, CUT_COLUMNS = 6, 8  # of a larger one
 MOST_WARNINGS = 5
-LABEL_LENGTH = 14
 SHARES = {
     True: "softmax of each row",
     False: "no softmax",
@@ -244,4 +244,4 @@ def table(
 
 
 def _label(text: str) -> str:
-    return html.escape(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 1]}…")
+    return html.escape(shortened(text))

@@ -64,11 +64,14 @@ def troubles(trace: AttentionTrace) -> Iterator[Trouble]:
     if not _is_well(trace):
         lead = trace.output.shape[:-2]
         modified = trace.scaled if trace.modified is None else trace.modified
-        stages = [modified if s == "modified" else getattr(trace, s) for s in STAGES]
-        spread = [np.broadcast_to(stage, (*lead, *stage.shape[-2:])) for stage in stages]
+        looked_at = {name: getattr(trace, name) for name in LOOKED_AT} | {"modified": modified}
+        spread = {
+            name: np.broadcast_to(stage, (*lead, *stage.shape[-2:]))
+            for name, stage in looked_at.items()
+        }
         for at in np.ndindex(lead):
             told = np.zeros(trace.output.shape[-2], bool)
-            for reason, rows in _reasons(*(stage[at] for stage in spread)):
+            for reason, rows in _reasons(**{name: stage[at] for name, stage in spread.items()}):
                 queries = np.flatnonzero(rows & ~told)
                 told |= rows
                 if queries.size:
@@ -98,7 +101,9 @@ def _place(at: tuple[int, ...], of_heads: bool) -> str:
     return ", ".join(filter(None, (item, "" if head is None else f"head {head}")))
 
 
-STAGES = ("Q", "K", "V", "scores", "scaled", "modified", "masked", "allowed", "output")
+# What _reasons takes of a trace: the stages in which a cause begins, and what is hidden. That of a
+# norm, a rotation or a cap begins in Q, K or the scores, and is told of them.
+LOOKED_AT = ("Q", "K", "V", "scores", "scaled", "modified", "masked", "allowed", "output")
 
 
 def _reasons(

@@ -1,6 +1,6 @@
-"""Every bound in one place, and the error that says in one sentence which was passed.
+"""Every bound on what a person may give, and the error that says which was passed.
 
-What concerns the look of a figure alone (when a cell gets no number, say) stands with that figure.
+What concerns the look of a figure or a page alone (when a cell gets no number, say) stands there.
 """
 
 from __future__ import annotations
@@ -47,12 +47,14 @@ MAX_EDITED = 16_384  # operations of one message of the board; a larger paste ta
 # become a large one.
 
 MAX_FILE = 8 * 2**20  # bytes of a file, characters of a text
+MAX_FILES = 16  # that are chosen at once
 MAX_PASTED = 2_000_000  # characters that a box of the page takes
 MAX_PROSE = 20_000  # bytes of a sentence, or of a model's configuration
 MAX_TYPED_TEXT = 8 * 2**20  # characters of a matrix; 512 × 512 numbers of full length fit
 MAX_ELEMENTS = 400_000  # numbers of one array
 MAX_RANK = 4  # its axes
 MAX_ARRAYS = 4096  # in one file
+MAX_BUFFERS = 2**18  # of an Arrow file, which are looked at one by one
 MAX_BLOCKS = 64  # matrices in one text, one for each head
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
 MAX_INFLATED = 32 * 2**20  # bytes of a .npz that are read to see whether they are sound
@@ -63,12 +65,14 @@ MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB ha
 # ---- links and saved states ---------------------------------------------------------------------
 
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
+MAX_QR = 300  # characters of an address that a code is drawn of
 MAX_STATE = 18 * 2**20  # bytes of a saved state; MAX_NUMBERS of float64 in base64 are fewer
 MAX_FIELD = 300_000  # characters of a parameter; 2,048 tokens or a mask of 512 × 512 need fewer
 MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
 MAX_STATE_COLONS = 200_000  # in a saved state, and as many brackets: 4,096 tokens have fewer
 MAX_STATE_COMMAS = 700_000
+MAX_WHOLE_DIGITS = 12  # of a whole number in a link
 
 # ---- work ---------------------------------------------------------------------------------------
 
@@ -78,17 +82,30 @@ MAX_DRAWN = 2_000_000  # cells of all panes of one figure; a browser draws no mo
 MAX_LISTED = 1_000_000  # numbers of all stages in CSV or JSON, or of all heads in code: 35 MB
 MAX_TYPESET = 250_000  # in LaTeX or Markdown, or of all heads in the report, which holds the code
 MAX_PRINTED = 2**17  # of a paper figure, which draws each cell as lines
+MAX_DPI = 600  # dots per inch of a PNG
+MAX_DOTS = 64_000_000  # of all of it, four bytes each while it is drawn
+MAX_CAPTION = 2000  # characters, and of each other word of a figure
 MAX_SAMPLES = 10_000  # scores that Why √d_k draws
 MAX_SAMPLE_D_K = 1024
 MAX_DIGITS = 10  # behind the point
+MAX_FIGURE_DIGITS = 12  # of a figure made from Python
 MAX_CAPTURED_CELLS = 2**23  # weights of all heads of a capture: 32 heads of 512 tokens
 MAX_CAPTURED_HEADS = 4096  # of all its layers, calls and items
+MAX_DIAGNOSED = 2**16  # scores of a head of it that is searched for mistakes
 MAX_MAPS = 72  # small maps on the page Real model at a time
+
+# ---- exercises ----------------------------------------------------------------------------------
+
+MAX_EXERCISE = 9999  # the number of one
+MAX_BLANKS = 100  # and answers, and counts of tries
+MAX_ANSWER = 40  # characters
+MAX_SHEETS = 40  # of a class
 
 # ---- long contexts ------------------------------------------------------------------------------
 
 MAX_LONG_TOKENS = 2**17  # queries, and keys
 MAX_LONG_HEADS = 64
+MAX_LONG_WIDTH = 1024  # d_k and d_v
 MAX_LONG_FILE = 110 * 2**20  # bytes: Q, K and V of that many tokens, 64 columns, float32
 MAX_LONG_NUMBERS = 2**25  # of one array
 MAX_LONG_SIZE = 2**28  # bytes of queries, keys and values together

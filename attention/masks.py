@@ -9,6 +9,8 @@ from attention.arrays import check_count, refuse_counts, with_axes
 from attention.choices import Choice
 from attention.conversion import as_numbers, shown
 
+TUTORIAL_FILL = -1e9  # what tutorials and Keras add to a score to hide a key, or put in its place
+
 
 def everything(n_q: int, n_k: int) -> np.ndarray:
     """No mask: every query sees every key."""

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any
 
 from attention.conversion import shown
-from attention.limits import LIMIT, BadInput
+from attention.limits import LIMIT, MAX_CAPTION, BadInput
 
 SIZES: dict[str, dict[str, Any]] = {  # centimetres, and the letters in points
     "column": {"width": 8.25, "height": 23.0, "font_size": 8.0},
@@ -19,7 +19,6 @@ SIZES: dict[str, dict[str, Any]] = {  # centimetres, and the letters in points
     "slide": {"width": 25.4, "height": 14.2, "font_size": 14.0},
 }
 CM, PT = (2.0, 120.0, " cm"), (4.0, 72.0, " pt")
-MOST_LETTERS = 2000  # of a caption
 DIVERGING = "orange_blue"
 # Of equal steps in CIELAB, from L* 97: to L* 24 and, where the sign turns, to L* 60, so that both
 # ends differ in grey too. A name without colours here is one of Matplotlib's.
@@ -99,18 +98,18 @@ class Paper:
         return {name: value for name, value in vars(self).items() if value != usual[name]}
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Paper:
+    def of(cls, changed: Mapping[str, Any]) -> Paper:
         """The inverse of :meth:`differing`, from a file a stranger may have written."""
-        if unknown := [name for name in found if name not in cls.__dataclass_fields__]:
+        if unknown := [name for name in changed if name not in cls.__dataclass_fields__]:
             raise BadInput(f"a figure has no setting {shown(unknown[0])}.")
-        return cls(**found)
+        return cls(**changed)
 
 
 def _check(name: str, value: Any, allowed: Any) -> None:
     """One sentence where a setting is not what it may be."""
     if isinstance(allowed, type):
-        fits = type(value) is allowed and len(str(value)) <= MOST_LETTERS
-        wanted = "True or False is" if allowed is bool else f"at most {MOST_LETTERS:,} letters are"
+        fits = type(value) is allowed and len(str(value)) <= MAX_CAPTION
+        wanted = "True or False is" if allowed is bool else f"at most {MAX_CAPTION:,} letters are"
     elif isinstance(allowed[0], str):
         fits = isinstance(value, str) and value in allowed
         wanted = f"one of {', '.join(allowed)} is"

@@ -377,3 +377,8 @@ WEIGHTS = tuple(name for name in STAGES if name.startswith("W_"))
 BIASES = tuple(name for name in STAGES if name.startswith("b_"))
 PROJECTIONS = tuple(name for name in WEIGHTS if STAGES[name].group == "inputs")  # of X and memory
 COMPUTED = tuple(name for name, stage in STAGES.items() if stage.sources or name == "joined")
+PREPARED = tuple(name for name, stage in STAGES.items() if stage.group == "prepared")
+OF_A_HEAD = tuple(  # from its queries, keys and values to its output
+    name for name in COMPUTED if STAGES[name].group in ("projections", "prepared", "attention")
+)
+ALWAYS = tuple(name for name in OF_A_HEAD if not STAGES[name].stands_for)  # in any attention

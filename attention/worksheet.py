@@ -17,16 +17,15 @@ from attention.heads import multi_head_attention, self_attention
 from attention.limits import BadInput
 from attention.numbers import MINUS, exact, number, rounded
 from attention.scores import FUNCTION, SIGMOID
-from attention.stages import COMPUTED, STAGES
+from attention.stages import COMPUTED, PREPARED, STAGES
 from attention.trace import AttentionTrace
 from attention.view import View
 
 MOST = 8  # rows and columns of a grid on A4 whose cells have room for a number by hand
 MOST_POWER = 4  # of e, in a table of its powers
-MOST_SHEETS = 40  # of a class
 OF_ALL_HEADS = ("joined", "W_O", "projected")
 SYMBOLS = {"memory": "Y", "mask": "M", "weights": "A", "output": "Z"}  # else upright names
-GIVEN = ("X_P", "Q_normed", "K_normed", "Q_rotated", "K_rotated")  # made before a sheet begins
+GIVEN = ("X_P", *PREPARED)  # made before a sheet begins
 BEFORE = ("scaled", "capped", "masked")  # the weights
 WORK = {"scaled": 20, "masked": 0, "context": 15}  # mm of room; 35 for others
 

@@ -400,8 +400,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--people", type=int, default=100)
-    parser.add_argument("--few", type=int, default=20, help="beside the largest input, and for "
-                        "--moves")  # fmt: skip
+    parser.add_argument(
+        "--few", type=int, default=20, help="beside the largest input, and for --moves"
+    )
     parser.add_argument("--think", type=float, default=5, help="seconds between two moves")
     parser.add_argument("--seconds", type=float, default=60, help="that they stay")
     parser.add_argument("--moves", type=int, default=0, help="to see whether memory grows")

@@ -81,8 +81,11 @@ def dashboard(port: int) -> Iterator[subprocess.Popen]:
 def proxy(program: str, port: int, ports: tuple[int, int]) -> Iterator[Path]:
     """nginx with the configuration of the docs; the folder of its logs."""
     site = (ROOT / "docs" / "nginx.conf").read_text()
-    for told, taken in (("listen 80", f"listen 127.0.0.1:{port}"), ("8501", f"{ports[0]}"),
-                        ("8502", f"{ports[1]}")):  # fmt: skip
+    for told, taken in (
+        ("listen 80", f"listen 127.0.0.1:{port}"),
+        ("8501", f"{ports[0]}"),
+        ("8502", f"{ports[1]}"),
+    ):
         assert told in site, told
         site = site.replace(told, taken)
     with tempfile.TemporaryDirectory() as folder:
@@ -238,8 +241,10 @@ async def measured(address: str, logs: Path, ports: tuple[int, int], first, peop
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         links = {"small": write(rolled(6, 900)), "large": write(rolled(LARGE, 901, 64))}
         links["file"] = write(rolled(5, 902))
-        pages = {kind: await opened(browser, address, next(at_first), link)
-                 for kind, link in links.items()}  # fmt: skip
+        pages = {
+            kind: await opened(browser, address, next(at_first), link)
+            for kind, link in links.items()
+        }
         for page in pages.values():
             await typed(page)
         await brought(pages["file"], "1,2\n3,4\n")

@@ -1,6 +1,6 @@
 """The import rule of the house: launch → pages → exports → … → maths. Nothing points up.
 
-And the length of its lines.
+And the length of its lines, and where its bounds stand.
 """
 
 import ast
@@ -186,6 +186,33 @@ def test_app_is_a_page_list_and_computes_nothing():
     )
 
 
+def bounds_elsewhere(house: Path) -> list[str]:
+    """Where a module other than limits.py says what a person may give at most."""
+    listed = []
+    for path in sorted(house.rglob("*.py")):
+        if path == house / "limits.py":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            names = [n.id for one in targets for n in ast.walk(one) if isinstance(n, ast.Name)]
+            listed += [f"{path.stem} has {name}" for name in names if name.startswith("MAX_")]
+    return listed
+
+
+def numbers_in(path: Path, number: float) -> bool:
+    """Whether a module writes this number itself, with either sign."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return any(
+        isinstance(node, ast.Constant) and type(node.value) is float and node.value == number
+        for node in nodes
+    )
+
+
+def test_the_number_that_tutorials_add_is_written_once():
+    writing = [path.stem for path in sorted(HOUSE.rglob("*.py")) if numbers_in(path, 1e9)]
+    assert writing == ["masks"]
+
+
 COLUMNS = 100
 WRITTEN = {".py", ".js", ".css", ".md", ".toml"}
 UNBREAKABLE = re.compile(r"\||.*\]\(|.*https?://| {4}.*&& ")  # Markdown's rows, links, commands
@@ -213,6 +240,10 @@ def long_lines(root: Path) -> list[str]:
 
 def test_no_line_is_longer_than_a_hundred_columns():
     assert long_lines(HOUSE.parent) == []
+
+
+def test_every_bound_called_so_stands_in_one_module():
+    assert bounds_elsewhere(HOUSE) == []
 
 
 # ---- the tests above can fail --------------------------------------------------------------------
@@ -283,6 +314,13 @@ PLANTED = [
 def test_a_planted_import_is_found(other_house, file, line, expected):
     (other_house / file).write_text(line + "\n")
     assert expected in violations(other_house)
+
+
+@pytest.mark.parametrize("line", ["MAX_DOTS = 64", 'URL, MAX_DOTS = "qr.svg", 300'])
+def test_a_planted_bound_is_found(other_house, line):
+    (other_house / "limits.py").write_text("MAX_TOKENS = 2048\n")
+    (other_house / "exports" / "paper.py").write_text(f"{line}\n")
+    assert bounds_elsewhere(other_house) == ["paper has MAX_DOTS"]
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,21 @@
 """README and docs tell the truth: limits and tables are the package's, and the Python runs."""
 
+import inspect
 import re
+import tomllib
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from readme import DRAWING, HOME, PYTHON, prints_what_it_says
 
-from attention import limits
+from attention import limits, worksheet
+from attention.figures import pooled, shades
 from attention.frameworks.records import CONVENTIONS
+from attention.html import looks
 from attention.limits import BadInput
+from attention.long import long_attention
+from attention.session import long_work
 from attention.session.matrix import Matrix
 from attention.session.settings import Settings
 from attention.session.validate import check
@@ -39,8 +45,74 @@ def test_its_python_runs_and_prints_what_it_says(capsys):
     assert prints_what_it_says(capsys.readouterr().out)
 
 
+def mb(count: int) -> str:
+    return f"{count // 2**20} MB"
+
+
+def text_of(page: str) -> str:
+    return " ".join((HOME / page).read_text(encoding="utf-8").split())
+
+
+SAID = {  # where a page names a limit, in its words
+    "README.md": [f"maps of {limits.MAX_LONG_TOKENS:,} tokens"],
+    "docs/dashboard.md": [
+        f"it has up to {limits.MAX_QR} letters",
+        f"each with its number; up to {looks.MOST} words",
+        f"**Up to {limits.MAX_TOKENS:,} tokens.**",
+        f"A stage of more than {shades.MOST_NUMBERED:,} cells",
+        f"*Compare* takes up to {pooled.MOST} tokens",
+        f"of your numbers, up to {worksheet.MOST} words",
+        f"a class set of up to {limits.MAX_SHEETS} sheets",
+        f"is for up to {limits.MAX_LONG_TOKENS:,} tokens",
+        f"in at most {long_work.CELLS} × {long_work.CELLS} cells",
+        f"At most {mb(limits.MAX_FILE)} a file",  # and all that follows, below
+        f"*Long context* reads files of {mb(limits.MAX_LONG_FILE)}.",
+    ],
+    "docs/architecture.md": [
+        f"A pane of more than {shades.MOST_NUMBERED:,} cells has no numbers",
+        f"Above {pooled.MOST} rows or columns the server pools",
+    ],
+    "docs/deploying.md": [
+        f"the files of *Long context*, of up to {mb(limits.MAX_LONG_FILE)}; all others",
+        f"takes files of up to {mb(limits.MAX_LONG_FILE)} (`server.maxUploadSize`",
+        "A message from a browser has at most 25 MB (`server.maxWidgetStateSize`)",
+        f"a saved state of {mb(limits.MAX_STATE)} fits",
+    ],
+    "docs/python.md": [
+        f"{limits.MAX_LONG_TOKENS:,} tokens take",
+        "at most 512 × 512 cells: summed over keys",
+    ],
+    "docs/real-models.md": [
+        f"({mb(limits.MAX_FILE)}, or the weights of 32 heads of 512 tokens)",
+        f"Files of up to {mb(limits.MAX_FILE)}, {limits.MAX_CAPTURED_CELLS // 2**20} million"
+        f" weights and {limits.MAX_CAPTURED_HEADS:,} heads are read",
+        f"heads of up to {limits.MAX_TOKENS:,} tokens go on to Explore",
+        f"opens captures of up to {mb(limits.MAX_LONG_FILE)}",
+    ],
+}
+
+
+PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (HOME / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_limit_that_a_page_names_is_that_of_the_package(page):
+    text = text_of(page)
+    for said in SAID.get(page, []):
+        assert said in text
+        text = text.replace(said, "")
+    assert re.findall(r"(?i).{20}\b(?<!adds )(?<!add )(?:up to|at most) [0-9].{20}", text) == []
+
+
+def test_what_they_say_without_a_name_follows_from_the_limits():
+    assert limits.MAX_CAPTURED_CELLS == 32 * 512 * 512
+    config = tomllib.loads((HOME / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert config["server"]["maxUploadSize"] * 2**20 == limits.MAX_LONG_FILE
+    assert inspect.signature(long_attention).parameters["pool"].default == 512
+
+
 def test_the_limits_it_names_are_those_of_the_package():
-    text = " ".join((HOME / "docs" / "dashboard.md").read_text(encoding="utf-8").split())
+    text = text_of("docs/dashboard.md")
     said = (
         f"At most {limits.MAX_FILE // 2**20} MB a file,"
         f" {limits.MAX_PASTED / 1e6:g} million characters pasted,"

@@ -1,5 +1,6 @@
 """One list of stages: the record of a trace, the arithmetic and docs agree with it."""
 
+import ast
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -8,9 +9,10 @@ import numpy as np
 
 from attention import AttentionTrace, RelativeBias, RMSNorm, Rotary, View, self_attention
 from attention.arithmetic import cell
-from attention.stages import COMPUTED, PROJECTIONS, STAGES, WEIGHTS
+from attention.stages import ALWAYS, COMPUTED, OF_A_HEAD, PROJECTIONS, STAGES, WEIGHTS
 
-NAMES = Path(__file__).parents[1] / "docs" / "names.md"
+HOME = Path(__file__).parents[1]
+NAMES = HOME / "docs" / "names.md"
 MADE = ("mask", "context")  # from what a trace keeps: allowed and bias, the output
 EYE = np.eye(2)
 FOUR, ONES = np.eye(2, 4), np.ones(4)
@@ -46,6 +48,24 @@ def test_every_stage_comes_from_stages_that_stand_before_it():
 
 def test_the_weights_are_those_that_are_called_so():
     assert WEIGHTS == ("W_Q", "W_K", "W_V", "W_O") and WEIGHTS[:3] == PROJECTIONS
+
+
+def test_the_stages_of_a_head_and_those_of_any_attention_follow_from_the_list():
+    assert (
+        *("Q", "K", "V", "Q_normed", "K_normed", "Q_rotated", "K_rotated"),
+        *("scores", "scaled", "capped", "modified", "masked", "weights", "output"),
+    ) == OF_A_HEAD
+    assert ALWAYS == ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
+
+
+def test_no_other_module_lists_the_stages_from_the_projections_to_the_output():
+    listing = []
+    for path in sorted((HOME / "attention").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Tuple, ast.List)):
+                words = {word.value for word in node.elts if isinstance(word, ast.Constant)}
+                listing += [path.stem] * (words >= {"Q", "K", "V", "scores", "scaled", "output"})
+    assert listing == ["finite"]  # the arguments of a function, which says why these
 
 
 def test_the_arithmetic_of_every_computed_cell_says_more_than_its_number():

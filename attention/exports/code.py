@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from attention.biases import alibi_slopes
-from attention.captions import TUTORIAL_FILL
 from attention.layouts import repeat_heads
 from attention.markdown import plain
+from attention.masks import TUTORIAL_FILL
 from attention.scores import SIGMOID
 from attention.session.about import About, Part, what_it_is
-from attention.session.settings import ROUNDED, Settings, allowed, past
+from attention.session.settings import PUSHED, ROUNDED, Settings, allowed, past
 from attention.stages import COMPUTED, STAGES
 from attention.trace import AttentionTrace, reading_order
 
@@ -174,7 +174,7 @@ def _stages(settings: Settings, trace: AttentionTrace) -> str:
     if "R" in settings.matrices:
         lines += _relative(settings)
         last += " + relative"
-    if settings.fill == "-1e9":
+    if settings.fill == PUSHED:
         lines.append(f"masked = {last} + np.where(allowed, 0, {TUTORIAL_FILL!r})")
     else:
         lines.append(f"masked = np.where(allowed, {last}, -np.inf)")

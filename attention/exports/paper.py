@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from attention.figures.paper import OnPanel, of_views
-from attention.limits import BadInput
+from attention.limits import MAX_DOTS, MAX_DPI, BadInput
 from attention.session.about import About, Part, what_it_is
 from attention.session.run import view
 from attention.session.settings import Settings
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from attention.figures.paper_sheet import PaperFigure
 
 FORMS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
-MAX_DPI = 600
-MAX_DOTS = 64_000_000  # of a PNG, four bytes each while it is drawn
 
 
 def figure_of(

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from attention import program
+from attention.figures import printing
 from attention.html.worksheet import to_html
-from attention.limits import BadInput
+from attention.limits import MAX_EXERCISE, MAX_SHEETS, BadInput
 from attention.session.about import what_it_is
 from attention.session.by_hand import made, next_seed
 from attention.session.changes import sentence_of
 from attention.session.run import run, view
-from attention.session.settings import MAX_NUMBER, Settings
-from attention.worksheet import MOST_SHEETS, Sheet, worksheet
+from attention.session.settings import Settings
+from attention.worksheet import Sheet, worksheet
 
 FORMS = {"pdf": "application/pdf", "html": "text/html"}
 TITLE = "Attention by hand"
@@ -30,10 +31,10 @@ class Wanted:
     seed: int = 1  # of its first sheet; each of the others has the next one
 
     def __post_init__(self) -> None:
-        if not 0 <= self.sheets <= MOST_SHEETS:
-            raise BadInput(f"{self.sheets} sheets are too many; a set has 1 to {MOST_SHEETS}.")
-        if not 1 <= self.seed <= MAX_NUMBER:
-            raise BadInput(f"the first seed is {self.seed}; 1 to {MAX_NUMBER} are allowed.")
+        if not 0 <= self.sheets <= MAX_SHEETS:
+            raise BadInput(f"{self.sheets} sheets are too many; a set has 1 to {MAX_SHEETS}.")
+        if not 1 <= self.seed <= MAX_EXERCISE:
+            raise BadInput(f"the first seed is {self.seed}; 1 to {MAX_EXERCISE} are allowed.")
 
 
 def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
@@ -45,15 +46,15 @@ def sheets_of(wanted: Wanted, settings: Settings) -> list[Sheet]:
     if not wanted.sheets:
         about = tuple(what_it_is(settings).lines())
         return [_sheet(wanted, settings, about)]
-    seed, found = wanted.seed, []
+    seed, of_class = wanted.seed, []
     for number in range(1, wanted.sheets + 1):
         about = (
             program.made_by(),
             f"numbers made by seed {seed}, as exercise {seed} of the page Exercises",
         )
-        found.append(_sheet(wanted, made(seed), about, number))
+        of_class.append(_sheet(wanted, made(seed), about, number))
         seed = next_seed(seed)
-    return found
+    return of_class
 
 
 def _sheet(wanted: Wanted, s: Settings, about: tuple[str, ...], number: int = 0) -> Sheet:
@@ -76,7 +77,8 @@ def to_bytes(wanted: Wanted, settings: Settings, form: str) -> bytes:
     sheets = sheets_of(wanted, settings)
     if form == "html":
         return to_html(sheets, wanted.with_key)
-    from attention.figures.worksheet import to_pdf  # loads Matplotlib
+    printing.load()
+    from attention.figures.worksheet import to_pdf
 
     return to_pdf(sheets, wanted.with_key, _metadata(sheets))
 

@@ -18,10 +18,10 @@ import numpy as np
 from attention.colours import LIGHT
 from attention.figures.theme import layout
 from attention.numbers import rounded
+from attention.sentences import shortened
 
 MOST_TEXTS = 16_384  # cells; a larger matrix is drawn without numbers in its cells
 MOST_LABELS = 24
-LABEL_LENGTH = 14
 WAITS = "…"  # stands in a cell that waits for another
 Blank = Mapping[tuple[int, int], str]  # (row, column) → what stands there
 Mark = tuple[str, int, int | None]  # what the frame is for, a row and, for one cell, a column
@@ -175,7 +175,7 @@ def unpack(packed: dict[str, str]) -> np.ndarray:
 
 def label(text: str) -> str:
     """A tick label: shortened, and escaped so that nothing typed comes alive."""
-    return escape(text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…")
+    return escape(shortened(text))
 
 
 def escape(text: str) -> str:

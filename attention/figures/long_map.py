@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attention.colours import FAINTEST, LIGHT
+from attention.figures import printing
 from attention.figures.heatmap import escape
 from attention.figures.theme import layout
 from attention.long import LongAttention
@@ -22,30 +23,30 @@ if TYPE_CHECKING:
 SIDE, BAR = 640, 90  # px: the cells; the bar with its labels
 
 
-def map_of(found: LongAttention, item: int, head: int) -> np.ndarray:
+def map_of(attended: LongAttention, item: int, head: int) -> np.ndarray:
     """(rows, columns), the mean map of an item and head, or a sentence where there is none."""
-    at = found.place(item, head)
-    if found.mean_map is None:
+    at = attended.place(item, head)
+    if attended.mean_map is None:
         raise ValueError('this record has no mean_map; name it in results=["mean_map", …].')
-    values = found.mean_map[at]
+    values = attended.mean_map[at]
     if not values.size:
         raise ValueError("nothing to draw: the map has no cell.")
     return values
 
 
-def long_figure(found: LongAttention, *, item: int, head: int, title: str) -> go.Figure:
+def long_figure(attended: LongAttention, *, item: int, head: int, title: str) -> go.Figure:
     """The mean map in Plotly: colours by the logarithm, cells without a weight grey."""
     import plotly.graph_objects as go
 
-    values = map_of(found, item, head)
+    values = map_of(attended, item, head)
     low, high = _ends(values)
     with np.errstate(all="ignore"):
         shades = np.log10(np.where(values > 0, np.maximum(values, low), np.nan))
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
     heatmap = go.Heatmap(
         z=shades,
-        x=found.key_edges,
-        y=found.row_edges,
+        x=attended.key_edges,
+        y=attended.row_edges,
         customdata=values,
         zmin=math.log10(low),
         zmax=math.log10(high),
@@ -71,30 +72,31 @@ def long_figure(found: LongAttention, *, item: int, head: int, title: str) -> go
 
 
 def long_paper_figure(
-    found: LongAttention, *, item: int, head: int, paper: Paper | None
+    attended: LongAttention, *, item: int, head: int, paper: Paper | None
 ) -> PaperFigure:
     """The mean map in Matplotlib: the cells an image, all else lines and letters."""
+    printing.load()
     from attention.figures.paper import clean, scale_of
     from attention.figures.paper_drawing import HIDDEN, LogNorm, Normalize, colour_map
     from attention.figures.paper_sheet import MARGIN, Sheet, settings
 
     paper = Paper(logarithmic=True) if paper is None else paper
-    values = np.ma.masked_equal(map_of(found, item, head), 0)
+    values = np.ma.masked_equal(map_of(attended, item, head), 0)
     share = SimpleNamespace(low=0.0, high=1.0, colours="share")
     scale = scale_of([SimpleNamespace(values=values, scale=share)], paper)
     with settings():
         words = clean(paper.query), clean(paper.key)
         sheet = Sheet(paper, "".join(words) + "0123456789,−×")
         side = min(0.8 * sheet.room, sheet.height)
-        figure = sheet.figure(side, f"mean weights of {found!r}")
+        figure = sheet.figure(side, f"mean weights of {attended!r}")
         figure.set_layout_engine(
             "constrained", rect=sheet.share(MARGIN, sheet.top, sheet.room, side)
         )
         axes = figure.add_subplot(label="mean_map", aspect="equal", facecolor=HIDDEN)
         norm = (LogNorm if scale.logarithmic else Normalize)(scale.low, scale.high, clip=True)
         cells = axes.pcolormesh(
-            found.key_edges,
-            found.row_edges,
+            attended.key_edges,
+            attended.row_edges,
             values,
             norm=norm,
             cmap=colour_map(scale.colours).with_extremes(bad=HIDDEN),

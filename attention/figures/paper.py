@@ -16,6 +16,7 @@ import numpy as np
 
 from attention.colours import FAINTEST, around_zero
 from attention.conversion import shown
+from attention.figures import printing
 from attention.figures.heatmap import unpack
 from attention.figures.long_map import long_paper_figure
 from attention.figures.panes import panes
@@ -68,8 +69,8 @@ def paper_figure(
     Raises
     ------
     ValueError, TypeError
-        One sentence, where a stage or head is not there, the labels do not fit, or the panels do
-        not fit into the height.
+        One sentence, where a stage or head is not there, the labels do not fit, the panels do not
+        fit into the height, or Matplotlib finds no folder to write to.
     ModuleNotFoundError
         One sentence, where Matplotlib is not installed.
 
@@ -131,7 +132,7 @@ def of_views(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed."
             " Choose fewer stages or heads, or trace fewer tokens."
         )
-    found: list[dict[str, Any]] = []
+    to_draw: list[dict[str, Any]] = []
     for view in views:
         shown = view if paper.count_repeats else plain(view, *words)
         for pane in panes(shown, digits=digits, only=chosen):
@@ -142,8 +143,8 @@ def of_views(
             if view.heads > 1 and not is_shared and (len(chosen) == 1 or len(views) > 1):
                 title.append(f"head {view.head + 1}")
             group = f"{view.head} {pane['group']}"
-            found.append(pane | {"title": ", ".join(title), "group": group})
-    return of_panes(found, paper, on_panel=on_panel)
+            to_draw.append(pane | {"title": ", ".join(title), "group": group})
+    return of_panes(to_draw, paper, on_panel=on_panel)
 
 
 def plain(view: View, *words: Sequence[str] | None) -> View:
@@ -163,6 +164,7 @@ def of_panes(
 
     ``about``: what the figure's files say of it.
     """
+    printing.load()
     from attention.figures.paper_drawing import draw, draw_charts
 
     is_charts = panes[0]["group"] == "charts"

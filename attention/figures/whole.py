@@ -16,7 +16,7 @@ from attention.figures.long_map import long_figure
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
 from attention.frameworks.diagnosis import Diagnosis
-from attention.limits import MAX_DRAWN, BadInput
+from attention.limits import MAX_DRAWN, MAX_FIGURE_DIGITS, BadInput
 from attention.long import LongAttention
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -33,7 +33,6 @@ WIDEST = 1150  # px: a line of panes; what a notebook has room for
 GAP, HEADING, EDGE = 30, 26, 12  # px: between panes; for the words above one; around all
 BAR = 56  # px: the colours' scale of a pane that stands alone
 CHARACTER = {11: 6.2, 13: 7.6}  # px: width of a letter, of labels and of bold headings
-MOST_DIGITS = 12
 
 
 def figure(
@@ -111,8 +110,8 @@ def need(package: str, name: str) -> None:
 def checked_digits(digits: int) -> int:
     """How many digits to print, or one sentence."""
     digits = whole_number("digits", digits)
-    if not 0 <= digits <= MOST_DIGITS:
-        raise ValueError(f"digits is {digits}; 0 to {MOST_DIGITS} are wanted.")
+    if not 0 <= digits <= MAX_FIGURE_DIGITS:
+        raise ValueError(f"digits is {digits}; 0 to {MAX_FIGURE_DIGITS} are wanted.")
     return digits
 
 

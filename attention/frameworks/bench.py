@@ -24,17 +24,16 @@ from attention.frameworks.given import BIASES, Given, grouped
 from attention.frameworks.mistakes import MISTAKES, Mistake
 from attention.heads import join_heads, split_heads
 from attention.layouts import repeat_heads
-from attention.masks import causal, causal_lower_right, lead, window
+from attention.masks import TUTORIAL_FILL, causal, causal_lower_right, lead, window
 from attention.norms import RMSNorm
 from attention.positions import sinusoidal
 from attention.rotary import PAIRS, Rotary
 from attention.scores import SIGMOID, sigmoid, soft_cap
+from attention.stages import OF_A_HEAD, PREPARED
 
 Stages = dict[str, np.ndarray]
 Options = dict[str, str | None]
 Sinks = np.ndarray | None  # (…, 1, 1), one more score in each sum
-BEFORE = ("Q_normed", "K_normed", "Q_rotated", "K_rotated")  # in the order of the layer
-ORDER = ("Q", "K", "V", *BEFORE, "scores", "scaled", "capped", "masked", "weights", "output")
 SAID_BY = {  # an option whose title says less than that of another of the same number or mask
     ("scale", "d_model"): ("default",),
     ("scale", "all heads"): ("default", "d_model"),
@@ -202,9 +201,11 @@ class Bench:
 
     def first_difference(self, stages: Stages) -> str | None:
         """The first stage that is another than in right attention."""
-        names = list(ORDER)
+        names = list(OF_A_HEAD)
         if self.given.norm is not None and self.given.norm.after_rotary:
-            names[3:7] = BEFORE[2:] + BEFORE[:2]
+            first = names.index(PREPARED[0])
+            turned = sorted(PREPARED, key=lambda name: name.endswith("normed"))
+            names[first : first + len(turned)] = turned
         for name in names:
             if name not in self.right:
                 continue
@@ -775,8 +776,8 @@ def _filled(filler: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     None: _filled(-np.inf),
     "NaN": _filled(-np.inf),
-    "filled": _filled(-1e9),
-    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores - 1e9),
+    "filled": _filled(TUTORIAL_FILL),
+    "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores + TUTORIAL_FILL),
     "0/1 added": lambda scores, allowed: scores + allowed,
     "0": _filled(0),
     "−1": _filled(-1),

@@ -29,8 +29,8 @@ from attention.arrays import (
 from attention.conversion import as_numbers
 from attention.frameworks.given import grouped
 from attention.layouts import repeat_heads
+from attention.masks import TUTORIAL_FILL, causal_lower_right, window
 from attention.masks import causal as upper_left
-from attention.masks import causal_lower_right, window
 from attention.scores import check_sinks, soft_cap
 
 Hide = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -323,7 +323,7 @@ _TORCH_MHA = Convention(
     mode="need_weights=True",
     version="torch 2.13.0",
     when="the default; with need_weights=False too on the fast path: eval, no gradient, one tensor"
-    " for all three, batch_first, an even number of heads, boolean masks",
+    " for all three, batch_first, bias (its default), an even number of heads, boolean masks",
     ran=True,
     source="docstring and multi_head_attention_forward; run with identity projections",
     layout="(L, B, H·D), or (B, L, H·D) with batch_first",
@@ -402,7 +402,7 @@ CONVENTIONS = {
     "torch_mha_no_weights": replace(
         _TORCH_MHA,
         mode="need_weights=False",
-        when="off the fast path: training, gradients, a mask of numbers; so"
+        when="off the fast path: training, gradients, bias=False, a mask of numbers; so"
         " nn.TransformerEncoderLayer and nn.TransformerDecoderLayer call it",
         hidden_row="0",
     ),
@@ -418,7 +418,7 @@ CONVENTIONS = {
         hidden_row="uniform; NaN in float16",
         scale="1",
         floats="float32",
-        hide=_added(-1e9),
+        hide=_added(TUTORIAL_FILL),
         refuses=_wants_one_row,
     ),
     "keras_mha": _KERAS_MHA,
@@ -427,7 +427,7 @@ CONVENTIONS = {
         mode="scores or dropout",
         when="return_attention_scores=True or dropout > 0, also at inference; on every backend run",
         hidden_row="0",
-        hide=replaced(-1e9),
+        hide=replaced(TUTORIAL_FILL),
         zeroes=True,
     ),
     "keras_ops": replace(
@@ -548,7 +548,7 @@ CONVENTIONS = {
         hidden_row="uniform",
         scale="1/√d_k",
         floats="float32",
-        hide=_added(-1e9),
+        hide=_added(TUTORIAL_FILL),
     ),
     "tutorial": Convention(
         title="the tutorial code",
@@ -562,7 +562,7 @@ CONVENTIONS = {
         hidden_row="uniform; as if nothing were hidden in float64",
         scale="1/√d_k",
         floats="as given",
-        hide=_added(-1e9),
+        hide=_added(TUTORIAL_FILL),
     ),
 }
 

@@ -12,14 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from attention.limits import MAX_TOKEN_LENGTH, BadInput
+from attention.limits import MAX_DIAGNOSED, MAX_TOKEN_LENGTH, BadInput
 from attention.models.taken import Call, Taken
 from attention.models.verify import Verification, Verified, verified_call
 from attention.statistics import entropy
 from attention.trace import AttentionTrace
 
 DIAGNOSED = 2  # calls that do not agree and are searched for mistakes, which takes seconds
-MAX_DIAGNOSED = 2**16  # scores of a head that is
 Measures = dict[str, float | None]  # by name; None where one says nothing of a head
 
 

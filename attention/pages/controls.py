@@ -16,13 +16,12 @@ from attention.session import changes
 from attention.session import settings as inputs
 from attention.session.examples import EXAMPLES
 from attention.session.run import run
-from attention.session.settings import DRAWN, Settings
+from attention.session.settings import DRAWN, FILLS, TRUE_MASK, Settings
 from attention.view import distinct
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
 MASKS = MASK_LABELS | {DRAWN: "drawn cell by cell"}
 MOST_STEPS = 64  # of a slider, unless larger numbers were brought
-FILLS = {"-inf": "−∞ (true mask)", "-1e9": "−1e9 added"}
 
 
 class Switch(NamedTuple):
@@ -240,7 +239,7 @@ def _attention(s: Settings) -> None:
         placeholder="none",
         help="Padding fills a sequence up to a length; no query may look at it.",
     )
-    if s.fill != "-inf" or not inputs.allowed(s).all():
+    if s.fill != TRUE_MASK or not inputs.allowed(s).all():
         _choice(
             "Hidden cells get",
             "fill",

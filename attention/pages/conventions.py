@@ -12,6 +12,7 @@ from attention.session import compare_frameworks as inputs
 from attention.session.about import what_it_is
 from attention.session.changes import name_of
 from attention.session.run import labels
+from attention.session.settings import PUSHED
 
 MOST_SHOWN = 4
 
@@ -43,7 +44,7 @@ if s.weights_alone:
     st.stop()
 head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
 parts.note(f"“{name_of(s)[0]}” as it stands on Explore{head}. Change it there.")
-if s.fill == "-1e9":
+if s.fill == PUSHED:
     parts.message_box(
         "flag",
         "On Explore −1e9 is added instead of hiding; the frameworks get the mask itself."

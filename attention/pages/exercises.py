@@ -13,7 +13,7 @@ from attention.figures import panes as figures
 from attention.frameworks.mistakes import BY_NAME
 from attention.html import lesson as tables
 from attention.html.cell import panel
-from attention.limits import BadInput
+from attention.limits import MAX_EXERCISE, BadInput
 from attention.numbers import number
 from attention.pages import board, cells, parts, share, state, worksheet
 from attention.sentences import in_words
@@ -22,13 +22,13 @@ from attention.session.about import what_it_is
 from attention.session.board_edits import Operation, Refusal
 from attention.session.by_hand import next_seed
 from attention.session.exercise import KINDS, Cell, Exercise
-from attention.session.settings import MAX_NUMBER, Settings
-from attention.stages import STAGES
+from attention.session.settings import Settings
+from attention.stages import ALWAYS, STAGES
 
 CELL = "exercise_cell"  # a value of the page: the last that was typed or clicked
 CHOOSES = "choose_blanks"  # a value of the page
 NUMBER = (
-    f"From 1 to {MAX_NUMBER:,}. The same number is the same exercise for everyone; each other"
+    f"From 1 to {MAX_EXERCISE:,}. The same number is the same exercise for everyone; each other"
     " number has words and numbers of its own."
 )
 FIND = (
@@ -105,7 +105,7 @@ def number_box(label: str, value: int, **options: Any) -> None:
         value or None,
         lambda settings, seed: begin(settings, exercise_seed=int(seed or settings.exercise_seed)),
         min_value=1,
-        max_value=MAX_NUMBER,
+        max_value=MAX_EXERCISE,
         step=1,
         help=NUMBER,
         **options,
@@ -331,7 +331,7 @@ def find() -> None:
             st.html(tables.head("", "Find the mistake", FIND), width="stretch")
             with st.container(horizontal=True, gap="small", width="content"):
                 ways_to_find(found, said)
-        asked("Stage", "planted_stage", said.stage, list(planted.ORDER), _heading, "stage")
+        asked("Stage", "planted_stage", said.stage, list(ALWAYS), _heading, "stage")
         if said.stage:
             st.html(verdict(is_found, planted.of_stage(found, said.stage)))
         if said.stage_tries >= exercise.ENOUGH and not is_found:

@@ -36,6 +36,7 @@ from attention.session.about import behind, what_it_is
 from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN, as_made
 from attention.session.run import no_key_sentences, one, run, view
+from attention.session.settings import PUSHED, TRUE_MASK
 from attention.stages import STAGES
 from attention.trace import reading_order
 from attention.view import View
@@ -107,8 +108,8 @@ def drawn(shown: View, in_colours: bool) -> list[figures.Pane]:
     look: dict[str, Any] = {"digits": s.digits, "query": s.query, "title": title}
     look["in_colours"] = in_colours
     found = figures.panes(shown, cell=s.cell, **look)
-    if s.fill == "-1e9":
-        exact = replace(s, fill="-inf")
+    if s.fill == PUSHED:
+        exact = replace(s, fill=TRUE_MASK)
         found += figures.side_by_side(view(exact, run(exact)), **look)
     return found
 

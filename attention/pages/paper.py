@@ -13,10 +13,10 @@ import streamlit as st
 
 from attention.exports.paper import FORMS, figure_of, to_bytes, too_many_dots
 from attention.figures.paper import of_panes, title_of
-from attention.limits import BadInput
+from attention.limits import MAX_CAPTION, BadInput
 from attention.pages import parts, state
 from attention.pages.controls import field
-from attention.paper import MOST_LETTERS, SIZES, Paper
+from attention.paper import SIZES, Paper
 from attention.session.about import About, what_it_is
 from attention.session.settings import Settings
 from attention.stages import STAGES
@@ -152,7 +152,7 @@ def _widget(name: str) -> dict[str, Any]:
     if allowed is bool:
         return said | {"widget": st.toggle}
     if allowed is str:
-        said |= {"max_chars": MOST_LETTERS} | ({} if name in WORDS else {"width": 170})
+        said |= {"max_chars": MAX_CAPTION} | ({} if name in WORDS else {"width": 170})
         return said | {"widget": st.text_area if name == "caption" else st.text_input}
     if isinstance(allowed[0], str):
         said |= {"options": allowed, "format_func": _named, "width": 190}

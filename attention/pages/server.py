@@ -29,12 +29,12 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from attention.limits import MAX_LONG_HELD
+from attention.limits import MAX_LONG_HELD, MAX_QR
 from attention.pages import scripts
 from attention.pages.board import PLOTLY_URL
 from attention.pages.navigation import PAGES
 from attention.pages.parts import dress
-from attention.pages.share import MAX_QR, QR_URL
+from attention.pages.share import QR_URL
 
 
 @cache

@@ -9,14 +9,17 @@ from typing import Any
 import streamlit as st
 
 from attention.exports.worksheet import FORMS, Wanted, to_bytes
+from attention.figures import printing
+from attention.limits import MAX_EXERCISE, MAX_SHEETS
 from attention.pages import parts, state
 from attention.session.by_hand import made
 from attention.session.run import run, view
-from attention.session.settings import MAX_NUMBER, Settings
+from attention.session.settings import Settings
 from attention.stages import STAGES
 from attention.view import View
-from attention.worksheet import MOST_SHEETS, choices, refusal
+from attention.worksheet import choices, refusal
 
+HTML_ALONE = "Not offered: Worksheet PDF, which is drawn as the figure above would be."
 OWN, CLASS = "these numbers", "a class set"
 FILES = {
     "pdf": ("Worksheet PDF", "A4: empty grids with room for the work, and the key."),
@@ -39,7 +42,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
             OWN,
             options=[OWN, CLASS],
             required=True,
-            help="Those on the board, or others on each sheet of up to 40 for a class.",
+            help=f"Those on the board, or others on each sheet of up to {MAX_SHEETS} for a class.",
         )
         is_class = kind == CLASS
         numbers = _example() if is_class else shown
@@ -47,7 +50,7 @@ def offer(s: Settings, shown: View, name: str) -> None:
         key_help = "All answers, behind the sheets."
         with_key = state.page_control(st.toggle, "with key", "worksheet_key", True, help=key_help)
         count, seed = _set() if is_class else (0, 1)
-    why = refusal(numbers, first)
+    why, is_html_alone = refusal(numbers, first), bool(printing.refusal())
     wanted = Wanted(first, with_key, count, seed)
     state.set_page_value("worksheet", (wanted, s))
     with st.container(horizontal=True):
@@ -60,10 +63,12 @@ def offer(s: Settings, shown: View, name: str) -> None:
                 on_click="ignore",
                 key=f"take_worksheet_{form}",
                 help=help,
-                disabled=bool(why),
+                disabled=bool(why) or (form == "pdf" and is_html_alone),
             )
     if why:
         parts.note(state.capital(why))
+    elif is_html_alone:
+        parts.note(HTML_ALONE)
     elif is_class:
         parts.note(SET)
 
@@ -122,16 +127,16 @@ def _first(numbers: View) -> str:
 def _set() -> tuple[int, int]:
     """How many sheets, and the seed of the first."""
     number: dict[str, Any] = {"min_value": 1, "step": 1, "width": 130}
-    number["help"] = f"1 to {MOST_SHEETS}, numbered."
+    number["help"] = f"1 to {MAX_SHEETS}, numbered."
     count = state.page_control(
-        st.number_input, "Sheets", "worksheet_count", 30, max_value=MOST_SHEETS, **number
+        st.number_input, "Sheets", "worksheet_count", 30, max_value=MAX_SHEETS, **number
     )
     number["help"] = (
-        f"1 to {MAX_NUMBER:,}, as the numbers of exercises on the page Exercises. The same seeds"
+        f"1 to {MAX_EXERCISE:,}, as the numbers of exercises on the page Exercises. The same seeds"
         " make the same sheets."
     )
     seed = state.page_control(
-        st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_NUMBER, **number
+        st.number_input, "First seed", "worksheet_seed", 1, max_value=MAX_EXERCISE, **number
     )
     return count, seed
 

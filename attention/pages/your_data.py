@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.html import preview as tables
 from attention.layer import Layer
-from attention.limits import MAX_DIMENSION, MAX_PASTED, MAX_TOKENS, BadInput
+from attention.limits import MAX_DIMENSION, MAX_FILES, MAX_PASTED, MAX_TOKENS, BadInput
 from attention.pages import chooser, parts, state
 from attention.pages.chooser import ChosenFile
 from attention.readers import array_files, opening, own_files
@@ -85,7 +85,7 @@ def panel(s: Settings) -> None:
         )
         if _given_last(text, asked):
             chooser.forget(FILE)
-        files = chooser.show(FILE, "Choose a file, or drop it here", WANTED, chooser.MOST)
+        files = chooser.show(FILE, "Choose a file, or drop it here", WANTED, MAX_FILES)
     with right:
         try:
             if files:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, MAX_INFLATED, BadInput
+from attention.limits import MAX_ARRAYS, MAX_BUFFERS, MAX_ELEMENTS, MAX_INFLATED, BadInput
 from attention.readers.entry import ALONE, ArrayEntry, shown
 from attention.readers.label_columns import LABELLING
 from attention.readers.printouts import sides
@@ -29,7 +29,6 @@ class Chosen(NamedTuple):
     remark: str
 
 
-MAX_BUFFERS = 2**18  # of an Arrow file, which are looked at one by one
 PARQUET, FEATHER, OLD_FEATHER = b"PAR1", b"ARROW1", b"FEA1"
 
 

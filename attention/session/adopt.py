@@ -34,7 +34,7 @@ from attention.session.finished import looks_finished, with_weights, without_wei
 from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
 from attention.session.prepared import fitted
-from attention.session.settings import DRAWN, Settings, as_drawn
+from attention.session.settings import DRAWN, TRUE_MASK, Settings, as_drawn
 from attention.session.validate import check
 from attention.stages import BIASES, WEIGHTS
 
@@ -185,7 +185,7 @@ def _with_layer(s: Settings, layer: Layer | None, mask: bool, remarks: list[str]
         s,
         scale=layer.scale,
         softmax=True,
-        fill="-inf",
+        fill=TRUE_MASK,
         norm=layer.norm,
         rotary=layer.rotary,
         softcap=layer.softcap,

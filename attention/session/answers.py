@@ -7,12 +7,11 @@ import re
 import unicodedata
 from fractions import Fraction
 
-from attention.limits import BadInput
+from attention.limits import MAX_ANSWER, BadInput
 from attention.numbers import MINUS, number
 
 Number = Fraction | float  # a float only where it is infinite
 
-LONGEST = 40  # characters of an answer
 WANTED = "type one such as −0.5, 1/3, 50 % or −∞"
 SLACK = Fraction(1, 10**9)  # of the number: what rounding may have left in float64
 POWERS = 1e6  # from here on numbers are printed as powers of ten
@@ -35,13 +34,13 @@ def read_answer(text: str) -> Number:
     plain = " ".join("".join(map(_plain, text)).split())
     if infinite := _INFINITE.fullmatch(plain):
         return -math.inf if infinite[1] == "-" else math.inf
-    found = _NUMBER.fullmatch(plain) if len(text) <= LONGEST else None
-    below = _value(found[3]) if found and found[3] else Fraction(1)
-    if not found or not below:
-        shown = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    match = _NUMBER.fullmatch(plain) if len(text) <= MAX_ANSWER else None
+    below = _value(match[3]) if match and match[3] else Fraction(1)
+    if not match or not below:
+        shown = text if len(text) <= MAX_ANSWER else text[: MAX_ANSWER - 1] + "…"
         raise BadInput(f"“{shown}” is no number; {WANTED}.")
-    value = _value(found[2]) / below / (100 if found[4] else 1)
-    return -value if found[1] == "-" else value
+    value = _value(match[2]) / below / (100 if match[4] else 1)
+    return -value if match[1] == "-" else value
 
 
 def _plain(character: str) -> str:

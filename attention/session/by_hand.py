@@ -14,9 +14,10 @@ from random import Random
 
 import numpy as np
 
+from attention.limits import MAX_EXERCISE
 from attention.session.examples import OWN
 from attention.session.matrix import Matrix
-from attention.session.settings import MAX_NUMBER, Settings
+from attention.session.settings import Settings
 
 Rows = list[list[int]]
 Floats = list[list[float]]
@@ -77,7 +78,7 @@ def made(seed: int) -> Settings:
 
 def next_seed(seed: int) -> int:
     """Of another one like it."""
-    return seed % MAX_NUMBER + 1
+    return seed % MAX_EXERCISE + 1
 
 
 def powers(scores: Sequence[float], decimals: int = DIGITS) -> dict[float, str]:

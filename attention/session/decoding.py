@@ -10,7 +10,7 @@ from attention.limits import BadInput
 from attention.session.changes import set_mask
 from attention.session.matrix import Matrix
 from attention.session.origin import Origin
-from attention.session.settings import Settings
+from attention.session.settings import TRUE_MASK, Settings
 from attention.stages import STAGES
 from attention.view import View, distinct
 
@@ -22,7 +22,7 @@ def whole(s: Settings) -> Settings:
     if len(s.tokens) < 2:
         raise BadInput("there is one word, so no keys and values are kept yet; add a word.")
     causal = s if s.mask == "causal" else set_mask(s, "causal")
-    return replace(causal, fill="-inf", context=False)
+    return replace(causal, fill=TRUE_MASK, context=False)
 
 
 def last_step(s: Settings) -> Settings:

@@ -14,7 +14,7 @@ import numpy as np
 from attention.positions import sinusoidal
 from attention.rotary import Rotary
 from attention.session.matrix import WORDS, Matrix, Recipe, Rows
-from attention.session.settings import DRAWN, PARTS, Settings
+from attention.session.settings import DRAWN, PARTS, PUSHED, Settings
 
 Build = Callable[[str], Settings]  # from the name of an example to its settings
 
@@ -233,7 +233,7 @@ def minus_1e9(name: str) -> Settings:
     matrices = {key: [M] for key, M in CUSTOMERS.items()}
     drawn = ((True, False, False), (True, True, False), (False, False, False))
     return _settings(
-        name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill="-1e9", query=2, digits=4
+        name, ("c1", "c2", "c3"), matrices, mask=DRAWN, drawn=drawn, fill=PUSHED, query=2, digits=4
     )
 
 

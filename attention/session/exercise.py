@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention.arithmetic import cell as cell_arithmetic
-from attention.limits import BadInput
+from attention.limits import MAX_BLANKS, BadInput
 from attention.numbers import number
 from attention.scores import SIGMOID
 from attention.session.answers import Number, as_printed, asked_for, is_right, read_answer, unit
@@ -32,7 +32,6 @@ from attention.view import View
 KINDS = {"made": "By hand", "state": "Your numbers", "mistake": "Find the mistake"}
 LEVELS = (("output",), ("weights",), ("masked",), ("scaled",), ("scores",), ("Q", "K", "V"))
 MOST_WORDS = 12  # of an exercise on a state
-MOST_BLANKS = 100
 NOWHERE = ("nowhere",)  # asks for nothing
 ENOUGH = 2  # wrong tries, after which the arithmetic of a cell is shown
 LETTERS = 7  # of a wrong answer that a cell has room for
@@ -185,7 +184,7 @@ class Exercise:
         places = s.asked
         if places != NOWHERE and not blanks_of(shown, places):  # of other numbers, it may be
             places = faded(shown, 1, settings.query)
-        blanks = blanks_of(shown, places)[:MOST_BLANKS]
+        blanks = blanks_of(shown, places)[:MAX_BLANKS]
         readable = tuple(text if _is_readable(text) else "" for text in s.answers)
         answers = (readable + ("",) * len(blanks))[: len(blanks)]
         tries = (s.tries + (0,) * len(blanks))[: len(blanks)]
@@ -371,8 +370,9 @@ class Exercise:
         plain = self.shown.softmax is True and self.shown.sink is None
         if not plain or any(self.shut["masked"][i].any() for i in rows):
             return {}
-        masked = [[x for x in self.shown.stages["masked"][i].tolist() if math.isfinite(x)]
-                  for i in rows]  # fmt: skip
+        masked = [
+            [x for x in self.shown.stages["masked"][i].tolist() if math.isfinite(x)] for i in rows
+        ]
         wanted = [x for row in masked for x in row]
         if not all((2 * x).is_integer() and abs(x) <= LARGEST_POWER for x in wanted):
             return {}
@@ -547,8 +547,8 @@ def turned(s: Settings, cell: Cell) -> Settings:
     if not blanks_of(exercise.shown, [".".join(map(str, cell))]):
         raise BadInput(f"{STAGES[cell.stage].heading} is given; there is nothing to work out.")
     blanks = set(exercise.blanks) ^ {cell}
-    if len(blanks) > MOST_BLANKS:
-        raise BadInput(f"an exercise has at most {MOST_BLANKS} blanks.")
+    if len(blanks) > MAX_BLANKS:
+        raise BadInput(f"an exercise has at most {MAX_BLANKS} blanks.")
     return begun_anew(s, asked=_places(exercise.shown, blanks) or NOWHERE)
 
 

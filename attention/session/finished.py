@@ -26,6 +26,7 @@ from attention.session.settings import (
     PRINTED,
     ROUNDED,
     SAMPLING,
+    TRUE_MASK,
     Settings,
     as_drawn,
 )
@@ -85,7 +86,7 @@ def with_weights(
         softmax=False,
         finished=True,
         context=False,
-        fill="-inf",
+        fill=TRUE_MASK,
         padding=(),
         cell=None,
         paper_heads=(),

@@ -12,7 +12,7 @@ from attention.numbers import number, numbers
 from attention.parts import called
 from attention.session.changes import set_heads, set_mask
 from attention.session.run import run, view
-from attention.session.settings import DRAWN, Settings, allowed
+from attention.session.settings import DRAWN, TRUE_MASK, Settings, allowed
 from attention.variance import N_KEYS, Point
 from attention.view import View
 
@@ -58,7 +58,7 @@ def suits(s: Settings) -> str:
         return "The way is for one sequence, whose words look at each other."
     if 2 not in s.possible_heads:
         return "The way ends with two heads, which cannot share an odd d_k or d_v."
-    if s.softmax is not True or s.fill != "-inf":
+    if s.softmax is not True or s.fill != TRUE_MASK:
         return "The way is for softmax and a mask of −∞."
     if s.parts:
         return f"The way is for attention without more parts; here is {called(s.parts)}."

@@ -34,6 +34,7 @@ from attention.limits import (
     MAX_STATE_COMMAS,
     MAX_TOKEN_LENGTH,
     MAX_TYPED,
+    MAX_WHOLE_DIGITS,
     BadInput,
 )
 from attention.norms import RMSNorm
@@ -61,7 +62,7 @@ from attention.session.settings import (
     bounds,
 )
 from attention.session.validate import check
-from attention.stages import BIASES
+from attention.stages import BIASES, STAGES
 from attention.weights import INITIALISERS
 
 ABSENT = "none"
@@ -69,6 +70,7 @@ WAVES = "sinusoidal"  # P as it is
 _LATER = COMPARED + GUIDED + EXERCISE + PARTS + LONG
 LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
+CELLS = ("cell", f"{BESIDE}cell")  # what is chosen to look at, in both
 STAMP = {"attention": "stage by stage"}  # what a file of a state begins with
 DIMENSIONS = ("d_model", "d_k", "d_v", "h·d_v", "d_out")  # whose labels an example may bring
 # make sense only together
@@ -103,8 +105,11 @@ class Codec:
 
 
 def _whole(text: str) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,12}", text):
+    number = re.fullmatch(r"-?([0-9]+)", text)
+    if not number:
         raise BadInput("a whole number is wanted")
+    if len(number[1]) > MAX_WHOLE_DIGITS:
+        raise BadInput(f"it has {len(number[1])} digits; at most {MAX_WHOLE_DIGITS} are read")
     return int(text)
 
 
@@ -145,10 +150,10 @@ def _scale(text: str) -> float | None:
 
 
 def _tokens(text: str) -> tuple[str, ...]:
-    found = json.loads("[" + text + "]") if text else []
-    if not all(isinstance(t, str) for t in found):
+    tokens = json.loads("[" + text + "]") if text else []
+    if not all(isinstance(t, str) for t in tokens):
         raise BadInput("words in quotation marks are wanted")
-    return tuple(found)
+    return tuple(tokens)
 
 
 def _cell(text: str) -> tuple[str, int, int] | None:
@@ -163,22 +168,22 @@ def _drawn(text: str) -> tuple[tuple[bool, ...], ...]:
 
 
 def _paper(text: str) -> Paper:
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    differing = json.loads(text)
+    if not isinstance(differing, dict):
         raise BadInput("settings by their names are wanted")
-    return Paper.of(found)
+    return Paper.of(differing)
 
 
 def _names(text: str) -> dict[str, tuple[str, ...]]:
-    found = json.loads(text)
-    if not isinstance(found, dict) or found.keys() - set(DIMENSIONS):
+    names = json.loads(text)
+    if not isinstance(names, dict) or names.keys() - set(DIMENSIONS):
         raise BadInput(f"labels of {', '.join(DIMENSIONS)} are wanted")
-    for label in (label for labels in found.values() for label in labels):
+    for label in (label for labels in names.values() for label in labels):
         if not isinstance(label, str) or not (
             label.isprintable() and len(label) <= MAX_TOKEN_LENGTH
         ):
             raise BadInput(f"labels of at most {MAX_TOKEN_LENGTH} characters are wanted")
-    return {axis: tuple(labels) for axis, labels in found.items()}
+    return {axis: tuple(labels) for axis, labels in names.items()}
 
 
 def _record(kind: type, optional: bool = True) -> Codec:
@@ -193,13 +198,13 @@ def _record(kind: type, optional: bool = True) -> Codec:
         return json.dumps(differs, separators=(",", ":"))
 
     def read(text: str) -> Any:
-        found = None if text == ABSENT else json.loads(text)
-        if found is None and optional:
+        differs = None if text == ABSENT else json.loads(text)
+        if differs is None and optional:
             return None
-        if not isinstance(found, dict) or found.keys() - known.keys():
+        if not isinstance(differs, dict) or differs.keys() - known.keys():
             raise BadInput(f"{', '.join(known)} are wanted")
         try:
-            return kind(**found)
+            return kind(**differs)
         except (ValueError, TypeError) as refused:
             raise BadInput(str(refused)) from None
 
@@ -374,20 +379,24 @@ def read(link: Mapping[str, str]) -> tuple[Settings, list[str]]:
             " one."
         )
         name = FIRST
-    settings, more = _changed(EXAMPLES[name].build(), link)
+    settings, more = _changed(EXAMPLES[name].build(), link, is_whole=not notices)
     notices += more
     if beside:
         name = beside.get("example", settings.example)
         base = replace(settings, example=name if name in EXAMPLES else OWN, mistake="")
-        pinned, more = _changed(base, beside, BESIDE)
+        pinned, more = _changed(base, beside, BESIDE, is_whole=not notices)
         settings, notices = replace(settings, pinned=pinned), notices + more
     return settings, notices
 
 
 def _changed(
-    base: Settings, link: Mapping[str, str], called: str = ""
+    base: Settings, link: Mapping[str, str], called: str = "", is_whole: bool = True
 ) -> tuple[Settings, list[str]]:
-    """The settings with what the parameters of a link change, whose names begin as ``called``."""
+    """The settings with what the parameters of a link change, whose names begin as ``called``.
+
+    Unless the base ``is_whole``, nothing is said of a name that is missing: what was refused
+    before may have brought it.
+    """
     notices: list[str] = []
     changes: dict[str, Any] = {}
     matrices, unknown = dict(base.matrices), []
@@ -420,14 +429,16 @@ def _changed(
     changes |= _placed(
         changes.pop("origins", {}), matrices, changes.get("mask", base.mask) == DRAWN
     )
+    refused = len(notices)
+    settings = _applied(base, changes, matrices, notices)
+    is_whole = is_whole and not notices
     if unknown:
         more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
         were = "were" if len(unknown) > 1 else "was"
-        notices.append(
-            f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over."
-        )
-    settings = _applied(base, changes, matrices, notices)
-    return settings, notices + _pulled_back(changes, settings)
+        sentence = f"“{_short(unknown[0])}”{more} unknown and {were} passed over."
+        notices.insert(refused, f"The link's parameter {sentence}")
+    notices += _pulled_back(changes, settings, called)
+    return settings, notices + (_missing(changes, settings, called) if is_whole else [])
 
 
 def _turn(parameter: str) -> int:
@@ -447,18 +458,45 @@ def _words(changes: dict[str, Any]) -> dict[str, Any]:
     return {name: changes[name] for name in ("tokens", "memory_tokens") if name in changes}
 
 
-def _pulled_back(changes: dict, settings: Settings) -> list[str]:
+def _pulled_back(changes: dict, settings: Settings, called: str) -> list[str]:
     """A sentence for each number beyond what there is; the nearest one stands in the settings."""
-    found = []
+    sentences = []
     for name, (least, most) in bounds(settings).items():
         asked, taken = changes.get(name), getattr(settings, name)
         if asked is not None and asked != taken:
             allowed = f"{least:,} to {most:,} are" if least < most else f"only {least:,} is"
-            found.append(
-                f"The link's parameter {name} is {asked:,}; {allowed} allowed,"
+            sentences.append(
+                f"The link's parameter {called}{name} is {asked:,}; {allowed} allowed,"
                 f" so {taken:,} was taken."
             )
-    return found
+    return sentences
+
+
+def _missing(changes: dict, settings: Settings, called: str) -> list[str]:
+    """A sentence for each parameter that names a cell, a stage or a head which is not there."""
+    stages = [name for name in changes.get("paper_stages", ()) if name not in STAGES]
+    heads = [head for head in changes.get("paper_heads", ()) if not 0 <= head < settings.heads]
+    missing = {
+        "cell": _no_cell(changes.get("cell"), settings),
+        "paper_stages": stages and f"there is no stage “{_short(stages[0])}”",
+        "paper_heads": heads and f"there is no head {heads[0]:,}, only 0 to {settings.heads - 1:,}",
+    }
+    return [
+        f"The link's parameter {called}{name} asks for what is not there: {why}."
+        for name, why in missing.items()
+        if name in changes and why
+    ]
+
+
+def _no_cell(cell: tuple[str, int, int] | None, settings: Settings) -> str:
+    """Why these settings have no such cell; "" where they have it, or none is asked for."""
+    if cell is None or cell == settings.cell:
+        return ""
+    stage, i, j = cell
+    if stage not in sizes(settings):
+        return f"the page shows no stage “{_short(stage)}”"
+    rows, columns = sizes(settings)[stage]
+    return f"{stage} has {rows:,} × {columns:,} cells, and none at {i:,}, {j:,} counted from 0"
 
 
 def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:
@@ -562,10 +600,10 @@ def read_matrix_text(text: str, name: str, rows: Rows | None = None) -> Matrix:
 
 def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
     """The recipe that a text begins with, and the shape it is for; None where there is none."""
-    found = _RECIPE.fullmatch(text)
-    if not found:
+    match = _RECIPE.fullmatch(text)
+    if not match:
         return None, (0, 0)
-    kind, stream, seed, rows, columns, low, high = found.groups()
+    kind, stream, seed, rows, columns, low, high = match.groups()
     shape = int(rows), int(columns)
     if not all(1 <= side <= MAX_JOINED for side in shape):
         raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_JOINED} are allowed.")
@@ -654,6 +692,9 @@ def from_file(content: bytes) -> Settings:
     needed = set(MATRICES) - {"P", "R", *BIASES}
     is_gone = needed <= link.keys() and link.get("example") not in EXAMPLES
     settings, notices = read(link | {"example": OWN} if is_gone else link)
+    if notices:  # a cell that is not shown any more is no damage
+        uncelled = {name: text for name, text in link.items() if name not in CELLS}
+        notices = read(uncelled | {"example": OWN} if is_gone else uncelled)[1]
     if notices:
         raise BadInput(f"this state file is damaged. {notices[0]}{_other_version(file)}")
     return _as_told(settings, file.get("inputs")) if is_gone else settings

@@ -18,6 +18,7 @@ from attention.limits import (
     MAX_LONG_HELD,
     MAX_LONG_SIZE,
     MAX_LONG_TOKENS,
+    MAX_LONG_WIDTH,
     BadInput,
 )
 from attention.long import LongAttention, long_attention
@@ -37,7 +38,6 @@ NAMES = {  # of tensors, as models and people call them
     "V": ("v", "value", "values", "value_states"),
 }
 AXES = "heads", "tokens", "columns"
-MAX_WIDTH = 1024  # d_k and d_v
 TOGETHER = 2**31  # scores up to which all heads are computed in one run
 
 
@@ -326,7 +326,7 @@ def checked(inputs: LongInputs) -> LongInputs:
     given = [("queries", Q), ("keys", K)] + ([("values", V)] if V is not None else [])
     for word, M in given:
         for count, most, what in zip(
-            M.shape, (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_WIDTH), AXES, strict=True
+            M.shape, (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH), AXES, strict=True
         ):
             if not 0 < count <= most:
                 raise BadInput(f"there are {count:,} {what} of {word}; 1 to {most:,} are wanted.")

@@ -23,11 +23,14 @@ from attention.session.run import run, view
 from attention.session.settings import (
     DRAWN,
     EXERCISE,
+    FILLS,
     GUIDED,
     MATRICES,
     PRINTED,
+    PUSHED,
     SAMPLING,
     SOFTMAX,
+    TRUE_MASK,
     Settings,
     allowed,
     by_slopes,
@@ -38,7 +41,6 @@ from attention.view import View
 
 TO_OUTPUT = tuple(STAGES)[: list(STAGES).index("output") + 1]
 AFTER_SOFTMAX = "hiding: after softmax"
-FILLS = {"-inf": "−∞", "-1e9": "−1e9, added"}
 LOOKS = (
     "query",
     "cell",
@@ -136,7 +138,7 @@ def _to_output(shown: View) -> View:
 
 def _with_mistake(s: Settings, mistake: Mistake) -> dict[str, np.ndarray]:
     """The stages of the item and head that is looked at, with this done wrong."""
-    if s.softmax is not True or s.fill != "-inf":
+    if s.softmax is not True or s.fill != TRUE_MASK:
         raise BadInput(f"there is no room without softmax and −∞ for this: {mistake.title}.")
     if s.norm and s.norm.whole and s.heads > 1:
         raise BadInput(f"beside {called(['norm'])} there is no room for this: {mistake.title}.")
@@ -297,7 +299,7 @@ def _masked(s: Settings) -> Pair:
 
 def _hiding(s: Settings) -> Settings:
     """With a mask that hides something."""
-    s = replace(s, fill="-inf", softmax=True)
+    s = replace(s, fill=TRUE_MASK, softmax=True)
     return s if not allowed(s).all() else set_mask(s, "causal")
 
 
@@ -319,7 +321,7 @@ def _by_d_model(s: Settings) -> Pair:
 
 def _filled(s: Settings) -> Pair:
     s = _hiding(s)
-    return Pair(s, replace(s, fill="-1e9"))
+    return Pair(s, replace(s, fill=PUSHED))
 
 
 def _halved(s: Settings) -> Pair:

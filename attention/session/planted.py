@@ -14,10 +14,9 @@ from attention.session.by_hand import made
 from attention.session.exercise import ENOUGH, MOST_TRIES, Cell
 from attention.session.pair import Pair, compared, views
 from attention.session.settings import Settings
-from attention.stages import STAGES
+from attention.stages import ALWAYS, STAGES
 from attention.view import View
 
-ORDER = ("Q", "K", "V", "scores", "scaled", "masked", "weights", "output")
 KNOWN = (  # that are seen in numbers done by hand
     "order: Q and K",
     "scale: none",
@@ -60,7 +59,7 @@ def planted(seed: int) -> Planted:
     """The attention of this seed with one mistake.
 
     >>> found = planted(1)
-    >>> found.mistake.name in found.options, len(found.options), found.first in ORDER
+    >>> found.mistake.name in found.options, len(found.options), found.first in ALWAYS
     (True, 4, True)
     """
     settings, random = made(seed), Random(f"mistake {seed}")
@@ -92,7 +91,7 @@ def _order(random: Random, count: int) -> list[int]:
 
 def first_difference(a: View, b: View) -> Cell | None:
     """The first cell that is printed differently; None where all is printed alike."""
-    for name in ORDER:
+    for name in ALWAYS:
         both = a.stages[name].tolist(), b.stages[name].tolist()
         for i, rows in enumerate(zip(*both, strict=True)):
             for j, (mine, other) in enumerate(zip(*rows, strict=True)):
@@ -124,7 +123,7 @@ class Said:
         stage, mistake = (*s.answers, "", "")[:2]
         before, after = (*s.tries, 0, 0)[:2]
         found = planted(max(s.exercise_seed, 1))
-        stage = stage if stage in ORDER else ""
+        stage = stage if stage in ALWAYS else ""
         known = stage == found.first and mistake in found.options
         return cls(stage, mistake if known else "", before, after)
 
@@ -135,7 +134,7 @@ def said(s: Settings, stage: str | None = None, mistake: str | None = None) -> S
     What was said rightly stays.
     """
     found, so_far = planted(max(s.exercise_seed, 1)), Said.of(s)
-    if stage in ORDER and so_far.stage != found.first:
+    if stage in ALWAYS and so_far.stage != found.first:
         wrong = stage not in (found.first, so_far.stage)
         tries = so_far.stage_tries + wrong
         return _kept(s, replace(so_far, stage=stage or "", stage_tries=tries))
@@ -166,7 +165,7 @@ def of_stage(found: Planted, stage: str) -> str:
     heading = STAGES[stage].heading
     if stage == found.first:
         return f"The numbers differ first in {heading}. {seen_at(found)}"
-    if ORDER.index(stage) < ORDER.index(found.first):
+    if ALWAYS.index(stage) < ALWAYS.index(found.first):
         return f"All of {heading} follows rightly from what stands before it."
     return f"Numbers before {heading} are wrong already."
 

@@ -7,10 +7,18 @@ from functools import partial
 
 import numpy as np
 
-from attention.captions import TUTORIAL_FILL
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
-from attention.session.settings import MATRICES, Settings, added, allowed, by_slopes, relative
+from attention.masks import TUTORIAL_FILL
+from attention.session.settings import (
+    MATRICES,
+    TRUE_MASK,
+    Settings,
+    added,
+    allowed,
+    by_slopes,
+    relative,
+)
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
 from attention.view import View, dimension, distinct
@@ -21,7 +29,7 @@ ALONE = ("mask", "weights")  # the stages of finished weights
 def run(settings: Settings) -> AttentionTrace:
     """Every stage of the settings' attention, with batch and head axes."""
     matrices = {name: matrix.values for name, matrix in settings.matrices.items()}
-    hides = settings.fill == "-inf"
+    hides = settings.fill == TRUE_MASK
     visible = allowed(settings)
     filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
     given = [bias for bias in (filled, by_slopes(settings)) if bias is not None]

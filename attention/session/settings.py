@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from attention.biases import RelativeBias, alibi
-from attention.limits import MAX_DIGITS, MAX_SAMPLE_D_K, MAX_SAMPLES
+from attention.limits import MAX_DIGITS, MAX_EXERCISE, MAX_SAMPLE_D_K, MAX_SAMPLES
 from attention.masks import MASKS, window
 from attention.norms import RMSNorm
 from attention.paper import Paper
@@ -26,6 +26,8 @@ from attention.stages import BIASES
 DRAWN = "drawn"
 ROUNDED = 0.02  # how far a row of printed weights may be from 1
 MATRICES = ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "P", *BIASES, "R")  # of them
+TRUE_MASK, PUSHED = "-inf", "-1e9"  # what hidden cells get: a true mask, or as tutorials do
+FILLS = {TRUE_MASK: "−∞ (true mask)", PUSHED: "−1e9, added"}  # in words
 SOFTMAX = {True: "on", False: "off", SIGMOID: "a sigmoid"}  # what it may be, and in words
 PARTS = (  # of real layers; the last two of the relative bias, whose table is R
     *("norm", "rotary", "softcap", "sinks", "alibi", "window"),
@@ -37,7 +39,6 @@ LAST_STEP = 8  # of the guided way, counted from 1
 GUIDED = ("step",)  # where one is on the guided way
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
 LONG = ("long",)  # what the page Long context looks at
-MAX_NUMBER = 9999  # of an exercise that is made by its number
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -60,7 +61,7 @@ class Settings:
     # (n_q, n_k), True = may look; used where mask is DRAWN
     drawn: tuple[tuple[bool, ...], ...] = ()
     drawn_from: Origin | None = None  # where a mask came from that was brought
-    fill: str = "-inf"  # what hidden cells get: "-inf", or "-1e9" added as the tutorials do
+    fill: str = TRUE_MASK  # what hidden cells get: a name in FILLS
     softmax: bool | str = True  # or "sigmoid"
     norm: RMSNorm | None = None  # of Q and K
     rotary: Rotary | None = None
@@ -122,9 +123,9 @@ class Settings:
     @property
     def origins(self) -> dict[str, Origin]:
         """Where the inputs came from that a person brought; the mask's under "mask"."""
-        found = {name: m.origin for name, m in self.matrices.items() if m.origin}
+        of_matrices = {name: m.origin for name, m in self.matrices.items() if m.origin}
         mask = {"mask": self.drawn_from} if self.drawn_from and self.mask == DRAWN else {}
-        return found | mask
+        return of_matrices | mask
 
     @property
     def typed_qkv(self) -> bool:
@@ -141,7 +142,7 @@ class Settings:
         if self.parts:
             return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
-        if Q.ndim != 2 or "W_O" in self.matrices or self.fill != "-inf":
+        if Q.ndim != 2 or "W_O" in self.matrices or self.fill != TRUE_MASK:
             return False
         one = np.tile(np.eye(len(K)), self.heads)
         if not (np.array_equal(K, one) and np.array_equal(V, one)):
@@ -254,8 +255,8 @@ def added(settings: Settings) -> np.ndarray | None:
     if table is None:
         return slopes
     shape = settings.heads, len(settings.tokens), len(settings.key_tokens)
-    found = np.broadcast_to(table.of(shape, np.dtype(np.float64)), shape)
-    return found if slopes is None else slopes + found
+    by_distance = np.broadcast_to(table.of(shape, np.dtype(np.float64)), shape)
+    return by_distance if slopes is None else slopes + by_distance
 
 
 def real_keys(settings: Settings) -> np.ndarray:
@@ -273,7 +274,7 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
         "query": (0, len(s.tokens) - 1),
         "digits": (0, MAX_DIGITS),
         "step": (1, LAST_STEP),
-        "exercise_seed": (0, MAX_NUMBER),
+        "exercise_seed": (0, MAX_EXERCISE),
         "sample_d_k": (1, MAX_SAMPLE_D_K),
         "samples": (10, MAX_SAMPLES),
     }

@@ -10,7 +10,9 @@ import numpy as np
 from attention.frameworks.mistakes import BY_NAME
 from attention.limits import (
     LIMIT,
+    MAX_ANSWER,
     MAX_BATCH,
+    MAX_BLANKS,
     MAX_CELLS,
     MAX_DIMENSION,
     MAX_JOINED,
@@ -25,9 +27,8 @@ from attention.limits import (
 )
 from attention.masks import MASKS
 from attention.readers.printouts import brief
-from attention.session.answers import LONGEST
-from attention.session.exercise import KINDS, MOST_BLANKS
-from attention.session.settings import DRAWN, SOFTMAX, Settings, bounds, relative
+from attention.session.exercise import KINDS
+from attention.session.settings import DRAWN, FILLS, SOFTMAX, Settings, bounds, relative
 from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
 
@@ -110,8 +111,8 @@ def _check_choices(settings: Settings) -> None:
         scale = brief(settings.scale)
         raise BadInput(f"the scale is {scale}; a positive number up to 1e6 is wanted.")
     _check_rules(settings)
-    if settings.fill not in ("-inf", "-1e9"):
-        raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose -inf or -1e9.")
+    if settings.fill not in FILLS:
+        raise BadInput(f"hidden cells cannot get “{settings.fill}”; choose {' or '.join(FILLS)}.")
     if settings.distribution not in DISTRIBUTIONS:
         known = ", ".join(DISTRIBUTIONS)
         raise BadInput(
@@ -129,9 +130,9 @@ def _check_choices(settings: Settings) -> None:
         (settings.answers, "answers"),
         (settings.tries, "counts of tries"),
     ):
-        if len(held) > MOST_BLANKS or any(len(str(each)) > LONGEST for each in held):
+        if len(held) > MAX_BLANKS or any(len(str(each)) > MAX_ANSWER for each in held):
             raise BadInput(
-                f"an exercise has at most {MOST_BLANKS} {called}, of {LONGEST} characters each."
+                f"an exercise has at most {MAX_BLANKS} {called}, of {MAX_ANSWER} characters each."
             )
         if any(_holds_the_unshown(str(each)) for each in held):
             raise BadInput(f"the {called} of the exercise hold a character that cannot be shown.")

@@ -37,8 +37,10 @@ def test_an_exercise_is_done_by_keys_in_a_hurry_and_kept_in_the_link(visit):
     page = dashboard.page
 
     def listen(socket):
-        socket.on("framereceived", lambda got: frames.append(got.encode() if isinstance(got, str)
-                                                             else got))  # fmt: skip
+        socket.on(
+            "framereceived",
+            lambda got: frames.append(got.encode() if isinstance(got, str) else got),
+        )
 
     page.on("websocket", listen)
     dashboard.open("exercises", **LINK)

@@ -14,7 +14,6 @@ from hypothesis.extra.numpy import arrays
 
 from attention.colours import DARK, LIGHT, PALETTES
 from attention.figures.heatmap import (
-    LABEL_LENGTH,
     MOST_LABELS,
     MOST_TEXTS,
     cells,
@@ -23,6 +22,7 @@ from attention.figures.heatmap import (
     pack,
 )
 from attention.numbers import number
+from attention.sentences import LABEL_LENGTH
 
 
 def unpack(z) -> np.ndarray:

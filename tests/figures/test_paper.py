@@ -28,6 +28,7 @@ from attention import (
     self_attention,
 )
 from attention.exports.paper import to_bytes
+from attention.figures import printing
 from attention.figures.panes import panes
 from attention.figures.paper import panels_of, plain
 from attention.figures.paper_drawing import SMALLEST, colour_map
@@ -663,7 +664,7 @@ def test_a_notebook_shows_the_figure():
 
 
 def test_matplotlib_is_imported_when_a_figure_is_first_drawn_and_pyplot_never(tmp_path):
-    """With a home that cannot be written to, as on a read-only file system."""
+    """With a home that cannot be written to."""
     home = tmp_path / "home"
     home.write_text("a file, below which no folder can be made")
     code = """
@@ -685,6 +686,47 @@ print(len(pdf) > 1000, "matplotlib.pyplot" in sys.modules)
         env={"HOME": str(home), "PATH": "", "TMPDIR": str(tmp_path)},
     )
     assert ran.stdout.split() == ["True", "False"], ran.stderr
+
+
+def test_where_no_folder_can_be_written_to_a_sentence_says_so_and_html_is_written(tmp_path):
+    """As on a read-only file system: neither a home nor a folder for what is temporary."""
+    home = tmp_path / "home"
+    home.write_text("a file, below which no folder can be made")
+    code = """
+import tempfile
+import attention
+from attention.exports.worksheet import Wanted, to_bytes
+from attention.models.examples import load
+from attention.session.by_hand import made
+
+def read_only(*_, **__):
+    raise OSError(30, "Read-only file system")
+
+tempfile.mkdtemp = read_only
+trace = attention.self_attention([[1.0], [2.0]], [[1.0]], [[1.0]], [[1.0]])
+one = [[1.0]]
+drawings = [
+    lambda: attention.paper_figure(trace),
+    lambda: attention.paper_figure(attention.long_attention(one, one, one)),
+    lambda: attention.across_layers(load("pronoun"), 8, layers=[0]),
+    lambda: to_bytes(Wanted(), made(1), "pdf"),
+]
+for draw in drawings:
+    try:
+        draw()
+    except attention.limits.BadInput as problem:
+        print(problem)
+print(to_bytes(Wanted(), made(1), "html")[:15].decode())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=HOUSE,
+        env={"HOME": str(home), "PATH": ""},
+    )
+    assert ran.stdout.splitlines() == [printing.NO_FOLDER] * 4 + ["<!doctype html>"], ran.stderr
 
 
 # ---- refusals ------------------------------------------------------------------------------------

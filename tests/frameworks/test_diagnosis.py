@@ -398,8 +398,10 @@ def test_layers_with_their_parts_are_right_in_float32_and_bfloat16(system):
         whole = small | {"heads": small.get("heads", 1)}
         run = self_attention if "X" in small else multi_head_attention
         answer = run(**whole).joined
-        exact = {name: M.astype(float) if isinstance(M, np.ndarray) and M.dtype == "f4" else M
-                 for name, M in small.items()}  # fmt: skip
+        exact = {
+            name: M.astype(float) if isinstance(M, np.ndarray) and M.dtype == "f4" else M
+            for name, M in small.items()
+        }
         found = diagnose(**exact, output=rounded(answer))
         assert found.correct, str(found)
 

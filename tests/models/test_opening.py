@@ -192,5 +192,10 @@ def test_of_two_sequences_the_words_stand_where_there_are_as_many():
 
 def test_words_of_a_tokenizer_are_such_as_a_page_can_show():
     assert [plain_word(word) for word in ("Ġcat", "\n", "", " ", "\t\x00", "a" * 60)] == [
-        "Ġcat", "\\n", "␣", "␣", "\\t\\x00", "a" * 39 + "…",
-    ]  # fmt: skip
+        "Ġcat",
+        "\\n",
+        "␣",
+        "␣",
+        "\\t\\x00",
+        "a" * 39 + "…",
+    ]

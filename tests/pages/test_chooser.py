@@ -8,8 +8,8 @@ import zipfile
 import pytest
 from pages.test_explore import below, noted, opened, pasted, ran, said, settings
 
-from attention.limits import MAX_STATE, BadInput
-from attention.pages.chooser import MOST, ChosenFile, read
+from attention.limits import MAX_FILES, MAX_STATE, BadInput
+from attention.pages.chooser import ChosenFile, read
 from attention.readers.other_files import OtherKind
 from attention.session import links
 from attention.session.about import source_of
@@ -38,7 +38,7 @@ def test_files_arrive_by_name_with_all_their_bytes():
         {"turn": True, "files": []},
         {"turn": "1", "files": []},
         {"turn": 1, "files": {}},
-        {"turn": 1, "files": [sent(b"1")] * (MOST + 1)},
+        {"turn": 1, "files": [sent(b"1")] * (MAX_FILES + 1)},
         {"turn": 1, "files": ["x.csv"]},
         {"turn": 1, "files": [sent(b"1", name=3)]},
         {"turn": 1, "files": [sent(b"1", size=0)]},

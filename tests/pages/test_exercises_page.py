@@ -152,10 +152,16 @@ def test_what_is_typed_on_the_board_is_judged_and_no_number_is_refused(monkeypat
     type_on(at, monkeypatch, [Operation(1, "cell", "output", 2, 0, value)])
     assert settings_of(at).answers == (value,)
     assert "✓ Right.</b> 1 to go." in words(at)
-    type_on(at, monkeypatch, [Operation(2, "cell", "output", 2, 1, "abc"),
-                              Operation(3, "cell", "X", 0, 0, "5"),
-                              Operation(4, "cell", "nothing", 9, 9, "5"),
-                              Operation(5, "cell", "output", 2, 1, "77")])  # fmt: skip
+    type_on(
+        at,
+        monkeypatch,
+        [
+            Operation(2, "cell", "output", 2, 1, "abc"),
+            Operation(3, "cell", "X", 0, 0, "5"),
+            Operation(4, "cell", "nothing", 9, 9, "5"),
+            Operation(5, "cell", "output", 2, 1, "77"),
+        ],
+    )
     assert settings_of(at).answers == (value, "77") and settings_of(at).tries == (0, 1)
     assert settings_of(at).matrices == CAT.matrices
     refused = at.session_state["visit"].page_values["board_edits"]["refused"]

@@ -1,5 +1,6 @@
 """What one takes away to print: each control sets one thing, and the files are of that figure."""
 
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +11,9 @@ import pytest
 from pages.test_explore import VARIANCE, below, opened, ran, said, settings
 
 from attention import paper_figure, self_attention
+from attention.figures import printing
 from attention.pages import paper as paper_page
+from attention.pages import state
 from attention.paper import Paper
 from attention.session import links
 from attention.session.examples import EXAMPLES
@@ -203,11 +206,39 @@ def test_settings_that_cannot_be_are_passed_over_in_a_sentence(text, why):
     assert notice.startswith(f"The link's parameter paper was passed over: {why}")
 
 
-def test_stages_and_heads_that_are_not_there_are_left_out():
+def test_stages_and_heads_that_are_not_there_are_left_out_and_said():
     found, notices = links.read(
         {"example": "sentence", "paper_stages": "output attention X", "paper_heads": "7.1"}
     )
-    assert (found.paper_stages, found.paper_heads, notices) == (("X", "output"), (1,), [])
+    assert (found.paper_stages, found.paper_heads) == (("X", "output"), (1,))
+    assert [re.search("“.*”|head [0-9]+", notice)[0] for notice in notices] == [
+        "“attention”",
+        "head 7",
+    ]
+
+
+class NoFolder:
+    """Refuses Matplotlib as Matplotlib itself does where it finds no folder to write to."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "matplotlib":
+            raise OSError("Matplotlib requires access to a writable cache directory")
+
+
+def test_where_nothing_can_be_written_one_sentence_says_why_and_the_other_files_are_there(
+    monkeypatch,
+):
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [NoFolder, *sys.meta_path])
+    at = taking(example="four-words")
+    assert not at.exception
+    assert said(at, "refused") == [state.capital(printing.NO_FOLDER)]
+    offered = {b.key: b.proto.disabled for b in at.get("download_button")}
+    assert {key for key, is_disabled in offered.items() if is_disabled} == {"take_worksheet_pdf"}
+    assert {"take_csv", "take_json", "take_worksheet_html"} <= offered.keys()
+    assert not {"take_pdf", "take_svg", "take_png"} & offered.keys()
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def torch_mha(Q, K, V, mask, causal, need_weights=True, bias=None):
 
 
 def torch_mha_fast(Q, K, V, mask, causal):
-    """The fast path, which wants one tensor for all three and an even number of heads.
+    """The fast path, which wants one tensor for all three, biases and an even number of heads.
 
     So the tokens are one-hot and the weights of the projections hold Q, K and V; a head of zeros
     makes the number even.

@@ -13,7 +13,7 @@ from attention import (
     self_attention,
     split_heads,
 )
-from attention.frameworks.records import answer
+from attention.frameworks.records import CONVENTIONS, answer
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what torch says while it is imported
@@ -108,6 +108,26 @@ def test_without_weights_multihead_attention_gives_a_hidden_row_0(seed):
     output, _ = torch_mha(Q, K, V, mask, causal, need_weights=False)
     theirs = answer("torch_mha_no_weights", Q, K, V, mask=mask, causal=causal)
     np.testing.assert_allclose(theirs.output, output, **loose(Q.dtype, V))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("hidden", ["attn_mask", "key_padding_mask", "both"])
+def test_the_fast_path_which_the_record_says_wants_a_bias_alone_gives_nan(bias, kind, hidden):
+    layer = torch.nn.MultiheadAttention(
+        8, 2, bias=bias, batch_first=True, dtype=getattr(torch, kind)
+    ).eval()
+    tokens = torch.ones(3, 4, 8, dtype=getattr(torch, kind))
+    masks = {
+        "attn_mask": torch.ones(4, 4, dtype=torch.bool),
+        "key_padding_mask": torch.ones(3, 4, dtype=torch.bool),
+    }
+    given = masks if hidden == "both" else {hidden: masks[hidden]}
+    with torch.no_grad():
+        output, _ = layer(tokens, tokens, tokens, need_weights=False, **given)
+    assert bool(output.isnan().all() if bias else (output == 0).all())
+    assert "batch_first, bias (its default)" in CONVENTIONS["torch_mha"].when
+    assert "bias=False" in CONVENTIONS["torch_mha_no_weights"].when
 
 
 @pytest.mark.parametrize("training", [True, False])

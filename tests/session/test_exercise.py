@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from attention.limits import BadInput
+from attention.limits import MAX_BLANKS, MAX_EXERCISE, BadInput
 from attention.numbers import number
 from attention.session import links
 from attention.session.answers import as_printed, is_right, read_answer
@@ -20,7 +20,6 @@ from attention.session.examples import EXAMPLES
 from attention.session.exercise import (
     ENOUGH,
     KINDS,
-    MOST_BLANKS,
     Cell,
     Exercise,
     answers_kept,
@@ -37,7 +36,6 @@ from attention.session.exercise import (
     typed,
 )
 from attention.session.run import run, view
-from attention.session.settings import MAX_NUMBER
 from attention.session.validate import check
 from attention.stages import STAGES
 
@@ -66,8 +64,9 @@ def whole(matrix):
 
 
 def product(A, B):
-    return [[sum(a * b[j] for a, b in zip(row, B, strict=True)) for j in range(len(B[0]))]
-            for row in A]  # fmt: skip
+    return [
+        [sum(a * b[j] for a, b in zip(row, B, strict=True)) for j in range(len(B[0]))] for row in A
+    ]
 
 
 def softmax(row):
@@ -85,9 +84,17 @@ def attention_of(seed):
     weights = [softmax(row) for row in masked]
     printed = [[round(w, 2) for w in row] for row in weights]
     values = [[decimal(v) for v in row] for row in V]
-    return m | {"Q": Q, "K": K, "V": V, "scores": scores, "scaled": scaled, "masked": masked,
-                "weights": weights, "output": product(weights, values),
-                "output by hand": product(printed, values)}  # fmt: skip
+    return m | {
+        "Q": Q,
+        "K": K,
+        "V": V,
+        "scores": scores,
+        "scaled": scaled,
+        "masked": masked,
+        "weights": weights,
+        "output": product(weights, values),
+        "output by hand": product(printed, values),
+    }
 
 
 def as_decimal(x):
@@ -109,14 +116,18 @@ def test_every_answer_is_judged_as_fractions_and_decimals_judge_it():
         exercise = Exercise.of(on(seed, 6))
         for cell in exercise.blanks:
             true = as_decimal(expected[cell.stage][cell.row][cell.column])
-            by_hand = expected["output by hand"][cell.row][cell.column] if (
-                cell.stage == "output"
-            ) else true  # fmt: skip
+            by_hand = (
+                expected["output by hand"][cell.row][cell.column]
+                if cell.stage == "output"
+                else true
+            )
             for text in guesses(true, random):
                 given = Decimal(text.replace("−", "-").replace("∞", "Infinity"))
-                near = given == true or not true.is_infinite() and min(
-                    abs(given - true), abs(given - by_hand)
-                ) <= HALF + Decimal("1e-9")  # fmt: skip
+                near = (
+                    given == true
+                    or not true.is_infinite()
+                    and min(abs(given - true), abs(given - by_hand)) <= HALF + Decimal("1e-9")
+                )
                 assert exercise.accepts(cell, text) == near, (seed, cell, text, true)
                 judged, right = judged + 1, right + near
     assert judged > 10_000 and judged / 6 < right < judged
@@ -204,8 +215,11 @@ def test_both_neighbours_of_a_tie_are_right_and_nothing_further_away():
 def test_what_is_printed_is_read_again():
     for value in (0.126, -12.0, 1.5e9, 3e-7, -math.inf, 0.0):
         text = number(value, 2)
-        assert read_answer(text) == Fraction(str(as_printed(value, 2))) if math.isfinite(value) \
-            else as_printed(value, 2) == value  # fmt: skip
+        assert (
+            read_answer(text) == Fraction(str(as_printed(value, 2)))
+            if math.isfinite(value)
+            else as_printed(value, 2) == value
+        )
 
 
 # ---- what the seeds promise ----------------------------------------------------------------------
@@ -215,8 +229,16 @@ def test_an_exercise_made_by_its_number_can_be_done_by_hand():
     for seed in range(1, 101):
         s, found = made(seed), attention_of(seed)
         shown = view(s, run(s))
-        for name, most in (("X", 2), ("W_Q", 1), ("W_K", 1), ("W_V", 2), ("Q", 3), ("K", 3),
-                           ("V", 4), ("scores", 8)):  # fmt: skip
+        for name, most in (
+            ("X", 2),
+            ("W_Q", 1),
+            ("W_K", 1),
+            ("W_V", 2),
+            ("Q", 3),
+            ("K", 3),
+            ("V", 4),
+            ("scores", 8),
+        ):
             assert all(x.denominator == 1 and abs(x) <= most for row in found[name] for x in row)
         assert s.d_k == 4 and len(s.tokens) == 3 and s.query == 2 and s.digits == DIGITS
         assert len(set(s.tokens)) == 3 and check(s) == s
@@ -246,7 +268,7 @@ def test_numbers_are_the_same_for_one_seed_and_others_for_every_other():
         all_of_them.add(tuple(held))
     assert len(all_of_them) == 100
     assert digest.hexdigest() == "3b4f5d6a9200f87b"  # links have the seed alone
-    assert next_seed(1) == 2 and next_seed(MAX_NUMBER) == 1
+    assert next_seed(1) == 2 and next_seed(MAX_EXERCISE) == 1
 
 
 # ---- blanks and what they shut -------------------------------------------------------------------
@@ -255,12 +277,24 @@ def test_numbers_are_the_same_for_one_seed_and_others_for_every_other():
 def test_levels_fade_from_the_output_backwards():
     shown = view(made(1), run(made(1)))
     assert levels(shown) == (
-        ("output",), ("weights",), ("masked",), ("scaled",), ("scores",), ("Q", "K", "V")
-    )  # fmt: skip
+        ("output",),
+        ("weights",),
+        ("masked",),
+        ("scaled",),
+        ("scores",),
+        ("Q", "K", "V"),
+    )
     assert faded(shown, 3) == ("masked", "weights", "output")
     assert faded(shown, 6, 2) == (
-        "Q.2", "K", "V", "scores.2", "scaled.2", "masked.2", "weights.2", "output.2"
-    )  # fmt: skip
+        "Q.2",
+        "K",
+        "V",
+        "scores.2",
+        "scaled.2",
+        "masked.2",
+        "weights.2",
+        "output.2",
+    )
     plain = view(CAT, run(CAT))
     assert ("masked",) not in levels(plain)  # nothing is masked: it is a copy
     typed_qkv = next(e for e in (x.build() for x in EXAMPLES.values()) if e.typed_qkv)
@@ -271,10 +305,23 @@ def test_levels_fade_from_the_output_backwards():
 def test_places_are_stages_rows_and_cells_and_others_ask_for_nothing():
     shown = view(made(1), run(made(1)))
     assert blanks_of(shown, ["weights.2.0", "scores.1"]) == (
-        ("scores", 1, 0), ("scores", 1, 1), ("scores", 1, 2), ("weights", 2, 0)
-    )  # fmt: skip
-    for nothing in ("X", "W_Q", "mask", "nothing", "", "weights.9", "weights.-1", "weights.x",
-                    "weights.0.9", "context"):  # fmt: skip
+        ("scores", 1, 0),
+        ("scores", 1, 1),
+        ("scores", 1, 2),
+        ("weights", 2, 0),
+    )
+    for nothing in (
+        "X",
+        "W_Q",
+        "mask",
+        "nothing",
+        "",
+        "weights.9",
+        "weights.-1",
+        "weights.x",
+        "weights.0.9",
+        "context",
+    ):
         assert blanks_of(shown, [nothing]) == ()
     assert len(blanks_of(shown, faded(shown, 6))) == 3 * 4 * 2 + 3 * 2 * 2 + 3 * 3 * 4
 
@@ -335,7 +382,7 @@ def test_every_level_is_done_when_all_is_right_and_opens_as_it_goes(level, row):
     s = on(level, level, row)
     exercise = Exercise.of(s)
     total, shut = len(exercise.blanks), sum(where.sum() for where in exercise.shut.values())
-    assert 0 < total <= MOST_BLANKS and exercise.done == 0 and len(exercise.open) == total
+    assert 0 < total <= MAX_BLANKS and exercise.done == 0 and len(exercise.open) == total
     for k, cell in enumerate(exercise.blanks, 1):
         s = solve(s, [cell])
         now = Exercise.of(s)
@@ -469,7 +516,7 @@ def test_the_answers_of_another_exercise_and_broken_ones_do_no_harm():
     assert read.exercise == "made" and len(notices) == 2
     assert Exercise.of(read).answers == ("1", "")
     with pytest.raises(BadInput, match="at most 100 answers, of 40 characters each"):
-        check(replace(CAT, answers=("1",) * (MOST_BLANKS + 1)))
+        check(replace(CAT, answers=("1",) * (MAX_BLANKS + 1)))
     with pytest.raises(BadInput, match="at most 100 places to fill in, of 40"):
         check(replace(CAT, asked=("weights." + "9" * 5000,)))
 
@@ -482,8 +529,12 @@ def test_a_number_beyond_all_floats_is_wrong_and_no_more():
 
 def test_answers_go_with_the_numbers_they_were_of():
     s = solve(replace(STATE, asked=("weights.2", "output")), [Cell("weights", 2, 0)])
-    for now in (replace(s, digits=3), replace(s, query=0), replace(s, pinned=CAT, step=2),
-                solve(s)):  # fmt: skip
+    for now in (
+        replace(s, digits=3),
+        replace(s, query=0),
+        replace(s, pinned=CAT, step=2),
+        solve(s),
+    ):
         assert answers_kept(s, now) is now
     for now in (set_mask(s, "causal"), replace(s, scale=2.0), replace(s, softmax=False)):
         assert answers_kept(s, now) == replace(now, answers=(), tries=())
@@ -533,10 +584,22 @@ def test_an_exercise_is_beside_the_state_and_changes_none_of_it():
     s = solve(on(3, 2))
     assert numbers_of(s) == made(3) and s.matrices == CAT.matrices
     assert numbers_of(STATE) is STATE
-    link = links.write(replace(CAT, exercise_seed=12, asked=("weights.2", "output.2"),
-                               answers=("0.5", "", "−1"), tries=(0, 2)))  # fmt: skip
-    assert link == {"example": "cat-sat", "exercise_seed": "12", "asked": "weights.2 output.2",
-                    "answers": "0.5~~−1", "tries": "02"}  # fmt: skip
+    link = links.write(
+        replace(
+            CAT,
+            exercise_seed=12,
+            asked=("weights.2", "output.2"),
+            answers=("0.5", "", "−1"),
+            tries=(0, 2),
+        )
+    )
+    assert link == {
+        "example": "cat-sat",
+        "exercise_seed": "12",
+        "asked": "weights.2 output.2",
+        "answers": "0.5~~−1",
+        "tries": "02",
+    }
     assert links.read(link)[0].tries == (0, 2)
 
 

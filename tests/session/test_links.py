@@ -666,9 +666,68 @@ def test_what_can_be_used_is_used_beside_what_cannot():
     assert (state.digits, state.heads, state.mask, len(notices)) == (4, 1, "causal", 1)
 
 
-@pytest.mark.parametrize("cell", ["scores,4,0", "scores,0,-1", "W_O,0,0", "evil,0,0"])
-def test_a_cell_that_is_not_there_is_no_cell(cell):
-    assert read({"cell": cell}) == (EXAMPLES["four-words"].build(), [])
+# Of four words in one head: what a link asks for, and what is said of it.
+MISSING = [
+    ("cell", "scores,4,0", "scores has 4 × 4 cells, and none at 4, 0 counted from 0"),
+    ("cell", "scores,0,-1", "scores has 4 × 4 cells, and none at 0, -1 counted from 0"),
+    ("cell", "W_O,0,0", "the page shows no stage “W_O”"),
+    ("cell", "evil,0,0", "the page shows no stage “evil”"),
+    ("paper_stages", "x", "there is no stage “x”"),
+    ("paper_stages", f"{'x' * 99} y", f"there is no stage “{'x' * 39}…”"),
+    ("paper_heads", "99999", "there is no head 99,999, only 0 to 0"),
+    ("paper_heads", "-1", "there is no head -1, only 0 to 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "why"), MISSING)
+def test_a_cell_stage_or_head_that_is_not_there_is_said(name, text, why):
+    there = EXAMPLES["four-words"].build()
+    there = replace(there, paper_stages=()) if name == "paper_stages" else there
+    said = f"The link's parameter {name} asks for what is not there: {why}."
+    assert read({name: text}) == (there, [said])
+
+
+@pytest.mark.parametrize("name", ["cell", "paper_stages", "paper_heads", "query"])
+def test_of_what_is_pinned_the_sentence_names_the_parameter_as_the_link_does(name):
+    beyond = {"cell": "scores,99,0", "paper_stages": "x", "paper_heads": "9", "query": "99"}
+    state, (sentence,) = read({"a.softcap": "2", f"a.{name}": beyond[name]})
+    assert state.pinned.softcap == 2
+    assert sentence.startswith(f"The link's parameter a.{name} ")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"heads": "3", "cell": "W_O,0,0", "paper_heads": "2"},
+        {"tokens": '"a","b","c","d","e"', "cell": "scores,4,4"},
+        {"X": "1", "cell": "X,9,9"},
+        {"example": "gone", "cell": "scores,9,9"},
+        {"partial": "0" * 24, "cell": "scores,9,9"},
+    ],
+)
+def test_a_cell_that_a_refused_parameter_would_have_brought_is_not_said_twice(link):
+    state, notices = read(link)
+    assert state.cell is None
+    assert len(notices) == 1
+
+
+def test_a_cell_that_is_not_there_is_said_beside_a_parameter_that_means_nothing():
+    _, notices = read({"colour": "red", "cell": "evil,0,0"})
+    assert len(notices) == 2
+
+
+def test_a_saved_state_whose_cell_is_not_shown_any_more_opens():
+    state = EXAMPLES["sentence"].build()
+    file = json.loads(to_file(state))
+    file["link"]["cell"] = "gone,0,0"
+    assert from_file(json.dumps(file).encode()) == replace(state, cell=None)
+
+
+def test_a_whole_number_that_is_too_long_is_not_said_to_be_none():
+    _, notices = read({"heads": "9007199254740993"})
+    assert notices == [
+        "The link's parameter heads was passed over: it has 16 digits; at most 12 are read"
+    ]
 
 
 def test_streamlits_own_parameters_pass_in_silence():
@@ -725,7 +784,7 @@ def test_json_that_is_no_state_is_refused(content):
 @given(st.dictionaries(st.sampled_from(PARAMETERS), st.sampled_from(HOSTILE), max_size=4))
 def test_a_file_with_broken_parts_gives_sentences(link):
     content = json.dumps({"link": link}).encode()
-    _, notices = read(link)
+    _, notices = read({name: text for name, text in link.items() if name != "cell"})
     if notices:
         with pytest.raises(BadInput) as refused:
             from_file(content)

@@ -28,8 +28,10 @@ def weights_by_loops(s, scale, seen, after=False):
     m = {name: s.matrices[name].values.tolist() for name in ("X", "W_Q", "W_K")}
 
     def product(A, B):
-        return [[sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*B, strict=True)]
-                for row in A]  # fmt: skip
+        return [
+            [sum(a * b for a, b in zip(row, col, strict=True)) for col in zip(*B, strict=True)]
+            for row in A
+        ]
 
     Q, K = product(m["X"], m["W_Q"]), product(m["X"], m["W_K"])
     weights = []
@@ -234,7 +236,10 @@ CHANGED = [
     (lambda s: set_mask(s, "causal"), ["mask: none → look-ahead (causal)"]),
     (lambda s: replace(s, padding=(1, 3)), ["hidden as padding: none → “w2” “w4”"]),
     (lambda s: replace(s, softmax=False), ["softmax: on → off"]),
-    (lambda s: replace(s, fill="-1e9"), ["what hidden scores become: −∞ → −1e9, added"]),
+    (
+        lambda s: replace(s, fill="-1e9"),
+        ["what hidden scores become: −∞ (true mask) → −1e9, added"],
+    ),
     (
         lambda s: replace(s, tokens=("a", "b", "c", "d")),
         ["words: “w1 w2 w3 w4” → “a b c d”"],

@@ -16,7 +16,6 @@ from attention.session.exercise import ENOUGH
 from attention.session.planted import (
     KNOWN,
     OPTIONS,
-    ORDER,
     Said,
     beside,
     first_difference,
@@ -29,6 +28,7 @@ from attention.session.planted import (
     shown_how,
 )
 from attention.session.run import run, view
+from attention.stages import ALWAYS
 
 CAT = EXAMPLES["cat-sat"].build()
 SEEDS = range(1, 81)
@@ -79,7 +79,7 @@ def test_the_first_difference_is_where_the_first_printed_number_is_another():
     for seed in SEEDS:
         found = planted(seed)
         right = view(made(seed), run(made(seed)))
-        for name in ORDER:
+        for name in ALWAYS:
             texts = [
                 [[number(x) for x in row] for row in shown.stages[name].tolist()]
                 for shown in (right, found.wrong)

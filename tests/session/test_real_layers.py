@@ -201,8 +201,10 @@ def test_a_worksheet_is_right_or_refused(s):
         sheet = worksheet(shown, first, title="", sentence="", digits=6)
         for task in sheet.tasks:
             wanted = shown.printed(task.grid.name)
-            read = [[float(x.replace("−", "-").replace("∞", "inf")) for x in row]
-                    for row in task.grid.texts]  # fmt: skip
+            read = [
+                [float(x.replace("−", "-").replace("∞", "inf")) for x in row]
+                for row in task.grid.texts
+            ]
             np.testing.assert_allclose(read, wanted, rtol=1e-6, atol=1e-4, err_msg=first)
 
 

@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention.limits import MAX_FILE, MAX_HEADER, MAX_STATE, BadInput
+from attention.limits import MAX_FILE, MAX_FILES, MAX_HEADER, MAX_STATE, BadInput
 from attention.numbers import megabytes
 from attention.pages import scripts, state
 from attention.readers.entry import shown
 from attention.readers.other_files import answer
 from attention.session import links
 
-MOST = 16  # files of one choice, wherever
 MOST_NAME = 255  # characters
 MOST_CHOICES = 2**53
 AT_MOST = f"at most {megabytes(MAX_FILE)} are read."
 HEAD = MAX_HEADER + 8  # bytes that are sent of files beyond the limit
-LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MOST  # characters of all files of a message
+LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MAX_FILES  # characters of all files of a message
 
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
@@ -124,7 +123,7 @@ def read(message: Any) -> tuple[int, tuple[ChosenFile, ...]]:
     turn, given = message["turn"], message["files"]
     if type(turn) is not int or not 0 <= turn < MOST_CHOICES or not isinstance(given, list):
         raise ValueError
-    if len(given) > MOST or sum(len(file["sent"]) for file in given) > LONGEST:
+    if len(given) > MAX_FILES or sum(len(file["sent"]) for file in given) > LONGEST:
         raise ValueError
     return turn, tuple(map(_file, given))
 

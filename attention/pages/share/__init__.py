@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from attention.limits import MAX_QR
 from attention.pages import scripts, state
 
 WHOLE = "This link holds everything: it opens to the same numbers anywhere."
@@ -16,7 +17,7 @@ PART = (
     " “Take it away” saves the state as a file that opens anywhere."
 )
 
-QR_URL, MAX_QR = "vendor/qr.svg", 300  # where a code is drawn; of how many letters at most
+QR_URL = "vendor/qr.svg"  # where a code is drawn
 _HERE = Path(__file__).parent
 _COMPONENT = st.components.v2.component(
     "attention_share",
