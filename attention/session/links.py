@@ -78,6 +78,8 @@ TIED = (
     *("tokens", "memory_tokens", "heads", "mask", "padding", "drawn", "drawn_from", "sinks"),
     *("bidirectional", "max_distance"),
 )
+# on which it depends which cells and heads there are
+BRINGING = {*TIED, *MATRICES, *PARTS, "softmax", "finished", "context", "partial"}
 _REFUSALS = (
     BadInput,
     ValueError,
@@ -394,10 +396,11 @@ def _changed(
 ) -> tuple[Settings, list[str]]:
     """The settings with what the parameters of a link change, whose names begin as ``called``.
 
-    Unless the base ``is_whole``, nothing is said of a name that is missing: what was refused
-    before may have brought it.
+    Unless the base ``is_whole``, nothing is said of a cell or head that is missing: what was
+    refused before may have brought it.
     """
     notices: list[str] = []
+    refused: set[str] = set()
     changes: dict[str, Any] = {}
     matrices, unknown = dict(base.matrices), []
     # the matrices last, as embeddings may follow from the tokens, and positions from these
@@ -417,6 +420,7 @@ def _changed(
                     replace(base, **_words(changes)).rows_of(parameter),
                 )
             elif parameter == "partial":
+                refused.add(parameter)
                 notices.append(
                     "This address stands for matrices too large for it, kept by the browser that"
                     " made it, and this one has none under it; open a saved state under “Your data”"
@@ -425,20 +429,22 @@ def _changed(
             elif parameter != "example" and not parameter.startswith("embed"):
                 unknown.append(called + parameter)
         except _REFUSALS as problem:
+            refused.add(parameter)
             notices.append(_passed_over([called + parameter], problem))
     changes |= _placed(
         changes.pop("origins", {}), matrices, changes.get("mask", base.mask) == DRAWN
     )
-    refused = len(notices)
-    settings = _applied(base, changes, matrices, notices)
-    is_whole = is_whole and not notices
-    if unknown:
-        more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
-        were = "were" if len(unknown) > 1 else "was"
-        sentence = f"“{_short(unknown[0])}”{more} unknown and {were} passed over."
-        notices.insert(refused, f"The link's parameter {sentence}")
+    notices += [_not_known(unknown)] if unknown else []
+    settings = _applied(base, changes, matrices, notices, refused)
     notices += _pulled_back(changes, settings, called)
-    return settings, notices + (_missing(changes, settings, called) if is_whole else [])
+    is_whole = is_whole and not refused & BRINGING
+    return settings, notices + _missing(changes, settings, called, is_whole)
+
+
+def _not_known(unknown: list[str]) -> str:
+    more = f", and {len(unknown) - 1:,} more, are" if len(unknown) > 1 else " is"
+    were = "were" if len(unknown) > 1 else "was"
+    return f"The link's parameter “{_short(unknown[0])}”{more} unknown and {were} passed over."
 
 
 def _turn(parameter: str) -> int:
@@ -472,8 +478,10 @@ def _pulled_back(changes: dict, settings: Settings, called: str) -> list[str]:
     return sentences
 
 
-def _missing(changes: dict, settings: Settings, called: str) -> list[str]:
-    """A sentence for each parameter that names a cell, a stage or a head which is not there."""
+def _missing(changes: dict, settings: Settings, called: str, is_whole: bool) -> list[str]:
+    """A sentence for each parameter that names a stage which is not there, or, in what
+    ``is_whole``, a cell or a head.
+    """
     stages = [name for name in changes.get("paper_stages", ()) if name not in STAGES]
     heads = [head for head in changes.get("paper_heads", ()) if not 0 <= head < settings.heads]
     missing = {
@@ -484,7 +492,7 @@ def _missing(changes: dict, settings: Settings, called: str) -> list[str]:
     return [
         f"The link's parameter {called}{name} asks for what is not there: {why}."
         for name, why in missing.items()
-        if name in changes and why
+        if name in changes and why and (is_whole or name == "paper_stages")
     ]
 
 
@@ -499,9 +507,11 @@ def _no_cell(cell: tuple[str, int, int] | None, settings: Settings) -> str:
     return f"{stage} has {rows:,} × {columns:,} cells, and none at {i:,}, {j:,} counted from 0"
 
 
-def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) -> Settings:
+def _applied(
+    base: Settings, changes: dict, matrices: dict, notices: list[str], refused: set[str]
+) -> Settings:
     """The base with all changes; or, where they are refused together, with those that hold on their
-    own.
+    own. The names of others join the ``refused``.
     """
     tied = {name: value for name, value in changes.items() if name in TIED} | {"matrices": matrices}
     typed = [name for name in MATRICES if matrices.get(name) is not base.matrices.get(name)]
@@ -515,6 +525,7 @@ def _applied(base: Settings, changes: dict, matrices: dict, notices: list[str]) 
         try:
             settings = _existing(replace(settings, **part))
         except _REFUSALS as problem:
+            refused.update(names)
             notices.append(_passed_over(names, problem))
     return settings
 

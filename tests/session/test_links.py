@@ -711,9 +711,11 @@ def test_a_cell_that_a_refused_parameter_would_have_brought_is_not_said_twice(li
     assert len(notices) == 1
 
 
-def test_a_cell_that_is_not_there_is_said_beside_a_parameter_that_means_nothing():
-    _, notices = read({"colour": "red", "cell": "evil,0,0"})
+@pytest.mark.parametrize("other", [{"colour": "red"}, {"scale": "0"}, {"digits": "x"}])
+def test_a_cell_that_is_not_there_is_said_beside_a_parameter_that_brings_none(other):
+    _, notices = read({"cell": "evil,0,0"} | other)
     assert len(notices) == 2
+    assert "there is no stage" in read({"heads": "3", "paper_stages": "x"})[1][1]
 
 
 def test_a_saved_state_whose_cell_is_not_shown_any_more_opens():
