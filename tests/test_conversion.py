@@ -1,6 +1,7 @@
 """What engineers hand over: arrays of other libraries come in whole, and what cannot is refused."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -137,6 +138,113 @@ def test_the_types_of_ml_dtypes_are_computed_in_types_of_numpy(dtype):
     trace = scaled_dot_product_attention(values, values, values)
     assert trace.Q.dtype == (np.float64 if dtype == "int4" else np.float32)
     assert trace.Q.tolist() == [[1, 2], [3, -2]]
+
+
+# ---- nested lists --------------------------------------------------------------------------------
+
+GRAD = Tensor(ROWS, grad=True), Tensor(ROWS[0], "bfloat16"), Tensor(0.5, "bfloat16", grad=True)
+DEEP = {
+    "a matrix, one list deep": ([GRAD[0]], [ROWS]),
+    "a matrix, two lists deep": ([[GRAD[0]]], [[ROWS]]),
+    "a row, two lists deep": ([[GRAD[1]]], [[ROWS[0]]]),
+    "a cell": ([[3.0, GRAD[2]]], [[3.0, 0.5]]),
+    "a cell, in tuples": (((GRAD[2], 3.0),), [[0.5, 3.0]]),
+    "a row beside a list": ([[GRAD[1], ROWS[1]]], [ROWS]),
+    "four deep": ([[[[GRAD[2]]]]], [[[[0.5]]]]),
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_a_tensor_is_read_at_any_depth_of_lists(case):
+    given, expected = DEEP[case]
+    assert as_array("Q", given).tolist() == expected
+
+
+@pytest.mark.parametrize("wrap", [lambda m: [[m]], lambda m: [[m[0]], [m[1]]], lambda m: [[[m]]]])
+@pytest.mark.parametrize("name", ["Q", "allowed"])
+def test_a_masked_array_is_refused_at_any_depth_of_lists(name, wrap):
+    values = np.array(ROWS) if name == "Q" else np.eye(2) > 0
+    masked = np.ma.array(values, mask=[[False, False], [False, True]])
+    message = refusal(TypeError, lambda: as_array(name, wrap(masked)))
+    assert message.startswith(f"{name} is a masked array with 1 hidden cell; ")
+
+
+def test_a_masked_cell_in_a_row_of_numbers_is_refused():
+    given = [[0.5, 1.0], [3.0, np.ma.masked]]
+    message = refusal(TypeError, lambda: as_array("Q", given))
+    assert message.startswith("Q is a masked array with 1 hidden cell; ")
+
+
+def test_a_list_that_holds_itself_is_refused_with_a_sentence():
+    """However often: a list with itself twice is a tree of 2⁶⁴ lists to whoever follows it."""
+    for before in ([], [1.0], [[1.0]]):
+        own = list(before)
+        own += [own, own]
+        message = refusal(TypeError, lambda own=own: scaled_dot_product_attention(own, EYE, EYE))
+        assert message == "Q holds itself; an array, or a list of rows, is wanted."
+
+
+def test_more_lists_in_each_other_than_numpy_has_axes_are_refused_with_a_sentence():
+    deep = None
+    for _ in range(5000):
+        deep = [deep, 1.0]
+    message = refusal(TypeError, lambda: scaled_dot_product_attention(deep, EYE, EYE))
+    assert message == "Q is more than 64 lists deep; an array, or a list of rows, is wanted."
+
+
+def test_large_numbers_in_a_list_are_read_without_a_warning():
+    assert as_array("Q", [[1e308, np.float64(1e308)]]).tolist() == [[1e308, 1e308]]
+
+
+# ---- objects that are numbers --------------------------------------------------------------------
+
+OBJECTS = {
+    "floats and whole numbers": ([[1.0, 2], [-0.5, 3]], "f8"),
+    "whole numbers": ([[1, 2], [0, -3]], "i8"),
+    "truth": ([[True, False], [False, True]], "?"),
+    "truth beside numbers": ([[True, 0.5], [False, 2]], "f8"),
+    "NumPy's": ([[np.float32(0.5), np.int8(2)], [np.bool_(True), 1]], "f8"),
+    "larger than int64": ([[2**70, 1], [-(2**80), 0]], "f8"),
+    "fractions": ([[Fraction(1, 4), 1], [Decimal("0.5"), 2.0]], "f8"),
+}
+
+
+@pytest.mark.parametrize("case", OBJECTS)
+def test_objects_that_are_all_real_numbers_are_taken_as_numbers_with_truth_as_0_and_1(case):
+    rows, dtype = OBJECTS[case]
+    for given in (rows, np.array(rows, object)):
+        found = as_numbers("Q", given)
+        assert found.dtype == dtype
+        assert found.tolist() == [[float(cell) for cell in row] for row in rows]
+
+
+def test_the_values_of_a_table_of_several_types_are_numbers():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    values = pd.DataFrame({"a": [0.5, 3.0], "b": [True, False], "c": [1, 2]}).values
+    assert values.dtype == object
+    assert as_numbers("Q", values).tolist() == [[0.5, 1, 1], [3, 0, 2]]
+
+
+def test_a_mask_of_objects_that_are_booleans_is_a_mask():
+    mask = np.array([[True, False], [True, True]], object)
+    trace = scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask)
+    assert trace.allowed.tolist() == mask.tolist()
+
+
+def test_a_number_that_no_float64_holds_is_refused():
+    message = refusal(ValueError, lambda: scaled_dot_product_attention([[10**400, 1]], EYE, EYE))
+    assert message == "Q holds a number beyond ±1.8e308; numbers that fit into float64 are wanted."
+
+
+def test_tables_of_nullable_types_in_a_list_are_read_as_one_alone():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    column = pd.array([1, None], dtype="Int64")
+    table = pd.DataFrame({"a": column, "b": pd.array([3, 4], dtype="Int64")})
+    alone = as_numbers("Q", table)
+    for given in ([table, table], [[table, table]]):
+        assert np.array_equal(
+            as_numbers("Q", given).reshape(2, 2, 2), [alone, alone], equal_nan=True
+        )
 
 
 # ---- pandas --------------------------------------------------------------------------------------
