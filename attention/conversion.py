@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numbers
 import reprlib
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -101,23 +102,45 @@ def shown(value: Any) -> str:
     return " ".join(reprlib.repr(value).split())
 
 
+@dataclass(frozen=True, eq=False)
+class _Sealed:
+    """Memory of this package's own, which NumPy gets to read alone: no flag opens it again."""
+
+    array: np.ndarray
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        told = self.array.__array_interface__
+        return told | {"data": (told["data"][0], True)}
+
+
 def locked(array: np.ndarray) -> np.ndarray:
-    """The array itself, made here, from now on read-only."""
+    """The array, made here, from now on read-only for everybody, also for who may turn flags.
+
+    >>> locked(np.ones((1, 1))).flags.writeable = True
+    Traceback (most recent call last):
+    ValueError: cannot set WRITEABLE flag to True of this array
+    """
     array.flags.writeable = False
-    return array
+    told = array.dtype.isbuiltin == 1 and array.dtype.kind in "biuf"  # all of it, to NumPy
+    return np.asarray(_Sealed(array)) if told else array
 
 
 def kept(array: np.ndarray) -> np.ndarray:
-    """The numbers as they are now: the array itself where nobody may write to it, else a copy.
+    """The numbers as they are now: the array itself where nobody can write to it, else a copy.
+
+    A caller's own array, made read-only, is copied too: its owner can make it writeable again.
 
     >>> Q = np.ones((1, 1))
-    >>> kept(Q) is Q, kept(locked(Q)) is Q
+    >>> Q.flags.writeable = False
+    >>> ours = kept(Q)
+    >>> np.shares_memory(ours, Q), kept(ours) is ours
     (False, True)
     """
     owner: object = array
     while isinstance(owner, np.ndarray) and not owner.flags.writeable:
         owner = owner.base
-    return array if owner is None or isinstance(owner, bytes) else locked(array.copy())
+    return array if isinstance(owner, (bytes, _Sealed)) else locked(array.copy())
 
 
 def _refuse_masked(name: str, value: Any) -> None:

@@ -226,6 +226,7 @@ def scaled_dot_product_attention(
     share = softmax_of(softmax)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
+    softcap = None if softcap is None else check_positive("softcap", softcap)
     before = prepared(Q, K, norm, rotary)
     Q, K = last(before)
 

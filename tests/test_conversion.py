@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from attention import (
+    RelativeBias,
+    RMSNorm,
+    Rotary,
     causal,
     extend,
     heads_first,
@@ -460,8 +463,99 @@ def test_an_array_is_kept_only_where_nobody_can_write_to_it():
     view = given[:]
     view.flags.writeable = False  # its owner may still write
     assert not np.shares_memory(kept(view), given)
+    given.flags.writeable = False  # and may again
+    assert not np.shares_memory(kept(given), given)
+    assert not np.shares_memory(kept(view[:1]), given)
     assert kept(np.frombuffer(bytes(16))).base is not None
     assert kept(np.broadcast_to(given[:1], (2, 2))).tolist() == given.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "longdouble", "i8", "?"])
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_a_locked_array_has_the_same_cells_and_is_opened_by_no_flag(shape, dtype):
+    given = np.arange(math.prod(shape)).reshape(shape).astype(dtype)
+    for array in (given, given.T):
+        ours = locked(array.copy(order="K"))
+        assert (ours.dtype, ours.shape) == (array.dtype, array.shape)
+        assert ours.tolist() == array.tolist()
+        assert kept(ours) is ours and kept(ours[...]).base is not None
+        with pytest.raises(ValueError):
+            ours.flags.writeable = True
+
+
+ARGUMENTS = {
+    "Q": EYE,
+    "K": EYE,
+    "V": EYE,
+    "bias": np.full((2, 2), 0.5),
+    "allowed": np.array([[True, False], [True, True]]),
+    "sinks": np.array([0.5]),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_a_callers_read_only_array_made_writeable_again_changes_no_trace(name):
+    given = {name: values.copy() for name, values in ARGUMENTS.items()}
+    expected = scaled_dot_product_attention(**given)
+    given[name].flags.writeable = False
+    trace = scaled_dot_product_attention(**given)
+    given[name].flags.writeable = True
+    given[name][...] = 0
+    for stage in (name, "weights", "output"):
+        assert getattr(trace, stage).tolist() == getattr(expected, stage).tolist()
+
+
+@pytest.mark.parametrize("name", ["X", "memory", "W_Q", "W_V", "W_O", "b_Q", "b_O", "positions"])
+def test_nor_does_one_behind_the_heads_or_before_them(name):
+    given = {name: EYE + 1 for name in ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "positions")}
+    given |= {"b_Q": np.ones(2), "b_O": np.ones(2)}
+    given[name].flags.writeable = False
+    trace = self_attention(**given, heads=2)
+    given[name].flags.writeable = True
+    given[name][...] = 9
+    assert not (getattr(trace, {"positions": "P"}.get(name, name)) == 9).any()
+
+
+NUMBERS = [
+    2,
+    np.float32(0.5),
+    np.array(0.5),
+    Fraction(1, 2),
+    Tensor(0.5, grad=True),
+    np.int64(3),
+]
+
+
+@pytest.mark.parametrize("given", NUMBERS, ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize("name", ["scale", "softcap"])
+def test_a_trace_keeps_a_number_as_a_float_of_python(name, given):
+    trace = scaled_dot_product_attention(EYE, EYE, EYE, **{name: given})
+    assert type(getattr(trace, name)) is float
+    assert getattr(trace, name) == float(given)
+    assert "Attention" in repr(trace) and trace._repr_html_()
+
+
+def test_a_soft_cap_that_is_changed_afterwards_changes_no_trace():
+    cap = np.array(0.5)
+    trace = scaled_dot_product_attention(EYE, EYE, EYE, softcap=cap)
+    cap[...] = 9
+    assert trace.softcap == 0.5
+
+
+def test_the_parts_of_a_trace_keep_their_numbers_as_pythons_own():
+    one = np.array(1)
+    parts = (
+        RelativeBias(np.ones((8, 1)), np.bool_(False), np.array(64), one),
+        RMSNorm(eps=np.array(0.5), whole=np.bool_(True)),
+        Rotary(np.array(100.0), width=np.int64(2), offset=one, factor=np.array(2.0)),
+    )
+    before = [{name: value for name, value in vars(part).items()} for part in parts]
+    one[...] = 7
+    for part, fields in zip(parts, before, strict=True):
+        for name, value in fields.items():
+            assert name == "table" or type(value) in (int, float, bool, str, type(None))
+            assert name == "table" or getattr(part, name) == value
+    assert parts[0].past == parts[2].offset == 1
 
 
 def test_the_arrays_of_one_trace_are_taken_into_the_next_without_a_copy():
