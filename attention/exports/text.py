@@ -10,7 +10,7 @@ import json
 import math
 
 from attention import latex
-from attention.markdown import plain
+from attention.markdown import bold, plain
 from attention.numbers import exact, rounded
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
@@ -139,7 +139,7 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UN
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [
-            f"| **{plain(label)}** | {' | '.join(row)} |"
+            f"| {bold(label)} | {' | '.join(row)} |"
             for label, row in zip(view.rows(name), texts, strict=True)
         ]
         parts.append(f"### {plain(STAGES[name].heading)}\n\n{head}\n" + "\n".join(lines))

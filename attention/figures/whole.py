@@ -20,7 +20,7 @@ from attention.limits import MAX_DRAWN, BadInput
 from attention.long import LongAttention
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import View, whole_number
+from attention.view import View, whole_number, whole_text
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -120,7 +120,7 @@ def checked_title(title: str) -> str:
     """The words over a figure or a page, or one sentence."""
     if not isinstance(title, str):
         raise TypeError(f"title is {shown_as(title)}; text is wanted.")
-    return title
+    return whole_text("title", title)
 
 
 def _cells(pane: Pane) -> int:

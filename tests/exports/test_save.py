@@ -14,6 +14,7 @@ import pytest
 import attention
 from attention import View, causal, report, save, self_attention
 from attention.numbers import number
+from attention.readers import markup
 
 RNG = np.random.default_rng(0)
 TOKENS = ("the", "=1+1", "<b>")
@@ -149,3 +150,49 @@ attention.report(trace, "a.html")
     )
     assert ran.stderr == ""
     assert len(list(tmp_path.iterdir())) == 6
+
+
+# ---- tokens that are no words --------------------------------------------------------------------
+
+ODD = ("\n", " the", "the ", "", "a  b", "\t", "\u2028x", "&#10;", "\\n", "*a*|", "\x85", "猫")
+
+
+def test_markdown_gives_every_token_back_whatever_spaces_and_line_breaks_it_has(tmp_path):
+    eye = np.eye(len(ODD))
+    save(attention.scaled_dot_product_attention(eye, eye, eye), tmp_path / "x.md", tokens=ODD)
+    found = markup.markdown((tmp_path / "x.md").read_text(encoding="utf-8"), "the file")
+    assert found["weights"].rows == ODD
+    assert found["Q"].read().tolist() == eye.tolist()
+
+
+def test_a_token_in_markdown_is_bold_as_commonmark_reads_stars(tmp_path):
+    """Stars begin bold only where no space follows them; no line but a row's begins with a bar."""
+    eye = np.eye(3)
+    trace = attention.scaled_dot_product_attention(eye, eye, eye)
+    save(trace, tmp_path / "x.md", tokens=["\n", " the", ""], stages=["weights"])
+    lines = (tmp_path / "x.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ")]
+    assert [row.split(" | ")[0] for row in rows] == ["|", "| **&#10;**", "| **&#32;the**", "| "]
+    assert len({row.count("|") for row in rows}) == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "tex", "md", "npz", "html"])
+@pytest.mark.parametrize("argument", ["tokens", "key_tokens"])
+def test_half_of_a_character_is_refused_and_the_sentence_names_its_place(
+    ending, argument, tmp_path
+):
+    trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
+    write = report if ending == "html" else save
+    with pytest.raises(ValueError) as refused:
+        write(trace, tmp_path / f"x.{ending}", **{argument: ["a", "b\ud83d"]})
+    assert type(refused.value) is ValueError  # UnicodeEncodeError is one as well
+    assert str(refused.value) == (
+        f"{argument}[1] holds '\\ud83d', half of a character; the other half is missing."
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_half_of_a_character_in_a_title_is_refused(tmp_path):
+    trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
+    with pytest.raises(ValueError, match=r"^title holds '\\ud83d', half of a character"):
+        report(trace, tmp_path / "x.html", title="\ud83d")
