@@ -133,7 +133,8 @@ class AttentionTrace:
     @property
     def context(self) -> np.ndarray:
         """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
-        return np.asarray(self.output.sum(axis=-2))
+        with np.errstate(all="ignore"):  # as in the stages
+            return np.asarray(self.output.sum(axis=-2))
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ class _Pick:
     def stage(self, name: str, context: bool) -> np.ndarray | None:
         """The stage of that name with two axes; None where there is none."""
         if name == "context":
-            return self(self.trace.output).sum(axis=-2)[None, :] if context else None
+            return self(self.trace.context[..., None, :]) if context else None
         if name == "joined" and self.heads == 1 and self.trace.projected is None:
             return None  # it is the output
         values = getattr(self.trace, name)
