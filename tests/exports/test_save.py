@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import re
 import subprocess
@@ -15,6 +16,8 @@ import attention
 from attention import View, causal, report, save, self_attention
 from attention.numbers import number
 from attention.readers import markup
+from attention.readers.opening import opened
+from attention.session import adopt
 
 RNG = np.random.default_rng(0)
 TOKENS = ("the", "=1+1", "<b>")
@@ -150,6 +153,74 @@ attention.report(trace, "a.html")
     )
     assert ran.stderr == ""
     assert len(list(tmp_path.iterdir())) == 6
+
+
+# ---- what made the weights -----------------------------------------------------------------------
+
+MADE = {
+    "bias and sinks": {"bias": np.array([[0, 0.5], [-1, 0]]), "sinks": np.array([1.0, -0.5])},
+    "soft cap and mask": {"softcap": 0.7, "allowed": np.array([[True, False], [True, True]])},
+    "relative": {"relative": attention.RelativeBias(np.arange(8.0).reshape(4, 2))},
+    "all": {"softcap": 2.0, "bias": np.array([0.25, -math.inf]), "sinks": 0.5},
+}
+
+
+def made(case) -> attention.AttentionTrace:
+    Q, K, V = np.random.default_rng(5).standard_normal((3, 3, 2, 2, 4))
+    return attention.scaled_dot_product_attention(Q, K, V, **MADE[case])
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_the_npz_alone_leads_from_the_scores_to_the_weights(case, tmp_path):
+    save(made(case), tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as file:
+        found = dict(file)
+    scores = found["scores"] * found["scale"]
+    if "softcap" in found:
+        scores = found["softcap"] * np.tanh(scores / found["softcap"])
+    grown = np.exp(np.where(found["allowed"], scores + found.get("bias", 0), -math.inf))
+    sinks = np.exp(found["sinks"])[..., None, None] if "sinks" in found else 0
+    expected = grown / (grown.sum(axis=-1, keepdims=True) + sinks)
+    np.testing.assert_allclose(found["weights"], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_the_json_alone_leads_from_the_scores_to_the_weights(case, tmp_path):
+    save(made(case), tmp_path / "x.json", item=2, head=1)
+    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    stage = {name: np.array(M["values"], float) for name, M in found["stages"].items()}
+    scores = stage["scores"] * found["scale"]
+    if "softcap" in found:
+        scores = found["softcap"] * np.tanh(scores / found["softcap"])
+    grown = np.exp(scores + stage.get("mask", 0))
+    sink = math.exp(found["sink"]) if "sink" in found else 0
+    np.testing.assert_allclose(
+        stage["weights"], grown / (grown.sum(axis=-1, keepdims=True) + sink), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("ending", ["npz", "json"])
+@pytest.mark.parametrize("case", MADE)
+def test_what_holds_a_bias_a_sink_or_a_soft_cap_opens_again_to_its_inputs(case, ending, tmp_path):
+    trace = made(case)
+    save(trace, tmp_path / f"x.{ending}", item=0, head=0)
+    found = opened(f"x.{ending}", (tmp_path / f"x.{ending}").read_bytes())
+    picks = adopt.picks_of(found, adopt.family_of(found), None)
+    assert [picks[name] for name in "QKV"] == ["Q", "K", "V"]
+    assert picks["mask"] in ("allowed", "mask", None)
+    whole = ... if ending == "npz" else (0, 0)
+    assert np.array_equal(found["Q"].read(), trace.Q[whole])
+
+
+@pytest.mark.parametrize("softmax", [False, "sigmoid"])
+def test_json_says_what_stands_in_the_place_of_the_softmax(softmax, tmp_path):
+    eye = np.eye(2)
+    for given in (softmax, True):
+        trace = attention.scaled_dot_product_attention(eye, eye, eye, softmax=given)
+        save(trace, tmp_path / "x.json")
+        found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+        assert found.get("softmax", True) == given
+        assert not {"softcap", "sink"} & found.keys()
 
 
 # ---- tokens that are no words --------------------------------------------------------------------
