@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from attention.colours import LIGHT
 from attention.conversion import shown as shown_as
 from attention.figures.differing import panes_of
-from attention.figures.heatmap import escape, subscripts
+from attention.figures.heatmap import escape, subscripts, unpack
 from attention.figures.long_map import long_figure
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
@@ -66,8 +66,8 @@ def figure(
     Returns
     -------
     plotly.graph_objects.Figure
-        The heatmaps' ``z`` hold the numbers of the trace, to the bit; hidden cells are a heatmap
-        of their own.
+        The heatmaps' ``z`` are arrays of the trace's numbers, to the bit, NaN where a cell is
+        hidden or not finite; those cells are heatmaps of their own.
 
     Raises
     ------
@@ -83,6 +83,9 @@ def figure(
     >>> drawn = figure(self_attention(eye, eye, eye, eye), stages=["weights"], tokens=["a", "b"])
     >>> [list(row) for row in drawn.data[0].text]
     [['0.67', '0.33'], ['0.33', '0.67']]
+    >>> drawn.data[0].z.round(4)
+    array([[0.6698, 0.3302],
+           [0.3302, 0.6698]])
     """
     need("plotly", "figure")
     digits, title = checked_digits(digits), checked_title(title)
@@ -277,7 +280,8 @@ def _place(
             bar = {"thickness": 8, "x": across[1], "xpad": 10, "len": slot.tall / height}
             middle = {"y": sum(up) / 2, "ypad": 0, "yanchor": "middle"}
             scale["colorbar"] = {**heatmap["colorbar"], **bar, **middle, "tickfont": {"size": 11}}
-        data.append({**heatmap, **scale, **letters, "xaxis": x, "yaxis": y})
+        numbers = {"z": unpack(heatmap["z"])}  # an array, for those who compute with the figure
+        data.append({**heatmap, **numbers, **scale, **letters, "xaxis": x, "yaxis": y})
     angle = -90 if slot.turned else 0
     whole[f"xaxis{number}"] = {**axes["xaxis"], "domain": across, "anchor": y, "tickangle": angle}
     whole[f"yaxis{number}"] = {**axes["yaxis"], "domain": up, "anchor": x}
