@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def to_npz(
     if "masked" in names:
         names += ["softcap", "bias", "sinks"]
     kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
-    arrays = {name: np.asarray(values) for name, values in kept.items() if values is not None}
+    arrays: dict[str, Any] = {name: M for name, M in kept.items() if M is not None}
     if context:
         arrays["context"] = trace.context
     arrays |= {"scale": np.float64(trace.scale), "heads": np.int64(axes_of(trace)[1])}

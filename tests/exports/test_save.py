@@ -1,6 +1,7 @@
 """A trace saved from Python is opened again: every form by its ending, and the report."""
 
 import csv
+import html
 import json
 import math
 import os
@@ -210,6 +211,14 @@ def test_what_holds_a_bias_a_sink_or_a_soft_cap_opens_again_to_its_inputs(case, 
     assert picks["mask"] in ("allowed", "mask", None)
     whole = ... if ending == "npz" else (0, 0)
     assert np.array_equal(found["Q"].read(), trace.Q[whole])
+
+
+@pytest.mark.parametrize("ending", ["csv", "md", "tex", "json", "html"])
+def test_every_text_says_what_keeps_a_row_of_weights_from_adding_up_to_1(ending, tmp_path):
+    (report if ending == "html" else save)(made("all"), tmp_path / f"x.{ending}")
+    found = html.unescape((tmp_path / f"x.{ending}").read_text(encoding="utf-8"))
+    assert "scores kept within ±2 by tanh" in found.replace("\\", "")
+    assert "0.5, in the sum of each row and of no key" in found.replace("\\", "")
 
 
 @pytest.mark.parametrize("softmax", [False, "sigmoid"])
