@@ -30,7 +30,8 @@ def cell(view: View, stage: str, i: int, j: int, digits: int = 2) -> list[str]:
     >>> cell(view, "scores", 0, 0)
     ['query = [1, 2]', 'key = [2, 4]', '1·2 + 2·4', '= 2 + 8', '= 10']
     """
-    return _CELLS.get(stage, _given)(view, stage, i, j, digits)
+    with np.errstate(all="ignore"):  # ∞ and NaN are what stands there
+        return _CELLS.get(stage, _given)(view, stage, i, j, digits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,8 +329,7 @@ def _weights(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
         return ["what the given function makes of the row", result]
     if view.softmax == SIGMOID:
         score = number(-w.masked[j], digits)
-        with np.errstate(over="ignore"):  # ∞ is right
-            exponential = number(float(np.exp(-w.masked[j])), digits)
+        exponential = number(float(np.exp(-w.masked[j])), digits)
         return [
             "each weight by itself",
             f"1 / (1 + exp({score})) = 1 / (1 + {exponential})",

@@ -172,7 +172,11 @@ class RelativeBias:
         check_switch("bidirectional", self.bidirectional)
         if np.ndim(self.past):
             raise ValueError(f"past is {shown(self.past)}; one number for all items is wanted.")
-        self.rows(1, 1)
+        self.rows(1, 1)  # refuses what is no such number
+        _, both, far = check_buckets(len(table), self.bidirectional, self.max_distance)
+        plain = {"bidirectional": both, "max_distance": far, "past": int(self.past)}
+        for name, value in plain.items():  # an array of one number could still be changed
+            object.__setattr__(self, name, value)
 
     @property
     def columns(self) -> int:

@@ -62,15 +62,17 @@ class Block(NamedTuple):
         return np.asarray(M[place])
 
 
-def blocks(shape: tuple[int, ...]) -> list[Block]:
+def blocks(shape: tuple[int, ...], room: int | None = None) -> list[Block]:
     """The blocks of a map (…, n_q, n_k), in the order of its rows; small leading items share one.
+
+    ``room`` is how many rows one may hold. Default: as many as a thread takes at once.
 
     >>> [block.rows for block in blocks((4096, 2**17))][:2]
     [slice(0, 128, None), slice(128, 256, None)]
     >>> blocks((8, 4, 4))
     [Block(lead=(slice(None, None, None),), rows=slice(None, None, None))]
     """
-    axes, room = [], rows_at_once(shape[-1])
+    axes, room = [], rows_at_once(shape[-1]) if room is None else room
     for size in reversed(shape[:-1]):
         axes.append(pieces(size, room))
         room = max(1, room // max(1, size))

@@ -112,12 +112,22 @@ def shade(
     stops: list[tuple[float, str]] = palette[role]
     if not math.isfinite(value):
         return str(palette["broken"][0][1])
-    low, high = limits
-    place = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves: no float64 overflows
-    place = min(max(place, 0.0), 1.0)
+    place = float(between(np.array(value), *limits))
     after = max(1, next(k for k, (at, _) in enumerate(stops) if at >= place))
     (start, first), (end, second) = stops[after - 1], stops[after]
     return _between(first, second, (place - start) / (end - start))
+
+
+def between(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """How far each is on the way from low to high, 0 … 1; NaN for NaN.
+
+    >>> between(np.array([0.0, 5e-324]), -5e-324, 5e-324)
+    array([0.5, 1. ])
+    """
+    # By a power of 2, which rounds nothing, the range is about 1: nothing overflows or vanishes.
+    power = 1 - math.frexp(max(abs(low), abs(high)))[1]
+    near, first, last = (np.ldexp(end, power) for end in (np.clip(values, low, high), low, high))
+    return np.asarray((near - first) / (last - first))
 
 
 def _between(first: str, second: str, share: float) -> str:

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import numbers
 import reprlib
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+NUMBERS = {bool, int, float}
+CELLS = {*NUMBERS, complex, str, bytes, type(None), np.ndarray, np.float32, np.float64}
+MOST_AXES = 64  # of an array of NumPy
+REAL = numbers.Real, np.bool_, Decimal
 KINDS = {"U": "text", "S": "text", "T": "text", "M": "dates", "m": "time spans"}
 
 
@@ -20,18 +26,23 @@ def as_array(name: str, value: Any) -> np.ndarray:
     1. What would lose something is refused: a masked array with hidden cells.
     2. A tensor is fetched from its device and its gradient's graph.
     3. NumPy reads it; a pandas table of nullable types once more, with NaN for what is missing.
+    4. Objects that are all real numbers become numbers, as they would out of a list.
+
+    In lists, however deep, each tensor, table and masked array is taken as it is alone.
 
     >>> as_array("Q", [[1, 2]])
     array([[1, 2]])
+    >>> as_array("Q", np.array([[1.5, 2**70, True]], object))
+    array([[1.50000000e+00, 1.18059162e+21, 1.00000000e+00]])
     """
     if type(value) is np.ndarray:
-        return value
+        return _of_objects(name, value)
     _refuse_masked(name, value)
-    if isinstance(value, (list, tuple)):
-        value = [as_array(name, row) if _is_foreign(row) else row for row in value]
+    with np.errstate(all="ignore"):  # a row is added up
+        given = _plain(name, value)
     try:
-        array = np.asarray(_fetched(value))
-        if array.dtype == object and hasattr(value, "to_numpy") and hasattr(value, "isna"):
+        array = np.asarray(_fetched(given))
+        if array.dtype == object and _is_table(value):
             array = _from_pandas(value)
     except Exception as error:
         if isinstance(value, (list, tuple)) and "inhomogeneous" in str(error):
@@ -42,6 +53,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
         raise TypeError(
             f"{name} is a {type(value).__name__} that NumPy cannot read ({said})."
         ) from None
+    array = _of_objects(name, array)
     return locked(array) if isinstance(value, (list, tuple)) else array
 
 
@@ -75,7 +87,7 @@ def held(array: np.ndarray) -> str:
     if array.dtype.kind != "O":
         return f"holds {KINDS.get(array.dtype.kind, array.dtype)}"
     first = next(iter(array.flat), None)
-    odd = next((cell for cell in array.flat if not isinstance(cell, numbers.Real)), first)
+    odd = next((cell for cell in array.flat if not isinstance(cell, REAL)), first)
     return f"holds objects such as {shown(odd)}" if array.ndim else f"is {shown(odd)}"
 
 
@@ -90,23 +102,45 @@ def shown(value: Any) -> str:
     return " ".join(reprlib.repr(value).split())
 
 
+@dataclass(frozen=True, eq=False)
+class _Sealed:
+    """Memory of this package's own, which NumPy gets to read alone: no flag opens it again."""
+
+    array: np.ndarray
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        told = self.array.__array_interface__
+        return told | {"data": (told["data"][0], True)}
+
+
 def locked(array: np.ndarray) -> np.ndarray:
-    """The array itself, made here, from now on read-only."""
+    """The array, made here, from now on read-only for everybody, also for who may turn flags.
+
+    >>> locked(np.ones((1, 1))).flags.writeable = True
+    Traceback (most recent call last):
+    ValueError: cannot set WRITEABLE flag to True of this array
+    """
     array.flags.writeable = False
-    return array
+    told = array.dtype.isbuiltin == 1 and array.dtype.kind in "biuf"  # all of it, to NumPy
+    return np.asarray(_Sealed(array)) if told else array
 
 
 def kept(array: np.ndarray) -> np.ndarray:
-    """The numbers as they are now: the array itself where nobody may write to it, else a copy.
+    """The numbers as they are now: the array itself where nobody can write to it, else a copy.
+
+    A caller's own array, made read-only, is copied too: its owner can make it writeable again.
 
     >>> Q = np.ones((1, 1))
-    >>> kept(Q) is Q, kept(locked(Q)) is Q
+    >>> Q.flags.writeable = False
+    >>> ours = kept(Q)
+    >>> np.shares_memory(ours, Q), kept(ours) is ours
     (False, True)
     """
     owner: object = array
     while isinstance(owner, np.ndarray) and not owner.flags.writeable:
         owner = owner.base
-    return array if owner is None or isinstance(owner, bytes) else locked(array.copy())
+    return array if isinstance(owner, (bytes, _Sealed)) else locked(array.copy())
 
 
 def _refuse_masked(name: str, value: Any) -> None:
@@ -117,9 +151,61 @@ def _refuse_masked(name: str, value: Any) -> None:
         )
 
 
+def _plain(name: str, value: Any, above: tuple[int, ...] = ()) -> Any:
+    """Nested lists with NumPy's arrays in the place of what NumPy would refuse, or lose part of.
+
+    ``above`` are the lists that it stands in.
+    """
+    if not isinstance(value, (list, tuple)) or _is_of_numbers(value):
+        return value
+    if set(map(type, value)) <= CELLS:
+        return value
+    if id(value) in above or len(above) >= MOST_AXES:
+        found = "holds itself" if id(value) in above else f"is more than {MOST_AXES} lists deep"
+        raise TypeError(f"{name} {found}; an array, or a list of rows, is wanted.")
+    inside = (*above, id(value))
+    return [
+        as_array(name, each) if _is_foreign(each) else _plain(name, each, inside) for each in value
+    ]
+
+
+def _is_of_numbers(row: Any) -> bool:
+    """Whether these are Python's numbers: what a tensor is added to, or a masked cell, is one too.
+
+    A quarter of the time that NumPy takes to read the row; to ask each for its type takes as long
+    as NumPy does.
+    """
+    try:
+        return type(row[0]) in NUMBERS and type(sum(row)) in NUMBERS
+    except Exception:  # of whatever type's addition
+        return False
+
+
 def _is_foreign(value: Any) -> bool:
     """Whether NumPy would refuse it, or lose something, inside a list."""
-    return isinstance(value, np.ma.MaskedArray) or hasattr(value, "detach")
+    return isinstance(value, np.ma.MaskedArray) or hasattr(value, "detach") or _is_table(value)
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is of pandas."""
+    return hasattr(value, "to_numpy") and hasattr(value, "isna")
+
+
+def _of_objects(name: str, array: np.ndarray) -> np.ndarray:
+    """Objects that are all real numbers as NumPy reads them out of a list; all else as it is.
+
+    Truth beside numbers counts as 1 and 0, as in a list. Whole numbers too large for NumPy's become
+    float64.
+    """
+    if array.dtype != object or not all(isinstance(cell, REAL) for cell in array.flat):
+        return array
+    found = np.array(array.tolist()).reshape(array.shape)
+    try:
+        return locked(found.astype(np.float64) if found.dtype == object else found)
+    except OverflowError:
+        raise ValueError(
+            f"{name} holds a number beyond ±1.8e308; numbers that fit into float64 are wanted."
+        ) from None
 
 
 def _fetched(value: Any) -> Any:

@@ -56,13 +56,20 @@ class RMSNorm:
         return locked(normed.astype(M.dtype))
 
     def root_mean_square(self, M: np.ndarray, of_heads: bool = False) -> np.ndarray:
-        """√(mean of row² + eps), (…, n, 1): at least in float64, so that no square overflows."""
-        wide = np.result_type(M.dtype, np.float64)
+        """√(mean of row² + eps), (…, n, 1), in at least float64.
+
+        Rows whose squares go beyond that type are taken in units of a power of 2.
+        """
         axes = (-3, -1) if self.whole and of_heads else (-1,)
         with np.errstate(all="ignore"):
-            squares = np.square(M, dtype=wide).sum(axis=axes, keepdims=True)
-            count = max(int(np.prod([M.shape[axis] for axis in axes])), 1)
-            return np.asarray(np.sqrt(squares / count + self.eps))
+            root = _root_mean(M, axes, self.eps)
+            beyond = np.isinf(root)
+            if not beyond.any():
+                return root
+            largest = np.abs(M).max(axis=axes, keepdims=True).astype(root.dtype)
+            power = np.where(beyond & np.isfinite(largest), np.frexp(largest)[1], 0)
+            unit = np.ldexp(root.dtype.type(1), -power)
+            return np.asarray(np.ldexp(_root_mean(M * unit, axes, self.eps * unit**2), power))
 
     def gains(self, name: str, d_k: int, heads: int = 1) -> np.ndarray:
         """The gain of each head, (heads, 1, d_k), or (1, d_k) where they share it."""
@@ -81,3 +88,11 @@ class RMSNorm:
         given: Any = getattr(self, f"gain_{name}")
         gains = np.ones((1, d_k)) if given is None else np.reshape(given, (-1, d_k))
         return np.asarray(gains[head * len(gains) // heads])
+
+
+def _root_mean(M: np.ndarray, axes: tuple[int, ...], eps: ArrayLike) -> np.ndarray:
+    """√(mean of M² over the axes + eps), at least in float64."""
+    wide = np.result_type(M.dtype, np.float64)
+    squares = np.square(M, dtype=wide).sum(axis=axes, keepdims=True)
+    count = max(int(np.prod([M.shape[axis] for axis in axes])), 1)
+    return np.asarray(np.sqrt(squares / count + eps))

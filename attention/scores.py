@@ -6,27 +6,29 @@ A soft cap, sinks, a softmax in another precision, a sigmoid, somebody's own sof
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from attention.arrays import check_positive, in_type, softmax_rows
+from attention.blocks import blocks
 from attention.conversion import as_array, as_numbers, held, kept, locked, shown
 
+CELLS = 2**14  # that are taken at once where a step needs more room than its result
 SIGMOID, FUNCTION = "sigmoid", "function"  # in the place of the softmax
 NO_SINKS = "sinks are scores in a softmax's sum; give them with softmax=True."
 Softmax = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (masked, allowed) → weights
 AnySoftmax = bool | Literal["sigmoid"] | Softmax
 
 
-def soft_cap(scaled: ArrayLike, softcap: float) -> np.ndarray:
+def soft_cap(scaled: ArrayLike, softcap: float, out: np.ndarray | None = None) -> np.ndarray:
     """softcap · tanh(scaled / softcap): small scores as they are, large ones within ±softcap.
 
     Gemma 2, ONNX ≥ 23. It belongs before the mask: after it, −∞ would become −softcap, and hidden
-    keys would leak.
+    keys would leak. ``out`` is where they are written to; default: a new array.
 
     >>> soft_cap(np.array([0.1, 100.0]), 2.0).round(4)
     array([0.0999, 2.    ])
@@ -34,8 +36,13 @@ def soft_cap(scaled: ArrayLike, softcap: float) -> np.ndarray:
     scaled = as_numbers("scaled", scaled)
     scaled = in_type(scaled, scaled.dtype if scaled.dtype.kind == "f" else np.dtype(np.float64))
     cap = check_positive("softcap", softcap)
-    capped = np.tanh(scaled / np.float64(cap)) * cap  # a cap need not fit into float32
-    return np.asarray(capped.astype(scaled.dtype))
+    capped = np.empty_like(scaled) if out is None else out
+    wide = np.result_type(scaled.dtype, np.float64)  # a cap need not fit into float32
+    for part, result in _parts(scaled, capped, dtype=wide):
+        np.divide(part, cap, out=result)
+        np.tanh(result, out=result)
+        np.multiply(result, cap, out=result)
+    return capped
 
 
 def softmax_in(dtype: DTypeLike) -> Softmax:
@@ -61,8 +68,19 @@ class _SoftmaxIn:
 
     dtype: np.dtype
 
-    def __call__(self, masked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        return softmax_rows(masked.astype(self.dtype), allowed).astype(masked.dtype)
+    def __call__(
+        self,
+        masked: np.ndarray,
+        allowed: np.ndarray,
+        out: np.ndarray | None = None,
+        sinks: np.ndarray | None = None,
+    ) -> np.ndarray:
+        weights = np.empty_like(masked) if out is None else out
+        for block in blocks(masked.shape, room=max(1, CELLS // max(1, masked.shape[-1]))):
+            wide = block.rows_of(masked).astype(self.dtype)
+            softmax_rows(wide, block.rows_of(allowed), out=wide)
+            block.rows_of(weights)[...] = wide
+        return weights
 
 
 def check_sinks(sinks: ArrayLike | None, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -110,9 +128,12 @@ def sigmoid(
     >>> sigmoid(np.array([[0.0, -800.0]]), np.array([[True, True]]))
     array([[0.5, 0. ]])
     """
+    weights = np.empty_like(masked) if out is None else out
     with np.errstate(all="ignore"):
-        small = np.exp(-np.abs(masked))  # never overflows
-        return np.where(allowed, np.where(masked < 0, small, 1) / (1 + small), 0)
+        for score, seen, weight in _parts(masked, allowed, weights, dtype=masked.dtype):
+            small = np.exp(-np.abs(score))  # never overflows
+            weight[...] = np.where(seen, np.where(score < 0, small, 1) / (1 + small), 0)
+    return weights
 
 
 def raw(
@@ -122,7 +143,22 @@ def raw(
     sinks: np.ndarray | None = None,
 ) -> np.ndarray:
     """No softmax: the masked scores themselves, and 0 for a hidden key."""
-    return np.where(allowed, masked, 0)
+    weights = np.empty_like(masked) if out is None else out
+    weights.fill(0)
+    np.copyto(weights, masked, where=allowed)
+    return weights
+
+
+def _parts(*arrays: np.ndarray, dtype: np.dtype) -> Iterator[tuple[np.ndarray, ...]]:
+    """Arrays of one shape, a cache's worth of cells at a time, so that steps need no whole ones.
+
+    Floats come in that type; what is written to the last array is rounded to its own.
+    """
+    flags: list[Any] = ["external_loop", "buffered", "zerosize_ok"]
+    ways: list[Any] = [["readonly"]] * (len(arrays) - 1) + [["writeonly"]]
+    types = [M.dtype if M.dtype == bool else dtype for M in arrays]
+    with np.nditer(arrays, flags, ways, types, casting="same_kind", buffersize=CELLS) as parts:
+        yield from parts
 
 
 def softmax_of(softmax: AnySoftmax) -> Callable[..., np.ndarray]:
@@ -140,6 +176,8 @@ is wanted.
         return softmax_rows if softmax else raw
     if isinstance(softmax, str) and softmax == SIGMOID:
         return sigmoid
+    if isinstance(softmax, _SoftmaxIn):
+        return softmax
     if not callable(softmax):
         raise TypeError(
             f'softmax is {shown(softmax)}; True, False, "{SIGMOID}" or a function'

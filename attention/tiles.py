@@ -76,7 +76,7 @@ class Part:
         keys = slice(begin - self.first, end - self.first)
         scores = np.matmul(self.K[keys], columns, out=out[: end - begin])
         if self.formula.softcap is not None:
-            scores[...] = soft_cap(scores, self.formula.softcap)
+            soft_cap(scores, self.formula.softcap, out=scores)
         seen = self._seen(span, keys)
         if self.formula.score_mod is not None:
             before = scores == -np.inf

@@ -33,6 +33,7 @@ from attention.norms import RMSNorm
 from attention.prepared import last, prepared
 from attention.rotary import Rotary
 from attention.scores import (
+    FUNCTION,
     NO_SINKS,
     AnySoftmax,
     check_sinks,
@@ -133,7 +134,8 @@ class AttentionTrace:
     @property
     def context(self) -> np.ndarray:
         """(…, d_v), the outputs summed over the tokens: one vector for the whole sequence."""
-        return np.asarray(self.output.sum(axis=-2))
+        with np.errstate(all="ignore"):  # as in the stages
+            return np.asarray(self.output.sum(axis=-2))
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -226,6 +228,7 @@ def scaled_dot_product_attention(
     share = softmax_of(softmax)
     check_shapes(Q, K, V)
     scale = 1 / math.sqrt(Q.shape[-1]) if scale is None else check_positive("scale", scale)
+    softcap = None if softcap is None else check_positive("softcap", softcap)
     before = prepared(Q, K, norm, rotary)
     Q, K = last(before)
 
@@ -240,7 +243,7 @@ def scaled_dot_product_attention(
     ) -> Stages:
         scores = np.matmul(Q, K.swapaxes(-1, -2), out=out.get("scores"))
         scaled = np.multiply(scores, scale, out=out.get("scaled"))
-        capped = scaled if softcap is None else soft_cap(scaled, softcap)
+        capped = scaled if softcap is None else soft_cap(scaled, softcap, out.get("capped"))
         modified = capped if score_mod is None else modify(score_mod, capped)
         if score_mod is not None:
             allowed = allowed & ((modified != -np.inf) | (capped == -np.inf))
@@ -265,8 +268,8 @@ def scaled_dot_product_attention(
             M = kept(by_place if M is None else M + by_place)
         columns = None if sinks is None else sinks[..., None, None]
         arguments = Q, K, V, seen, M, columns
-        whole = callable(softmax) or score_mod is not None  # a function sees whole stages
-        stages = formula(*arguments, {}) if whole else in_blocks(formula, *arguments)
+        theirs = kind_of(softmax) == FUNCTION or score_mod is not None  # sees whole stages
+        stages = formula(*arguments, {}) if theirs else in_blocks(formula, *arguments)
     return AttentionTrace(
         **before,
         V=V,

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from attention.arrays import softmax_rows
 from attention.choices import Choice
-from attention.conversion import as_array
+from attention.conversion import as_array, locked
 from attention.statistics import entropy, largest, variance
 
 Shape = tuple[int, ...]
@@ -165,7 +165,7 @@ def middle_row(distribution: str, d_k: int, seed: int, samples: int) -> np.ndarr
     """
     raw, scaled = draw_rows(distribution, d_k, seed, samples)
     middle = largest(raw).argsort()[len(raw) // 2]
-    return _read_only(np.stack([raw[middle], scaled[middle]]))
+    return locked(np.stack([raw[middle], scaled[middle]]))
 
 
 def histogram(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -196,12 +196,7 @@ def sampled_histogram(
 ) -> tuple[np.ndarray, np.ndarray]:
     """:func:`histogram` of the scores :func:`measure` samples, computed once and read-only."""
     counts, edges = histogram(draw_scores(distribution, d_k, seed, samples))
-    return _read_only(counts), _read_only(edges)
-
-
-def _read_only(values: np.ndarray) -> np.ndarray:
-    values.setflags(write=False)
-    return values
+    return locked(counts), locked(edges)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ from attention.rotary import Rotary
 from attention.scores import share_of_sink
 from attention.stages import STAGES
 from attention.trace import AttentionTrace, reading_order
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +206,7 @@ class _Pick:
     def stage(self, name: str, context: bool) -> np.ndarray | None:
         """The stage of that name with two axes; None where there is none."""
         if name == "context":
-            return self(self.trace.output).sum(axis=-2)[None, :] if context else None
+            return self(self.trace.context[..., None, :]) if context else None
         if name == "joined" and self.heads == 1 and self.trace.projected is None:
             return None  # it is the output
         values = getattr(self.trace, name)
@@ -332,11 +335,28 @@ def _named(names: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ..
 
 def _words(argument: str, words: Iterable[str]) -> tuple[str, ...]:
     try:
-        if not isinstance(words, (str, bytes)):
-            return tuple(map(str, words))
+        found = None if isinstance(words, (str, bytes)) else tuple(map(str, words))
     except TypeError:  # it cannot be gone through
-        pass
-    raise TypeError(f"{argument} is {shown(words)}; a list of words is wanted.")
+        found = None
+    if found is None:
+        raise TypeError(f"{argument} is {shown(words)}; a list of words is wanted.")
+    for k, word in enumerate(found):
+        whole_text(f"{argument}[{k}]", word)
+    return found
+
+
+def whole_text(name: str, text: str) -> str:
+    """The text, or one sentence where it holds half of a surrogate pair, which no file can hold.
+
+    >>> whole_text("title", "\\ud83d")
+    Traceback (most recent call last):
+    ValueError: title holds '\\ud83d', half of a character; the other half is missing.
+    """
+    if half := _HALF.search(text):
+        raise ValueError(
+            f"{name} holds {half[0]!r}, half of a character; the other half is missing."
+        )
+    return text
 
 
 def dimension(names: Iterable[str], size: int) -> tuple[str, ...]:

@@ -171,6 +171,20 @@ def test_blocks_take_a_mask_of_every_rank(shape, small, threads):
     assert_stages(trace, Q, K, V, allowed=see, bias=bias)
 
 
+def test_blocks_make_sigmoids_and_softmaxes_in_another_type_of_each_row(small, threads):
+    Q, K, V = three(lead=(2,))
+    for softmax in ("sigmoid", softmax_in("longdouble")):
+        trace = scaled_dot_product_attention(Q, K, V, allowed=SEE, softmax=softmax)
+        for at in np.ndindex(2, 7):
+            grown = [
+                math.exp(s) if see else 0
+                for s, see in zip(trace.scaled[at], SEE[at[1]], strict=True)
+            ]
+            total = sum(grown)
+            own = [g / (1 + g) if softmax == "sigmoid" else g / total for g in grown]
+            np.testing.assert_allclose(trace.weights[at], own, rtol=1e-13)
+
+
 def test_blocks_cap_the_scores_before_the_mask(small, threads):
     Q, K, V = three(lead=(2,))
     trace = scaled_dot_product_attention(5 * Q, K, V, allowed=SEE, softcap=0.7)
@@ -504,6 +518,54 @@ def test_the_peak_is_below_one_score_matrix_beyond_the_stages_kept(lead):
     finally:
         tracemalloc.stop()
     assert peak <= 5 * trace.scores.nbytes
+
+
+BETWEEN = {
+    "softcap": {"softcap": 3.0},
+    "softcap beyond float32": {"softcap": 1e300},
+    "sigmoid": {"softmax": "sigmoid"},
+    "softcap and sigmoid": {"softcap": 3.0, "softmax": "sigmoid"},
+    "none": {"softmax": False},
+    "in float64": {"softmax": softmax_in("f8")},
+    "in float16": {"softmax": softmax_in("f2")},
+}
+
+
+@pytest.mark.parametrize("n", [512, 1024])
+@pytest.mark.parametrize("option", BETWEEN)
+def test_no_step_between_scores_and_weights_takes_a_score_matrix_beyond_the_stages(option, n):
+    Q, K, V = three(n, n, 8, 8, (), "f4")
+    tracemalloc.start()
+    try:
+        trace = scaled_dot_product_attention(Q, K, V, **BETWEEN[option])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    stages = [getattr(trace, name) for name in ("scores", "scaled", "capped", "masked", "weights")]
+    assert peak - sum(M.nbytes for M in stages if M is not None) <= trace.scores.nbytes
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "longdouble"])
+@pytest.mark.parametrize("lead", [(), (2, 3)])
+def test_a_soft_cap_is_that_of_each_score_in_at_least_float64_to_the_bit(dtype, lead):
+    Q, K, V = three(300, 70, 4, 2, lead, dtype)
+    for cap in (0.7, 1e300):
+        trace = scaled_dot_product_attention(Q, K, V, softcap=cap)
+        wide = trace.scaled.astype(np.result_type(dtype, "f8"))
+        expected = (np.tanh(wide / cap) * cap).astype(dtype)
+        assert np.array_equal(trace.capped, expected)
+        assert trace.capped.flags.c_contiguous
+
+
+@pytest.mark.parametrize("lead", [(), (2, 3)])
+def test_a_softmax_in_another_type_is_that_of_each_row_by_itself_to_the_bit(lead):
+    Q, K, V = three(300, 70, 4, 2, lead, "f4")
+    see = draw((300, 70), 9) > 0
+    trace = scaled_dot_product_attention(Q, K, V, allowed=see, softmax=softmax_in("f8"))
+    for at in np.ndindex(*lead, 300):
+        row = trace.masked[at].astype("f8")
+        grown = np.exp(row - row.max())
+        assert np.array_equal(trace.weights[at], (grown / grown.sum()).astype("f4"))
 
 
 @pytest.mark.parametrize("lead", [(), (2,)])

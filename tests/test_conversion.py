@@ -1,12 +1,16 @@
 """What engineers hand over: arrays of other libraries come in whole, and what cannot is refused."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from attention import (
+    RelativeBias,
+    RMSNorm,
+    Rotary,
     causal,
     extend,
     heads_first,
@@ -137,6 +141,113 @@ def test_the_types_of_ml_dtypes_are_computed_in_types_of_numpy(dtype):
     trace = scaled_dot_product_attention(values, values, values)
     assert trace.Q.dtype == (np.float64 if dtype == "int4" else np.float32)
     assert trace.Q.tolist() == [[1, 2], [3, -2]]
+
+
+# ---- nested lists --------------------------------------------------------------------------------
+
+GRAD = Tensor(ROWS, grad=True), Tensor(ROWS[0], "bfloat16"), Tensor(0.5, "bfloat16", grad=True)
+DEEP = {
+    "a matrix, one list deep": ([GRAD[0]], [ROWS]),
+    "a matrix, two lists deep": ([[GRAD[0]]], [[ROWS]]),
+    "a row, two lists deep": ([[GRAD[1]]], [[ROWS[0]]]),
+    "a cell": ([[3.0, GRAD[2]]], [[3.0, 0.5]]),
+    "a cell, in tuples": (((GRAD[2], 3.0),), [[0.5, 3.0]]),
+    "a row beside a list": ([[GRAD[1], ROWS[1]]], [ROWS]),
+    "four deep": ([[[[GRAD[2]]]]], [[[[0.5]]]]),
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_a_tensor_is_read_at_any_depth_of_lists(case):
+    given, expected = DEEP[case]
+    assert as_array("Q", given).tolist() == expected
+
+
+@pytest.mark.parametrize("wrap", [lambda m: [[m]], lambda m: [[m[0]], [m[1]]], lambda m: [[[m]]]])
+@pytest.mark.parametrize("name", ["Q", "allowed"])
+def test_a_masked_array_is_refused_at_any_depth_of_lists(name, wrap):
+    values = np.array(ROWS) if name == "Q" else np.eye(2) > 0
+    masked = np.ma.array(values, mask=[[False, False], [False, True]])
+    message = refusal(TypeError, lambda: as_array(name, wrap(masked)))
+    assert message.startswith(f"{name} is a masked array with 1 hidden cell; ")
+
+
+def test_a_masked_cell_in_a_row_of_numbers_is_refused():
+    given = [[0.5, 1.0], [3.0, np.ma.masked]]
+    message = refusal(TypeError, lambda: as_array("Q", given))
+    assert message.startswith("Q is a masked array with 1 hidden cell; ")
+
+
+def test_a_list_that_holds_itself_is_refused_with_a_sentence():
+    """However often: a list with itself twice is a tree of 2⁶⁴ lists to whoever follows it."""
+    for before in ([], [1.0], [[1.0]]):
+        own = list(before)
+        own += [own, own]
+        message = refusal(TypeError, lambda own=own: scaled_dot_product_attention(own, EYE, EYE))
+        assert message == "Q holds itself; an array, or a list of rows, is wanted."
+
+
+def test_more_lists_in_each_other_than_numpy_has_axes_are_refused_with_a_sentence():
+    deep = None
+    for _ in range(5000):
+        deep = [deep, 1.0]
+    message = refusal(TypeError, lambda: scaled_dot_product_attention(deep, EYE, EYE))
+    assert message == "Q is more than 64 lists deep; an array, or a list of rows, is wanted."
+
+
+def test_large_numbers_in_a_list_are_read_without_a_warning():
+    assert as_array("Q", [[1e308, np.float64(1e308)]]).tolist() == [[1e308, 1e308]]
+
+
+# ---- objects that are numbers --------------------------------------------------------------------
+
+OBJECTS = {
+    "floats and whole numbers": ([[1.0, 2], [-0.5, 3]], "f8"),
+    "whole numbers": ([[1, 2], [0, -3]], "i8"),
+    "truth": ([[True, False], [False, True]], "?"),
+    "truth beside numbers": ([[True, 0.5], [False, 2]], "f8"),
+    "NumPy's": ([[np.float32(0.5), np.int8(2)], [np.bool_(True), 1]], "f8"),
+    "larger than int64": ([[2**70, 1], [-(2**80), 0]], "f8"),
+    "fractions": ([[Fraction(1, 4), 1], [Decimal("0.5"), 2.0]], "f8"),
+}
+
+
+@pytest.mark.parametrize("case", OBJECTS)
+def test_objects_that_are_all_real_numbers_are_taken_as_numbers_with_truth_as_0_and_1(case):
+    rows, dtype = OBJECTS[case]
+    for given in (rows, np.array(rows, object)):
+        found = as_numbers("Q", given)
+        assert found.dtype == dtype
+        assert found.tolist() == [[float(cell) for cell in row] for row in rows]
+
+
+def test_the_values_of_a_table_of_several_types_are_numbers():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    values = pd.DataFrame({"a": [0.5, 3.0], "b": [True, False], "c": [1, 2]}).values
+    assert values.dtype == object
+    assert as_numbers("Q", values).tolist() == [[0.5, 1, 1], [3, 0, 2]]
+
+
+def test_a_mask_of_objects_that_are_booleans_is_a_mask():
+    mask = np.array([[True, False], [True, True]], object)
+    trace = scaled_dot_product_attention(EYE, EYE, EYE, allowed=mask)
+    assert trace.allowed.tolist() == mask.tolist()
+
+
+def test_a_number_that_no_float64_holds_is_refused():
+    message = refusal(ValueError, lambda: scaled_dot_product_attention([[10**400, 1]], EYE, EYE))
+    assert message == "Q holds a number beyond ±1.8e308; numbers that fit into float64 are wanted."
+
+
+def test_tables_of_nullable_types_in_a_list_are_read_as_one_alone():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    column = pd.array([1, None], dtype="Int64")
+    table = pd.DataFrame({"a": column, "b": pd.array([3, 4], dtype="Int64")})
+    alone = as_numbers("Q", table)
+    for given in ([table, table], [[table, table]]):
+        assert np.array_equal(
+            as_numbers("Q", given).reshape(2, 2, 2), [alone, alone], equal_nan=True
+        )
 
 
 # ---- pandas --------------------------------------------------------------------------------------
@@ -352,8 +463,99 @@ def test_an_array_is_kept_only_where_nobody_can_write_to_it():
     view = given[:]
     view.flags.writeable = False  # its owner may still write
     assert not np.shares_memory(kept(view), given)
+    given.flags.writeable = False  # and may again
+    assert not np.shares_memory(kept(given), given)
+    assert not np.shares_memory(kept(view[:1]), given)
     assert kept(np.frombuffer(bytes(16))).base is not None
     assert kept(np.broadcast_to(given[:1], (2, 2))).tolist() == given.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "longdouble", "i8", "?"])
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_a_locked_array_has_the_same_cells_and_is_opened_by_no_flag(shape, dtype):
+    given = np.arange(math.prod(shape)).reshape(shape).astype(dtype)
+    for array in (given, given.T):
+        ours = locked(array.copy(order="K"))
+        assert (ours.dtype, ours.shape) == (array.dtype, array.shape)
+        assert ours.tolist() == array.tolist()
+        assert kept(ours) is ours and kept(ours[...]).base is not None
+        with pytest.raises(ValueError):
+            ours.flags.writeable = True
+
+
+ARGUMENTS = {
+    "Q": EYE,
+    "K": EYE,
+    "V": EYE,
+    "bias": np.full((2, 2), 0.5),
+    "allowed": np.array([[True, False], [True, True]]),
+    "sinks": np.array([0.5]),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_a_callers_read_only_array_made_writeable_again_changes_no_trace(name):
+    given = {name: values.copy() for name, values in ARGUMENTS.items()}
+    expected = scaled_dot_product_attention(**given)
+    given[name].flags.writeable = False
+    trace = scaled_dot_product_attention(**given)
+    given[name].flags.writeable = True
+    given[name][...] = 0
+    for stage in (name, "weights", "output"):
+        assert getattr(trace, stage).tolist() == getattr(expected, stage).tolist()
+
+
+@pytest.mark.parametrize("name", ["X", "memory", "W_Q", "W_V", "W_O", "b_Q", "b_O", "positions"])
+def test_nor_does_one_behind_the_heads_or_before_them(name):
+    given = {name: EYE + 1 for name in ("X", "memory", "W_Q", "W_K", "W_V", "W_O", "positions")}
+    given |= {"b_Q": np.ones(2), "b_O": np.ones(2)}
+    given[name].flags.writeable = False
+    trace = self_attention(**given, heads=2)
+    given[name].flags.writeable = True
+    given[name][...] = 9
+    assert not (getattr(trace, {"positions": "P"}.get(name, name)) == 9).any()
+
+
+NUMBERS = [
+    2,
+    np.float32(0.5),
+    np.array(0.5),
+    Fraction(1, 2),
+    Tensor(0.5, grad=True),
+    np.int64(3),
+]
+
+
+@pytest.mark.parametrize("given", NUMBERS, ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize("name", ["scale", "softcap"])
+def test_a_trace_keeps_a_number_as_a_float_of_python(name, given):
+    trace = scaled_dot_product_attention(EYE, EYE, EYE, **{name: given})
+    assert type(getattr(trace, name)) is float
+    assert getattr(trace, name) == float(given)
+    assert "Attention" in repr(trace) and trace._repr_html_()
+
+
+def test_a_soft_cap_that_is_changed_afterwards_changes_no_trace():
+    cap = np.array(0.5)
+    trace = scaled_dot_product_attention(EYE, EYE, EYE, softcap=cap)
+    cap[...] = 9
+    assert trace.softcap == 0.5
+
+
+def test_the_parts_of_a_trace_keep_their_numbers_as_pythons_own():
+    one = np.array(1)
+    parts = (
+        RelativeBias(np.ones((8, 1)), np.bool_(False), np.array(64), one),
+        RMSNorm(eps=np.array(0.5), whole=np.bool_(True)),
+        Rotary(np.array(100.0), width=np.int64(2), offset=one, factor=np.array(2.0)),
+    )
+    before = [{name: value for name, value in vars(part).items()} for part in parts]
+    one[...] = 7
+    for part, fields in zip(parts, before, strict=True):
+        for name, value in fields.items():
+            assert name == "table" or type(value) in (int, float, bool, str, type(None))
+            assert name == "table" or getattr(part, name) == value
+    assert parts[0].past == parts[2].offset == 1
 
 
 def test_the_arrays_of_one_trace_are_taken_into_the_next_without_a_copy():

@@ -1,12 +1,15 @@
 """A trace as text fits on a screen, and as HTML in a notebook: bounded, static, and true."""
 
+import math
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from attention import causal, diagnose, padding, scaled_dot_product_attention
+from attention import causal, diagnose, padding, report, scaled_dot_product_attention
 from attention import self_attention as attend
+from attention.arithmetic import cell
 from attention.colours import LIGHT, shade
 from attention.display import CUT_COLUMNS, CUT_ROWS, table
 from attention.numbers import number
@@ -187,3 +190,47 @@ def test_a_diagnosis_says_its_sentences_and_shows_the_numbers_it_was_given():
 def test_a_diagnosis_without_a_finite_number_still_shows(output):
     page = Page(diagnose([[1.0]], [[1.0]], [[1.0, 2.0]], output=output)._repr_html_())
     assert "finite" in page.words or page.tables
+
+
+# ---- the ends of float64 -------------------------------------------------------------------------
+
+ENDS = [5e-324, 1e-320, 2.2e-308, 1e-200, 1.0, 1e200, 1.7e308]
+
+
+@pytest.mark.parametrize("most", ENDS)
+def test_a_cell_is_coloured_as_far_as_exact_fractions_say_however_small_or_large_the_range(most):
+    for value in (-math.inf, -1e308, -most, -most / 2, 0.0, 5e-324, most / 3, most, 1e308):
+        if not math.isfinite(value):
+            assert shade(value, (-most, most), "diverging") == LIGHT["broken"][0][1]
+            continue
+        exact = min(max(Fraction(value) / Fraction(most), -1), 1)
+        assert shade(value, (-most, most), "diverging") == shade(
+            float(exact), (-1.0, 1.0), "diverging"
+        )
+
+
+@pytest.mark.parametrize("value", ENDS)
+def test_the_smallest_and_largest_numbers_are_shown(value, tmp_path):
+    trace = scaled_dot_product_attention([[value]], [[1.0]], [[-value]])
+    assert number(-value, 2) in trace._repr_html_()
+    report(trace, tmp_path / "x.html")
+    assert number(-value, 2) in (tmp_path / "x.html").read_text(encoding="utf-8")
+
+
+def test_a_diagnosis_of_the_smallest_numbers_is_shown():
+    found = diagnose([[5e-324]], [[1.0]], [[5e-324]], output=np.array([[1e-323]]))
+    assert Page(found._repr_html_()).tables
+
+
+def test_the_sum_of_outputs_that_goes_beyond_float64_is_infinite_without_a_warning():
+    trace = scaled_dot_product_attention(np.eye(2), np.eye(2), np.full((2, 2), 1e308))
+    assert trace.context.tolist() == [math.inf, math.inf]
+    assert View.of(trace, context=True).stages["context"].tolist() == [[math.inf, math.inf]]
+
+
+def test_the_lines_behind_a_weight_of_infinite_scores_are_written_without_a_warning():
+    huge = np.full((2, 2), 1e200)
+    view = View.of(scaled_dot_product_attention(huge, huge, huge))
+    for name in view.stages:
+        assert cell(view, name, 0, 0)
+    assert cell(view, "weights", 0, 0)[-1] == "= NaN"

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -219,6 +220,27 @@ def test_a_norm_of_float32_does_not_overflow_in_its_squares():
     huge = np.full((1, 2), 1e30, np.float32)
     trace = scaled_dot_product_attention(huge, huge, huge, norm=RMSNorm())
     np.testing.assert_allclose(trace.Q_normed, [[1, 1]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "longdouble"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_norm_of_the_largest_numbers_is_that_of_exact_fractions(whole, dtype):
+    """Rows beyond the root of the type's largest number, beside ordinary ones, which stay as they
+    are to the bit."""
+    rows = np.random.default_rng(8).normal(size=(2, 4, 6)).astype(dtype)  # (heads, tokens, d_k)
+    plain = RMSNorm(whole=whole).of("Q", rows, of_heads=True)
+    huge = rows.copy()
+    huge[:, 1] *= np.ldexp(np.dtype(dtype).type(1), np.finfo(dtype).maxexp - 3)
+    huge[0, 3, 2] = np.finfo(dtype).max
+    normed = RMSNorm(whole=whole).of("Q", huge, of_heads=True)
+    for h, i in np.ndindex(2, 4):
+        row = huge[:, i].ravel() if whole else huge[h, i]
+        squares = [Fraction(*x.as_integer_ratio()) ** 2 for x in row]
+        mean = sum(squares) / len(squares) + Fraction(1e-6)
+        for x, found in zip(huge[h, i], normed[h, i], strict=True):
+            exact = Fraction(*x.as_integer_ratio()) ** 2 / mean
+            assert float(found) == pytest.approx(math.copysign(math.sqrt(exact), x), rel=1e-14)
+    assert np.array_equal(normed[:, ::2], plain[:, ::2])
 
 
 def test_frequencies_for_longer_contexts():

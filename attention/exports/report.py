@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from attention import program
-from attention.colours import LIGHT, PALETTES, shade
+from attention.colours import LIGHT, PALETTES, between, shade
 from attention.figures.heatmap import unpack
 from attention.figures.panes import Pane
 from attention.html.document import document
@@ -122,8 +122,7 @@ def _cells(pane: Pane) -> tuple[list[list[str]] | None, np.ndarray]:
         values = unpack(layer["z"])
         here = ~np.isnan(values)
         if layer["meta"] in ROLES:
-            low, high = layer["zmin"] / 2, layer["zmax"] / 2  # halves: no float64 overflows
-            place = np.clip((values / 2 - low) / (high - low), 0, 1)
+            place = between(values, layer["zmin"], layer["zmax"])
             steps = np.rint(np.where(here, place, 0) * STEPS).astype(int)
             names = np.array([f"{ROLES[layer['meta']]}{k}" for k in range(STEPS + 1)])
             classes[here] = names[steps[here]]

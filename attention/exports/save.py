@@ -15,7 +15,7 @@ from attention.exports.report import to_report
 from attention.figures.panes import panes
 from attention.figures.whole import checked_digits, checked_title, named_stages
 from attention.numbers import number
-from attention.session.about import About, Part
+from attention.session.about import About, Part, weighted_by
 from attention.session.origin import LONGEST_SOURCE, one_line
 from attention.session.settings import MATRICES
 from attention.trace import AttentionTrace
@@ -78,7 +78,7 @@ def save(
         ends = f"ends in {ending!r}" if ending else "has no ending"
         raise ValueError(f"{Path(path).name!r} {ends}; {known} can be written.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
-    about = _about(trace, item, head, source)
+    about = _about(trace, item, head, source, view.sink)
     if ending == ".npz":
         if stages is not None:
             raise ValueError("stages cannot be chosen for a '.npz', which holds all of them.")
@@ -129,7 +129,7 @@ def report(
         raise ValueError(f"{Path(path).name!r} does not end in '.html'; a report is HTML.")
     view = View.of(trace, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     digits, title = checked_digits(digits), checked_title(title)
-    about = _about(trace, item, head, source)
+    about = _about(trace, item, head, source, view.sink)
     facts = {
         "formula": "".join(part for part, _ in formula(view)),
         "queries": ", ".join(view.labels["queries"]),
@@ -141,8 +141,17 @@ def report(
     Path(path).write_bytes(content)
 
 
-def _about(trace: AttentionTrace, item: int | None, head: int | None, source: str) -> About:
-    """What is known of a trace: its inputs, and where the caller says they came from."""
+def _about(
+    trace: AttentionTrace,
+    item: int | None,
+    head: int | None,
+    source: str,
+    sink: float | None = None,
+) -> About:
+    """What is known of a trace: its inputs, and where the caller says they came from.
+
+    ``sink``: that of the head, where the file holds a single one.
+    """
     if not isinstance(source, str):
         raise TypeError(f"source is {shown(source)}; text is wanted.")
     words = one_line(source, LONGEST_SOURCE) or "given from Python"
@@ -153,7 +162,8 @@ def _about(trace: AttentionTrace, item: int | None, head: int | None, source: st
         Part.all(word, count) if which is None else Part(word, (operator.index(which) + 1,), count)
         for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
     )
-    return About(dict.fromkeys(names, words), (), *parts)
+    made = weighted_by(trace.softcap, () if sink is None else (sink,), trace.softmax)
+    return About(dict.fromkeys(names, words) | made, (), *parts)
 
 
 def _file(path: str | PathLike[str]) -> Path:

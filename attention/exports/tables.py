@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -61,12 +62,17 @@ def to_npz(
 ) -> bytes:
     """Every stage with its batch and head axes, the weights as given, and what was allowed.
 
+    Beside them, by their names in a trace, what else made the weights of the scores: ``scale``,
+    and where there are any ``softcap``, ``bias``, which is M where a key is allowed, and ``sinks``.
+
     ``context`` adds the sum of the outputs; the tokens are kept where they are given. ``about`` is
     an array of lines. Stages that ``only`` does not name are left out.
     """
     names = [name for name in STAGES if name in only and name != "context"]
+    if "masked" in names:
+        names += ["softcap", "bias", "sinks"]
     kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
-    arrays = {name: values for name, values in kept.items() if values is not None}
+    arrays: dict[str, Any] = {name: M for name, M in kept.items() if M is not None}
     if context:
         arrays["context"] = trace.context
     arrays |= {"scale": np.float64(trace.scale), "heads": np.int64(axes_of(trace)[1])}

@@ -10,7 +10,7 @@ import json
 import math
 
 from attention import latex
-from attention.markdown import plain
+from attention.markdown import bold, plain
 from attention.numbers import exact, rounded
 from attention.readers.tables import disarmed
 from attention.session.about import UNKNOWN, About
@@ -22,7 +22,10 @@ LATIN = 0x24F  # the last letter that LaTeX's usual fonts have
 
 
 def to_json(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
-    """Every stage with its labels.
+    """Every stage with its labels, and what else made the weights of the scores.
+
+    That is the scale, and where they are not as usual the soft cap, the sink of this head, whose
+    share of each row goes nowhere, and what stands in the softmax's place.
 
     JSON knows no infinity: such a cell is the text "inf", "-inf" or "nan".
     """
@@ -36,6 +39,9 @@ def to_json(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
         for name, matrix in view.stages.items()
     }
     document = {"about": about.record(), "scale": view.scale}
+    document |= {} if view.softcap is None else {"softcap": view.softcap}
+    document |= {} if view.sink is None else {"sink": view.sink}
+    document |= {} if view.softmax is True else {"softmax": view.softmax}
     document |= {"head": view.head + 1, "heads": view.heads, "stages": stages}
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
@@ -139,7 +145,7 @@ def to_markdown(shown: View | AttentionTrace, digits: int = 2, about: About = UN
         columns = " | ".join(map(plain, view.columns(name)))
         head = f"| | {columns} |\n|---|{'---:|' * matrix.shape[1]}"
         lines = [
-            f"| **{plain(label)}** | {' | '.join(row)} |"
+            f"| {bold(label)} | {' | '.join(row)} |"
             for label, row in zip(view.rows(name), texts, strict=True)
         ]
         parts.append(f"### {plain(STAGES[name].heading)}\n\n{head}\n" + "\n".join(lines))

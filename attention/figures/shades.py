@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.colours import between
+
 MOST_NUMBERED = 8192  # cells; a matrix of more goes to the board without its numbers
 LAST = 252  # the shade of the upper limit; that of the middle is 126
 SHARE = (0, 1)
@@ -26,13 +28,11 @@ def shades(
     >>> list(shades(np.array([[0, 0.25, 1]]), (0, 1)))
     [0, 126, 252]
     """
-    low, high = limits
     finite = np.isfinite(matrix)
-    place = np.where(finite, matrix, low) - low
+    place = between(np.where(finite, matrix, limits[0]), *limits)
     if limits == SHARE:
-        place = np.sqrt(np.maximum(place, 0))
-    place = place / (high - low) * LAST  # LAST / (high - low) may be no number
-    codes = np.clip(np.rint(place), 0, LAST).astype(np.uint8)
+        place = np.sqrt(place)
+    codes = np.rint(place * LAST).astype(np.uint8)
     codes[~finite] = BROKEN
     if hidden is not None:
         codes[hidden] = HIDDEN

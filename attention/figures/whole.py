@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from attention.colours import LIGHT
 from attention.conversion import shown as shown_as
 from attention.figures.differing import panes_of
-from attention.figures.heatmap import escape, subscripts
+from attention.figures.heatmap import escape, subscripts, unpack
 from attention.figures.long_map import long_figure
 from attention.figures.panes import Pane, panes
 from attention.figures.theme import layout
@@ -20,7 +20,7 @@ from attention.limits import MAX_DRAWN, MAX_FIGURE_DIGITS, BadInput
 from attention.long import LongAttention
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
-from attention.view import View, whole_number
+from attention.view import View, whole_number, whole_text
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -65,8 +65,8 @@ def figure(
     Returns
     -------
     plotly.graph_objects.Figure
-        The heatmaps' ``z`` hold the numbers of the trace, to the bit; hidden cells are a heatmap
-        of their own.
+        The heatmaps' ``z`` are arrays of the trace's numbers, to the bit, NaN where a cell is
+        hidden or not finite; those cells are heatmaps of their own.
 
     Raises
     ------
@@ -82,6 +82,9 @@ def figure(
     >>> drawn = figure(self_attention(eye, eye, eye, eye), stages=["weights"], tokens=["a", "b"])
     >>> [list(row) for row in drawn.data[0].text]
     [['0.67', '0.33'], ['0.33', '0.67']]
+    >>> drawn.data[0].z.round(4)
+    array([[0.6698, 0.3302],
+           [0.3302, 0.6698]])
     """
     need("plotly", "figure")
     digits, title = checked_digits(digits), checked_title(title)
@@ -119,7 +122,7 @@ def checked_title(title: str) -> str:
     """The words over a figure or a page, or one sentence."""
     if not isinstance(title, str):
         raise TypeError(f"title is {shown_as(title)}; text is wanted.")
-    return title
+    return whole_text("title", title)
 
 
 def _cells(pane: Pane) -> int:
@@ -276,7 +279,8 @@ def _place(
             bar = {"thickness": 8, "x": across[1], "xpad": 10, "len": slot.tall / height}
             middle = {"y": sum(up) / 2, "ypad": 0, "yanchor": "middle"}
             scale["colorbar"] = {**heatmap["colorbar"], **bar, **middle, "tickfont": {"size": 11}}
-        data.append({**heatmap, **scale, **letters, "xaxis": x, "yaxis": y})
+        numbers = {"z": unpack(heatmap["z"])}  # an array, for those who compute with the figure
+        data.append({**heatmap, **numbers, **scale, **letters, "xaxis": x, "yaxis": y})
     angle = -90 if slot.turned else 0
     whole[f"xaxis{number}"] = {**axes["xaxis"], "domain": across, "anchor": y, "tickangle": angle}
     whole[f"yaxis{number}"] = {**axes["yaxis"], "domain": up, "anchor": x}

@@ -51,7 +51,8 @@ class Target:
         units.partition(int(below))
         upper = units[int(below) :]
         near = [upper[0], upper[1:].min(initial=np.inf) if share else upper[0]]
-        return float(np.quantile(near, share) / (largest_finite(self.values) or 1.0))
+        with np.errstate(over="ignore"):  # beside subnormal numbers any other is far
+            return float(np.quantile(near, share) / (largest_finite(self.values) or 1.0))
 
     @cached_property
     def spread(self) -> float:

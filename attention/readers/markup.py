@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from attention import markdown as markdown_text
 from attention.latex import read as read_text
 from attention.limits import BadInput
 from attention.readers.cells import TRUTH, Rows, array, few, named, plain, table
@@ -214,4 +215,4 @@ def _cells(line: str) -> list[str]:
 def _unmarked(text: str) -> str:
     """Without stars and backticks around it, and with what a backslash kept as it is."""
     text = re.sub(r"^(\*\*|__|`)(.*)\1$", r"\2", text)
-    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", text)
+    return markdown_text.read(text)

@@ -4,7 +4,7 @@ and head it holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from attention.readers.tensor_names import recognised
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
 from attention.session.origin import Origin, captured_head
-from attention.session.settings import DRAWN, Settings
+from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.stages import PROJECTIONS
 from attention.weights import INITIALISERS
 
@@ -141,6 +141,7 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
         keys = f"key{'s' * (len(s.padding) > 1)} {', '.join(str(key + 1) for key in s.padding)}"
         inputs["padding"] = f"{keys} hidden"
     inputs |= prepared_by(s)
+    inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if s.heads == 1 and (of_model := captured_head(s.matrices)):
         head = Part("head", (of_model.head,), 1, of_model=True)
         return About(inputs, behind(s), head=head)
@@ -179,6 +180,25 @@ def prepared_by(s: Settings) -> dict[str, str]:
         sides = "keys behind and ahead" if s.bidirectional else "keys behind"
         words = ["relative bias", f"{s.shape('R')[0]} buckets for {sides}"]
         said["relative"] = ", ".join([*words, f"one for all from {s.max_distance} places on"])
+    return said
+
+
+def weighted_by(
+    softcap: float | None, sinks: Sequence[float], softmax: bool | str = True
+) -> dict[str, str]:
+    """What else made weights of the scaled scores, in words: why a row may not add up to 1.
+
+    >>> weighted_by(0.5, (1.0, -2.0), True)
+    {'softcap': 'scores kept within ±0.5 by tanh', 'sinks': '1, -2 for each head, in the sum of \
+each row and of no key'}
+    """
+    said = {} if softcap is None else {"softcap": f"scores kept within ±{exact(softcap)} by tanh"}
+    if len(sinks):
+        each = " for each head" * (len(sinks) > 1)
+        numbers = ", ".join(map(exact, sinks))
+        said["sinks"] = f"{numbers}{each}, in the sum of each row and of no key"
+    if softmax is not True:
+        said["softmax"] = SOFTMAX.get(softmax, "a function")
     return said
 
 

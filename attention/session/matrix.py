@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention import words
+from attention.conversion import locked
 from attention.limits import LIMIT, MAX_SEED, BadInput
 from attention.positions import sinusoidal
 from attention.readers.printouts import brief
@@ -113,9 +114,7 @@ class Matrix:
     origin: Origin | None = None
 
     def __post_init__(self) -> None:
-        values = np.array(self.values, dtype=np.float64)
-        values.setflags(write=False)
-        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "values", locked(np.array(self.values, dtype=np.float64)))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -1,7 +1,9 @@
 """A trace saved from Python is opened again: every form by its ending, and the report."""
 
 import csv
+import html
 import json
+import math
 import os
 import re
 import subprocess
@@ -14,6 +16,9 @@ import pytest
 import attention
 from attention import View, causal, report, save, self_attention
 from attention.numbers import number
+from attention.readers import markup
+from attention.readers.opening import opened
+from attention.session import adopt
 
 RNG = np.random.default_rng(0)
 TOKENS = ("the", "=1+1", "<b>")
@@ -149,3 +154,125 @@ attention.report(trace, "a.html")
     )
     assert ran.stderr == ""
     assert len(list(tmp_path.iterdir())) == 6
+
+
+# ---- what made the weights -----------------------------------------------------------------------
+
+MADE = {
+    "bias and sinks": {"bias": np.array([[0, 0.5], [-1, 0]]), "sinks": np.array([1.0, -0.5])},
+    "soft cap and mask": {"softcap": 0.7, "allowed": np.array([[True, False], [True, True]])},
+    "relative": {"relative": attention.RelativeBias(np.arange(8.0).reshape(4, 2))},
+    "all": {"softcap": 2.0, "bias": np.array([0.25, -math.inf]), "sinks": 0.5},
+}
+
+
+def made(case) -> attention.AttentionTrace:
+    Q, K, V = np.random.default_rng(5).standard_normal((3, 3, 2, 2, 4))
+    return attention.scaled_dot_product_attention(Q, K, V, **MADE[case])
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_the_npz_alone_leads_from_the_scores_to_the_weights(case, tmp_path):
+    save(made(case), tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as file:
+        found = dict(file)
+    scores = found["scores"] * found["scale"]
+    if "softcap" in found:
+        scores = found["softcap"] * np.tanh(scores / found["softcap"])
+    grown = np.exp(np.where(found["allowed"], scores + found.get("bias", 0), -math.inf))
+    sinks = np.exp(found["sinks"])[..., None, None] if "sinks" in found else 0
+    expected = grown / (grown.sum(axis=-1, keepdims=True) + sinks)
+    np.testing.assert_allclose(found["weights"], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("case", MADE)
+def test_the_json_alone_leads_from_the_scores_to_the_weights(case, tmp_path):
+    save(made(case), tmp_path / "x.json", item=2, head=1)
+    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    stage = {name: np.array(M["values"], float) for name, M in found["stages"].items()}
+    scores = stage["scores"] * found["scale"]
+    if "softcap" in found:
+        scores = found["softcap"] * np.tanh(scores / found["softcap"])
+    grown = np.exp(scores + stage.get("mask", 0))
+    sink = math.exp(found["sink"]) if "sink" in found else 0
+    np.testing.assert_allclose(
+        stage["weights"], grown / (grown.sum(axis=-1, keepdims=True) + sink), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("ending", ["npz", "json"])
+@pytest.mark.parametrize("case", MADE)
+def test_what_holds_a_bias_a_sink_or_a_soft_cap_opens_again_to_its_inputs(case, ending, tmp_path):
+    trace = made(case)
+    save(trace, tmp_path / f"x.{ending}", item=0, head=0)
+    found = opened(f"x.{ending}", (tmp_path / f"x.{ending}").read_bytes())
+    picks = adopt.picks_of(found, adopt.family_of(found), None)
+    assert [picks[name] for name in "QKV"] == ["Q", "K", "V"]
+    assert picks["mask"] in ("allowed", "mask", None)
+    whole = ... if ending == "npz" else (0, 0)
+    assert np.array_equal(found["Q"].read(), trace.Q[whole])
+
+
+@pytest.mark.parametrize("ending", ["csv", "md", "tex", "json", "html"])
+def test_every_text_says_what_keeps_a_row_of_weights_from_adding_up_to_1(ending, tmp_path):
+    (report if ending == "html" else save)(made("all"), tmp_path / f"x.{ending}")
+    found = html.unescape((tmp_path / f"x.{ending}").read_text(encoding="utf-8"))
+    assert "scores kept within ±2 by tanh" in found.replace("\\", "")
+    assert "0.5, in the sum of each row and of no key" in found.replace("\\", "")
+
+
+@pytest.mark.parametrize("softmax", [False, "sigmoid"])
+def test_json_says_what_stands_in_the_place_of_the_softmax(softmax, tmp_path):
+    eye = np.eye(2)
+    for given in (softmax, True):
+        trace = attention.scaled_dot_product_attention(eye, eye, eye, softmax=given)
+        save(trace, tmp_path / "x.json")
+        found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+        assert found.get("softmax", True) == given
+        assert not {"softcap", "sink"} & found.keys()
+
+
+# ---- tokens that are no words --------------------------------------------------------------------
+
+ODD = ("\n", " the", "the ", "", "a  b", "\t", "\u2028x", "&#10;", "\\n", "*a*|", "\x85", "猫")
+
+
+def test_markdown_gives_every_token_back_whatever_spaces_and_line_breaks_it_has(tmp_path):
+    eye = np.eye(len(ODD))
+    save(attention.scaled_dot_product_attention(eye, eye, eye), tmp_path / "x.md", tokens=ODD)
+    found = markup.markdown((tmp_path / "x.md").read_text(encoding="utf-8"), "the file")
+    assert found["weights"].rows == ODD
+    assert found["Q"].read().tolist() == eye.tolist()
+
+
+def test_a_token_in_markdown_is_bold_as_commonmark_reads_stars(tmp_path):
+    """Stars begin bold only where no space follows them; no line but a row's begins with a bar."""
+    eye = np.eye(3)
+    trace = attention.scaled_dot_product_attention(eye, eye, eye)
+    save(trace, tmp_path / "x.md", tokens=["\n", " the", ""], stages=["weights"])
+    lines = (tmp_path / "x.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ")]
+    assert [row.split(" | ")[0] for row in rows] == ["|", "| **&#10;**", "| **&#32;the**", "| "]
+    assert len({row.count("|") for row in rows}) == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "tex", "md", "npz", "html"])
+@pytest.mark.parametrize("argument", ["tokens", "key_tokens"])
+def test_half_of_a_character_is_refused_and_the_sentence_names_its_place(
+    ending, argument, tmp_path
+):
+    trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
+    write = report if ending == "html" else save
+    with pytest.raises(ValueError) as refused:
+        write(trace, tmp_path / f"x.{ending}", **{argument: ["a", "b\ud83d"]})
+    assert type(refused.value) is ValueError  # UnicodeEncodeError is one as well
+    assert str(refused.value) == (
+        f"{argument}[1] holds '\\ud83d', half of a character; the other half is missing."
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_half_of_a_character_in_a_title_is_refused(tmp_path):
+    trace = attention.scaled_dot_product_attention(np.eye(2), np.eye(2), np.eye(2))
+    with pytest.raises(ValueError, match=r"^title holds '\\ud83d', half of a character"):
+        report(trace, tmp_path / "x.html", title="\ud83d")

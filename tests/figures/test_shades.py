@@ -87,6 +87,11 @@ def test_stages_of_more_cells_than_get_numbers_have_shades_and_the_others_stay()
         json.dumps(rest)
 
 
+@pytest.mark.parametrize("most", [5e-324, 1.7e308])
+def test_the_ends_of_float64_have_the_shades_of_the_ends(most):
+    assert list(shades(np.array([[-most, 0, most]]), (-most, most))) == [0, LAST / 2, LAST]
+
+
 def test_the_chosen_cell_of_a_large_stage_has_its_number_and_no_other_pane_has_one():
     s = rolled(100, 4)
     now = view(s, run(s))

@@ -242,3 +242,10 @@ def test_one_sentence_stays_short_where_many_queries_see_no_key():
         "Queries “word0x”, “word1x”, “word2x”, “word3x”, “word4x” and 59 more see no key: their"
         " weights and their outputs are 0."
     )
+
+
+def test_the_matrices_of_the_settings_stand_in_the_trace_without_a_copy():
+    settings = EXAMPLES["four-words"].build()
+    trace = run(settings)
+    for name, matrix in settings.matrices.items():
+        assert np.shares_memory(getattr(trace, name), matrix.values), name
