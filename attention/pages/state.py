@@ -214,7 +214,8 @@ def _by_menu(visit: Visit) -> bool:
     """
     context = get_script_run_ctx()
     back = context is not None and context.is_history_navigation
-    return any(page not in ("", _page()) for page in [visit.page, *_asked()]) and not back
+    before = [visit.page, *_asked()] if visit.page else []  # a new visitor has come by an address
+    return any(page != _page() for page in before) and not back
 
 
 def _page() -> str:
