@@ -404,6 +404,34 @@ def test_layers_with_their_parts_are_right_in_float32_and_bfloat16(system):
         assert found.correct, str(found)
 
 
+def plainly(Q, K, V):
+    """Output and weights, as whoever writes them in a line of NumPy."""
+    scores = Q @ K.T / np.sqrt(Q.shape[1], dtype=Q.dtype)
+    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = grown / grown.sum(axis=1, keepdims=True)
+    return weights @ V, weights
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mistake_that_comes_nearer_where_the_softmax_is_saturated_does_not_make_float32_wrong(
+    seed,
+):
+    """There any larger scale gives 1 and 0 exactly, and right attention does but for rounding."""
+    rng = np.random.default_rng(seed)
+    Q, V = rng.normal(0, 2, (8, 64)).astype("f4"), rng.normal(size=(8, 64)).astype("f4")
+    found = diagnose(Q, Q, V, output=plainly(Q, Q, V)[0])
+    assert found.correct, str(found)
+    assert NAMES["scale: inverse"] in found.unseen
+
+
+def test_a_mistake_that_comes_nearer_does_not_make_numbers_wrong_that_round_to_those_printed():
+    """1 / (1 + 2 e^(−16/√3)) is 0.9998, and 1 with three decimals."""
+    one = np.eye(3)
+    found = diagnose(4 * one, 4 * one, one, weights=one, decimals=3)
+    assert found.correct, str(found)
+    assert NAMES["scale: inverse"] in found.unseen
+
+
 @pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])
 def test_heads_may_come_joined_apart_or_averaged(shape):
     given = SYSTEMS["heads, mask and cap"]
