@@ -202,7 +202,7 @@ def compare(
         return Verdict(far, spread, error, None, _within_half(apart, largest_score, shown))
     if _within_single(apart, largest_score):
         return Verdict(far, spread, error, None, True)
-    for half in ("float16", "bfloat16"):
+    for half in sorted(("float16", "bfloat16"), key=lambda name: name not in target.written.may_be):
         if _within_half(apart, largest_score, half) and _even(tells, half):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)

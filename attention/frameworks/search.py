@@ -43,7 +43,7 @@ from attention.frameworks.mistakes import (
     Mistake,
     mixing,
 )
-from attention.frameworks.precision import written
+from attention.frameworks.precision import alike, written
 from attention.heads import join_heads
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
@@ -120,9 +120,10 @@ class Search:
         numbers = numbers_of(answers, *self._shapes(answers["output"] is not None))
         self.right, sizes = self._right(numbers)
         turn = self._turn()
+        how = alike([written(values, answers[name], decimals) for name, values in numbers.items()])
         self.targets = [
-            Target(name, values, written(values, answers[name], decimals), sizes[name], turn)
-            for name, values in numbers.items()
+            Target(name, values, as_written, sizes[name], turn)
+            for (name, values), as_written in zip(numbers.items(), how, strict=True)
         ]
 
     def _turn(self) -> float:
@@ -483,8 +484,8 @@ class Search:
         """The fewest mistakes that explain the numbers; unseen half precision comes after them.
 
         Right attention, also where a mistake comes nearer: a saturated softmax gives exactly what
-        right attention gives but for rounding. One mistake; two. Short numbers that right attention
-        in half precision explains need no two mistakes.
+        right attention gives but for rounding. One mistake; two, unless the numbers may be right
+        ones of half precision.
         """
         alone = self.alone()
         seen = self._nearest(self.try_all(alone))
@@ -494,12 +495,12 @@ class Search:
             seen = self._nearest(self.try_all(self.mixed()))
         if seen:
             return seen
-        in_half = right is not None and right.fits
-        if in_half and all(target.written.short for target in self.targets):
+        half = right.half if right is not None and right.fits else None
+        if half and all(half in target.written.may_be for target in self.targets):
             return [()]
         two = self._nearest(self.try_all(self.pairs()))
         if not two:
-            self.possible = [()] if in_half else self._nearest(self.try_all(alone, half=True))[:1]
+            self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]
         return two
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:

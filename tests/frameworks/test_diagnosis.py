@@ -432,6 +432,26 @@ def test_a_mistake_that_comes_nearer_does_not_make_numbers_wrong_that_round_to_t
     assert NAMES["scale: inverse"] in found.unseen
 
 
+@pytest.mark.parametrize("digits", [2, 3, 4, 6])
+@pytest.mark.parametrize("grown", [1, 3, 8])
+def test_few_right_numbers_are_right_however_they_are_printed(digits, grown):
+    """Among them those that print as 0, 1 or 0.5, of which nobody can see the decimals."""
+    for seed in range(25):
+        Q, V = np.random.default_rng(seed).normal(size=(2, 2 + seed % 3, 2))
+        output, weights = plainly(grown * Q, Q, V)
+        for answer in ({"output": output}, {"weights": weights}):
+            printed = {name: M.round(digits) for name, M in answer.items()}
+            found = diagnose(grown * Q, Q, V, **printed)
+            assert found.correct and found.explanations[0].half is None, f"{printed}: {found}"
+
+
+def test_two_numbers_of_one_decimal_are_taken_for_rounded_ones():
+    turn = 0.5 * np.log(0.74 / 0.26) * np.sqrt(2)
+    Q, K, V = np.array([[turn, 0], [-turn, 0]]), np.array([[1.0, 0], [-1, 0]]), np.eye(2)
+    assert diagnose(Q, K, V, weights=[[0.7, 0.3], [0.3, 0.7]]).correct
+    assert not diagnose(Q, K, V, weights=[[0.8, 0.2], [0.2, 0.8]]).correct
+
+
 @pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])
 def test_heads_may_come_joined_apart_or_averaged(shape):
     given = SYSTEMS["heads, mask and cap"]
@@ -714,6 +734,37 @@ def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writin
     assert verdict.half == "float16"
     one_wrong = replace(target, values=short + 0.02 * (np.arange(96) == 7)[:, None])
     assert not compare(one_wrong, right, size, 1.0).fits
+
+
+def by_hand_in(rounded, grown, seed):
+    """Q, K, V and attention of which each step is rounded to half precision."""
+    Q, K, V = (rounded(M).astype("f8") for M in np.random.default_rng(seed).normal(size=(3, 5, 8)))
+    Q = grown * Q
+    scores = rounded(rounded(Q @ K.T).astype("f8") / np.sqrt(8)).astype("f8")
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = rounded(shares / shares.sum(axis=1, keepdims=True)).astype("f8")
+    return (Q, K, V), {"output": rounded(weights @ V).astype("f8"), "weights": weights}
+
+
+@pytest.mark.parametrize(("kind", "digits"), [("bfloat16", 3), ("float16", 4), ("float16", 3)])
+@pytest.mark.parametrize("grown", [1, 2])
+def test_output_and_weights_of_half_precision_are_right_where_only_one_shows_it(
+    kind, digits, grown
+):
+    rounded = in_bfloat16 if kind == "bfloat16" else in_float16
+    for seed in range(12):
+        QKV, answers = by_hand_in(rounded, grown, seed)
+        found = diagnose(*QKV, **{name: M.round(digits) for name, M in answers.items()})
+        assert found.correct, f"{seed}: {found}"
+        assert "float16" not in str(found).replace("bfloat16", "") or kind == "float16"
+
+
+def test_three_decimals_off_by_many_units_are_not_right_by_half_precision():
+    """They would have to be numbers of bfloat16, printed; these lie between them."""
+    for seed in range(20):
+        Q, K, V = np.random.default_rng(seed).normal(size=(3, 4 + seed % 3, 4))
+        output = plainly(Q, K, V)[0]
+        assert not diagnose(Q, K, V, output=(1.01 * output).round(3)).correct
 
 
 def test_of_two_answers_each_is_said_how_far_it_is_off():
