@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -33,7 +34,7 @@ from attention.frameworks.answers import (
     worst,
 )
 from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.distance import blocks, distance, largest_finite
+from attention.frameworks.distance import blocks, difference, distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
     BY_NAME,
@@ -294,9 +295,13 @@ class Search:
         for target in self.targets:
             if target.name == "output":
                 rows = target.rows(bench.queries)
-                apart = self.given.heads > 1 and rows.values.ndim == len(self.given.shape)
-                bench.answer = join_heads(rows.values) if apart else rows.values
-                bench.answer_unit = join_heads(rows.half_unit) if apart else rows.half_unit
+                bench.answer = self._joined(rows.values)
+                bench.answer_unit = self._joined(rows.half_unit)
+
+    def _joined(self, output: np.ndarray) -> np.ndarray:
+        """The heads of an output side by side, where they came apart."""
+        apart = self.given.heads > 1 and output.ndim == len(self.given.shape)
+        return join_heads(output) if apart else output
 
     @property
     def applicable(self) -> tuple[Mistake, ...]:
@@ -330,11 +335,25 @@ class Search:
         return fitting if self.small else self._confirmed(fitting, half)
 
     def _worth_a_fit(self, each: Set) -> bool:
-        """Whether a fitted row brings the numbers far nearer: a little is what any fit does."""
+        """Whether a fitted row brings the numbers far nearer: a little is what any fit does.
+
+        And far nearer than their rows are to one another: it turns any constant into any other.
+        """
         without = self.verdicts.get(tuple(mistake for mistake in each if not mistake.fitted))
         if without is None or not any(mistake.fitted for mistake in each):
             return True
-        return without.half is None and self.verdicts[each].spread < without.spread / 10
+        least = min(without.spread, self.varied)
+        return without.half is None and self.verdicts[each].spread < least / 10
+
+    @cached_property
+    def varied(self) -> float:
+        """How far the output's rows are from the first, as :attr:`Target.spread` measures it."""
+        (target,) = (target for target in self.targets if target.name == "output")
+        values, size = (
+            M.reshape(-1, M.shape[-1]) for M in map(self._joined, (target.values, target.size))
+        )
+        apart = difference(values, np.broadcast_to(values[:1], values.shape))
+        return replace(target, values=apart, size=size).spread
 
     def _judge_mixing(self, each: Set) -> Verdict | None:
         """What mixes queries is computed for all of them, where that is not too much."""

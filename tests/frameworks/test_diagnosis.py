@@ -908,6 +908,26 @@ def test_a_bias_that_was_not_given_is_found_in_numbers_printed_short(system, dig
         assert [[m.name for m in e.mistakes] for e in found.explanations] == [["residual: row"]]
 
 
+@pytest.mark.parametrize("kind", ["nothing", "one number", "a row", "a row for each head"])
+@pytest.mark.parametrize("system", ["padding but for a key", "a layer, padding but for a key"])
+def test_the_same_row_for_every_token_is_not_explained_by_adding_a_row(system, kind):
+    """An inverted mask leaves one key: its value, and a row added to it, is any row."""
+    rng = np.random.default_rng(0)
+    Q, K, V, *W = rng.normal(size=(7, 6, 4))
+    given = {"Q": Q, "K": K, "V": V, "allowed": np.broadcast_to(np.arange(6) < 5, (6, 6))}
+    if system == "a layer, padding but for a key":
+        names = ("W_Q", "W_K", "W_V", "W_O")
+        given |= {"X": Q, "Q": None, "K": None, "V": None, "heads": 2}
+        given |= dict(zip(names, (M[:4] for M in W), strict=True))
+    row = {"nothing": 0, "one number": 1 / 3}.get(kind, rng.normal(size=4))
+    output = np.zeros((6, 4)) + row
+    if kind == "a row for each head":
+        given |= {"heads": 2, "W_O": None}
+        output = output.reshape(6, 2, 2).swapaxes(0, 1)
+    found = diagnose(**given, output=output)
+    assert found.explanations == (), str(found)
+
+
 @pytest.mark.parametrize("wrong", ["softmax: sigmoid", "scale: none"])
 def test_mistakes_printed_short_as_float32_are_found(wrong):
     given = SYSTEMS["one head"]
