@@ -303,9 +303,14 @@ def _closest(found: Found) -> Set | None:
     """The fewest mistakes among those about as near as the nearest, where that is near.
 
     Near is what leaves less than a quarter of what right attention leaves, or of right attention
-    itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave.
+    itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave, or,
+    where a row is fitted, one row for all.
     """
-    verdicts = found.verdicts
+    verdicts = {
+        each: verdict
+        for each, verdict in found.verdicts.items()
+        if verdict.spread <= found.varied / 4 or not any(mistake.fitted for mistake in each)
+    }
     if not verdicts:
         return None
     least = min(verdict.spread for verdict in verdicts.values())

@@ -90,6 +90,7 @@ class Found:
     possible: list[Set]  # explains them if half precision is assumed, which nothing shows
     unseen: list[Mistake]  # beside the first set they would not show
     verdicts: dict[Set, Verdict]  # of all sets that were tried
+    varied: float  # how far the output's rows are from one another
     right: dict[str, np.ndarray]  # "output", "weights": right attention's, in the targets' shapes
     left_out: list[str]  # what was not searched, one sentence each
     plan: Plan
@@ -348,7 +349,9 @@ class Search:
     @cached_property
     def varied(self) -> float:
         """How far the output's rows are from the first, as :attr:`Target.spread` measures it."""
-        (target,) = (target for target in self.targets if target.name == "output")
+        target = next((target for target in self.targets if target.name == "output"), None)
+        if target is None:
+            return math.inf
         values, size = (
             M.reshape(-1, M.shape[-1]) for M in map(self._joined, (target.values, target.size))
         )
@@ -494,6 +497,7 @@ class Search:
             self.possible,
             unseen,
             self.verdicts,
+            self.varied,
             self.right,
             self.left_out,
             self.plan,

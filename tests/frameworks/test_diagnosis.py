@@ -928,6 +928,13 @@ def test_the_same_row_for_every_token_is_not_explained_by_adding_a_row(system, k
     assert found.explanations == (), str(found)
 
 
+def test_nothing_is_called_the_closest_where_one_row_for_all_would_be_as_close():
+    """A row fitted to a constant leaves no more than by how much the attention varies."""
+    for output in (np.full((300, 16), 0.3) + np.arange(16), np.ones((300, 16))):
+        found = diagnose(**large(), output=output)
+        assert found.closest is None, str(found)
+
+
 @pytest.mark.parametrize("wrong", ["softmax: sigmoid", "scale: none"])
 def test_mistakes_printed_short_as_float32_are_found(wrong):
     given = SYSTEMS["one head"]
