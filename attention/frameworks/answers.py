@@ -136,7 +136,7 @@ def numbers_of(
 def floored(size: np.ndarray) -> np.ndarray:
     """A row that sees no key has size 0; it is measured by the others of its column."""
     size = np.where(np.isfinite(size), size, 0)
-    size = np.maximum(size, size.mean(axis=-2, keepdims=True))
+    size = np.maximum(size, (size / max(size.shape[-2], 1)).sum(axis=-2, keepdims=True))
     return np.where(size > 0, size, largest_finite(size) or 1.0)
 
 
@@ -223,16 +223,14 @@ def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, hal
     """Half precision excuses much: its errors are bounded each, more tightly all together."""
     roundoff = UNIT_ROUNDOFF[half]
     most = min(1.5 * (1 + largest_score) * roundoff, 0.05)
-    squares = units = count = 0.0
+    together = min(0.6 + 0.15 * largest_score, 4) * roundoff
+    squares = room = 0.0
     for distances, size, part in apart():
         if not (distances <= part.half_unit + most * size).all():
             return False
-        measured = np.where(size > 0, size, part.size)
-        squares += float(np.square(distances / measured).sum())
-        units += float(np.square(part.half_unit / measured).sum())
-        count += measured.size
-    spread, unit = math.sqrt(squares / count), math.sqrt(units / count)
-    return spread <= min(0.6 + 0.15 * largest_score, 4) * roundoff + unit
+        squares += _squares(_relative(distances, part.size))
+        room += _squares(_relative(part.half_unit + together * size, part.size))
+    return squares <= room
 
 
 def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:

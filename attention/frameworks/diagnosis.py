@@ -207,7 +207,8 @@ def diagnose_given(
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
-    with one_blas_thread():  # its matrices are small: more threads would wait for one another
+    # its matrices are small: more threads would wait; what overflows is infinitely far off
+    with one_blas_thread(), np.errstate(all="ignore"):
         return _explained(given, {"output": output, "weights": weights}, decimals, announce)
 
 

@@ -883,6 +883,37 @@ def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_ca
     assert not found.correct and found.explanations == () and found.closest is None
 
 
+E = np.eye(2)
+TINY_WEIGHT = {
+    "Q": [[0.04, -0.1], [-8, -48], [36, 22], [-6, 16]],
+    "K": [[1.5, -3], [5, -1.5], [-1.5, -4], [2.5, -0.5]],
+    "V": np.eye(4),
+    "weights": [[0.27, 0.266, 0.263, 0.201], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "given",
+    [
+        TINY_WEIGHT,
+        {"Q": E, "K": E, "V": np.full((2, 2), 1e308), "output": E},
+        {"Q": E, "K": E, "V": E, "output": E, "scale": 1e200},
+        {"Q": E, "K": E, "V": 1e-320 * E, "output": np.array([[1.0, 0.3], [0.7, 1e300]])},
+        {"Q": 30 * E, "K": 25 * E, "V": E, "weights": [[1, 1e-323], [0.001, 0.999]]},
+    ],
+)
+def test_numbers_at_the_ends_of_the_range_are_judged_without_a_warning(given):
+    assert str(diagnose(**given))
+
+
+def test_numbers_as_large_as_there_are_excuse_no_wrong_ones():
+    V = 1e308 * np.array([[1.6, 1.2], [1.4, 1.7]])
+    output, _ = plainly(E, E, V)
+    assert diagnose(E, E, V, output=output).correct
+    assert not diagnose(E, E, V, output=output * [1, 0.9]).correct
+
+
 # ---- what can be said besides --------------------------------------------------------------------
 
 
