@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from attention.biases import RelativeBias
 from attention.blocks import one_blas_thread
 from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
-from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
+from attention.frameworks.causes import damaged, likely_cause, nothing_to_compare, trouble, where
 from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
@@ -223,15 +223,17 @@ def _explained(
     if announce is not None and not callable(announce):
         raise TypeError(f"announce is {shown(announce)}; a function of a sentence is wanted.")
     search = Search(given, theirs, decimals)
+    lost = {t.name: nothing for t in search.targets if (nothing := nothing_to_compare(t))}
+    if 0 < len(lost) < len(search.targets):
+        return _without(search, lost, theirs, decimals, announce)
     if announce is not None:
         announce(str(search.plan))
-    for target in search.targets:
-        nothing = nothing_to_compare(target)
-        if nothing is not None:
-            cause = likely_cause(search.sample)
-            verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
-            answers = _answers(search)
-            return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
+    if lost:
+        nothing, *_ = lost.values()
+        cause = likely_cause(search.sample)
+        verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
+        answers = _answers(search)
+        return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
     found = search.run()
     explanations = tuple(_explanation(found, each) for each in found.explaining)
     near = None if explanations else _closest(found)
@@ -252,6 +254,25 @@ def _explained(
         len(found.verdicts),
         found.plan,
     )
+
+
+def _without(
+    search: Search,
+    lost: dict[str, str],
+    theirs: dict[str, Any],
+    decimals: int | None,
+    announce: Callable[[str], object] | None,
+) -> Diagnosis:
+    """Of two answers the one that has finite numbers, and what there is instead of the other."""
+    rest = {name: None if name in lost else answer for name, answer in theirs.items()}
+    found = _explained(search.given, rest, decimals, announce)
+    (nothing,), (other,) = lost.values(), (name for name, M in rest.items() if M is not None)
+    inputs = damaged(search.given)
+    verdict = (
+        f"{_capital(nothing)}.{f' {inputs}.' if inputs else ''}"
+        f" What follows is about the {other} alone. {found.verdict}"
+    )
+    return replace(found, verdict=verdict, answers=_answers(search), correct=False)
 
 
 def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:

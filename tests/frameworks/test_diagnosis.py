@@ -293,9 +293,12 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     weights = weights if SYSTEMS[system].get("heads", 1) > 1 else weights[0]
     found = diagnose(**inputs(system), output=output, weights=weights if what == "both" else None)
     given = [output, *([weights] if what == "both" else [])]
-    if not all(np.isfinite(numbers).any() for numbers in given):
+    finite = [bool(np.isfinite(numbers).any()) for numbers in given]
+    if not any(finite):
         assert str(found).startswith("There is no finite number to compare: every number of the ")
         return
+    if not all(finite):
+        assert str(found).startswith(f"Every number of the {('output', 'weights')[finite[0]]} is ")
     sets = [set(e.mistakes) for e in found.explanations]
     assert sets, str(found)
     assert found.explanations[0].half is None
@@ -309,7 +312,9 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     assert len(first) <= len(wrong)
     again = [applied(SYSTEMS[system], each) for each in sets]
     fitted = any(mistake.fitted for mistake in set().union(*sets))
-    assert fitted or any(same(one[0], output) for one in again), str(found)  # by the other hand too
+    judged = 0 if finite[0] else 1
+    answer = applied(SYSTEMS[system], wrong)[judged]  # by the other hand too
+    assert fitted or any(same(one[judged], answer) for one in again), str(found)
     if len(sets[0]) < 2 and sets[0] < set(wrong):
         assert set(wrong) - sets[0] <= set(found.unseen) | {NAMES["residual: row"]}
 
@@ -912,6 +917,21 @@ def test_numbers_as_large_as_there_are_excuse_no_wrong_ones():
     output, _ = plainly(E, E, V)
     assert diagnose(E, E, V, output=output).correct
     assert not diagnose(E, E, V, output=output * [1, 0.9]).correct
+
+
+@pytest.mark.parametrize("lost", ["output", "weights"])
+@pytest.mark.parametrize("wrong", [(), ("scale: none",)])
+def test_of_an_answer_without_finite_numbers_that_is_said_and_the_other_one_is_judged(lost, wrong):
+    output, (weights,) = theirs(SYSTEMS["one head"], set(wrong))
+    answers = {"output": output, "weights": weights} | {lost: np.full((6, 6), nan)}
+    found = diagnose(**SYSTEMS["one head"], **answers)
+    other = "output" if lost == "weights" else "weights"
+    assert found.verdict.startswith(
+        f"Every number of the {lost} is NaN. What follows is about the {other} alone. "
+        + ("The scores are not scaled." if wrong else "These numbers are right, to ")
+    )
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[*wrong]]
+    assert not found.correct and set(found.answers) == {"output", "weights"}
 
 
 # ---- what can be said besides --------------------------------------------------------------------
