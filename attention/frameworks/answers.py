@@ -240,8 +240,9 @@ def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
     """
     relative, count = np.empty(sum(part.values.size for _, _, part in apart())), 0
     for distances, size, part in apart():
-        room = np.where(size > 0, size, 1) * UNIT_ROUNDOFF[half] + part.half_unit
-        told = (distances / room)[(size > 0) | (distances > 0)]
+        tells = size > 0
+        room = size[tells] * UNIT_ROUNDOFF[half] + part.half_unit[tells]
+        told = distances[tells] / room
         relative[count : count + len(told)] = told
         count += len(told)
     relative = relative[:count]

@@ -388,10 +388,14 @@ class _Words:
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
             return f"These numbers are right, to {_digits(first.digits)}{near}."
-        return (
+        text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"
             f" numbers as short as these do not show: they are off by up to {first.error:.3g}."
         )
+        if len(self.explanations) == 1:
+            return text
+        others = _listed([str(explanation) for explanation in self.explanations[1:]])
+        return f"{text} Or there is a mistake, and the numbers cannot tell: {others}."
 
     def _mistaken(self, first: Explanation) -> str:
         if len(self.explanations) > 1:

@@ -56,7 +56,7 @@ PAIRS = 2**25  # scores computed for pairs
 WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
-LEAST_TELLING = 1e-3  # of a weight whose rounding is looked at; float16 has few digits of smaller
+LEAST_TELLING = 1e-3  # of a weight, and of what it leaves, where its rounding is looked at
 
 
 @dataclass(frozen=True)
@@ -286,8 +286,9 @@ class Search:
         ours, size = self.right[target.name], target.size
 
         def telling(ours: np.ndarray, size: np.ndarray) -> np.ndarray:
-            of_size = np.maximum(ours, LEAST_TELLING) if target.name == "weights" else size
-            return np.where(ours == 0, 0, of_size)
+            if target.name == "weights":  # rounded scores hardly move one that is nearly 0 or 1
+                return np.where(np.abs(ours * (1 - ours)) < LEAST_TELLING, 0, np.abs(ours))
+            return np.where(ours == 0, 0, size)
 
         return compare(target, ours, size, self.largest_score, telling)
 
@@ -485,6 +486,7 @@ class Search:
         right = self.prepare()
         explaining = self._explaining(right)
         unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
+        unseen = [mistake for mistake in unseen if (mistake,) not in explaining]
         shown = self.sample
         if self.scores_per_query * self.n_q <= BLOCK:
             shown = self._bench(None)
@@ -507,20 +509,20 @@ class Search:
         """The fewest mistakes that explain the numbers; unseen half precision comes after them.
 
         Right attention, also where a mistake comes nearer: a saturated softmax gives exactly what
-        right attention gives but for rounding. One mistake; two, unless the numbers may be right
-        ones of half precision.
+        right attention gives but for rounding. One mistake, beside right attention where these may
+        be its numbers in half precision; two.
         """
         alone = self.alone()
         seen = self._nearest(self.try_all(alone))
         if right is not None and right.as_written:
             return [()]
+        half = right.half if right is not None and right.fits else None
+        if half and all(half in target.written.may_be for target in self.targets):
+            return [(), *seen]
         if not seen:
             seen = self._nearest(self.try_all(self.mixed()))
         if seen:
             return seen
-        half = right.half if right is not None and right.fits else None
-        if half and all(half in target.written.may_be for target in self.targets):
-            return [()]
         two = self._nearest(self.try_all(self.pairs()))
         if not two:
             self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]

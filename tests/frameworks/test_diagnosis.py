@@ -741,10 +741,10 @@ def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writin
     assert not compare(one_wrong, right, size, 1.0).fits
 
 
-def by_hand_in(rounded, grown, seed):
+def by_hand_in(rounded, grown, seed, alike=False):
     """Q, K, V and attention of which each step is rounded to half precision."""
     Q, K, V = (rounded(M).astype("f8") for M in np.random.default_rng(seed).normal(size=(3, 5, 8)))
-    Q = grown * Q
+    Q, K = grown * Q, grown * Q if alike else K
     scores = rounded(rounded(Q @ K.T).astype("f8") / np.sqrt(8)).astype("f8")
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights = rounded(shares / shares.sum(axis=1, keepdims=True)).astype("f8")
@@ -762,6 +762,34 @@ def test_output_and_weights_of_half_precision_are_right_where_only_one_shows_it(
         found = diagnose(*QKV, **{name: M.round(digits) for name, M in answers.items()})
         assert found.correct, f"{seed}: {found}"
         assert "float16" not in str(found).replace("bfloat16", "") or kind == "float16"
+
+
+@pytest.mark.parametrize("digits", [3, 4, 6])
+@pytest.mark.parametrize("rounded", [in_bfloat16, in_float16])
+def test_saturated_weights_of_half_precision_are_right_though_few_of_them_are_rounded(
+    rounded, digits
+):
+    """Most are 0 and 1 exactly; that the others are off is no sign of a wrong number."""
+    for seed in range(25):
+        QKV, answers = by_hand_in(rounded, 2, seed, alike=True)
+        found = diagnose(*QKV, weights=answers["weights"].round(digits))
+        assert found.correct, f"{seed}: {found}"
+
+
+def test_a_mistake_beside_right_half_precision_is_named_as_the_other_possibility():
+    QKV, answers = by_hand_in(in_float16, 2, 15, alike=True)
+    biased = theirs(dict(zip("QKV", QKV, strict=True)), {"bias: added"})[1][0]
+    printed = answers["weights"].round(3)
+    assert np.abs(biased - printed).max() < 5.01e-4  # so either may have been computed
+    found = diagnose(*QKV, weights=printed)
+    assert found.correct
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[], ["bias: added"]]
+    assert re.fullmatch(
+        r"These numbers are right if they were computed in half precision \(float16\), which"
+        r" numbers as short as these do not show: they are off by up to 0\.000526\. Or there is"
+        r" a mistake, and the numbers cannot tell: ALiBi is added to the scores\.",
+        found.verdict,
+    )
 
 
 def test_three_decimals_off_by_many_units_are_not_right_by_half_precision():
