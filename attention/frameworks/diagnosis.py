@@ -331,7 +331,7 @@ def _closest(found: Found) -> Set | None:
     verdicts = {
         each: verdict
         for each, verdict in found.verdicts.items()
-        if verdict.spread <= found.varied / 4 or not any(mistake.fitted for mistake in each)
+        if verdict.spread < found.varied / 4 or not any(mistake.fitted for mistake in each)
     }
     if not verdicts:
         return None
@@ -415,7 +415,7 @@ class _Words:
         """What else there is to say."""
         found = self.found
         said = [self._half(), self._unseen(), self._apart()]
-        if not self.correct:
+        if not self.correct and () not in found.possible:
             said.append(trouble(found.bench, found.targets, found.compared, found.right))
         if not self.explanations:
             said += [where(found.targets, found.right), self._not_tried()]

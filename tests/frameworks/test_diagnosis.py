@@ -1005,6 +1005,7 @@ def test_the_same_row_for_every_token_is_not_explained_by_adding_a_row(system, k
         output = output.reshape(6, 2, 2).swapaxes(0, 1)
     found = diagnose(**given, output=output)
     assert found.explanations == (), str(found)
+    assert found.closest is None or not any(m.fitted for m in found.closest.mistakes), str(found)
 
 
 def test_nothing_is_called_the_closest_where_one_row_for_all_would_be_as_close():
@@ -1050,6 +1051,19 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
         "The weights are not right, and the output does not follow from them either: there is"
         " trouble on both sides." in both.notes
     )
+
+
+def test_no_trouble_is_placed_where_half_precision_may_be_all_there_is():
+    given = SYSTEMS["one head"]
+    output, (weights,) = applied(given, ())
+    rng = np.random.default_rng(3)
+    off = {
+        name: M * (1 + 4e-4 * rng.standard_normal(M.shape))
+        for name, M in (("output", output), ("weights", weights))
+    }
+    said = str(diagnose(**given, **off))
+    assert "Half precision (float16) would explain them; the numbers do not show it." in said
+    assert "trouble" not in said
 
 
 def test_nothing_is_called_the_closest_where_nothing_is_close():
