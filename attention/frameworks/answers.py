@@ -137,7 +137,7 @@ def numbers_of(
 def floored(size: np.ndarray) -> np.ndarray:
     """A row that sees no key has size 0; it is measured by the others of its column."""
     size = np.where(np.isfinite(size), size, 0)
-    size = np.maximum(size, size.mean(axis=-2, keepdims=True))
+    size = np.maximum(size, (size / max(size.shape[-2], 1)).sum(axis=-2, keepdims=True))
     return np.where(size > 0, size, largest_finite(size) or 1.0)
 
 
@@ -203,7 +203,7 @@ def compare(
         return Verdict(far, spread, error, None, _within_half(apart, largest_score, shown))
     if _within_single(apart, largest_score):
         return Verdict(far, spread, error, None, True)
-    for half in ("float16", "bfloat16"):
+    for half in sorted(("float16", "bfloat16"), key=lambda name: name not in target.written.may_be):
         if _within_half(apart, largest_score, half) and _even(tells, half):
             return Verdict(far, spread, error, half, True)
     return Verdict(far, spread, error, None, False)
@@ -224,16 +224,14 @@ def _within_half(apart: Callable[[], Iterable[Apart]], largest_score: float, hal
     """Half precision excuses much: its errors are bounded each, more tightly all together."""
     roundoff = UNIT_ROUNDOFF[half]
     most = min(1.5 * (1 + largest_score) * roundoff, 0.05)
-    squares = units = count = 0.0
+    together = min(0.6 + 0.15 * largest_score, 4) * roundoff
+    squares = room = 0.0
     for distances, size, part in apart():
         if not (distances <= part.half_unit + most * size).all():
             return False
-        measured = np.where(size > 0, size, part.size)
-        squares += float(np.square(distances / measured).sum())
-        units += float(np.square(part.half_unit / measured).sum())
-        count += measured.size
-    spread, unit = math.sqrt(squares / count), math.sqrt(units / count)
-    return spread <= min(0.6 + 0.15 * largest_score, 4) * roundoff + unit
+        squares += _squares(_relative(distances, part.size))
+        room += _squares(_relative(part.half_unit + together * size, part.size))
+    return squares <= room
 
 
 def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
@@ -243,8 +241,9 @@ def _even(apart: Callable[[], Iterable[Apart]], half: str) -> bool:
     """
     relative, count = np.empty(sum(part.values.size for _, _, part in apart())), 0
     for distances, size, part in apart():
-        room = np.where(size > 0, size, 1) * UNIT_ROUNDOFF[half] + part.half_unit
-        told = (distances / room)[(size > 0) | (distances > 0)]
+        tells = size > 0
+        room = size[tells] * UNIT_ROUNDOFF[half] + part.half_unit[tells]
+        told = distances[tells] / room
         relative[count : count + len(told)] = told
         count += len(told)
     relative = relative[:count]

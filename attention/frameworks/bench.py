@@ -455,7 +455,7 @@ class Bench:
             "d_model": d_model**-0.5,
             "all heads": (d_k * g.heads) ** -0.5,
             "d_k": 1 / d_k,
-            "twice": right**2,
+            "twice": right * right,  # infinite, where ** would raise an error
             "inverse": d_k**0.5,
             "tokens": max(n_k, 1) ** -0.5,
             "after softmax": 1.0,

@@ -9,6 +9,7 @@ import numpy as np
 from attention.frameworks.answers import Target
 from attention.frameworks.bench import Bench
 from attention.frameworks.distance import distance, largest_finite
+from attention.frameworks.given import Given
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 
 LARGEST_FLOAT16 = 65504.0
@@ -27,13 +28,20 @@ def nothing_to_compare(target: Target) -> str | None:
     return f"every number of the {target.name} is {kind}"
 
 
+def damaged(given: Given) -> str | None:
+    """Which of the inputs are not finite."""
+    arrays = {name: getattr(given, name) for name in INPUTS}
+    found = [n for n, M in arrays.items() if M is not None and not np.isfinite(M).all()]
+    if not found:
+        return None
+    return f"{' and '.join(found)} hold{'s' * (len(found) == 1)} NaN or infinite numbers"
+
+
 def likely_cause(bench: Bench) -> str:
     """Why numbers may all be NaN or infinite, from what these inputs give in right attention."""
-    given, right = bench.given, bench.right
-    arrays = {name: getattr(given, name) for name in INPUTS}
-    damaged = [n for n, M in arrays.items() if M is not None and not np.isfinite(M).all()]
-    if damaged:
-        return f"{' and '.join(damaged)} hold{'s' * (len(damaged) == 1)} NaN or infinite numbers"
+    inputs, right = damaged(bench.given), bench.right
+    if inputs is not None:
+        return inputs
     if not np.isfinite(right["scores"]).all():
         return "the scores overflow even in float64"
     seen = np.broadcast_to(right["allowed"], right["masked"].shape)

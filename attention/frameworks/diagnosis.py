@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from attention.biases import RelativeBias
 from attention.blocks import one_blas_thread
 from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
-from attention.frameworks.causes import likely_cause, nothing_to_compare, trouble, where
+from attention.frameworks.causes import damaged, likely_cause, nothing_to_compare, trouble, where
 from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
@@ -207,7 +207,8 @@ def diagnose_given(
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
-    with one_blas_thread():  # its matrices are small: more threads would wait for one another
+    # its matrices are small: more threads would wait; what overflows is infinitely far off
+    with one_blas_thread(), np.errstate(all="ignore"):
         return _explained(given, {"output": output, "weights": weights}, decimals, announce)
 
 
@@ -222,15 +223,17 @@ def _explained(
     if announce is not None and not callable(announce):
         raise TypeError(f"announce is {shown(announce)}; a function of a sentence is wanted.")
     search = Search(given, theirs, decimals)
+    lost = {t.name: nothing for t in search.targets if (nothing := nothing_to_compare(t))}
+    if 0 < len(lost) < len(search.targets):
+        return _without(search, lost, theirs, decimals, announce)
     if announce is not None:
         announce(str(search.plan))
-    for target in search.targets:
-        nothing = nothing_to_compare(target)
-        if nothing is not None:
-            cause = likely_cause(search.sample)
-            verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
-            answers = _answers(search)
-            return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
+    if lost:
+        nothing, *_ = lost.values()
+        cause = likely_cause(search.sample)
+        verdict = f"There is no finite number to compare: {nothing}. Likely cause: {cause}."
+        answers = _answers(search)
+        return Diagnosis((), None, (), answers, verdict, (), False, 0, search.plan)
     found = search.run()
     explanations = tuple(_explanation(found, each) for each in found.explaining)
     near = None if explanations else _closest(found)
@@ -251,6 +254,25 @@ def _explained(
         len(found.verdicts),
         found.plan,
     )
+
+
+def _without(
+    search: Search,
+    lost: dict[str, str],
+    theirs: dict[str, Any],
+    decimals: int | None,
+    announce: Callable[[str], object] | None,
+) -> Diagnosis:
+    """Of two answers the one that has finite numbers, and what there is instead of the other."""
+    rest = {name: None if name in lost else answer for name, answer in theirs.items()}
+    found = _explained(search.given, rest, decimals, announce)
+    (nothing,), (other,) = lost.values(), (name for name, M in rest.items() if M is not None)
+    inputs = damaged(search.given)
+    verdict = (
+        f"{_capital(nothing)}.{f' {inputs}.' if inputs else ''}"
+        f" What follows is about the {other} alone. {found.verdict}"
+    )
+    return replace(found, verdict=verdict, answers=_answers(search), correct=False)
 
 
 def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
@@ -303,9 +325,14 @@ def _closest(found: Found) -> Set | None:
     """The fewest mistakes among those about as near as the nearest, where that is near.
 
     Near is what leaves less than a quarter of what right attention leaves, or of right attention
-    itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave.
+    itself, less than a tenth of the numbers; and less than a quarter of what 0 would leave, or,
+    where a row is fitted, one row for all.
     """
-    verdicts = found.verdicts
+    verdicts = {
+        each: verdict
+        for each, verdict in found.verdicts.items()
+        if verdict.spread < found.varied / 4 or not any(mistake.fitted for mistake in each)
+    }
     if not verdicts:
         return None
     least = min(verdict.spread for verdict in verdicts.values())
@@ -361,10 +388,14 @@ class _Words:
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
             return f"These numbers are right, to {_digits(first.digits)}{near}."
-        return (
+        text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"
             f" numbers as short as these do not show: they are off by up to {first.error:.3g}."
         )
+        if len(self.explanations) == 1:
+            return text
+        others = _listed([str(explanation) for explanation in self.explanations[1:]])
+        return f"{text} Or there is a mistake, and the numbers cannot tell: {others}."
 
     def _mistaken(self, first: Explanation) -> str:
         if len(self.explanations) > 1:
@@ -384,7 +415,7 @@ class _Words:
         """What else there is to say."""
         found = self.found
         said = [self._half(), self._unseen(), self._apart()]
-        if not self.correct:
+        if not self.correct and () not in found.possible:
             said.append(trouble(found.bench, found.targets, found.compared, found.right))
         if not self.explanations:
             said += [where(found.targets, found.right), self._not_tried()]

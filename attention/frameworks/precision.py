@@ -1,25 +1,26 @@
 """How numbers were written down: to how many decimals or digits, and in which float type.
 
 Only the numbers themselves can tell. They are taken for rounded ones where all of them are
-multiples of one decimal unit, and for half precision where all of them lie as near to numbers of
-float16 or bfloat16 as their rounding allows, although few numbers do. Large arrays are looked at by
-blocks of rows.
+multiples of one decimal unit: 1, 0 and 0.5 may stand for 0.998, 0.0004 and 0.4961, so they are
+granted two decimals. They may be of half precision where all of them lie as near to numbers of
+float16 or bfloat16 as their rounding allows, and are where that is no coincidence. Large arrays are
+looked at by blocks of rows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from attention.frameworks.distance import blocks, largest_finite
+from attention.frameworks.distance import blocks
 
 UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
-SHORT = 1e-5  # numbers rounded as coarsely as that rarely show in which type they were computed
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
 
 Parts = Callable[[], Iterator[np.ndarray]]  # an array's blocks of rows, as often as they are asked
@@ -32,8 +33,8 @@ class Written:
     decimals: int | None = None  # how many, where they were rounded to some, as 0.0012
     digits: int | None = None  # how many, where they were rounded to some, as 1.2e-03
     kept: float = 0.0  # what the float type may change in a decimal number, as a share of it
-    short: bool = False  # too few digits to show the float type
     half: str | None = None  # "float16" or "bfloat16" where the numbers show it
+    may_be: tuple[str, ...] = ()  # of these, all that the numbers leave possible
 
     def half_unit(self, values: np.ndarray) -> np.ndarray:
         """What rounding may have changed in each of these numbers."""
@@ -61,11 +62,16 @@ def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Writ
             yield np.where(np.isfinite(part), part, 0)
 
     with np.errstate(all="ignore"):
-        found = _rounded(parts, values.size) if decimals is None else Written(decimals)
-        found = replace(found, half=_declared(given) or _half(parts, found))
-        coarse = SHORT * (largest_finite(values) or 1.0)
-        short = any(found.half_unit(part).max(initial=0) > coarse for part in parts())
-    return replace(found, short=short and found.half is None)
+        found = _rounded(parts) if decimals is None else Written(decimals)
+        may_be = tuple(name for name in UNIT_ROUNDOFF if _holds(name, parts, found))
+        half = _declared(given) or next((n for n in may_be if _shows(n, parts, found)), None)
+    return replace(found, half=half, may_be=may_be)
+
+
+def alike(each: list[Written]) -> list[Written]:
+    """How several answers of one code were written: the type that one shows others may be of."""
+    shown = next((name for name in UNIT_ROUNDOFF if any(w.half == name for w in each)), None)
+    return [w if w.half or shown not in w.may_be else replace(w, half=shown) for w in each]
 
 
 def _declared(given: Any) -> str | None:
@@ -74,13 +80,13 @@ def _declared(given: Any) -> str | None:
     return name if name in UNIT_ROUNDOFF else None
 
 
-def _rounded(parts: Parts, count: int) -> Written:
+def _rounded(parts: Parts) -> Written:
     """To few decimals or digits, as far as the numbers show, kept in float32 or else in float64."""
     single = all((part.astype(np.float32) == part).all() for part in parts())
     kept = SINGLE if single else DOUBLE
-    if not any((part % 1).any() for part in parts()):
+    if not any(part.any() for part in parts()):
         return Written(kept=kept)
-    fewest = 1 if count >= 12 else 3  # a few numbers such as 0.5 are rather exact than rounded
+    fewest = 1 if _tell_decimals(parts) else 2  # numbers such as 1 and 0.5 may as well be exact
 
     def fits(unit: Callable[[np.ndarray, int], Any], k: int) -> bool:
         sizes = ((part, np.abs(part)) for part in parts())
@@ -89,6 +95,13 @@ def _rounded(parts: Parts, count: int) -> Written:
     decimals = (k for k in range(fewest, 7) if fits(lambda _, k: np.float64(10.0**-k), k))
     digits = (k for k in range(3, 8) if fits(_last_place, k))
     return Written(next(decimals, None), next(digits, None), kept)
+
+
+def _tell_decimals(parts: Parts) -> bool:
+    """Whether two numbers differ that no short binary fraction is, as 0.7 and 0.3 are none."""
+    telling = (np.abs(part[part % 0.125 != 0]) for part in parts())
+    ends = [(sizes.min(), sizes.max()) for sizes in telling if sizes.size]
+    return bool(ends) and min(low for low, _ in ends) < max(high for _, high in ends)
 
 
 def _last_place(size: np.ndarray, digits: int) -> np.ndarray:
@@ -103,24 +116,26 @@ def _multiples(values: np.ndarray, unit: np.ndarray | float, loss: np.ndarray) -
     return bool((apart <= 1.01 * loss + 1e-12 * np.maximum(np.abs(values), unit)).all())
 
 
-def _half(parts: Parts, found: Written) -> str | None:
-    """The half precision type whose numbers these are, rounded, where that is no coincidence.
+def _room(part: np.ndarray, found: Written) -> np.ndarray:
+    """How far writing may have taken numbers from those of the type that they were computed in."""
+    size = np.abs(part)
+    unit = found.half_unit(part) + size * found.kept  # as rounding in the type is inexact too
+    return np.maximum(unit, np.spacing(size))
+
+
+def _holds(name: str, parts: Parts, found: Written) -> bool:
+    """Whether all of these may be numbers of that precision, rounded."""
+    return all((np.abs(p - NEAREST[name](p)) <= _room(p, found)).all() for p in parts())
+
+
+def _shows(name: str, parts: Parts, found: Written) -> bool:
+    """Whether that they all are is no coincidence.
 
     Each number lies near enough to one of the type with the chance of what its rounding covers of
     the distance between two. Numbers such as 0.5 and 1.25, which any type holds, tell nothing.
     """
-
-    def room(part: np.ndarray) -> np.ndarray:
-        size = np.abs(part)
-        unit = found.half_unit(part) + size * found.kept  # as rounding in the type is inexact too
-        return np.maximum(unit, np.spacing(size))
-
-    for name, nearest in (("bfloat16", _to_bfloat16), ("float16", _to_float16)):
-        if all((np.abs(part - nearest(part)) <= room(part)).all() for part in parts()):
-            chance = sum(_chance(part, room(part), UNIT_ROUNDOFF[name]) for part in parts())
-            if chance < np.log(CHANCE):
-                return name
-    return None
+    chance = sum(_chance(part, _room(part, found), UNIT_ROUNDOFF[name]) for part in parts())
+    return chance < math.log(CHANCE)
 
 
 def _chance(values: np.ndarray, room: np.ndarray, roundoff: float) -> float:
@@ -141,3 +156,6 @@ def _to_bfloat16(values: np.ndarray) -> np.ndarray:
     bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
     bits += 0x7FFF + ((bits >> 16) & 1)
     return (bits & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+NEAREST = {"bfloat16": _to_bfloat16, "float16": _to_float16}

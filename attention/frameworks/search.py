@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -33,7 +34,7 @@ from attention.frameworks.answers import (
     worst,
 )
 from attention.frameworks.bench import Bench, Stages
-from attention.frameworks.distance import blocks, distance, largest_finite
+from attention.frameworks.distance import blocks, difference, distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
     BY_NAME,
@@ -43,7 +44,7 @@ from attention.frameworks.mistakes import (
     Mistake,
     mixing,
 )
-from attention.frameworks.precision import written
+from attention.frameworks.precision import alike, written
 from attention.heads import join_heads
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
@@ -55,7 +56,7 @@ PAIRS = 2**25  # scores computed for pairs
 WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
-LEAST_TELLING = 1e-3  # of a weight whose rounding is looked at; float16 has few digits of smaller
+LEAST_TELLING = 1e-3  # of a weight, and of what it leaves, where its rounding is looked at
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Found:
     possible: list[Set]  # explains them if half precision is assumed, which nothing shows
     unseen: list[Mistake]  # beside the first set they would not show
     verdicts: dict[Set, Verdict]  # of all sets that were tried
+    varied: float  # how far the output's rows are from one another
     right: dict[str, np.ndarray]  # "output", "weights": right attention's, in the targets' shapes
     left_out: list[str]  # what was not searched, one sentence each
     plan: Plan
@@ -120,9 +122,10 @@ class Search:
         numbers = numbers_of(answers, *self._shapes(answers["output"] is not None))
         self.right, sizes = self._right(numbers)
         turn = self._turn()
+        how = alike([written(values, answers[name], decimals) for name, values in numbers.items()])
         self.targets = [
-            Target(name, values, written(values, answers[name], decimals), sizes[name], turn)
-            for name, values in numbers.items()
+            Target(name, values, as_written, sizes[name], turn)
+            for (name, values), as_written in zip(numbers.items(), how, strict=True)
         ]
 
     def _turn(self) -> float:
@@ -283,8 +286,9 @@ class Search:
         ours, size = self.right[target.name], target.size
 
         def telling(ours: np.ndarray, size: np.ndarray) -> np.ndarray:
-            of_size = np.maximum(ours, LEAST_TELLING) if target.name == "weights" else size
-            return np.where(ours == 0, 0, of_size)
+            if target.name == "weights":  # rounded scores hardly move one that is nearly 0 or 1
+                return np.where(np.abs(ours * (1 - ours)) < LEAST_TELLING, 0, np.abs(ours))
+            return np.where(ours == 0, 0, size)
 
         return compare(target, ours, size, self.largest_score, telling)
 
@@ -293,9 +297,13 @@ class Search:
         for target in self.targets:
             if target.name == "output":
                 rows = target.rows(bench.queries)
-                apart = self.given.heads > 1 and rows.values.ndim == len(self.given.shape)
-                bench.answer = join_heads(rows.values) if apart else rows.values
-                bench.answer_unit = join_heads(rows.half_unit) if apart else rows.half_unit
+                bench.answer = self._joined(rows.values)
+                bench.answer_unit = self._joined(rows.half_unit)
+
+    def _joined(self, output: np.ndarray) -> np.ndarray:
+        """The heads of an output side by side, where they came apart."""
+        apart = self.given.heads > 1 and output.ndim == len(self.given.shape)
+        return join_heads(output) if apart else output
 
     @property
     def applicable(self) -> tuple[Mistake, ...]:
@@ -329,11 +337,27 @@ class Search:
         return fitting if self.small else self._confirmed(fitting, half)
 
     def _worth_a_fit(self, each: Set) -> bool:
-        """Whether a fitted row brings the numbers far nearer: a little is what any fit does."""
+        """Whether a fitted row brings the numbers far nearer: a little is what any fit does.
+
+        And far nearer than their rows are to one another: it turns any constant into any other.
+        """
         without = self.verdicts.get(tuple(mistake for mistake in each if not mistake.fitted))
         if without is None or not any(mistake.fitted for mistake in each):
             return True
-        return without.half is None and self.verdicts[each].spread < without.spread / 10
+        least = min(without.spread, self.varied)
+        return without.half is None and self.verdicts[each].spread < least / 10
+
+    @cached_property
+    def varied(self) -> float:
+        """How far the output's rows are from the first, as :attr:`Target.spread` measures it."""
+        target = next((target for target in self.targets if target.name == "output"), None)
+        if target is None:
+            return math.inf
+        values, size = (
+            M.reshape(-1, M.shape[-1]) for M in map(self._joined, (target.values, target.size))
+        )
+        apart = difference(values, np.broadcast_to(values[:1], values.shape))
+        return replace(target, values=apart, size=size).spread
 
     def _judge_mixing(self, each: Set) -> Verdict | None:
         """What mixes queries is computed for all of them, where that is not too much."""
@@ -462,6 +486,7 @@ class Search:
         right = self.prepare()
         explaining = self._explaining(right)
         unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
+        unseen = [mistake for mistake in unseen if (mistake,) not in explaining]
         shown = self.sample
         if self.scores_per_query * self.n_q <= BLOCK:
             shown = self._bench(None)
@@ -474,6 +499,7 @@ class Search:
             self.possible,
             unseen,
             self.verdicts,
+            self.varied,
             self.right,
             self.left_out,
             self.plan,
@@ -482,24 +508,24 @@ class Search:
     def _explaining(self, right: Verdict | None) -> list[Set]:
         """The fewest mistakes that explain the numbers; unseen half precision comes after them.
 
-        Right attention, unless one mistake comes a thousand times nearer; one mistake; two. Short
-        numbers that right attention in half precision explains need no two mistakes.
+        Right attention, also where a mistake comes nearer: a saturated softmax gives exactly what
+        right attention gives but for rounding. One mistake, beside right attention where these may
+        be its numbers in half precision; two.
         """
         alone = self.alone()
         seen = self._nearest(self.try_all(alone))
         if right is not None and right.as_written:
-            near = seen and 1e-12 < right.far > 1000 * self.verdicts[seen[0]].far
-            return seen if near and not seen[0][0].fitted else [()]
+            return [()]
+        half = right.half if right is not None and right.fits else None
+        if half and all(half in target.written.may_be for target in self.targets):
+            return [(), *seen]
         if not seen:
             seen = self._nearest(self.try_all(self.mixed()))
         if seen:
             return seen
-        in_half = right is not None and right.fits
-        if in_half and all(target.written.short for target in self.targets):
-            return [()]
         two = self._nearest(self.try_all(self.pairs()))
         if not two:
-            self.possible = [()] if in_half else self._nearest(self.try_all(alone, half=True))[:1]
+            self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]
         return two
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:

@@ -293,9 +293,12 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     weights = weights if SYSTEMS[system].get("heads", 1) > 1 else weights[0]
     found = diagnose(**inputs(system), output=output, weights=weights if what == "both" else None)
     given = [output, *([weights] if what == "both" else [])]
-    if not all(np.isfinite(numbers).any() for numbers in given):
+    finite = [bool(np.isfinite(numbers).any()) for numbers in given]
+    if not any(finite):
         assert str(found).startswith("There is no finite number to compare: every number of the ")
         return
+    if not all(finite):
+        assert str(found).startswith(f"Every number of the {('output', 'weights')[finite[0]]} is ")
     sets = [set(e.mistakes) for e in found.explanations]
     assert sets, str(found)
     assert found.explanations[0].half is None
@@ -309,7 +312,9 @@ def test_what_was_planted_is_found_or_named_among_those_that_cannot_be_told_apar
     assert len(first) <= len(wrong)
     again = [applied(SYSTEMS[system], each) for each in sets]
     fitted = any(mistake.fitted for mistake in set().union(*sets))
-    assert fitted or any(same(one[0], output) for one in again), str(found)  # by the other hand too
+    judged = 0 if finite[0] else 1
+    answer = applied(SYSTEMS[system], wrong)[judged]  # by the other hand too
+    assert fitted or any(same(one[judged], answer) for one in again), str(found)
     if len(sets[0]) < 2 and sets[0] < set(wrong):
         assert set(wrong) - sets[0] <= set(found.unseen) | {NAMES["residual: row"]}
 
@@ -404,6 +409,54 @@ def test_layers_with_their_parts_are_right_in_float32_and_bfloat16(system):
         }
         found = diagnose(**exact, output=rounded(answer))
         assert found.correct, str(found)
+
+
+def plainly(Q, K, V):
+    """Output and weights, as whoever writes them in a line of NumPy."""
+    scores = Q @ K.T / np.sqrt(Q.shape[1], dtype=Q.dtype)
+    grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = grown / grown.sum(axis=1, keepdims=True)
+    return weights @ V, weights
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mistake_that_comes_nearer_where_the_softmax_is_saturated_does_not_make_float32_wrong(
+    seed,
+):
+    """There any larger scale gives 1 and 0 exactly, and right attention does but for rounding."""
+    rng = np.random.default_rng(seed)
+    Q, V = rng.normal(0, 2, (8, 64)).astype("f4"), rng.normal(size=(8, 64)).astype("f4")
+    found = diagnose(Q, Q, V, output=plainly(Q, Q, V)[0])
+    assert found.correct, str(found)
+    assert NAMES["scale: inverse"] in found.unseen
+
+
+def test_a_mistake_that_comes_nearer_does_not_make_numbers_wrong_that_round_to_those_printed():
+    """1 / (1 + 2 e^(−16/√3)) is 0.9998, and 1 with three decimals."""
+    one = np.eye(3)
+    found = diagnose(4 * one, 4 * one, one, weights=one, decimals=3)
+    assert found.correct, str(found)
+    assert NAMES["scale: inverse"] in found.unseen
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4, 6])
+@pytest.mark.parametrize("grown", [1, 3, 8])
+def test_few_right_numbers_are_right_however_they_are_printed(digits, grown):
+    """Among them those that print as 0, 1 or 0.5, of which nobody can see the decimals."""
+    for seed in range(25):
+        Q, V = np.random.default_rng(seed).normal(size=(2, 2 + seed % 3, 2))
+        output, weights = plainly(grown * Q, Q, V)
+        for answer in ({"output": output}, {"weights": weights}):
+            printed = {name: M.round(digits) for name, M in answer.items()}
+            found = diagnose(grown * Q, Q, V, **printed)
+            assert found.correct and found.explanations[0].half is None, f"{printed}: {found}"
+
+
+def test_two_numbers_of_one_decimal_are_taken_for_rounded_ones():
+    turn = 0.5 * np.log(0.74 / 0.26) * np.sqrt(2)
+    Q, K, V = np.array([[turn, 0], [-turn, 0]]), np.array([[1.0, 0], [-1, 0]]), np.eye(2)
+    assert diagnose(Q, K, V, weights=[[0.7, 0.3], [0.3, 0.7]]).correct
+    assert not diagnose(Q, K, V, weights=[[0.8, 0.2], [0.2, 0.8]]).correct
 
 
 @pytest.mark.parametrize("shape", ["joined", "by head", "mean of the weights"])
@@ -690,6 +743,65 @@ def test_a_large_number_of_three_digits_is_further_off_than_small_ones_by_writin
     assert not compare(one_wrong, right, size, 1.0).fits
 
 
+def by_hand_in(rounded, grown, seed, alike=False):
+    """Q, K, V and attention of which each step is rounded to half precision."""
+    Q, K, V = (rounded(M).astype("f8") for M in np.random.default_rng(seed).normal(size=(3, 5, 8)))
+    Q, K = grown * Q, grown * Q if alike else K
+    scores = rounded(rounded(Q @ K.T).astype("f8") / np.sqrt(8)).astype("f8")
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = rounded(shares / shares.sum(axis=1, keepdims=True)).astype("f8")
+    return (Q, K, V), {"output": rounded(weights @ V).astype("f8"), "weights": weights}
+
+
+@pytest.mark.parametrize(("kind", "digits"), [("bfloat16", 3), ("float16", 4), ("float16", 3)])
+@pytest.mark.parametrize("grown", [1, 2])
+def test_output_and_weights_of_half_precision_are_right_where_only_one_shows_it(
+    kind, digits, grown
+):
+    rounded = in_bfloat16 if kind == "bfloat16" else in_float16
+    for seed in range(12):
+        QKV, answers = by_hand_in(rounded, grown, seed)
+        found = diagnose(*QKV, **{name: M.round(digits) for name, M in answers.items()})
+        assert found.correct, f"{seed}: {found}"
+        assert "float16" not in str(found).replace("bfloat16", "") or kind == "float16"
+
+
+@pytest.mark.parametrize("digits", [3, 4, 6])
+@pytest.mark.parametrize("rounded", [in_bfloat16, in_float16])
+def test_saturated_weights_of_half_precision_are_right_though_few_of_them_are_rounded(
+    rounded, digits
+):
+    """Most are 0 and 1 exactly; that the others are off is no sign of a wrong number."""
+    for seed in range(25):
+        QKV, answers = by_hand_in(rounded, 2, seed, alike=True)
+        found = diagnose(*QKV, weights=answers["weights"].round(digits))
+        assert found.correct, f"{seed}: {found}"
+
+
+def test_a_mistake_beside_right_half_precision_is_named_as_the_other_possibility():
+    QKV, answers = by_hand_in(in_float16, 2, 15, alike=True)
+    biased = theirs(dict(zip("QKV", QKV, strict=True)), {"bias: added"})[1][0]
+    printed = answers["weights"].round(3)
+    assert np.abs(biased - printed).max() < 5.01e-4  # so either may have been computed
+    found = diagnose(*QKV, weights=printed)
+    assert found.correct
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[], ["bias: added"]]
+    assert re.fullmatch(
+        r"These numbers are right if they were computed in half precision \(float16\), which"
+        r" numbers as short as these do not show: they are off by up to 0\.000526\. Or there is"
+        r" a mistake, and the numbers cannot tell: ALiBi is added to the scores\.",
+        found.verdict,
+    )
+
+
+def test_three_decimals_off_by_many_units_are_not_right_by_half_precision():
+    """They would have to be numbers of bfloat16, printed; these lie between them."""
+    for seed in range(20):
+        Q, K, V = np.random.default_rng(seed).normal(size=(3, 4 + seed % 3, 4))
+        output = plainly(Q, K, V)[0]
+        assert not diagnose(Q, K, V, output=(1.01 * output).round(3)).correct
+
+
 def test_of_two_answers_each_is_said_how_far_it_is_off():
     given = SYSTEMS["one head"]
     output, weights = applied(given, ())
@@ -806,6 +918,52 @@ def test_numbers_that_are_not_finite_are_not_explained_but_traced_to_a_likely_ca
     assert not found.correct and found.explanations == () and found.closest is None
 
 
+E = np.eye(2)
+TINY_WEIGHT = {
+    "Q": [[0.04, -0.1], [-8, -48], [36, 22], [-6, 16]],
+    "K": [[1.5, -3], [5, -1.5], [-1.5, -4], [2.5, -0.5]],
+    "V": np.eye(4),
+    "weights": [[0.27, 0.266, 0.263, 0.201], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "given",
+    [
+        TINY_WEIGHT,
+        {"Q": E, "K": E, "V": np.full((2, 2), 1e308), "output": E},
+        {"Q": E, "K": E, "V": E, "output": E, "scale": 1e200},
+        {"Q": E, "K": E, "V": 1e-320 * E, "output": np.array([[1.0, 0.3], [0.7, 1e300]])},
+        {"Q": 30 * E, "K": 25 * E, "V": E, "weights": [[1, 1e-323], [0.001, 0.999]]},
+    ],
+)
+def test_numbers_at_the_ends_of_the_range_are_judged_without_a_warning(given):
+    assert str(diagnose(**given))
+
+
+def test_numbers_as_large_as_there_are_excuse_no_wrong_ones():
+    V = 1e308 * np.array([[1.6, 1.2], [1.4, 1.7]])
+    output, _ = plainly(E, E, V)
+    assert diagnose(E, E, V, output=output).correct
+    assert not diagnose(E, E, V, output=output * [1, 0.9]).correct
+
+
+@pytest.mark.parametrize("lost", ["output", "weights"])
+@pytest.mark.parametrize("wrong", [(), ("scale: none",)])
+def test_of_an_answer_without_finite_numbers_that_is_said_and_the_other_one_is_judged(lost, wrong):
+    output, (weights,) = theirs(SYSTEMS["one head"], set(wrong))
+    answers = {"output": output, "weights": weights} | {lost: np.full((6, 6), nan)}
+    found = diagnose(**SYSTEMS["one head"], **answers)
+    other = "output" if lost == "weights" else "weights"
+    assert found.verdict.startswith(
+        f"Every number of the {lost} is NaN. What follows is about the {other} alone. "
+        + ("The scores are not scaled." if wrong else "These numbers are right, to ")
+    )
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [[*wrong]]
+    assert not found.correct and set(found.answers) == {"output", "weights"}
+
+
 # ---- what can be said besides --------------------------------------------------------------------
 
 
@@ -829,6 +987,34 @@ def test_a_bias_that_was_not_given_is_found_in_numbers_printed_short(system, dig
     for shift in np.linspace(0, 0.01, 7):  # rounds each time otherwise
         found = diagnose(**inputs(system), output=(output + shift).round(digits))
         assert [[m.name for m in e.mistakes] for e in found.explanations] == [["residual: row"]]
+
+
+@pytest.mark.parametrize("kind", ["nothing", "one number", "a row", "a row for each head"])
+@pytest.mark.parametrize("system", ["padding but for a key", "a layer, padding but for a key"])
+def test_the_same_row_for_every_token_is_not_explained_by_adding_a_row(system, kind):
+    """An inverted mask leaves one key: its value, and a row added to it, is any row."""
+    rng = np.random.default_rng(0)
+    Q, K, V, *W = rng.normal(size=(7, 6, 4))
+    given = {"Q": Q, "K": K, "V": V, "allowed": np.broadcast_to(np.arange(6) < 5, (6, 6))}
+    if system == "a layer, padding but for a key":
+        names = ("W_Q", "W_K", "W_V", "W_O")
+        given |= {"X": Q, "Q": None, "K": None, "V": None, "heads": 2}
+        given |= dict(zip(names, (M[:4] for M in W), strict=True))
+    row = {"nothing": 0, "one number": 1 / 3}.get(kind, rng.normal(size=4))
+    output = np.zeros((6, 4)) + row
+    if kind == "a row for each head":
+        given |= {"heads": 2, "W_O": None}
+        output = output.reshape(6, 2, 2).swapaxes(0, 1)
+    found = diagnose(**given, output=output)
+    assert found.explanations == (), str(found)
+    assert found.closest is None or not any(m.fitted for m in found.closest.mistakes), str(found)
+
+
+def test_nothing_is_called_the_closest_where_one_row_for_all_would_be_as_close():
+    """A row fitted to a constant leaves no more than by how much the attention varies."""
+    for output in (np.full((300, 16), 0.3) + np.arange(16), np.ones((300, 16))):
+        found = diagnose(**large(), output=output)
+        assert found.closest is None, str(found)
 
 
 @pytest.mark.parametrize("wrong", ["softmax: sigmoid", "scale: none"])
@@ -867,6 +1053,19 @@ def test_a_mistake_is_said_to_lie_before_or_after_the_weights():
         "The weights are not right, and the output does not follow from them either: there is"
         " trouble on both sides." in both.notes
     )
+
+
+def test_no_trouble_is_placed_where_half_precision_may_be_all_there_is():
+    given = SYSTEMS["one head"]
+    output, (weights,) = applied(given, ())
+    rng = np.random.default_rng(3)
+    off = {
+        name: M * (1 + 4e-4 * rng.standard_normal(M.shape))
+        for name, M in (("output", output), ("weights", weights))
+    }
+    said = str(diagnose(**given, **off))
+    assert "Half precision (float16) would explain them; the numbers do not show it." in said
+    assert "trouble" not in said
 
 
 def test_nothing_is_called_the_closest_where_nothing_is_close():
