@@ -166,3 +166,22 @@ def test_a_page_that_is_left_as_it_begins_to_be_presented_raises_no_error(visit)
     )
     dashboard.wait_for("() => window.refused")
     dashboard.idle()
+
+
+def test_what_is_left_before_the_window_is_filled_does_not_fill_it(visit):
+    dashboard = visit().open()
+    dashboard.page.evaluate(
+        """() => { const fill = Element.prototype.requestFullscreen
+             Element.prototype.requestFullscreen = async function () {
+               await new Promise(left => { window.left = left })
+               await fill.call(this)
+               window.filled = true } }"""
+    )
+    dashboard.page.keyboard.press("p")
+    until(dashboard.page.locator(".board.presenting"))
+    dashboard.page.keyboard.press("Escape")
+    until(dashboard.page.locator(".board.presenting"), "detached")
+    dashboard.page.evaluate("left()")
+    dashboard.wait_for("() => window.filled && !document.fullscreenElement")
+    dashboard.page.locator(".st-key-set_sentence input").focus()
+    assert dashboard.page.evaluate("document.activeElement.tagName") == "INPUT"

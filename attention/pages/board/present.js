@@ -84,7 +84,14 @@ class Presenter {
       root.focus({ preventScroll: true })
     }
     const whole = root.requestFullscreen?.() ?? Promise.reject()
-    whole.catch(() => this.stage && root.isConnected && above()) // unless its page was left
+    whole.then(
+      () => this.stage || this.shrink(), // it was left before the window was filled
+      () => this.stage && root.isConnected && above() // unless its page was left
+    )
+  }
+
+  shrink() {
+    if (document.fullscreenElement === this.board.root) document.exitFullscreen()
   }
 
   leave() {
@@ -93,7 +100,7 @@ class Presenter {
     this.foot.hidden = true
     root.classList.remove('presenting')
     root.parentElement.style.minHeight = ''
-    if (document.fullscreenElement === root) document.exitFullscreen()
+    this.shrink()
     if (root.popover) root.hidePopover()
     for (const name of ['popover', 'role', 'aria-modal', 'aria-label', 'tabindex'])
       root.removeAttribute(name)
