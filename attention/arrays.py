@@ -127,34 +127,42 @@ def refuse_counts(name: str, bias: np.ndarray) -> None:
 
 
 def check_fits(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse a mask that does not broadcast to the scores, or does so in more than one sense."""
-    if mask.shape in (shape, ()):
-        return
-    check_axes(name, mask, shape)
-    try:
-        fits = np.broadcast_shapes(mask.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"{name} has shape {mask.shape}, which does not fit the scores {shape}.")
+    """Check ``allowed`` or ``bias`` against the shape of the scores: one rule for every function.
 
+    They broadcast, as in NumPy, against the scores as the function returns them: (…, n_q, n_k), or
+    (…, heads, n_q, n_k) with several heads. Two axes are queries and keys, whatever the batch; an
+    axis of length 1 applies to every item or head. With three or more axes, but fewer than the
+    scores have, the last one before the queries is for the heads. Such a mask is refused if its
+    axes also fit the items of the batch, or only these.
 
-def check_axes(name: str, mask: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse a mask whose first axis could be the batch as well as the axis it would meet.
-
-    Two axes are never in doubt: they are queries and keys, as in NumPy and torch.
-
-    >>> check_axes("allowed", np.ones((2, 3, 4), bool), (2, 2, 3, 4))
+    >>> check_fits("bias", np.ones((2, 3, 4)), (5, 2, 3, 4))
+    >>> check_fits("bias", np.ones((2, 3, 4)), (2, 2, 3, 4))
     Traceback (most recent call last):
-    ValueError: allowed has shape (2, 3, 4): for scores of shape (2, 2, 3, 4) its first axis could \
-be the batch or the heads; say which by allowed[:, None] or allowed[None].
+    ValueError: bias has shape (2, 3, 4) and the scores (2, 2, 3, 4); write bias[:, None] \
+(one per item) or bias[None] (one per head).
     """
-    short = len(shape) - mask.ndim
-    if mask.ndim > 2 and short > 0 and mask.shape[0] == shape[0] == shape[short] > 1:
+    sides = (1,) * (2 - mask.ndim) + mask.shape
+    lead, missing = sides[:-2], len(shape) - len(sides)
+    places = [  # where its leading axes would fit among those of the scores; the last is NumPy's
+        at
+        for at in range(missing + 1)
+        if _broadcasts(sides, (*shape[at : at + len(lead)], *shape[-2:]))
+    ]
+    if not places:
+        raise ValueError(f"{name} has shape {mask.shape}, which does not fit the scores {shape}.")
+    if places != [missing] and set(lead) - {1}:
+        kept = [":"] * len(lead)
+        item = ["None"] * places[0] + kept + ["None"] * (missing - places[0])
         raise ValueError(
-            f"{name} has shape {mask.shape}: for scores of shape {shape} its first axis could be"
-            f" the batch or the heads; say which by {name}[:{', None' * short}] or {name}[None]."
+            f"{name} has shape {mask.shape} and the scores {shape}; write"
+            f" {name}[{', '.join(item)}] (one per item) or"
+            f" {name}[{', '.join(['None'] * missing)}] (one per head)."
         )
+
+
+def _broadcasts(sides: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Check whether an array of these sides broadcasts to the shape, of as many axes."""
+    return all(side in (1, most) for side, most in zip(sides, shape, strict=True))
 
 
 def as_mask(name: str, value: ArrayLike) -> np.ndarray:

@@ -37,7 +37,8 @@ def alibi_slopes(heads: int) -> np.ndarray:
 def alibi(n_q: int, n_k: int, heads: int, past: ArrayLike = 0) -> np.ndarray:
     """(h, n_q, n_k), ALiBi for ``bias=``: −slope × distance, so that far keys count for less.
 
-    ``past`` as in :func:`causal`. Published code that adds slope × (k − q), or slope × k, gives
+    With a batch, give it as ``alibi(…)[None]``. ``past`` as in :func:`causal`; of several items it
+    makes (…, h, n_q, n_k). Published code that adds slope × (k − q), or slope × k, gives
     the same weights under a look-ahead mask.
 
     >>> alibi(2, 2, heads=1)

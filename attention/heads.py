@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from attention.arrays import (
     as_floats,
     check_count,
-    check_fits,
     check_lead,
     in_type,
     shape_of_scores,
@@ -92,9 +91,11 @@ def multi_head_attention(
         Mixes the joined heads: ``projected = joined W_O + b_O``. Default: none.
     b_O : array_like, (d_out,)
         Default: none.
-    allowed, bias : array_like, (…, n_q, n_k), the same for every head, or (…, h, n_q, n_k)
-        As in :func:`scaled_dot_product_attention`. With all its axes a mask may have one for the
-        heads: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch.
+    allowed, bias : array_like, broadcastable to (…, n_q, n_k), with heads to (…, h, n_q, n_k)
+        As in :func:`scaled_dot_product_attention`: with a batch and several heads,
+        ``mask[:, None]`` is one per item, such as ``padding(real)[:, None]``, and ``mask[None]`` is
+        one per head. Three axes are (h, n_q, n_k); they are refused where they also fit the batch.
+        With 1 head, a mask may have the axis for the heads, of length 1, or not.
     scale, softcap, score_mod, mask_mod, softmax, sinks :
         As in :func:`scaled_dot_product_attention`; d_k is that of one head. One sink, or (h,).
     norm, rotary : RMSNorm, Rotary
@@ -114,9 +115,9 @@ def multi_head_attention(
     """
     Q, K, V = (kept(M) for M in as_floats(Q=Q, K=K, V=V))
     heads, kv_heads = check_heads(heads, kv_heads)
-    scores = (*check_lead(Q, K, V), Q.shape[-2], K.shape[-2])
-    allowed = before_heads("allowed", allowed, scores, heads)
-    bias = before_heads("bias", bias, scores, heads)
+    axes = len(check_lead(Q, K, V)) + 2  # of the scores, without heads
+    if heads == 1:
+        allowed, bias = for_one_head("allowed", allowed, axes), for_one_head("bias", bias, axes)
     if relative is not None:
         check_relative(relative).check_heads(heads)
     if heads > 1:
@@ -130,7 +131,7 @@ def multi_head_attention(
             name: locked(repeat_heads(M, heads)) for name, M in before.items() if name[0] == "K"
         }
     Q, K = last(before)
-    if heads > 1 and len(scores) == 2:  # the one leading axis is that of the heads
+    if heads > 1 and axes == 2:  # the one leading axis is that of the heads
         score_mod, mask_mod = of_heads(score_mod), of_heads(mask_mod)
     elif heads == 1 and len(lead := shape_of_scores(Q, K)[:-2]) > 1:  # all of them count items
         score_mod, mask_mod = of_items(score_mod, lead[-1]), of_items(mask_mod, lead[-1])
@@ -346,20 +347,15 @@ def project(
         return np.asarray(X @ weights + bias)
 
 
-def before_heads(
-    name: str, M: ArrayLike | None, scores: tuple[int, ...], heads: int
-) -> np.ndarray | None:
-    """Give a mask a head axis of length 1, so that it serves every head.
+def for_one_head(name: str, M: ArrayLike | None, axes: int) -> np.ndarray | None:
+    """Return a mask for scores of so many axes, none of them for a single head.
 
-    ``scores`` is the shape of the scores without their heads. A mask of one axis more has the axis
-    already, as in torch: (batch, 1, 1, n_k), or (h, n_q, n_k) where there is no batch. For one head
-    the mask comes back without it.
+    It may have that axis all the same, with length 1, as where it is made for any number of heads.
+
+    >>> for_one_head("allowed", np.ones((2, 1, 3, 3), bool), axes=3).shape
+    (2, 3, 3)
     """
     if M is None:
         return None
     mask = as_array(name, M)
-    if mask.ndim == len(scores) + 1:
-        check_fits(name, mask, (*scores[:-2], heads, *scores[-2:]))
-        return mask if heads > 1 else mask[..., 0, :, :]
-    check_fits(name, mask, scores)
-    return mask if mask.ndim < 2 or heads == 1 else mask[..., None, :, :]
+    return mask[..., 0, :, :] if mask.ndim == axes + 1 and mask.shape[-3] == 1 else mask

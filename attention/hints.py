@@ -52,7 +52,11 @@ def hinting(function: Callable[P, R]) -> Callable[P, R]:
     TypeError: there is no argument attn_bias; give bias=.
     """
     known = inspect.signature(function).parameters
-    hints = {name: by_place(hint) for name, hint in HINTS.items()} if "pool" in known else HINTS
+    hints = HINTS
+    if "pool" in known:
+        hints = {name: by_place(hint) for name, hint in HINTS.items()}
+    elif "heads" in known:  # a mask of each item serves all its heads
+        hints = HINTS | {"key_padding_mask": HINTS["key_padding_mask"].replace(")", ")[:, None]")}
 
     @wraps(function)
     def hinted(*arguments: P.args, **named: P.kwargs) -> R:

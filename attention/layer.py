@@ -73,8 +73,9 @@ class Layer:
             What comes out of the norm before the attention, where there is one.
         memory : array_like, (…, n_k, d_memory)
             What a layer that looks at another sequence takes its keys and values from.
-        allowed : array_like of bool, broadcastable to (…, n, n_k)
-            Where padding hides keys; the layer's own mask and window are joined to it.
+        allowed : array_like of bool, as in :func:`attention.multi_head_attention`
+            Where padding hides keys, such as ``padding(real)[:, None]`` of a batch; the layer's own
+            mask and window are joined to it.
         """
         (X,) = as_floats(X=X)
         (source,) = (X,) if memory is None else as_floats(memory=memory)
@@ -82,7 +83,7 @@ class Layer:
         looks_back = self.causal and memory is None  # and never ahead
         reach = n_q if self.window is None else self.window
         bias = None
-        if self.alibi:  # the same for every item
+        if self.alibi:  # the same for every item, with as many axes as the scores
             bias = alibi(n_q, n_k, self.heads)[(None,) * (X.ndim - 2)]
         return self_attention(
             X,

@@ -239,7 +239,7 @@ def long_attention(
     allowed : of ``attention.places``, or array_like of bool
         **Who may look at whom**: ``places.causal()``, ``places.window(512) & places.padding(real)``
         and the like, which take no memory and leave out what is hidden; or an array that
-        broadcasts to (…, n_q, n_k). Default: every key.
+        broadcasts to (…, n_q, n_k) as in :func:`scaled_dot_product_attention`. Default: every key.
     bias : function (b, h, q, k) → numbers, or array_like
         What is added to the scores, such as ``places.alibi(heads)``. The function is called for a
         tile at a time, with grids of its places.

@@ -21,7 +21,8 @@ def causal(n_q: int, n_k: int, past: ArrayLike = 0) -> np.ndarray:
     """The look-ahead mask, aligned top left: query i sees keys 0 … i (torch SDPA, JAX, Keras).
 
     With ``past`` keys cached before the first query, query i stands at place past + i. ``past``
-    may hold one number for each item of the batch, also a negative one: (…,) → (…, n_q, n_k).
+    may hold one number for each item of the batch, also a negative one: (…,) → (…, n_q, n_k). With
+    several heads, give such a mask as ``mask[:, None]``.
 
     >>> causal(2, 3).astype(int)
     array([[1, 0, 0],
@@ -89,7 +90,8 @@ def window(n_q: int, n_k: int, seen: int, past: ArrayLike = 0) -> np.ndarray:
 def padding(real: ArrayLike) -> np.ndarray:
     """The padding mask of keys: (…, n_k) booleans, True for a real token → (…, 1, n_k).
 
-    It broadcasts over the queries; join it with another mask by ``&``.
+    It broadcasts over the queries; join it with another mask by ``&``. With a batch and several
+    heads, give it as ``padding(real)[:, None]``.
 
     >>> (causal(2, 2) & padding([True, False])).astype(int)
     array([[1, 0],

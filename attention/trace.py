@@ -182,7 +182,8 @@ def scaled_dot_product_attention(
         float32 at every stage; float16, bfloat16 and narrower floats are computed in float32, so
         that no score overflows; integers become float64.
     allowed : array_like of bool, broadcastable to (…, n_q, n_k)
-        **True where query i may look at key j.** Two axes are (n_q, n_k), whatever the batch.
+        **True where query i may look at key j.** Two axes are (n_q, n_k), whatever the batch. With
+        a batch and heads, ``mask[:, None]`` is one per item and ``mask[None]`` one per head.
         Default: every key. A row without any gives weights 0 and output 0 and stands in
         ``trace.hidden_rows``; nothing at a hidden key, NaN and inf included, reaches weights or
         output.

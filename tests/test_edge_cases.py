@@ -548,8 +548,8 @@ def told(name) -> str:
 @pytest.mark.parametrize("name", ["allowed", "bias"])
 def test_a_mask_of_three_axes_whose_first_could_be_two_is_refused_with_the_shapes(name):
     assert told(name) == (
-        f"{name} has shape (2, 3, 4): for scores of shape (2, 2, 3, 4) its first axis could be the"
-        f" batch or the heads; say which by {name}[:, None] or {name}[None]."
+        f"{name} has shape (2, 3, 4) and the scores (2, 2, 3, 4); write {name}[:, None] (one per"
+        f" item) or {name}[None] (one per head)."
     )
 
 
@@ -557,7 +557,9 @@ def test_a_mask_of_three_axes_whose_first_could_be_two_is_refused_with_the_shape
 def test_each_way_out_that_the_refusal_names_is_taken_and_means_what_it_says(name):
     matrices, shape = DOUBTFUL
     mask = draw(shape, 7) > 0
-    ways = re.search(r"say which by (.+) or (.+)\.$", told(name)).groups()
+    ways = re.search(
+        r"write (.+) \(one per item\) or (.+) \(one per head\)\.$", told(name)
+    ).groups()
     masks = (as_argument(name, eval(way, {name: mask})) for way in ways)
     batch, other = (scaled_dot_product_attention(*matrices, **given).allowed for given in masks)
     for b in range(2):
@@ -616,7 +618,7 @@ def test_a_mask_of_queries_and_keys_serves_every_head_also_where_there_are_as_ma
 
 def test_a_mask_of_each_item_serves_every_head_also_where_there_are_as_many_heads_as_items():
     mask = draw((2, 3, 4), 7) > 0
-    trace = in_two_heads(*problem_of(2, n_q=3), allowed=mask)
+    trace = in_two_heads(*problem_of(2, n_q=3), allowed=mask[:, None])
     for h in range(2):
         assert trace.allowed[:, h].tolist() == mask.tolist()
 

@@ -94,7 +94,7 @@ def test_batch_heads_second_sequence_mask_of_each_item_and_output_weights_togeth
     W_Q, W_K, W_V, W_O = draw((4, 6), 3), draw((4, 6), 4), draw((4, 9), 5), draw((9, 2), 6)
     see = draw((2, 3, 5), 7) > 0
     see[1, 0] = False
-    trace = self_attention(X, W_Q, W_K, W_V, memory=Y, heads=3, W_O=W_O, allowed=see)
+    trace = self_attention(X, W_Q, W_K, W_V, memory=Y, heads=3, W_O=W_O, allowed=see[:, None])
     assert trace.weights.shape == (2, 3, 3, 5)
     assert trace.hidden_rows[1, :, 0].all()
     for b in range(2):
@@ -114,7 +114,7 @@ def test_batch_heads_second_sequence_mask_of_each_item_and_output_weights_togeth
 def test_padding_of_each_item_serves_every_head_and_query():
     Q, K, V = (draw((2, 3, 4), seed) for seed in range(3))
     real = [[True, True, False], [True, False, False]]
-    trace = multi_head_attention(Q, K, V, heads=2, allowed=padding(real))
+    trace = multi_head_attention(Q, K, V, heads=2, allowed=padding(real)[:, None])
     for b in range(2):
         for h in range(2):
             assert (trace.weights[b, h] > 0).tolist() == [real[b]] * 3
@@ -123,7 +123,7 @@ def test_padding_of_each_item_serves_every_head_and_query():
 def test_a_bias_of_each_item_serves_every_head():
     Q, K, V = (draw((2, 3, 4), seed) for seed in range(3))
     bias = draw((2, 3, 3), 5)
-    trace = multi_head_attention(Q, K, V, heads=2, bias=bias)
+    trace = multi_head_attention(Q, K, V, heads=2, bias=bias[:, None])
     np.testing.assert_allclose(trace.masked - trace.scaled, np.stack([bias, bias], 1), atol=1e-14)
 
 

@@ -1,6 +1,7 @@
 """Signatures say what is taken, and another library's word is answered with ours."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -37,7 +38,22 @@ ELSEWHERE = {
 def test_the_word_of_another_library_is_answered_with_what_to_write_here(word, call):
     with pytest.raises(TypeError) as refused:
         CALLS[call](**{word: None})
-    assert str(refused.value) == f"there is no argument {word}; {TOLD[word]}."
+    told = TOLD[word]
+    if call != "scaled_dot_product_attention":  # there may be heads, which a mask serves alike
+        told = told.replace("padding(real)", "padding(real)[:, None]")
+    assert str(refused.value) == f"there is no argument {word}; {told}."
+
+
+def test_the_hint_for_padding_fits_any_number_of_heads():
+    real, X = np.array([[True, True, False], [True, False, False]]), np.ones((2, 3, 4))
+    with pytest.raises(TypeError) as refused:
+        attention.self_attention(X, *[np.eye(4)] * 3, key_padding_mask=~real)
+    hint = re.search(r"allowed=(.*), True", str(refused.value))[1]
+    seen = eval(hint, {"attention": attention, "real": real})
+    for heads in (1, 2, 4):
+        trace = attention.self_attention(X, *[np.eye(4)] * 3, heads=heads, allowed=seen)
+        for item, weights in enumerate(trace.weights):
+            assert (weights.reshape(-1, 3) > 0).tolist() == [real[item].tolist()] * 3 * heads
 
 
 @pytest.mark.parametrize("call", CALLS)

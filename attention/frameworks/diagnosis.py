@@ -136,7 +136,7 @@ def diagnose(
         Q, K and V hold that many heads side by side: (…, n, h · d). Default: 1. Fewer ``kv_heads``
         serve several each.
     allowed, bias, scale, softcap :
-        As the other code means them: see :func:`attention.scaled_dot_product_attention`.
+        As the other code means them: see :func:`attention.multi_head_attention`.
     positions : array_like, (…, n_q, d_model)
         Added to X, as in :func:`attention.self_attention`.
     norm, rotary, sinks, relative :

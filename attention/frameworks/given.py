@@ -17,8 +17,8 @@ from attention.arrays import (
     check_shapes,
 )
 from attention.biases import RelativeBias, check_relative
-from attention.conversion import as_numbers, shown
-from attention.heads import added_positions, before_heads, project, split_heads
+from attention.conversion import as_array, as_numbers, shown
+from attention.heads import added_positions, for_one_head, project, split_heads
 from attention.layouts import repeat_heads
 from attention.norms import RMSNorm
 from attention.prepared import check_parts
@@ -175,15 +175,16 @@ def _check_bias(name: str, b: np.ndarray | None, columns: int) -> None:
 
 
 def _masks(g: Given, scores: tuple[int, ...]) -> Given:
-    """``allowed`` and ``bias`` with an axis for the heads, or None."""
+    """Return them with ``allowed`` and ``bias`` as arrays that broadcast to the scores, or None."""
     masks = {"allowed": g.allowed, "bias": g.bias}
-    without = scores if g.heads == 1 else (*scores[:-3], *scores[-2:])
-    masks = {name: before_heads(name, M, without, g.heads) for name, M in masks.items()}
+    if g.heads == 1:
+        masks = {name: for_one_head(name, M, len(scores)) for name, M in masks.items()}
     _, masks["bias"] = check_mask(masks["allowed"], masks["bias"], scores, np.dtype(np.float64))
     if masks["allowed"] is not None:
-        masks["allowed"] = np.asarray(masks["allowed"])
+        masks["allowed"] = as_array("allowed", masks["allowed"])
     if g.relative is not None:
-        check_relative(g.relative).check_heads(scores[-3] if len(scores) > 2 else 1)
+        of_items = g.heads == 1 and (g.X is not None or len(scores) == 2)
+        check_relative(g.relative).check_heads(1 if of_items else scores[-3])
     if g.sinks is not None:
         masks["sinks"] = check_sinks(g.sinks, scores, np.dtype(np.float64))
     return replace(g, **masks, shape=scores)

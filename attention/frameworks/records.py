@@ -588,8 +588,9 @@ def answer(
         In our layout. As in our own attention, integers become float64 and half precision float32.
         K and V may have fewer heads, where the framework takes them so.
     mask : array_like of bool, broadcastable to (…, n_q, n_k)
-        Handed over as it is: where True means hide, it hides. Where there is no boolean mask, the
-        framework's own helper turns it into numbers to add.
+        Its axes are read as those of ``allowed`` in our own attention. Handed over as it is: where
+        True means hide, it hides. Where there is no boolean mask, the framework's own helper turns
+        it into numbers to add.
     causal : bool
         The framework's own switch, or the mask its documentation tells the caller to make, in its
         own polarity. With a mask as well, a key hidden by either is hidden (torch documents an

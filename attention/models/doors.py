@@ -155,9 +155,9 @@ def _given_masks(mask: Any, query: Any, causal: bool, Q: Any, K: Any) -> list[An
         mask = mask._materialize(Q.device)
     if query.ndim == 3 and mask.ndim == 3:
         mask = mask[:, None]
-    if mask.ndim > 4:
+    if query.ndim > 4 and mask.ndim > 3:  # the items are counted through as one axis
         lead = query.shape[:-3] + mask.shape[-3:]
-        mask = torch.broadcast_to(mask, lead).flatten(0, mask.ndim - 4)
+        mask = torch.broadcast_to(mask, lead).flatten(0, query.ndim - 4)
     return [*masks, mask.detach().clone()]
 
 

@@ -34,8 +34,9 @@ def run(settings: Settings) -> AttentionTrace:
     filled = None if hides else np.where(visible, 0.0, TUTORIAL_FILL)
     given = [bias for bias in (filled, by_slopes(settings)) if bias is not None]
     bias = np.asarray(sum(given)) if given else None
-    if settings.batch:  # the same for every item
-        visible, bias = visible[None], None if bias is None else bias[None]
+    if settings.batch:  # items, heads, queries, keys: the same for every item
+        visible = visible[None, None]
+        bias = None if bias is None else bias[(None,) * (4 - bias.ndim)]
     mask = visible if hides else None
     attend = (
         partial(multi_head_attention, matrices["Q"], matrices["K"], matrices["V"])

@@ -654,9 +654,20 @@ def test_bfloat16_is_half_precision():
 def test_a_mask_serves_every_head_as_it_does_in_our_own_attention(heads, lead):
     rng = np.random.default_rng(9)
     Q, K, V = rng.standard_normal((3, *lead, 4, 12))
-    allowed = causal(4, 4) if not lead else np.broadcast_to(causal(4, 4), (3, 4, 4))
+    allowed = causal(4, 4) if not lead else np.broadcast_to(causal(4, 4), (3, 1, 4, 4))
     output = multi_head_attention(Q, K, V, heads=heads, allowed=allowed).joined
     assert diagnose(Q, K, V, heads=heads, allowed=allowed, output=output).correct
+
+
+def test_a_table_of_as_many_columns_as_items_is_refused_for_one_head():
+    rng = np.random.default_rng(9)
+    X, *W = rng.standard_normal((2, 4, 4)), *rng.standard_normal((3, 4, 4))
+    given = dict(zip(("W_Q", "W_K", "W_V"), W, strict=True)) | {"X": X, "output": X}
+    with pytest.raises(ValueError, match="the table of relative has 2 columns and there is 1 head"):
+        diagnose(**given, relative=RelativeBias(rng.standard_normal((4, 2))))
+    right = self_attention(X, *W, relative=RelativeBias(np.ones((4, 1))))
+    given["output"] = right.output
+    assert diagnose(**given, relative=RelativeBias(np.ones((4, 1)))).correct
 
 
 def test_a_bench_is_freed_when_it_is_let_go():

@@ -101,6 +101,42 @@ def test_layers_of_torch_answer_as_ever_on_each_of_their_paths(name, gradients):
             assert all(("fast path" in each.implementation) != gradients for each in taken)
 
 
+class OneMask(nn.Module):
+    """torch's own function, with a mask that is added."""
+
+    def __init__(self, mask):
+        super().__init__()
+        self.mask = mask
+
+    def forward(self, query):
+        F = nn.functional
+        return F.scaled_dot_product_attention(query, query, query, attn_mask=self.mask)
+
+
+@pytest.mark.parametrize(
+    ("lead", "sides"),
+    [
+        ((2, 2), (2,)),
+        ((3, 2), (2,)),
+        ((2, 2), (2, 1)),
+        ((2, 2), (1, 2)),
+        ((2,), (2,)),
+        ((2,), (1,)),
+        ((2, 3, 2), (2,)),
+        ((2, 3, 2), (3, 2)),
+        ((2, 3, 2), (3, 1)),
+        ((2, 3, 2), (2, 1, 2)),
+    ],
+)
+@torch.no_grad()
+def test_a_mask_of_fewer_axes_is_recorded_as_torch_reads_it(lead, sides):
+    torch.manual_seed(0)
+    model = nn.Sequential(OneMask(3 * torch.randn(*sides, 3, 3)))
+    with attention.capture(model) as taken:
+        model(torch.randn(*lead, 3, 4))
+    assert attention.verify(taken).agrees
+
+
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_a_model_without_a_known_door_is_an_error_that_names_its_modules(name):
     model = made(*UNKNOWN[name], "eager")

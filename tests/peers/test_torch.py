@@ -206,7 +206,8 @@ def test_a_layer_of_torch_is_taken_as_it_is():
     X = torch.randn(2, 3, 8, dtype=torch.float64)
     real = torch.tensor([[True, True, False], [True, True, True]])
     W = layer.in_proj_weight.T.reshape(8, 3, 8).swapaxes(0, 1)
-    trace = self_attention(X, *W, heads=2, W_O=layer.out_proj.weight.T, allowed=padding(real))
+    seen = padding(real)[:, None]
+    trace = self_attention(X, *W, heads=2, W_O=layer.out_proj.weight.T, allowed=seen)
     theirs, _ = layer(X, X, X, key_padding_mask=~real)
     np.testing.assert_allclose(trace.projected, theirs.detach().numpy(), rtol=0, atol=1e-14)
 

@@ -13,6 +13,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.links import existing_cell
 from attention.session.matrix import Matrix
 from attention.session.run import labels, no_key_sentences, run, sizes, view
+from attention.session.settings import PUSHED, TRUE_MASK
 from attention.session.validate import check
 from attention.stages import STAGES
 from attention.view import distinct
@@ -120,6 +121,20 @@ def test_minus_1e9_is_a_bias_and_hides_nothing():
     assert now.bias.tolist() == [[0.0 if seen else -1e9 for seen in row] for row in drawn.tolist()]
     np.testing.assert_array_equal(now.stages["masked"], now.stages["scaled"] + now.bias)
     np.testing.assert_array_equal(now.stages["mask"], now.bias)
+
+
+@pytest.mark.parametrize("fill", [TRUE_MASK, PUSHED])
+@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_mask_and_slopes_serve_every_item_of_any_batch(batch, heads, fill):
+    whole = {"X": draw((batch, 3, 5), 1), "memory": draw((batch, 4, 5), 2)}
+    s = replace(EVERYTHING, heads=heads, alibi=True, fill=fill)
+    found = run(check(replace(s, matrices=s.matrices | whole)))
+    for item in range(batch):
+        one = {name: Matrix(matrix.values[item]) for name, matrix in whole.items()}
+        alone = run(check(replace(s, matrices=s.matrices | one)))
+        np.testing.assert_allclose(found.masked[item], alone.masked, rtol=1e-12)
+        np.testing.assert_allclose(found.projected[item], alone.projected, rtol=1e-12)
 
 
 def test_labels_say_whose_rows_and_columns_they_are():
