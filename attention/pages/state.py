@@ -733,11 +733,17 @@ def write_address() -> tuple[bool, str]:
     if any(address != wanted for address in [address, *(told for _, told in visit.addresses)]):
         st.query_params.from_dict(wanted)
         visit.addresses.append((visit.run, wanted))
-    not_kept, why = visit.not_kept
-    if not mark or mark != not_kept:
-        why = "it was told to forget" if visit.told_to_forget else ""
-    visit.written = whole, why
+    visit.written = whole, why_not_kept()
     return visit.written
+
+
+def why_not_kept() -> str:
+    """Return why the browser does not keep what is set; "" where it does, or need not."""
+    visit, mark = _visit(), link()[0].get("partial", "")
+    not_kept, why = visit.not_kept
+    if mark and mark == not_kept:
+        return why
+    return "it was told to forget" if visit.told_to_forget else ""
 
 
 def next_address(path: str) -> dict[str, str]:

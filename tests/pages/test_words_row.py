@@ -199,6 +199,8 @@ def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page
     visit.settings = replace(settings(at), matrices=settings(at).matrices | large)
     told = shared(ran(at))
     assert (told["says"], told["embeds"]) == (share.PART, False)
+    visit.not_kept = links.address(visit.settings)[0]["partial"], "it is denied"
+    assert shared(ran(at))["says"] == share.NOWHERE
 
 
 def shared(at) -> dict[str, str]:
@@ -216,7 +218,7 @@ def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(exam
     at = opened(**({"example": example} if example else {}))
     ran(at.slider(key="set_digits").set_value(4))
     told = shared(at)
-    assert told["says"] == share.WHOLE
+    assert (told["says"], told["local"]) == (share.WHOLE, share.LOCAL)
     again, refused = links.read(dict(parse_qsl(told["query"])))
     assert again == settings(at) and not refused
     ours, theirs = run(again), run(settings(at))
