@@ -21,7 +21,16 @@ from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import answers_kept
 from attention.session.prepared import fitted
-from attention.session.settings import COMPARED, EXERCISE, GUIDED, LONG, PRINTED, SAMPLING, Settings
+from attention.session.settings import (
+    COMPARED,
+    EXERCISE,
+    GUIDED,
+    LONG,
+    OPENED,
+    PRINTED,
+    SAMPLING,
+    Settings,
+)
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -37,7 +46,7 @@ HEARD = "heard"  # the hidden text box by which the browser says what it has hea
 _NOTHING = object()
 _thread = local()  # .asked: the pages of its runs that were overtaken before they knew their visit
 # of the settings, beside another example
-KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG
+KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG + OPENED
 Change = Callable[[Settings], Settings]
 Finish = Callable[[Settings, Settings], Settings]  # of settings before and after a change
 Widget = Callable[..., Any]  # a control of Streamlit

@@ -27,9 +27,8 @@ VECTORS = (
 )
 RANDOMIZE = "Draws new random {} from the seed. Press again for the next seed."
 SEED = (
-    "Randomize draws from this seed, then goes on to the next; the same seed gives the same"
-    " numbers. Going on, it skips up to 50 seeds in a row that give a weight two equal or opposite"
-    " columns, or a query or key of 0. A seed that you type is used as it is."
+    "Randomize draws from it, then goes on to the next that gives no two equal or opposite columns"
+    " of a weight and no query or key of 0. A seed that you type is used as it is."
 )
 HOW = (
     "How Randomize draws. Random integers are −1, 0 and 1, to be followed by hand; uniform ones lie"
