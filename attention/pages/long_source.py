@@ -187,7 +187,7 @@ def _file(s: Settings) -> None:
         args=(key,),
         max_upload_size=MAX_LONG_FILE // 2**20,
         help=".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
-        f" {MAX_LONG_TOKENS:,} tokens.",
+        f" {MAX_LONG_TOKENS:,} tokens. A reload forgets the file.",
     )
     waiting: Waiting | None = state.page_value(ARRAYS, None)
     if waiting is None:

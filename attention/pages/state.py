@@ -290,12 +290,23 @@ def _lose(visit: Visit, why: object = None) -> None:
     visit.awaited_mark, visit.waiting_changes = "", []
     visit.settings, visit.notices = links.read(visit.address)
     if why:
-        visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
+        visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {reason(why)})."
     choose("below", DATA)
 
 
-def _reason(why: object) -> str:
+def reason(why: object) -> str:
+    """Return a browser's own reason, cut short."""
     return " ".join(str(why).split())[:LONGEST_WHY].rstrip(".")
+
+
+def aside() -> AbstractContextManager:
+    """Return the place of what is not seen."""
+    return _visit().store_place
+
+
+def session() -> str:
+    """Return what names this session."""
+    return _visit().name
 
 
 def _keep(visit: Visit, mark: str) -> None:
@@ -321,7 +332,7 @@ def _lacks(answer: dict[str, Any]) -> None:
 
 def _failed(answer: dict[str, Any]) -> None:
     visit = _visit()
-    mark, why = str(answer.get("mark") or ""), _reason(answer.get("why"))
+    mark, why = str(answer.get("mark") or ""), reason(answer.get("why"))
     visit.matrices_in_browser, visit.not_kept = set(), (mark, why)
     if not mark:
         visit.notices = [f"This browser did not forget: {why}."]

@@ -25,7 +25,7 @@ from attention.session import links
 
 MOST_NAME = 255  # characters
 MOST_CHOICES = 2**53
-AT_MOST = f"at most {megabytes(MAX_FILE)} are read."
+AT_MOST = f"at most {megabytes(MAX_FILE)} are read. A reload forgets the file."
 HEAD = MAX_HEADER + 8  # bytes that are sent of files beyond the limit
 LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MAX_FILES  # characters of all files of a message
 
