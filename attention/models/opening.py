@@ -47,7 +47,7 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
     if said := beyond(len(header), heads, cells if cells > weights else 0):
         ways = f"{LESS}, or attention.verify in Python."
         if not beyond(len(header), heads, 0) and _is_for_long(header, about):
-            raise BadInput(f"{where} {said}. {LONG_OPENS}. Or {ways}")
+            raise BadInput(f"{where} {said}. {LONG_OPENS}; or {ways}")
         raise BadInput(f"{where} {said}. {ways[0].upper()}{ways[1:]}")
     taken = Taken.of_bytes(content, where)
     if not taken.calls:
@@ -65,7 +65,7 @@ def too_large(head: bytes, where: str, size: int) -> str:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         return ""
     said = f"{where} is a capture of {megabytes(size)}; at most {megabytes(MAX_FILE)} are opened"
-    return f"{said}. {LONG_OPENS}. Or {LESS}." if opens else f"{said}: {LESS}."
+    return f"{said}. {LONG_OPENS}; or {LESS}." if opens else f"{said}: {LESS}."
 
 
 def _is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
