@@ -89,7 +89,9 @@ def _gives_zero(X: np.ndarray, W: np.ndarray, bias: np.ndarray | float, heads: i
     X, largest = X[X.any(axis=1)], np.abs(W).max()
     for rows in np.split(X, (FEW, MANY)):
         least = ROUNDING * largest * np.abs(rows).max(axis=1, initial=0)
-        if _is_zero(rows @ W + bias, heads, least):
+        # for a few rows, waking the threads of BLAS would take longer than the product
+        product = np.einsum("ij,jk", rows, W) if len(rows) <= FEW else rows @ W
+        if _is_zero(product + bias, heads, least):
             return True
     return False
 
