@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from attention.models.survey import Survey, survey
 from attention.models.taken import Taken
 
 FOLDER = Path(__file__).with_name("captures")
@@ -49,3 +50,13 @@ def load(name: str) -> Taken:
     ['[CLS]', 'the', 'animal', 'did']
     """
     return Taken.load(FOLDER / f"{name}.safetensors")
+
+
+@cache
+def surveyed(name: str) -> Survey:
+    """Return the survey of one of CAPTURES.
+
+    >>> len(surveyed("pronoun").heads)
+    30
+    """
+    return survey(load(name))

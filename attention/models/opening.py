@@ -7,12 +7,20 @@ from typing import Any
 
 from attention.limits import (
     MAX_CAPTURED_CELLS,
+    MAX_FILE,
     MAX_HEADER,
+    MAX_LONG_FILE,
+    MAX_LONG_HEADS,
+    MAX_LONG_TOKENS,
+    MAX_LONG_WIDTH,
     MAX_RANK,
     BadInput,
 )
 from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, header_of
+from attention.numbers import megabytes
 
+LONG_OPENS = "Long context opens it"
+LESS = "choose layers=, heads=, queries= or calls= of capture"
 WEIGHTS = "holds a model’s weights and no capture; “Your data” on Explore opens them"
 
 
@@ -37,14 +45,38 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise BadInput(f"{where} is a damaged capture.") from None
     if said := beyond(len(header), heads, cells if cells > weights else 0):
-        raise BadInput(
-            f"{where} {said}. Choose layers=, heads=, queries= or calls= of capture, or"
-            " attention.verify in Python."
-        )
+        ways = f"{LESS}, or attention.verify in Python."
+        if not beyond(len(header), heads, 0) and _is_for_long(header, about):
+            raise BadInput(f"{where} {said}. {LONG_OPENS}; or {ways}")
+        raise BadInput(f"{where} {said}. {ways[0].upper()}{ways[1:]}")
     taken = Taken.of_bytes(content, where)
     if not taken.calls:
         raise BadInput(f"{where} is a capture of nothing.")
     return taken
+
+
+def too_large(head: bytes, where: str, size: int) -> str:
+    """Return what is said of a capture of more bytes than are opened, by its first bytes; "" where
+    it is none.
+    """
+    try:
+        header, about, _ = header_of(head, where, MAX_HEADER)
+        opens = size <= MAX_LONG_FILE and _is_for_long(header, about)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return ""
+    said = f"{where} is a capture of {megabytes(size)}; at most {megabytes(MAX_FILE)} are opened"
+    return f"{said}. {LONG_OPENS}; or {LESS}." if opens else f"{said}: {LESS}."
+
+
+def _is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
+    """Check whether its first call, by the header, is within the bounds of Long context."""
+    first = next(iter(about["layers"]), None)
+    bounds = MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH
+    return first is not None and all(
+        side <= most
+        for name in "QKV"
+        for side, most in zip(_shape(header, f"{first}.{name}")[1:], bounds, strict=True)
+    )
 
 
 def _is_checkpoint(content: bytes) -> bool:

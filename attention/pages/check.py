@@ -11,7 +11,7 @@ from attention.frameworks.diagnosis import Diagnosis
 from attention.frameworks.mistakes import Mistake
 from attention.limits import BadInput
 from attention.masks import MASK_LABELS
-from attention.pages import board, chooser, paper, parts, state
+from attention.pages import board, chooser, paper, parts, state, typed
 from attention.pages.chooser import ChosenFile
 from attention.parts import called
 from attention.readers.array_files import Unreadable
@@ -27,6 +27,19 @@ MASKS = MASK_LABELS | {inputs.PASTED: "pasted, as 0 and 1"}
 RIGHT = "none: right numbers"
 WANTED = f"Numbers as text, or arrays: what your code saved; {chooser.AT_MOST}"
 OTHERS = "Go on with the other arrays"
+MOST_HEADS, SOFTCAPS = 64, (1e-6, 1e6)
+TYPED = {  # what a reload does not lose
+    "check_source": typed.text("explore"),
+    **{
+        f"check_{name}": typed.text() for source in inputs.SOURCES.values() for name in source.names
+    },
+    **{f"check_{name}": typed.text() for name in ("mask", *ANSWERS)},
+    "check_mask_kind": typed.text("none"),
+    "check_true": typed.text("may look"),
+    "check_heads": typed.count(1, MOST_HEADS, 1),
+    "check_kv_heads": typed.count(1, MOST_HEADS, None),
+    "check_softcap": typed.count(*SOFTCAPS, None),
+}
 
 
 def text(name: str) -> str:
@@ -62,7 +75,7 @@ def pasted(source: str) -> dict[str, Any]:
             "heads",
             1,
             min_value=1,
-            max_value=64,
+            max_value=MOST_HEADS,
             step=1,
             help="Q, K and V hold them side by side.",
         )
@@ -72,7 +85,7 @@ def pasted(source: str) -> dict[str, Any]:
             "kv_heads",
             None,
             min_value=1,
-            max_value=64,
+            max_value=MOST_HEADS,
             step=1,
             placeholder="as many",
             help="Fewer, where several heads share their keys and values.",
@@ -82,8 +95,8 @@ def pasted(source: str) -> dict[str, Any]:
             "Soft cap",
             "softcap",
             None,
-            min_value=1e-6,
-            max_value=1e6,
+            min_value=SOFTCAPS[0],
+            max_value=SOFTCAPS[1],
             placeholder="none",
             help="Scaled scores s become cap · tanh(s / cap) before the mask, where there is one.",
         )
@@ -278,5 +291,6 @@ try:
             paper.offer(s, panes, "attention_check")
 except BadInput as problem:
     parts.message_box("refused", state.capital(str(problem)))
+typed.keep("check_typed", TYPED)
 parts.address()
 state.end()

@@ -209,14 +209,17 @@ def lines(side: str, shown: View, cell: Cell) -> list[str]:
 
 
 def the_files() -> None:
+    numbers = "A, B and B − A of every stage, exact to the bit."
+    both = "A and B, to be opened again under “Your data”."
+    to_csv, to_npz = (partial(to, pair, a, b, stages) for to in (files.to_csv, files.to_npz))
     formats = {
-        "csv": ("CSV, a line for each cell", "text/csv", partial(files.to_csv, pair, a, b, stages)),
-        "npz": ("NPZ for NumPy", "application/zip", partial(files.to_npz, pair, a, b, stages)),
-        "json": ("The state as a file", "application/json", partial(links.to_file, s)),
+        "csv": ("CSV, a line for each cell", "text/csv", to_csv, numbers),
+        "npz": ("NPZ for NumPy", "application/zip", to_npz, numbers),
+        "json": ("The state as a file", "application/json", partial(links.to_file, s), both),
     }
     too_large = {"csv": bounds.too_large("csv", a) or bounds.too_large("csv", b)}
     with st.container(horizontal=True, key="pair_formats"):
-        for ending, (label, mime, write) in formats.items():
+        for ending, (label, mime, write, help) in formats.items():
             st.download_button(
                 label,
                 write,
@@ -224,12 +227,13 @@ def the_files() -> None:
                 mime,
                 on_click="ignore",
                 key=f"take_{ending}",
-                help="A, B and B − A of every stage, exact to the bit.",
+                help=help,
                 disabled=bool(too_large.get(ending)),
             )
     if too_large["csv"]:
         parts.note(f"No CSV: {too_large['csv']}")
-    parts.note("The address of this page holds both A and B.")
+    if state.link()[1]:  # a box says it otherwise
+        parts.note("The address holds both A and B.")
     paper.offer(s, panes, NAME)
 
 

@@ -31,6 +31,11 @@ NUMBER = (
     f"From 1 to {MAX_EXERCISE:,}. The same number is the same exercise for everyone; each other"
     " number has words and numbers of its own."
 )
+FOR_A_CLASS = "Copy this link for a class: each pupil types a number."
+NOT_FOR_A_CLASS = (
+    "The numbers on Explore are too large for a link. Choose an example there before you copy this"
+    " link for a class."
+)
 FIND = (
     "Somebody’s code made this of X, W_Q, W_K and W_V, with one mistake in it. In which stage do"
     " the numbers first differ from what they should be?"
@@ -60,9 +65,10 @@ def to_level(settings: Settings, level: int | None, every_row: bool) -> Settings
 
 def rail(done: Exercise | None) -> None:
     with st.sidebar:
+        is_whole = state.link()[1]
         parts.opening(
-            "<b>Your turn.</b> Every answer is judged by itself, and says what to look at. How far"
-            " you got is in the link."
+            "<b>Your turn.</b> Each answer is checked as you type, with a hint."
+            + " The link keeps your progress." * is_whole
         )
         if s.exercise != "state" and s.exercise_seed:
             number_box("Exercise number", s.exercise_seed)
@@ -84,7 +90,7 @@ def rail(done: Exercise | None) -> None:
             )
         share.button()
         if s.exercise != "state" and not s.exercise_seed:
-            parts.note("Copy this link for a class: each pupil types a number.")
+            parts.note(FOR_A_CLASS if is_whole else NOT_FOR_A_CLASS)
         elif s.exercise != "state":
             state.button(
                 "Link for a class",

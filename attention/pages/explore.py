@@ -42,8 +42,8 @@ from attention.trace import reading_order
 from attention.view import View
 
 FORGET = (
-    "States too large for a link stay in this browser, the newest 50 or 50 MB,"
-    " until you press this or clear its data."
+    "Deletes what this browser keeps: states too large for a link (the newest 50, or 50 MB), and"
+    " until this tab is closed the text typed under “Your data” and on Check yours."
 )
 CELL, WALK, LOOKS = "This cell", "Step by step", "Lines"
 ADDED = ("R", "mask")  # the panes that settings add

@@ -244,7 +244,7 @@ def the_page() -> None:
         c = settled(s.long, inputs)
         the_controls(inputs, c)
     if long_source.is_lost(s):
-        parts.message_box("flag", long_source.NOT_HERE)
+        parts.not_here(*long_source.NOT_HERE)
     heads = f", {inputs.heads} heads" if inputs.heads > 1 else ""
     parts.note(
         f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys{heads},"

@@ -10,7 +10,15 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, MAX_LONG_TOKENS, MAX_SEED, BadInput
+from attention.limits import (
+    MAX_CAPTURED_CELLS,
+    MAX_FILE,
+    MAX_LONG_FILE,
+    MAX_LONG_NUMBERS,
+    MAX_LONG_TOKENS,
+    MAX_SEED,
+    BadInput,
+)
 from attention.markdown import plain
 from attention.models import examples
 from attention.models.opening import opened
@@ -30,7 +38,7 @@ from attention.session.long_inputs import (
     made_inputs,
     read_inputs,
 )
-from attention.session.settings import Settings
+from attention.session.settings import UPLOADED, Settings
 
 OPENED = "model_opened"  # what is open on Real model
 BROUGHT = "long_brought"  # the inputs that a person brought
@@ -41,8 +49,8 @@ TURN = "long_upload"  # counts the files, each of which has an uploader of its o
 BOUNDS = Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
 LETTERS = {"Q": "Queries", "K": "Keys", "V": "Values"}
 NOT_HERE = (
-    "What was brought is not in the address, and not in this session: open the file once more."
-    " Until then a pattern stands here."
+    "The queries and keys that were chosen are",
+    "upload the file, or choose the captured model, again. Until then a pattern is shown",
 )
 
 
@@ -179,7 +187,7 @@ def _file(s: Settings) -> None:
         args=(key,),
         max_upload_size=MAX_LONG_FILE // 2**20,
         help=".npz or .safetensors; tokens × columns, or heads × tokens × columns; up to"
-        f" {MAX_LONG_TOKENS:,} tokens.",
+        f" {MAX_LONG_TOKENS:,} tokens. A reload forgets the file.",
     )
     waiting: Waiting | None = state.page_value(ARRAYS, None)
     if waiting is None:
@@ -233,9 +241,13 @@ def _read(filename: str, name: str, content: bytes) -> None:
         _bring(captured_inputs(taken, taken.calls[0], 0))
         items = len(taken.calls[0].Q)
         if len(taken.calls) > 1 or items > 1:
+            other = "Open it on Real model, then choose another here under “a captured model”."
+            weights = sum(math.prod(call.Q.shape[:3]) * call.K.shape[2] for call in taken.calls)
+            if len(content) > MAX_FILE or weights > MAX_CAPTURED_CELLS:
+                other = "Capture one layer and one sequence to see another."
             state.remark(
                 f"{name} holds {len(taken.calls)} calls and {items} items; here is the first of"
-                " both. Open it on Real model, then choose another here under “a captured model”."
+                f" both. {other}"
             )
         return
     arrays = entries(filename, content, BOUNDS)
@@ -294,7 +306,9 @@ def _bring(inputs: LongInputs) -> None:
 
 def _model(s: Settings) -> None:
     """A layer of what is open on Real model, or of the captures that come along."""
-    survey: Survey | None = state.page_value(OPENED, (None, None))[1]
+    survey: Survey | None = None
+    if s.capture == UPLOADED:
+        survey = state.page_value(OPENED, (None, None))[1]
     known = {name: one.title for name, one in examples.CAPTURES.items()}
     if survey is not None:
         known = {"": f"open on Real model: {survey.taken.model or 'a model'}"} | known

@@ -58,6 +58,11 @@ def note(sentence: str) -> None:
     st.html(f"<p class='notice'>{escape(sentence)}</p>")
 
 
+def not_here(what: str, again: str) -> None:
+    """Say that what was uploaded is lost, as after a reload, and what to do."""
+    message_box("flag", f"{what} neither in the address nor in this session: {again}.")
+
+
 TOO_LARGE = (
     f"These matrices do not fit into a link of {MAX_LINK:,} characters,"
     " so the address holds only a mark of them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ from attention.figures.maps import SmallMap, small_map
 from attention.figures.shades import BY_ROOT
 from attention.limits import MAX_DRAWN, MAX_MAPS, BadInput
 from attention.models import examples
-from attention.models.opening import opened
+from attention.models.opening import LONG_OPENS, opened
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey, words_of
 from attention.models.taken import Call
@@ -24,11 +25,12 @@ from attention.pages.chooser import ChosenFile
 from attention.readers.other_files import OtherKind
 from attention.session import captured
 from attention.session.about import About
+from attention.session.settings import UPLOADED
 
 FILE = "model_file"
 WANTED = f"What taken.save or the lines below have written; {chooser.AT_MOST}"
-OPENED = "model_opened"  # the survey that stands, and the file or example it is of
-GO = "model_go"  # to Explore, once this run begins
+OPENED = "model_opened"  # the file that was uploaded last, and its survey
+GO = "model_go"  # to the page of this path, as the next run begins
 MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
 ORDERS = ("by layer", "by this number")
@@ -37,47 +39,71 @@ ORDERS = ("by layer", "by this number")
 # ---- what is open --------------------------------------------------------------------------------
 
 
-def standing() -> tuple[object, Survey | None]:
-    """What is open: the file or the name of an example, and its survey."""
+def uploaded() -> tuple[ChosenFile | None, Survey | None]:
+    """The file that was uploaded last, and its survey."""
     return state.page_value(OPENED, (None, None))
+
+
+def standing() -> Survey | None:
+    """What is open."""
+    if s.capture in examples.CAPTURES:
+        return examples.surveyed(s.capture)
+    return uploaded()[1] if s.capture == UPLOADED else None
 
 
 def open_file(file: ChosenFile) -> None:
     """The file in place of what was open; where it is none, a sentence, and all stays."""
-    if standing()[0] == file:
+    if uploaded()[0] == file:
         return
     with st.spinner("Every head is computed again …", show_time=True):
         found = survey(opened(file.content(), file.name))
-    stand(file, found)
+    state.set_page_value(OPENED, (file, found))
+    stand(UPLOADED)
+    if not state.changes_wait():
+        st.rerun()
 
 
 def open_example(name: str) -> None:
-    state.control_moved()
     chooser.forget(FILE)
-    stand(name, survey(examples.load(name)))
+    stand(name)
 
 
 def close() -> None:
-    state.control_moved()
     chooser.forget(FILE)
-    stand(None, None)
+    state.set_page_value(OPENED, (None, None))
+    stand("")
 
 
-def stand(key: object, found: Survey | None) -> None:
-    state.set_page_value(OPENED, (key, found))
+def stand(capture: str) -> None:
+    """Open this in the place of what was open, and put a mark of it into the address."""
+    state.change(lambda settings: replace(settings, capture=capture))
     for name, first in (("layer", EVERY), ("head", EVERY), ("item", 0), ("part", 1)):
         state.set_page_value(f"model_{name}", first)
-    state.set_page_value("model_maps", {})
+
+
+def forget_the_file() -> None:
+    """Take the file off the chooser where it is not open: after an example, or a step of Back."""
+    file, found = uploaded()
+    if file is not None and s.capture != UPLOADED and not state.changes_wait():
+        chooser.forget(FILE)
+        state.set_page_value(OPENED, (None, found))
 
 
 def to_data() -> None:
     state.control_moved()
     state.choose("below", state.DATA)
-    state.set_page_value(GO, True)
+    state.set_page_value(GO, "")
+
+
+def to_long() -> None:
+    state.control_moved()
+    state.choose("long_source", "file")
+    state.set_page_value(GO, "long")
 
 
 def the_sources() -> None:
     """The chooser and the examples; what was chosen is opened."""
+    forget_the_file()
     left, right = st.columns([3, 4], gap="small", vertical_alignment="center")
     problem = None
     with left:
@@ -85,8 +111,9 @@ def the_sources() -> None:
         try:
             if files:
                 open_file(files[0])
-            elif chooser.taken_away(FILE) and isinstance(standing()[0], ChosenFile):
-                stand(None, None)
+            elif chooser.taken_away(FILE) and uploaded()[0] is not None:
+                close()
+                st.rerun()
         except BadInput as found:
             problem = found.bare()
     with right:
@@ -98,10 +125,10 @@ def the_sources() -> None:
                     f"model_example_{name}",
                     open_example,
                     (name,),
-                    type="primary" if standing()[0] == name else "secondary",
+                    type="primary" if s.capture == name else "secondary",
                     help=" ".join(example.sentences),
                 )
-            if standing()[1]:
+            if s.capture:
                 state.button("Close", "model_close", close, help="Takes it off this page.")
     if problem is None:
         return
@@ -111,6 +138,9 @@ def the_sources() -> None:
     if state.DATA in str(problem):
         help = "Goes to Explore, where files of weights are opened."
         state.button("Go to Your data", "model_data", to_data, help=help)
+    if LONG_OPENS in str(problem):
+        help = "Goes to Long context; upload the file there."
+        state.button("Go to Long context", "model_long", to_long, help=help)
 
 
 # ---- the proof -----------------------------------------------------------------------------------
@@ -274,6 +304,9 @@ def the_maps(found: Survey) -> None:
 
 def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int], SmallMap]:
     """The maps of these heads; those of the last run are not made again."""
+    if state.page_value("model_maps_of", None) is not found:
+        state.set_page_value("model_maps_of", found)
+        state.set_page_value("model_maps", {})
     kept, drawn = state.page_value("model_maps", {}), {}
     for head in heads:
         key = head.place, head.item, head.head
@@ -319,7 +352,7 @@ def _button(head: Head, drawn: dict, measure: str, whole: bool) -> maps.Button:
 
 def press(sent: object) -> None:
     """Put the head of a map on Explore's board, and go there."""
-    found, pressed = standing()[1], sent.get("id") if isinstance(sent, dict) else None
+    found, pressed = standing(), sent.get("id") if isinstance(sent, dict) else None
     here = {f"{head.place} {head.item} {head.head}": head for head in found.heads} if found else {}
     if found is None or not isinstance(pressed, str) or pressed not in here:
         return
@@ -333,7 +366,7 @@ def press(sent: object) -> None:
 
     state.change(act)
     if not state.sentences()[0] and not state.changes_wait():
-        state.set_page_value(GO, True)
+        state.set_page_value(GO, "")
 
 
 def arrival(head: Head, call: Call, found: Survey) -> str:
@@ -396,9 +429,9 @@ def the_lines() -> None:
 
 
 s = state.begin()
-if state.page_value(GO, False):
-    state.set_page_value(GO, False)
-    navigation.turn_to("")
+if (path := state.page_value(GO, None)) is not None:
+    state.set_page_value(GO, None)
+    navigation.turn_to(path)
 parts.opening(
     "<b>What did the model really do?</b> Open a capture of its attention: every head of every"
     " layer is computed again and compared with the model’s own output, and opens on Explore, cell"
@@ -406,14 +439,15 @@ parts.opening(
 )
 parts.sentences(*state.sentences())
 the_sources()
-shown = standing()[1]
+shown = standing()
 if shown is None:
+    if s.capture:
+        parts.not_here("What was uploaded is", "upload the file again")
     the_lines()
 else:
     the_proof(shown)
-    opened_as = standing()[0]
-    if isinstance(opened_as, str):
-        parts.note(examples.CAPTURES[opened_as].notice)
+    if s.capture in examples.CAPTURES:
+        parts.note(examples.CAPTURES[s.capture].notice)
     the_maps(shown)
     help = "The weights of one head in every layer, larger, with their words."
     if state.page_control(st.toggle, "One head across layers", "model_layers", False, help=help):

@@ -31,6 +31,7 @@ FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is ma
     "chooser": ("elements.js", "chooser/chooser.js"),
     "maps": (*_PAINTED, "maps/maps.js"),
     "share": ("elements.js", "clipboard.js", "share/share.js"),
+    "typed": ("typed/typed.js",),
     "zoom": (*_PAINTED, "zoom/zoom.js"),
 }
 # A fetch that failed is tried again after these ms, as what fails here fails until a reload.

@@ -21,7 +21,16 @@ from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 from attention.session.exercise import answers_kept
 from attention.session.prepared import fitted
-from attention.session.settings import COMPARED, EXERCISE, GUIDED, LONG, PRINTED, SAMPLING, Settings
+from attention.session.settings import (
+    COMPARED,
+    EXERCISE,
+    GUIDED,
+    LONG,
+    OPENED,
+    PRINTED,
+    SAMPLING,
+    Settings,
+)
 from attention.session.validate import check
 
 PATIENCE = 30  # seconds for a browser to say what it keeps; one that runs scripts needs a half
@@ -37,7 +46,7 @@ HEARD = "heard"  # the hidden text box by which the browser says what it has hea
 _NOTHING = object()
 _thread = local()  # .asked: the pages of its runs that were overtaken before they knew their visit
 # of the settings, beside another example
-KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG
+KEPT = SAMPLING + PRINTED + COMPARED + GUIDED + EXERCISE + LONG + OPENED
 Change = Callable[[Settings], Settings]
 Finish = Callable[[Settings, Settings], Settings]  # of settings before and after a change
 Widget = Callable[..., Any]  # a control of Streamlit
@@ -281,12 +290,23 @@ def _lose(visit: Visit, why: object = None) -> None:
     visit.awaited_mark, visit.waiting_changes = "", []
     visit.settings, visit.notices = links.read(visit.address)
     if why:
-        visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {_reason(why)})."
+        visit.notices[-1] = f"{visit.notices[-1].rstrip('.')} (the browser says: {reason(why)})."
     choose("below", DATA)
 
 
-def _reason(why: object) -> str:
+def reason(why: object) -> str:
+    """Return a browser's own reason, cut short."""
     return " ".join(str(why).split())[:LONGEST_WHY].rstrip(".")
+
+
+def aside() -> AbstractContextManager:
+    """Return the place of what is not seen."""
+    return _visit().store_place
+
+
+def session() -> str:
+    """Return what names this session."""
+    return _visit().name
 
 
 def _keep(visit: Visit, mark: str) -> None:
@@ -312,7 +332,7 @@ def _lacks(answer: dict[str, Any]) -> None:
 
 def _failed(answer: dict[str, Any]) -> None:
     visit = _visit()
-    mark, why = str(answer.get("mark") or ""), _reason(answer.get("why"))
+    mark, why = str(answer.get("mark") or ""), reason(answer.get("why"))
     visit.matrices_in_browser, visit.not_kept = set(), (mark, why)
     if not mark:
         visit.notices = [f"This browser did not forget: {why}."]
@@ -733,11 +753,17 @@ def write_address() -> tuple[bool, str]:
     if any(address != wanted for address in [address, *(told for _, told in visit.addresses)]):
         st.query_params.from_dict(wanted)
         visit.addresses.append((visit.run, wanted))
-    not_kept, why = visit.not_kept
-    if not mark or mark != not_kept:
-        why = "it was told to forget" if visit.told_to_forget else ""
-    visit.written = whole, why
+    visit.written = whole, why_not_kept()
     return visit.written
+
+
+def why_not_kept() -> str:
+    """Return why the browser does not keep what is set; "" where it does, or need not."""
+    visit, mark = _visit(), link()[0].get("partial", "")
+    not_kept, why = visit.not_kept
+    if mark and mark == not_kept:
+        return why
+    return "it was told to forget" if visit.told_to_forget else ""
 
 
 def next_address(path: str) -> dict[str, str]:

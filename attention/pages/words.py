@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.limits import MAX_SEED, MAX_TOKENS, BadInput
 from attention.pages import controls, share, state
-from attention.session import changes, editing
+from attention.session import changes, editing, seeds
 from attention.session.settings import Settings
 from attention.weights import INITIALISERS
 from attention.words import KINDS as WORD_KINDS
@@ -25,9 +25,10 @@ VECTORS = (
     "How a word becomes its row of X, at once and for every sentence that follows: drawn from the"
     " word itself, or one-hot, with a column for each different word."
 )
-RANDOMIZE = (
-    "Draws W_Q, W_K and W_V anew, from one seed, each from a stream of its own; press again for the"
-    " next seed."
+RANDOMIZE = "Draws new random {} from the seed. Press again for the next seed."
+SEED = (
+    "Randomize draws from it, then goes on to the next that gives no two equal or opposite columns"
+    " of a weight and no query or key of 0. A seed that you type is used as it is."
 )
 HOW = (
     "How Randomize draws. Random integers are −1, 0 and 1, to be followed by hand; uniform ones lie"
@@ -44,6 +45,7 @@ TWO_LINES = (  # as tall as they become once all controls have come
     "@media (min-width: 1000px) and (max-width: 1600px) { .st-key-words { min-height: 7.86rem; }"
     " .st-key-words > :has(> .st-key-sentence_box) { min-width: 100%; } }"
 )
+COUNTED = "randomize_counted"  # the next seed, while it is the page's own and not typed
 GIVEN = "given"  # rows of X that were typed or brought
 
 
@@ -141,17 +143,21 @@ def _randomize(s: Settings) -> None:
         help=HOW,
         width=148,
     )
-    state.page_control(
+    if state.page_value("randomize_seed", None) is None:
+        state.set_page_value("randomize_seed", _count_on(s))
+    seed = state.page_control(
         st.number_input,
         "Next seed",
         "randomize_seed",
-        editing.next_seed(s),
+        0,
         min_value=0,
         max_value=MAX_SEED,
         step=1,
-        help="What Randomize draws from, and then counts on; the same seed, the same numbers.",
+        help=SEED,
         width=84,
     )
+    if seed != state.page_value(COUNTED, None):  # typed; so is the same one, typed after it
+        state.set_page_value(COUNTED, None)
     if not s.typed_qkv:
         state.page_control(st.checkbox, "X too", "randomize_X", False, help=WITH_X)
     state.button(
@@ -160,20 +166,37 @@ def _randomize(s: Settings) -> None:
         _randomized,
         icon=":material/casino:",
         type="primary",
-        help=RANDOMIZE,
+        help=RANDOMIZE.format("Q, K and V" if s.typed_qkv else "W_Q, W_K and W_V"),
     )
 
 
 def _randomized() -> None:
     """By what stands in the fields now: who types and presses at once means that."""
     seed = state.page_value("randomize_seed", 0)
-    kind = state.page_value("randomize_kind", "integers")
-    with_X = bool(state.page_value("randomize_X", False))
-    low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
+    is_counted = seed == state.page_value(COUNTED, None)
 
     def act(s: Settings) -> Settings:
-        drawn = editing.randomize(s, seed, kind, low, high, with_X)
-        state.choose("randomize_seed", editing.next_seed(drawn))
+        draw = _draw(s)
+        used = seeds.regular(draw, seed) if is_counted else seed
+        drawn = draw(used)
+        if not is_counted and (said := seeds.repetition(drawn)):
+            state.remark(f"With seed {used}, {said}.")
+        state.choose("randomize_seed", _count_on(drawn))
         return drawn
 
     state.change(_telling(act))
+
+
+def _draw(s: Settings) -> Callable[[int], Settings]:
+    """What Randomize makes of a seed, by the other fields."""
+    kind = state.page_value("randomize_kind", "integers")
+    low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
+    with_X = bool(state.page_value("randomize_X", False))
+    return partial(editing.randomize, s, kind=kind, low=low, high=high, with_X=with_X)
+
+
+def _count_on(s: Settings) -> int:
+    """The seed to go on to from these numbers, noted as one that nobody typed."""
+    seed = seeds.regular(_draw(s), editing.next_seed(s))
+    state.set_page_value(COUNTED, seed)
+    return seed

@@ -10,7 +10,7 @@ import streamlit as st
 from attention.html import preview as tables
 from attention.layer import Layer
 from attention.limits import MAX_DIMENSION, MAX_FILES, MAX_PASTED, MAX_TOKENS, BadInput
-from attention.pages import chooser, parts, state
+from attention.pages import chooser, parts, state, typed
 from attention.pages.chooser import ChosenFile
 from attention.readers import array_files, opening, own_files
 from attention.readers.entry import PASTED, ArrayEntry, shown
@@ -40,6 +40,7 @@ from attention.session.validate import check
 FILE = "load_file"
 WANTED = f"Arrays, tables, checkpoints, word vectors, a saved state; {chooser.AT_MOST}"
 LAYER = "Which layer of the model the weights are taken from."
+TYPED = {"load_text": typed.text()}  # what a reload does not lose
 SENTENCE, NUMBERS = "a sentence", "numbers"
 FAMILY_LABELS = {
     "weights": "X and weights",
@@ -76,6 +77,7 @@ def panel(s: Settings) -> None:
             placeholder=PLACEHOLDER,
             help="The page says how it understood the text before anything changes.",
         )
+        typed.keep("load_typed", TYPED)
         # leaving the box is what hands the text over
         asked = st.button(
             "Read it",

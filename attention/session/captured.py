@@ -25,6 +25,7 @@ from attention.session.settings import (
     EXERCISE,
     GUIDED,
     LONG,
+    OPENED,
     PRINTED,
     SAMPLING,
     Settings,
@@ -35,7 +36,7 @@ from attention.session.validate import check
 # of the settings, beside the numbers that come
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
 BIAS = "bias set for each score by itself"
-KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG)
+KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED)
 
 
 def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Settings:

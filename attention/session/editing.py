@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attention.limits import MAX_SEED
 from attention.session.changes import BY_WORD, by_word, set_tokens
 from attention.session.matrix import Matrix, Recipe
+from attention.session.seeds import following
 from attention.session.settings import Settings
 from attention.stages import STAGES
 
@@ -44,7 +44,7 @@ def roll(s: Settings, name: str, recipe: Recipe) -> Settings:
     """
     old, recipe = s.matrices[name], recipe.of(name)
     if old.recipe == recipe and recipe.kind != "identity":
-        recipe = replace(recipe, seed=_following(recipe.seed))
+        recipe = replace(recipe, seed=following(recipe.seed))
     return _drawn(s, name, recipe)
 
 
@@ -91,8 +91,4 @@ def set_vectors(s: Settings, kind: str) -> Settings:
 def next_seed(s: Settings) -> int:
     """The seed for the next :func:`randomize`: the one after that of W_Q, or Q, or 1."""
     recipe = s.matrices["Q" if s.typed_qkv else "W_Q"].recipe
-    return _following(recipe.seed) if recipe else 1
-
-
-def _following(seed: int) -> int:
-    return (seed + 1) % (MAX_SEED + 1)
+    return following(recipe.seed) if recipe else 1

@@ -57,6 +57,7 @@ from attention.session.settings import (
     GUIDED,
     LONG,
     MATRICES,
+    OPENED,
     PARTS,
     Settings,
     bounds,
@@ -67,7 +68,7 @@ from attention.weights import INITIALISERS
 
 ABSENT = "none"
 WAVES = "sinusoidal"  # P as it is
-_LATER = COMPARED + GUIDED + EXERCISE + PARTS + LONG
+_LATER = COMPARED + GUIDED + EXERCISE + PARTS + LONG + OPENED
 LATER: dict[str, Any] = {name: getattr(Settings, name) for name in _LATER}
 BESIDE = "a."  # begins each parameter of what is pinned on the page Compare
 CELLS = ("cell", f"{BESIDE}cell")  # what is chosen to look at, in both
@@ -262,6 +263,7 @@ CODECS: dict[str, Codec] = {
     "answers": Codec("~".join, lambda t: tuple(t.split("~")) if t else ()),
     "tries": Codec(lambda v: "".join(map(str, v)), lambda t: tuple(map(_whole, t))),
     "long": _record(LongContext, optional=False),
+    "capture": _WORD,
     "paper": Codec(lambda v: json.dumps(v.differing(), ensure_ascii=False), _paper),
     "paper_stages": Codec(" ".join, lambda t: tuple(t.split())),
     "paper_heads": Codec(

@@ -39,6 +39,8 @@ LAST_STEP = 8  # of the guided way, counted from 1
 GUIDED = ("step",)  # where one is on the guided way
 EXERCISE = ("exercise", "exercise_seed", "asked", "answers", "tries")  # on the page Exercises
 LONG = ("long",)  # what the page Long context looks at
+OPENED = ("capture",)  # what is open on the page Real model
+UPLOADED = "own"  # a capture that was uploaded: the address holds no more of it
 SAMPLING = ("sample_d_k", "samples", "distribution", "sample_seed")  # what Why √d_k draws
 
 
@@ -99,6 +101,7 @@ class Settings:
     tries: tuple[int, ...] = ()  # that were wrong
 
     long: LongContext = LongContext()  # on the page Long context
+    capture: str = ""  # on the page Real model: a name in CAPTURES, or UPLOADED
 
     pinned: Settings | None = None  # A of the page Compare, where these settings are B
     mistake: str = ""  # what B does wrong there: a name in the table of known mistakes

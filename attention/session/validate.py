@@ -26,9 +26,18 @@ from attention.limits import (
     BadInput,
 )
 from attention.masks import MASKS
+from attention.models.examples import CAPTURES
 from attention.readers.printouts import brief
 from attention.session.exercise import KINDS
-from attention.session.settings import DRAWN, FILLS, SOFTMAX, Settings, bounds, relative
+from attention.session.settings import (
+    DRAWN,
+    FILLS,
+    SOFTMAX,
+    UPLOADED,
+    Settings,
+    bounds,
+    relative,
+)
 from attention.stages import STAGES
 from attention.variance import DISTRIBUTIONS
 
@@ -124,6 +133,11 @@ def _check_choices(settings: Settings) -> None:
     if settings.exercise not in KINDS:
         raise BadInput(
             f"there is no exercise “{settings.exercise[:40]}”; choose one of {', '.join(KINDS)}."
+        )
+    if settings.capture not in ("", UPLOADED, *CAPTURES):
+        raise BadInput(
+            f"there is no capture “{settings.capture[:40]}”; choose one of"
+            f" {', '.join([*CAPTURES, UPLOADED])}."
         )
     for held, called in (
         (settings.asked, "places to fill in"),

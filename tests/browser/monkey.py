@@ -49,6 +49,7 @@ if __name__ == "__main__":
 from browser import samples  # noqa: E402
 from browser.conftest import choose_page  # noqa: E402
 
+from attention.models.examples import CAPTURES  # noqa: E402
 from attention.paper import Paper  # noqa: E402
 from attention.session import links  # noqa: E402
 from attention.session.long_context import LongContext  # noqa: E402
@@ -120,6 +121,8 @@ CHANGES: dict[str, set[str]] = {
     "reset": ANYTHING,
     "load_use": ANYTHING,
     "model_maps": ANYTHING,
+    **dict.fromkeys(("model_file", "model_close"), {"capture"}),
+    **{f"model_example_{name}": {"capture"} for name in CAPTURES},
     "long_map": {"long"},
     "long_look": {"long"},
     "long_use": {"long"},

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD, until
 
+from attention.pages import share
 from attention.session.examples import EXAMPLES
 from attention.session.run import run, view
 
@@ -36,8 +37,8 @@ def test_a_sentence_is_typed_weights_are_randomized_and_the_copied_link_opens_th
     dashboard.page.get_by_role("button", name="Copy link", exact=True).click()
     panel = dashboard.page.locator(".share-panel")
     until(panel.get_by_text("The link was copied."))
-    assert panel.get_by_text("This link holds everything").is_visible()
-    assert panel.get_by_text("No QR code: this address leads nobody else here.").is_visible()
+    assert panel.get_by_text(share.LOCAL).is_visible()
+    assert panel.get_by_text("No QR code: this address works on this computer only.").is_visible()
     link = dashboard.page.evaluate("navigator.clipboard.readText()")
     other = visit()
     other.page.goto(link)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from pages.test_check_page import numbers, panes
+from pages.test_check_page import numbers, panes, ran
 from pages.test_check_page import opened as opened_at
 from pages.test_learn_page import settings_of, words
 
@@ -19,6 +19,7 @@ from attention.frameworks import beside
 from attention.session import changes, links, pair
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
+from attention.session.matrix import Matrix
 from attention.session.run import run, view
 
 PAGE = "attention/pages/compare.py"
@@ -218,3 +219,16 @@ def test_a_csv_that_too_many_numbers_do_not_fit_into_is_not_offered(monkeypatch)
     offered = {found.proto.id.rsplit("-", 1)[-1]: found for found in at.get("download_button")}
     assert offered["take_csv"].proto.disabled and not offered["take_npz"].proto.disabled
     assert "No CSV: these stages hold" in words(at)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_address_is_said_to_hold_both_only_where_it_does(whole):
+    at = opened(pair.compared(pair.Pair(CAT, set_mask(CAT, "causal"))))
+    if not whole:
+        visit = at.session_state["visit"]
+        wide = {name: Matrix(np.random.default_rng(1).normal(size=(4, 300))) for name in "QK"}
+        wide = {f"W_{name}": M for name, M in wide.items()}
+        visit.settings = pair.compared(pair.Pair(CAT, replace(CAT, matrices=CAT.matrices | wide)))
+    ran(at.button_group(key="set_below_compare").set_value("Take it away"))
+    assert ("holds both A and B" in words(at)) == whole
+    assert ("do not fit into a link" in words(at)) != whole

@@ -17,6 +17,7 @@ from attention.session.board_edits import Operation
 from attention.session.by_hand import made
 from attention.session.examples import EXAMPLES
 from attention.session.exercise import Cell, Exercise, faded
+from attention.session.matrix import Matrix
 from attention.session.run import run, view
 
 PAGE = "attention/pages/exercises.py"
@@ -309,3 +310,17 @@ def test_no_words_around_a_matrix_name_the_mistake(seed):
         assert [pane[word] for word in ("formula", "sentence", "symbol", "group")] == [
             right[name][word] for word in ("formula", "sentence", "symbol", "group")
         ]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_link_is_said_to_keep_the_progress_only_where_it_does(whole):
+    at = opened(replace(CAT, exercise_seed=0))
+    if not whole:
+        visit = at.session_state["visit"]
+        rng = np.random.default_rng(1)
+        wide = {name: Matrix(rng.normal(size=(4, 300))) for name in ("W_Q", "W_K")}
+        visit.settings = replace(visit.settings, matrices=CAT.matrices | wide)
+        ran(at)
+    assert ("The link keeps your progress." in words(at)) == whole
+    assert ("Copy this link for a class" in words(at)) == whole
+    assert ("do not fit into a link" in words(at)) != whole

@@ -250,6 +250,19 @@ def test_a_capture_of_more_weights_than_real_model_shows_opens_here_without_made
     assert drawn(at)[0]["keyWords"] is None
 
 
+@pytest.mark.parametrize("n", [300, 2500])
+def test_real_model_is_named_for_other_calls_only_where_it_opens_the_capture(n, tmp_path):
+    Q, K = np.random.default_rng(1).standard_normal((2, 1, 1, n, 4)).astype("f4")
+    call = replace(load("pronoun").calls[0], Q=Q, K=K, V=K, output=Q, allowed=None, heads=())
+    calls = [call, replace(call, layer=1)]
+    Taken("m", calls=calls).save(tmp_path / "run.safetensors", large=True)
+    at = from_file("run.safetensors", (tmp_path / "run.safetensors").read_bytes())
+    sentences = said(at)
+    assert "run.safetensors holds 2 calls and 1 items" in sentences
+    assert ("Open it on Real model" in sentences) == (n == 300)
+    assert ("Capture one layer and one sequence" in sentences) == (n == 2500)
+
+
 def test_what_a_pattern_shows_holds_before_the_rotation():
     captions = [caption.value for caption in page(pattern="sink", rotary=True).caption]
     assert any(text.startswith("Before the rotation: Every query gives") for text in captions)
@@ -266,7 +279,7 @@ def test_no_memory_for_a_first_look_is_one_sentence(monkeypatch):
 
 def test_what_was_brought_is_missed_in_another_session_in_a_sentence():
     at = page(pattern="", mask="own")
-    assert "open the file once more" in said(at)
+    assert "neither in the address nor in this session: upload the file, or choose" in said(at)
     assert drawn(at)[0]["rowEdges"][-1] == 256
 
 

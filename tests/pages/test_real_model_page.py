@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from models.test_recorded import recorded
 from pages.test_check_page import opened, ran, said
+from pages.test_explore import link_of
 from pages.test_helps import check
 from safetensors.numpy import save as safetensors
 
 from attention.figures.maps import small_map
 from attention.limits import MAX_MAPS
-from attention.models.examples import load
+from attention.models.examples import load, surveyed
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
@@ -102,7 +103,7 @@ def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
     ran(at.button_group(key="set_model_measure").set_value(measure))
     ran(at.button_group(key="set_model_order").set_value("by this number"))
     assert any(MEASURES[measure].sentence in html.proto.body for html in at.get("html"))
-    found = at.session_state["visit"].page_values["model_opened"][1]
+    found = surveyed("pronoun")
     sign = -1 if MEASURES[measure].largest_first else 1
     ordered = sorted(found.heads, key=lambda head: sign * head.measures[measure])
     wanted = [f"{head.place} 0 {head.head}" for head in ordered]
@@ -247,3 +248,89 @@ def test_what_is_open_can_be_closed_and_a_file_taken_away(tmp_path):
     assert len(buttons(at)) == 8 and at.button(key="model_close")
     at.session_state["visit"].page_values["model_file_chosen"] = 2, ()
     assert component(ran(at), "model_maps") is None
+
+
+# ---- a reload ----------------------------------------------------------------
+
+
+def in_another_session(at):
+    """The page by the address that it has, as after a reload or a restart of the server."""
+    return opened(PAGE, **link_of(at))
+
+
+MISSED = "What was uploaded is neither in the address nor in this session: upload the file again"
+
+
+def test_an_example_that_was_open_is_open_after_a_reload():
+    at = in_another_session(page("verbs"))
+    assert len(buttons(at)) == len(buttons(page("verbs"))) and MISSED not in said(at)
+    ran(at.button(key="model_close").click())
+    assert component(in_another_session(at), "model_maps") is None
+
+
+def test_a_file_that_was_open_is_missed_after_a_reload_in_a_sentence(tmp_path):
+    content = file_of(recorded("bert"), tmp_path)
+    at = page(content=content)
+    assert MISSED not in said(at) and len(buttons(at)) == 8
+    again = in_another_session(at)
+    assert MISSED in said(again) and component(again, "model_maps") is None
+    choose(again, content)
+    assert MISSED not in said(again) and len(buttons(again)) == 8
+    again = in_another_session(again)
+    ran(again.button(key="model_example_pronoun").click())
+    assert MISSED not in said(again) and len(buttons(again)) == 30
+
+
+def test_what_was_missed_can_be_closed(tmp_path):
+    at = in_another_session(page(content=file_of(recorded("bert"), tmp_path)))
+    ran(at.button(key="model_close").click())
+    assert MISSED not in said(at) and MISSED not in said(in_another_session(at))
+
+
+def test_back_and_forward_go_by_what_was_open(tmp_path):
+    content = file_of(recorded("bert"), tmp_path)
+    at = page("pronoun")
+    addresses = [link_of(at)]
+    choose(at, content)
+    addresses.append(link_of(at))
+    for address, many in ((0, 30), (1, 8), (0, 30)):
+        for name in [*at.query_params]:
+            del at.query_params[name]
+        for name, value in addresses[address].items():
+            at.query_params[name] = value
+        assert len(buttons(ran(at))) == many and MISSED not in said(at)
+    choose(at, content)  # the same file once more
+    assert len(buttons(at)) == 8
+
+
+def test_what_is_open_stays_beside_another_example_of_explore():
+    at = page("pronoun")
+    ran(at.switch_page(EXPLORE))
+    ran(at.button(key="reset").click())
+    ran(at.switch_page(PAGE))
+    assert len(buttons(at)) == 30
+
+
+# ---- a capture that is too large ---------------------------------------------
+
+
+def test_a_capture_too_large_for_this_page_is_led_to_long_context(tmp_path, monkeypatch):
+    """Not to lines that cut a layer out of a checkpoint."""
+    Q, K = np.random.default_rng(1).standard_normal((2, 1, 1, 3000, 4)).astype("f4")
+    call = replace(load("pronoun").calls[0], Q=Q, K=K, V=K, output=Q, allowed=None, heads=())
+    Taken("m", calls=[call]).save(tmp_path / "large.safetensors", large=True)
+    content = (tmp_path / "large.safetensors").read_bytes()
+    at = page(content=content, name="large.safetensors")  # more weights than are drawn
+    assert "9,000,000 weights of all heads; at most 8,388,608 are shown. Long context" in said(at)
+    for size, opens in ((20 * 2**20, True), (200 * 2**20, False)):
+        at = page()
+        file = ChosenFile("run.safetensors", size, content[: 2**17])
+        at.session_state["visit"].page_values["model_file_chosen"] = 1, (file,)
+        ran(at)
+        assert "run.safetensors is a capture of" in said(at)
+        assert ("Long context opens it" in said(at)) == opens
+        assert all("safe_open" not in code.value for code in at.code)
+        assert "layers=, heads=, queries= or calls=" in said(at)
+    at = page(content=content, name="large.safetensors")
+    ran(at.button(key="model_long").click())
+    assert at.selectbox(key="set_long_source").value == "file"

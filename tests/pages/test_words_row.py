@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracle import COMPUTED
 from pages.test_explore import link_of, opened, pasted, ran, said, settings
+from session.test_seeds import is_degenerate
 
 from attention.pages import share, words
 from attention.session import links
@@ -198,6 +199,8 @@ def test_a_link_that_opens_in_this_browser_alone_is_not_offered_for_another_page
     visit.settings = replace(settings(at), matrices=settings(at).matrices | large)
     told = shared(ran(at))
     assert (told["says"], told["embeds"]) == (share.PART, False)
+    visit.not_kept = links.address(visit.settings)[0]["partial"], "it is denied"
+    assert shared(ran(at))["says"] == share.NOWHERE
 
 
 def shared(at) -> dict[str, str]:
@@ -215,9 +218,77 @@ def test_the_copied_link_opens_the_same_numbers_and_says_that_it_holds_them(exam
     at = opened(**({"example": example} if example else {}))
     ran(at.slider(key="set_digits").set_value(4))
     told = shared(at)
-    assert told["says"] == share.WHOLE
+    assert (told["says"], told["local"]) == (share.WHOLE, share.LOCAL)
     again, refused = links.read(dict(parse_qsl(told["query"])))
     assert again == settings(at) and not refused
     ours, theirs = run(again), run(settings(at))
     for name in COMPUTED:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+
+
+# ---- seeds that give equal columns -------------------------------------------
+
+EQUAL = "With seed 176, columns 1 and 2 of W_Q are equal and column 2 of W_V is minus column 1."
+
+
+def seed_of(at):
+    return settings(at).matrices["W_Q"].recipe.seed
+
+
+def seed_field(at):
+    return at.number_input(key="set_randomize_seed")
+
+
+def pressed(at):
+    return ran(at.button(key="randomize").click())
+
+
+def test_the_first_press_takes_the_first_seed_that_is_not_degenerate():
+    at = opened(example=FIRST)
+    assert seed_field(at).value == 177  # 176 has equal columns
+    pressed(at)
+    assert seed_of(at) == 177 and not said(at, "understood")
+    assert settings(opened(**link_of(at))) == settings(at)
+
+
+def test_seeds_that_the_page_counts_skip_and_are_the_ones_shown():
+    at, skipped = opened(example=FIRST), 0
+    for _ in range(8):
+        shown = seed_field(at).value
+        assert not is_degenerate(settings(pressed(at)))
+        assert seed_of(at) == shown
+        skipped += seed_field(at).value > shown + 1
+    assert skipped
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+def test_a_typed_seed_is_used_as_it_is_and_equal_columns_are_said(hurried):
+    at = opened(example=FIRST)
+    seed_field(at).set_value(176)
+    if not hurried:
+        ran(at)
+    pressed(at)
+    assert seed_of(at) == 176 and said(at, "understood") == [EQUAL]
+    assert seed_field(at).value == 177
+    assert settings(opened(**link_of(at))) == settings(at)
+    pressed(at)
+    assert seed_of(at) == 177 and not said(at, "understood")
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_counted_seed_skips_by_the_sizes_of_now_and_a_typed_one_does_not(typed):
+    at = opened(example=FIRST)
+    if typed:  # the very seed that the page had counted
+        ran(seed_field(at).set_value(5))
+        ran(seed_field(at).set_value(177))
+    ran(at.number_input(key="set_d_model_of_words").set_value(2))
+    pressed(at)
+    assert seed_of(at) == (177 if typed else 215)
+    assert bool(said(at, "understood")) == typed
+
+
+def test_given_queries_and_keys_skip_the_seeds_that_make_one_zero():
+    at = opened(example="customers")
+    for _ in range(4):
+        s = settings(pressed(at))
+        assert all(s.matrices[name].values.all() for name in "QK")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from attention.limits import MAX_FILE, MAX_FILES, MAX_HEADER, MAX_STATE, BadInput
+from attention.models.opening import too_large
 from attention.numbers import megabytes
 from attention.pages import scripts, state
 from attention.readers.entry import shown
@@ -24,7 +25,7 @@ from attention.session import links
 
 MOST_NAME = 255  # characters
 MOST_CHOICES = 2**53
-AT_MOST = f"at most {megabytes(MAX_FILE)} are read."
+AT_MOST = f"at most {megabytes(MAX_FILE)} are read. A reload forgets the file."
 HEAD = MAX_HEADER + 8  # bytes that are sent of files beyond the limit
 LONGEST = 4 * (MAX_STATE + HEAD) // 3 + 4 * MAX_FILES  # characters of all files of a message
 
@@ -53,6 +54,10 @@ class ChosenFile(NamedTuple):
         """All its bytes; of a file that was not sent, why not, and what can be done."""
         if self.is_whole and links.is_file(self.sent):  # it may be larger than other files
             return self.sent
+        if self.size > MAX_FILE and (
+            said := too_large(self.sent[:HEAD], shown(self.name), self.size)
+        ):
+            raise BadInput(said)
         if told := answer(self.name, self.sent[:HEAD], self.size):
             raise told
         if not self.is_whole:

@@ -11,10 +11,15 @@ import streamlit as st
 from attention.limits import MAX_QR
 from attention.pages import scripts, state
 
-WHOLE = "This link holds everything: it opens to the same numbers anywhere."
+WHOLE = "This link opens to the same numbers wherever this address can be reached."
+LOCAL = "This link opens to the same numbers, but it works on this computer only."
 PART = (
     "These matrices are too large for a link: this one finds them in this browser alone."
-    " “Take it away” saves the state as a file that opens anywhere."
+    " “Take it away” on Explore saves the state as a file that opens anywhere."
+)
+NOWHERE = (
+    "These matrices are too large for a link, and this browser keeps nothing: this link does not"
+    " open to them. “Take it away” on Explore saves the state as a file that opens anywhere."
 )
 
 QR_URL = "vendor/qr.svg"  # where a code is drawn
@@ -32,6 +37,8 @@ def button() -> None:
     """“Copy link”, for what is set."""
     parameters, whole = state.link()
     says: dict[str, str | bool | int] = {"code": QR_URL, "most": MAX_QR}
-    says |= {"query": urlencode(parameters), "says": WHOLE if whole else PART}
+    part = NOWHERE if state.why_not_kept() else PART
+    says |= {"query": urlencode(parameters), "says": WHOLE if whole else part}
+    says["local"] = LOCAL if whole else part  # on this computer's own address
     says["embeds"] = whole  # elsewhere a part would show other numbers
     _COMPONENT(key="share", data=json.dumps(says).encode())

@@ -1,6 +1,8 @@
 // The button that copies the link. Where a browser gives no clipboard, as on plain http, the text
 // stands selected in a field, ready to be copied by hand.
 
+const HERE = /^(localhost|.*\.localhost|127\..*|0\.0\.0\.0|\[::1\])$/ // this computer alone
+
 class Share {
   constructor (root) {
     this.root = root
@@ -44,11 +46,11 @@ class Share {
     return field
   }
 
-  show ({ query, says, embeds, code, most }) {
+  show ({ query, says, local, embeds, code, most }) {
     this.codeOf = { code, most, embeds }
     const { origin, pathname } = window.location
     const url = `${origin}${pathname}?${query}`
-    this.says.textContent = says
+    this.says.textContent = HERE.test(location.hostname) ? local : says
     if (url !== this.link.value) this.done.textContent = ''
     this.link.value = url
     const src = `${url}&embed=true`.replaceAll('&', '&amp;')
@@ -61,10 +63,9 @@ class Share {
   draw () {
     const { code, most, embeds } = this.codeOf
     const url = this.link.value
-    const here = /^(localhost|.*\.localhost|127\..*|0\.0\.0\.0|\[::1\])$/
     const long = `the link has ${url.length} letters; up to ${most} can be read off a wall.`
     const reasons = [
-      [here.test(location.hostname), 'this address leads nobody else here.'],
+      [HERE.test(location.hostname), 'this address works on this computer only.'],
       [!embeds, 'the link finds these numbers in this browser alone.'],
       [url.length > most, long],
     ]

@@ -97,6 +97,9 @@ const find = mark => within('readonly', async (states, pieces) => {
 })
 
 const forget = () => within('readwrite', async (states, pieces) => {
+  for (const key of Object.keys(sessionStorage)) { // what was typed: typed.js
+    if (key.startsWith(NAME)) sessionStorage.removeItem(key)
+  }
   states.clear()
   pieces.clear()
 })
