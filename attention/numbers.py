@@ -11,14 +11,18 @@ MINUS = "\u2212"
 
 
 @lru_cache(4096)  # the same few numbers come again and again in tables and arithmetic
-def number(value: float, digits: int = 2) -> str:
-    """``value`` with that many digits after the point, and never a 0 that is not one.
+def number(value: float, digits: int = 2, least: int | None = None) -> str:
+    """Return ``value`` as text with ``digits`` decimals, or in e-notation where these say little.
 
-    Whole numbers stay whole; a number too small or too large for its digits turns to powers of
-    ten, with one digit less, so that it takes no more room. 0 digits round to whole numbers.
+    Whole numbers stay whole, and 0 digits round to whole numbers. Two kinds of numbers are written
+    in e-notation with ``digits`` significant digits: those from 10⁶ up, and those of which the
+    decimals would show fewer than ``least`` significant digits, by default half of ``digits``,
+    rounded down, and at least one. So no number is shown as a 0 that is not one.
 
     >>> [number(v) for v in (55.0, 27.456, -0.5, 3.059e-7, 1.5e9, float("-inf"))]
     ['55', '27.46', '−0.50', '3.1e−7', '1.5e9', '−∞']
+    >>> number(0.0049, 4), number(0.00049, 4), number(0.00049, 4, least=1)
+    ('0.0049', '4.900e−4', '0.0005')
     >>> number(27.456, 0), number(-0.3, 0)
     ('27', '0')
     """
@@ -30,18 +34,23 @@ def number(value: float, digits: int = 2) -> str:
     if abs(value) < 1e6 and (value == int(value) or digits == 0):
         return str(round(value)).replace("-", MINUS)
     text = f"{value:.{digits}f}"
-    if abs(value) >= 1e6 or float(text) == 0:
+    significant = len(text.lstrip("-0.").replace(".", ""))
+    if abs(value) >= 1e6 or significant < (_half(digits) if least is None else least):
         mantissa, power = f"{value:.{max(digits - 1, 0)}e}".split("e")
         text = f"{mantissa}e{int(power)}"
     return text.replace("-", MINUS)
 
 
-def numbers(values: np.ndarray, digits: int = 2) -> list[str]:
-    """The numbers of one matrix, all with the same digits after the point: none where all are
-    whole.
+def _half(digits: int) -> int:
+    """Return how many significant digits the decimals of a number have to show."""
+    return max(digits // 2, 1)
 
-    Numbers too small or too large for their digits, and those that are not finite, stand as in
-    :func:`number`.
+
+def numbers(values: np.ndarray, digits: int = 2, least: int | None = None) -> list[str]:
+    """Return the numbers of one matrix as texts with the same decimals: none where all are whole.
+
+    Numbers too small or too large for their decimals, and those that are not finite, are written
+    as in :func:`number`.
 
     >>> numbers(np.array([0.5, 27.456, 3.0, 1e-7])), numbers(np.array([55.0, -3.0]))
     (['0.50', '27.46', '3.00', '1.0e−7'], ['55', '−3'])
@@ -50,12 +59,13 @@ def numbers(values: np.ndarray, digits: int = 2) -> list[str]:
     size = np.abs(values)
     whole = values == np.rint(values)
     places = 0 if whole[np.isfinite(values)].all() else digits
-    plain = (size < 1e6) & (whole | (size >= 10.0**-digits) | (digits == 0))
+    smallest = 10.0 ** ((_half(digits) if least is None else least) - 1 - digits)
+    plain = (size < 1e6) & (whole | (size >= smallest) | (digits == 0))
     listed = np.where(plain, values if places else np.rint(values), 0.0) + 0.0  # makes −0 a 0
     written = " ".join([f"%.{places}f"] * len(listed)) % tuple(listed.tolist())
     texts = written.replace("-", MINUS).split()
     for k in np.flatnonzero(~plain).tolist():
-        texts[k] = number(values[k], digits)
+        texts[k] = number(values[k], digits, least)
     return texts
 
 

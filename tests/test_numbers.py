@@ -2,6 +2,7 @@
 
 import math
 import sys
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -32,12 +33,94 @@ PRINTED = [
     (math.inf, 2, "∞"),
     (-math.inf, 2, "−∞"),
     (math.nan, 2, "NaN"),
+    (0.00049, 4, "4.900e−4"),
+    (-0.00049, 4, "−4.900e−4"),
+    (0.0049, 4, "0.0049"),
+    (0.05, 4, "0.0500"),
+    (9.9999e-4, 4, "0.0010"),
+    (0.00099996, 4, "0.0010"),
+    (0.00094999, 4, "9.500e−4"),
+    (9.9999e-5, 4, "1.000e−4"),
+    (3.0590217e-7, 8, "3.0590217e−7"),
+    (3.0590217e-7, 10, "3.059021700e−7"),
+    (0.99999, 4, "1.0000"),
+    (999_999.5, 3, "999999.500"),
+    (5e-324, 8, "4.9406565e−324"),
 ]
 
 
 @pytest.mark.parametrize(("value", "digits", "text"), PRINTED)
 def test_a_number_is_printed_so(value, digits, text):
     assert number(value, digits) == text
+
+
+def expected(value, digits):
+    """The rule, once more: with decimals that are exact, and no text of Python's formats."""
+    exactly = Decimal(value)
+    minus = "−" if exactly < 0 else ""
+    size = abs(exactly)
+    if size < 10**6 and (size == size.to_integral_value() or digits == 0):
+        whole = int(size.to_integral_value(ROUND_HALF_EVEN))
+        return f"{minus if whole else ''}{whole}"
+    units = int(size.scaleb(digits).to_integral_value(ROUND_HALF_EVEN))  # of the last decimal
+    enough = units >= 10 ** (max(digits // 2, 1) - 1)
+    if size < 10**6 and enough:
+        shown = str(units).rjust(digits + 1, "0")
+        return f"{minus}{shown[:-digits]}.{shown[-digits:]}"
+    power, places = size.adjusted(), max(digits, 1) - 1
+    units = int(size.scaleb(places - power).to_integral_value(ROUND_HALF_EVEN))
+    if units == 10 ** (places + 1):
+        units, power = units // 10, power + 1
+    first, rest = str(units)[:1], str(units)[1:]
+    return f"{minus}{first}{'.' if rest else ''}{rest}e{str(power).replace('-', '−')}"
+
+
+def before(value, digits):
+    """What was printed until e-notation also came for few significant digits."""
+    if abs(value) < 1e6 and (value == int(value) or digits == 0):
+        return str(round(value)).replace("-", "−")
+    text = f"{value:.{digits}f}"
+    if abs(value) >= 1e6 or float(text) == 0:
+        mantissa, power = f"{value:.{max(digits - 1, 0)}e}".split("e")
+        text = f"{mantissa}e{int(power)}"
+    return text.replace("-", "−")
+
+
+MANTISSAS = (1, 1.25, 2.5, 3.0590217, 4.9, 5, 9.4999, 9.5, 9.9949, 9.9951, 9.9999, 9.99999999)
+SIZES = [float(f"{m}e{k}") for m in MANTISSAS for k in range(-12, 13)]
+RANDOM = np.random.default_rng(6)
+SIZES += (10 ** RANDOM.uniform(-12, 12, 3000)).tolist()
+SIZES += (10 ** RANDOM.uniform(-12, 12, 500)).astype(np.float32).astype(float).tolist()
+SIZES += [0.0, 0.5, 0.125, 999_999.5, 1e6, 5e-324, 2.2e-308, 1.7e308]
+VALUES = [sign * size for size in SIZES for sign in (1, -1)]
+
+
+@pytest.mark.parametrize("digits", range(13))
+def test_numbers_of_all_sizes_are_printed_by_the_rule(digits):
+    with localcontext(Context(prec=1200)):
+        wanted = [expected(value, digits) for value in VALUES]
+    assert [number(value, digits) for value in VALUES] == wanted
+    mixed = numbers(np.array([0.5, *VALUES]), digits)[1:]
+    alone = [
+        text
+        if value != round(value) or abs(value) >= 1e6 or not digits
+        else f"{text}.{digits * '0'}"
+        for value, text in zip(VALUES, wanted, strict=True)
+    ]
+    assert mixed == alone
+
+
+@pytest.mark.parametrize("digits", range(4))
+def test_up_to_three_digits_nothing_looks_different(digits):
+    assert [number(value, digits) for value in VALUES] == [before(v, digits) for v in VALUES]
+
+
+@pytest.mark.parametrize("digits", range(4, 13))
+def test_only_few_significant_digits_look_different(digits):
+    for value in VALUES:
+        units = abs(Decimal(value)) * 10**digits
+        few = value != round(value) and units < 10 ** (digits // 2 - 1)
+        assert (number(value, digits) == before(value, digits)) or few
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16])

@@ -5,11 +5,15 @@ A figure is Plotly's own JSON as a dict, and ``go.Figure(…)`` opens it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from attention.colours import LIGHT
 from attention.figures.heatmap import subscripts
 from attention.figures.theme import layout
+from attention.numbers import number
+
+DIGITS = 4  # of the numbers of a point
 
 
 def chart_pane(name: str, title: str, sentence: str, figure: dict) -> dict:
@@ -56,3 +60,8 @@ def chart_layout(xaxis: dict, yaxis: dict, **options: Any) -> dict:
     margin = {"l": 52, "r": 14, "t": 12, "b": 44}
     frame = {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "margin": margin, "height": 340}
     return layout(**(frame | options))
+
+
+def pointed_at(values: Iterable[float]) -> list[str]:
+    """Return what a chart says of each of its points when it is pointed at, as ``customdata``."""
+    return [number(value, DIGITS) for value in values]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attention.colours import FAINTEST
-from attention.figures.charts import axis, chart_layout, chart_pane
+from attention.figures.charts import axis, chart_layout, chart_pane, pointed_at
 from attention.figures.shades import SHARE, shades
 from attention.figures.theme import LINES
 from attention.long import Cells, LongAttention
@@ -281,7 +281,8 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: int, opacity: float =
         "y": np.asarray(y, float).tolist(),
         "opacity": opacity,
         "line": {"color": LINES[colour], "width": 1.6 if opacity == 1 else 1},
-        "hovertemplate": "%{x:,}: %{y:.4~g}<extra>" + name + "</extra>",
+        "customdata": pointed_at(y),
+        "hovertemplate": "%{x:,}: %{customdata}<extra>" + name + "</extra>",
     }
 
 

@@ -23,6 +23,7 @@ from attention.figures.panes import panes
 from attention.figures.whole import checked_digits, chosen_stages, need
 from attention.limits import MAX_PRINTED, BadInput
 from attention.long import LongAttention
+from attention.numbers import number
 from attention.paper import DIVERGING, Paper
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -231,17 +232,24 @@ class Panel:
             if one["meta"] == "hidden":
                 self.hidden = ~np.isnan(unpack(one["z"]))
         # (rows, columns), the numbers as the screen prints them; empty for very many
-        printed = [one["text"] for one in (main, *others) if "text" in one]
-        self.texts = np.array(printed or [[[]]], dtype=object).sum(axis=0)
+        printed = [one for one in (main, *others) if "text" in one]
+        self.texts = np.array([one["text"] for one in printed] or [[[]]], dtype=object).sum(axis=0)
+        self.numbers = np.nansum([unpack(one["z"]) for one in (main, *others)], axis=0)  # of texts
+        self.is_rounded = False  # whether tiny numbers lost digits for want of room
         self.labels: tuple[tuple[str, ...], tuple[str, ...]] = pane["rows"], pane["columns"]
         self.titles = _titles(self.name, paper)  # of both axes
         self.rows = self.titles[0], self.labels[0]  # which neighbours may share
         self.scale = Scale(main["zmin"], main["zmax"], main["meta"])  # its own, on the screen
 
     def shorten(self) -> None:
-        """Tiny numbers become ≈0."""
-        texts = [["≈0" if "e−" in text else text for text in row] for row in self.texts]
-        self.texts = np.array(texts, dtype=object)
+        """Write tiny numbers with the decimals of the others, or as ≈0."""
+        for place, text in np.ndenumerate(self.texts):
+            mantissa, is_tiny, _ = text.partition("e−")
+            if is_tiny:
+                digits = sum(map(str.isdigit, mantissa))
+                shorter = number(self.numbers[place], digits, least=1)
+                self.texts[place] = "≈0" if "e−" in shorter else shorter
+                self.is_rounded = True
 
 
 def panels_of(panes: Sequence[Mapping[str, Any]], paper: Paper) -> list[Panel]:

@@ -57,7 +57,7 @@ def draw(panels: list[Panel], paper: Paper, on_panel: OnPanel | None = None) -> 
 def _number_sizes(blocks: list[Block], sheet: Sheet) -> dict[str, float]:
     """The size at which the numbers of each stage fit into its cells, of all its panels alike.
 
-    Where there is no room for tiny numbers, they are ≈0, as on the screen.
+    Where there is no room for tiny numbers in e-notation, they are rounded, as on the screen.
     """
     sizes: dict[str, float] = {}
     for name in dict.fromkeys(block.panel.name for block in blocks):
@@ -93,6 +93,11 @@ def _notes(blocks: list[Block], paper: Paper, small: dict[str, float]) -> Iterat
     def names(of: Callable[[Panel], Any]) -> str:
         return ", ".join(dict.fromkeys(b.panel.name for b in blocks if of(b.panel)))
 
+    if rounded := names(lambda panel: panel.is_rounded and panel.name not in small):
+        yield (
+            f"Tiny numbers of {rounded} are rounded to the decimals of the others, or ≈0: there is"
+            " no room for more."
+        )
     if broken := names(lambda panel: (panel.values.mask & ~panel.hidden).any()):
         yield f"Numbers of {broken} that are not finite have the grey of hidden cells."
     if paper.logarithmic and (linear := names(lambda panel: not panel.scale.logarithmic)):

@@ -210,4 +210,4 @@ def ticks_of(scale: Scale) -> tuple[list[float], list[str]]:
     slack = 1e-9 * (high - low)
     found = found[(found >= low - slack) & (found <= high + slack)]
     digits = next((d for d in range(12) if np.allclose(np.round(found, d), found, rtol=1e-9)), 12)
-    return found.tolist(), numbers(found, digits)
+    return found.tolist(), numbers(found, digits, least=1)  # they are exact with these decimals

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attention.colours import LIGHT
-from attention.figures.charts import axis, chart_layout, chart_pane
+from attention.figures.charts import axis, chart_layout, chart_pane, pointed_at
 from attention.figures.heatmap import subscripts
 from attention.figures.theme import LINES
 from attention.numbers import number
@@ -143,7 +143,8 @@ def _bars_and_curve(
         "width": np.diff(edges).tolist(),
         "marker": {"color": colour, "line": {"width": 0}},
         "opacity": opacity,
-        "hovertemplate": "around %{x:.3~g}: %{y} samples<extra>" + name + "</extra>",
+        "customdata": pointed_at(_middles(edges)),
+        "hovertemplate": "around %{customdata}: %{y} samples<extra>" + name + "</extra>",
     }
     x = np.linspace(-4, 4, 81) * spread
     density = np.exp(-((x / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
@@ -161,7 +162,8 @@ def row_of_weights(row: np.ndarray) -> dict:
             "x": keys,
             "y": weights.tolist(),
             "marker": {"color": colour},
-            "hovertemplate": "key %{x}: %{y:.4f}<extra>" + name + "</extra>",
+            "customdata": pointed_at(weights),
+            "hovertemplate": "key %{x}: %{customdata}<extra>" + name + "</extra>",
         }
         for name, colour, weights in zip(("unscaled", "scaled"), (RAW, SCALED), row, strict=True)
     ]
@@ -182,14 +184,16 @@ def explored(measured: dict[str, float], predicted: dict[str, float]) -> dict:
         "x": list(measured.values()),
         "y": names,
         "marker": {"color": MATRIX, "size": 14},
-        "hovertemplate": "%{y}: %{x:.6~g}<extra>measured</extra>",
+        "customdata": pointed_at(measured.values()),
+        "hovertemplate": "%{y}: %{customdata}<extra>measured</extra>",
     }
     theory = dots | {
         "name": "theory: independent, means 0",
         "x": list(predicted.values()),
         "y": list(predicted),
         "marker": {"color": RAW, "size": 17, "symbol": "diamond-open", "line": {"width": 2.5}},
-        "hovertemplate": "%{y}: %{x:.6~g}<extra>theory</extra>",
+        "customdata": pointed_at(predicted.values()),
+        "hovertemplate": "%{y}: %{customdata}<extra>theory</extra>",
     }
     xaxis = axis("variance", **_log_ticks([*measured.values(), *predicted.values()]))
     yaxis = axis("", type="category", categoryorder="array", categoryarray=names[::-1])
@@ -215,7 +219,8 @@ def _measured(points: tuple[Point, ...], values: list[float], name: str, colour:
         "y": values,
         "line": {"color": colour, "width": 2.5},
         "marker": {"color": colour, "size": 8},
-        "hovertemplate": "%{y:.4~g}<extra>" + name + "</extra>",
+        "customdata": pointed_at(values),
+        "hovertemplate": "%{customdata}<extra>" + name + "</extra>",
     }
 
 

@@ -200,6 +200,7 @@ class _Slot(NamedTuple):
     turned: bool  # whether the labels of the columns stand upright
     alone: bool
     width: int  # of all
+    letters: int  # of the numbers in cells; 0 where there is no room for them
 
     @property
     def height(self) -> int:
@@ -215,8 +216,10 @@ def _slot(pane: Pane, alone: bool) -> _Slot:
     turned = longest > wide / max(len(axes["xaxis"]["ticktext"]), 1)
     above = HEADING + (longest if turned else 18)
     heading = " = ".join(filter(None, (pane["symbol"], pane["formula"])))
+    letters = _letters(pane, wide, tall)
+    heading += "" if letters else " · in colours"
     width = max(left + wide + BAR * alone, int(len(heading) * CHARACTER[13]))
-    return _Slot(pane, heading, left, above, wide, tall, turned, alone, width)
+    return _Slot(pane, heading, left, above, wide, tall, turned, alone, width, letters)
 
 
 def _side(cells: int, alone: bool, needed: int = 0) -> int:
@@ -251,13 +254,11 @@ def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
     return lines
 
 
-def _letters(slot: _Slot) -> dict[str, Any]:
-    """One size for the numbers of all heatmaps of a pane; none are printed where they are small."""
-    across, up = slot.wide / len(slot.pane["columns"]), slot.tall / len(slot.pane["rows"])
-    size = min(LARGEST, int((across - 4) / (DIGIT * _longest(slot.pane))), int(up - 4))
-    if size < SMALLEST:
-        return {"text": None, "texttemplate": None}
-    return {"textfont": {"color": LIGHT["ink"], "size": size}}
+def _letters(pane: Pane, wide: int, tall: int) -> int:
+    """One size for the numbers of all heatmaps of a pane; 0 where they would be too small."""
+    across, up = wide / len(pane["columns"]), tall / len(pane["rows"])
+    size = min(LARGEST, int((across - 4) / (DIGIT * _longest(pane))), int(up - 4))
+    return size if size >= SMALLEST else 0
 
 
 def _place(
@@ -272,7 +273,9 @@ def _place(
     axes, x, y = slot.pane["figure"]["layout"], f"x{number}", f"y{number}"
     across = [left / width, (left + slot.wide) / width]
     up = [1 - (top + slot.tall) / height, 1 - top / height]
-    letters = _letters(slot)
+    letters: dict[str, Any] = {"text": None, "texttemplate": None}
+    if slot.letters:
+        letters = {"textfont": {"color": LIGHT["ink"], "size": slot.letters}}
     for k, heatmap in enumerate(slot.pane["figure"]["data"]):
         scale = {"showscale": slot.alone and k == 0 and heatmap["showscale"]}
         if scale["showscale"]:

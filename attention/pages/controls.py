@@ -190,8 +190,9 @@ def _view(s: Settings) -> None:
         field("digits"),
         min_value=0,
         max_value=10,
-        help="Behind the decimal point, wherever a number is shown; a cell of the board shows as"
-        " many as it has room for, exports all of them.",
+        help="Decimals of every number shown; a small one is written as 3.1e−7 where they would"
+        " hide most of its digits. A pane without room for all says so; CSV, NPZ and JSON are"
+        " exact.",
     )
 
 

@@ -27,12 +27,18 @@ _BOARD = (
     "board",
 )
 FILES: dict[str, tuple[str, ...]] = {  # what the script of each component is made of
-    "board": ("plotly.js", "elements.js", "clipboard.js", *(f"board/{name}.js" for name in _BOARD)),
+    "board": (
+        "plotly.js",
+        "elements.js",
+        "clipboard.js",
+        "numbers.js",
+        *(f"board/{name}.js" for name in _BOARD),
+    ),
     "chooser": ("elements.js", "chooser/chooser.js"),
     "maps": (*_PAINTED, "maps/maps.js"),
     "share": ("elements.js", "clipboard.js", "share/share.js"),
     "typed": ("typed/typed.js",),
-    "zoom": (*_PAINTED, "zoom/zoom.js"),
+    "zoom": (*_PAINTED, "numbers.js", "zoom/zoom.js"),
 }
 # A fetch that failed is tried again after these ms, as what fails here fails until a reload.
 _IMPORT = """const at = new URL('{}', document.baseURI)

@@ -2,13 +2,16 @@
 
 import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD, IN_COLOURS, TABS, clipboard, in_colours, until
+from test_numbers import VALUES
 
+import attention.pages
 from attention.limits import MAX_EDITED
-from attention.numbers import number, rounded
+from attention.numbers import number, numbers, rounded
 from attention.session import links
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
@@ -717,6 +720,93 @@ def test_numbers_of_usual_decimals_lose_one_before_their_letters_become_small(lo
     assert max(abs(scaled.ravel())) > 60  # −65.25 takes more room than usual
     assert texts == rounded(scaled, 1)
     assert min(dashboard.sizes("scaled")) >= 11
+
+
+def test_numbers_are_written_in_the_browser_as_in_python(browser):
+    script = (Path(attention.pages.__file__).parent / "numbers.js").read_text(encoding="utf-8")
+    values = [*VALUES, -0.0, float("inf"), float("-inf"), float("nan")]
+    page = browser.new_page()
+    for digits in range(13):
+        alone, mixed = page.evaluate(
+            f"""([values, digits]) => {{ {script}
+            return [number, among].map(write => values.map(value => write(value, digits))) }}""",
+            [values, digits],
+        )
+        assert alone == [number(value, digits) for value in values]
+        assert mixed == numbers(np.array([*values, 0.5]), digits)[:-1]
+    page.close()
+
+
+NOTED = """stage => {
+    const pane = document.querySelector(`.board-pane[data-stage=${stage}]`)
+    const [words, line] = ['.board-shape', '.board-sentence'].map(name => pane.querySelector(name))
+    const ends = [words, line].map(node => node.getBoundingClientRect().right)
+    // else “…” takes the place of its end
+    const whole = innerWidth < 700 || getComputedStyle(line).textOverflow === 'clip'
+    return [words.innerText, ends[0] <= ends[1] && whole] }"""
+LINKS = {
+    "narrow cells": {"example": "cat-sat", "scale": "2"},
+    "three decimals": {"example": "cat-sat", "scale": "2", "digits": "3"},
+    "four decimals": {"example": "four-words", "digits": "4"},
+    "ten decimals": {"example": "sentence", "digits": "10"},
+    "powers of ten": own(6) | {"digits": "6", "X": ";".join(["2500000.5 0 -1234567.25 3"] * 6)},
+    "many tokens": own(30) | {"digits": "4"},
+    "in colours": own(96),
+}
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (390, 844)])
+@pytest.mark.parametrize("name", LINKS)
+def test_a_pane_says_what_its_cells_have_no_room_for(look, name, size):
+    dashboard = look(*size, **LINKS[name])
+    s = dashboard.settings()
+    shown = view(s, run(s))
+    for stage in dashboard.stages():
+        whole, painted = rounded(shown.printed(stage), s.digits), dashboard.printed(stage)
+        said, in_sight = dashboard.page.evaluate(NOTED, stage)
+        size_of = " × ".join(map(str, shown.stages[stage].shape))
+        assert in_sight
+        if painted == whole:
+            assert said == size_of, stage
+            continue
+        note = said.removeprefix(f"{size_of}, ")
+        if painted is None:
+            assert note == "in colours", stage
+            continue
+        least = {  # decimals, of a number in e-notation one more
+            len(text.partition(".")[2].partition("e")[0]) + ("e" in text)
+            for row in painted
+            for text in row
+            if "." in text
+        }
+        if note == "tiny ones rounded":
+            assert least <= {s.digits}
+            both = zip(sum(painted, []), sum(whole, []), strict=True)
+            assert all(short == text or "e−" in text for short, text in both)
+        else:
+            assert note == f"{min(least, default=0)} of {s.digits} decimals", stage
+
+
+def test_what_a_pane_has_no_room_for_is_said_of_what_is_seen(look):
+    dashboard = look(example="cat-sat", digits="8")
+
+    def said() -> str:
+        return dashboard.page.evaluate(NOTED, "weights")[0]
+
+    assert said() == "6 × 6, 3 of 8 decimals"
+    _, svg = dashboard.download(lambda: dashboard.tool("weights", "Download SVG"))
+    assert not re.search("decimals|rounded", svg.decode())  # it has room
+    dashboard.tool("weights", "Show as table")
+    assert said() == "6 × 6"
+    dashboard.tool("weights", "Show as heatmap")
+    assert said() == "6 × 6, 3 of 8 decimals"
+    dashboard.drag(dashboard.place("weights", 1, 1), dashboard.place("weights", 2, 2))
+    assert said() == "6 × 6"
+    dashboard.page.get_by_role("button", name="Zoom out").click()
+    assert said() == "6 × 6, 3 of 8 decimals"
+    many = look(**own(20), digits="10")
+    _, svg = many.download(lambda: many.tool("weights", "Download SVG"))
+    assert re.search(r" · \d of 10 decimals<", svg.decode())
 
 
 MODULES = """

@@ -18,12 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from attention import View, self_attention
+from attention import View, arithmetic, figure, paper_figure, self_attention
 from attention.exports import code, text
 from attention.exports.formats import FORMATS, PageContents, everything
 from attention.exports.report import to_report
 from attention.figures import panes
 from attention.html import looks
+from attention.html import walk as tables
 from attention.paper import Paper
 from attention.readers import opening
 from attention.session import changes, links
@@ -32,6 +33,7 @@ from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check
+from attention.worksheet import worksheet
 
 SENTENCE, FOUR = EXAMPLES["sentence"].build(), EXAMPLES["four-words"].build()
 CASES = {
@@ -167,6 +169,28 @@ def _number(text: str) -> float:
     )
     mantissa, _, power = text.replace(r" \cdot 10^{", "e").rstrip("}").partition("e")
     return float(f"{mantissa}e{power}" if power else mantissa)
+
+
+def test_a_small_weight_is_printed_alike_everywhere():
+    """Word 1 gives 3.06e−7 of its attention to itself."""
+    s = shown(replace(FOUR, digits=8))
+    drawn = panes.panes(s.view, digits=8)
+    (weights,) = (pane for pane in drawn if pane["name"] == "weights")
+    drawn_on_paper = paper_figure(s.trace, digits=8, paper=Paper(width=12))
+    printed = {
+        "board": str(weights["figure"]["data"][0]["text"]),
+        "arithmetic": str(arithmetic.cell(s.view, "weights", 0, 0, 8)),
+        "walk": tables.walk_table(s.view, arithmetic.walk(s.view, 0), 8),
+        "Plotly": str(figure(s.trace, digits=8).data),
+        "Matplotlib": str([t.get_text() for t in drawn_on_paper.axes[0].texts]),
+        "worksheet": str(worksheet(s.view, "weights", title="", sentence="", digits=8).tasks),
+        "report": to_report(drawn, title="", about=UNKNOWN, facts={}).decode(),
+        "Markdown": text.to_markdown(s.view, 8).decode(),
+        "LaTeX": text.to_latex(s.view, 8).decode().replace(r" \cdot 10^{-7}", "e−7"),
+    }
+    assert [where for where in printed if "3.0590217e−7" not in printed[where]] == []
+    for exact in (text.to_json, text.to_matrices):
+        assert repr(float(s.trace.weights[0, 0])).encode() in exact(s.view)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -244,14 +244,31 @@ def test_numbers_too_small_to_read_are_left_out_with_a_sentence():
     assert not panels(figure)[0].texts
 
 
-def test_tiny_shares_are_printed_as_on_the_screen_and_never_as_0():
-    """Without room they are ≈0, as there."""
+@pytest.mark.parametrize(
+    ("share", "digits", "whole", "short"),
+    [
+        (3e-10, 2, "3.0e−10", "≈0"),
+        (0.00084996, 4, "8.500e−4", "0.0008"),
+        (3e-10, 6, "3.00000e−10", "≈0"),
+    ],
+)
+def test_tiny_shares_are_printed_as_on_the_screen_and_never_as_0(share, digits, whole, short):
+    """Without room they are rounded, as there, and the figure says so."""
     given = trace(3, width=2, seed=1)
-    given = replace(given, weights=np.array([[1 - 3e-10, 3e-10, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]]))
-    for width, tiny in (("column", "3.0e−10"), (3.9, "≈0")):
-        (axes,) = panels(paper_figure(given, paper=Paper(width=width)))
-        texts = [text.get_text() for text in axes.texts]
-        assert texts == ["1.00", tiny, "0.00", "0.50", "0.50", "0.00", "0.20", "0.80", "0.00"]
+    given = replace(given, weights=np.array([[1, share, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]]))
+    printed = [f"{x:.{digits}f}" for x in given.weights.ravel()]
+    rounded = (
+        "Tiny numbers of weights are rounded to the decimals of the others, or ≈0: there is no"
+        " room for more.",
+    )
+    widths = {2: 3.9, 4: 5, 6: 5.8}
+    for width, tiny, notes in (("text", whole, ()), (widths[digits], short, rounded)):
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            figure = paper_figure(given, digits=digits, paper=Paper(width=width))
+        texts = [text.get_text() for text in panels(figure)[0].texts]
+        assert texts == [printed[0], tiny, *printed[2:]]
+        assert figure.notes == notes
 
 
 def test_without_titles_of_axes_the_cells_stay_as_large_and_the_figure_is_lower():

@@ -121,6 +121,11 @@ def test_numbers_are_printed_in_one_size_where_there_is_room():
     weights = heatmaps(figure(layer(5), stages=["weights"]))["x"][0]
     assert weights.text[0][0] == "1.00"
     assert all(t.texttemplate is None for t in large.data)
+    said = [
+        [" · in colours</b>" in a.text for a in drawn.layout.annotations]
+        for drawn in (small, large)
+    ]
+    assert not any(said[0]) and all(said[1])
 
 
 def test_stages_without_a_cell_are_left_out():

@@ -49,6 +49,20 @@ def test_tables_and_texts_of_two_heads_hold_the_inputs_of_both(page, form):
     assert all((entry.remark == said) is not exact for entry in found.values())
 
 
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+def test_small_numbers_in_e_notation_open_with_all_their_digits(page, form):
+    """However small they are, half of the digits stay."""
+    small = page.settings.matrices["X"]
+    values = np.array(small.values) * 10.0 ** -np.arange(small.values.size).reshape(small.shape) / 3
+    matrices = {**page.settings.matrices, "X": replace(small, values=values)}
+    s = check(replace(page.settings, digits=8, matrices=matrices))
+    shown = view(s, run(s))
+    content = FORMATS[form].write(PageContents(s, run(s), shown, "A title", list))
+    assert b"e\xe2\x88\x92" in content or rb"\cdot 10^{-" in content
+    read = opened(FORMATS[form].filename, content)["X"].read()
+    assert np.allclose(read, values, rtol=5e-4, atol=0)
+
+
 def test_cells_of_two_heads_of_one_stage_stand_beside_each_other():
     lines = ["W_Q,1,1,1,1,5,,2,", "W_Q,1,1,1,1,-3,,1,", "W_Q,2,1,2,1,4,,1,", "W_Q,2,1,2,1,6,,2,"]
     for text in (sorted(lines), lines, [line.replace(",,2,", ",,2.0,") for line in lines]):

@@ -7,6 +7,7 @@ const STAYS = 4000 // ms that a sentence stays at least while more is typed
 const SEEN = 3 // px: a frame around a smaller cell
 const SHORTLY = 2000 // and until other numbers stand on the board
 const PRESENTS = 'One stage at a time, for a room: P'
+const SHAPE = 14 // px: letters that are as wide as those of a pane's shape, which are bold
 const GLIDE = { duration: 200, easing: 'ease' } // of panes to another place
 
 // Where this page was opened in the browser's history: what was changed is not undone past it.
@@ -406,7 +407,7 @@ class Board {
     mathText(pane.symbol, symbol ?? '')
     mathText(pane.equals, formula ? `=\u00a0${formula}` : '')
     pane.equals.title = formula ?? ''
-    pane.shape.textContent = large && !spec.offer ? `${shape}, in colours` : (shape ?? '')
+    this.note(pane, ...(pane.noted ?? []))
     mathText(pane.sentence, sentence ?? '')
     pane.sentence.parentElement.title = sentence ?? ''
     const name = `${symbol} ${formula ? '= ' + formula : ''} ${shape ?? ''}`
@@ -418,6 +419,18 @@ class Board {
     pane.frame.setAttribute('aria-label', name)
     pane.frame.setAttribute('aria-description', `${alt} ${this.keysOf(spec)}`)
     pane.frame.setAttribute('aria-readonly', String(!edit || edit === 'pooled'))
+  }
+
+  // Say beside the shape of a pane, or in its place where it is narrow, what its cells have no room
+  // for; whether that is news.
+  note(pane, note = '', { width } = {}) {
+    const both = [pane.spec.shape, note].filter(Boolean).join(', ')
+    const said = note && widthOf(both, SHAPE) > width ? note : both
+    pane.noted = [note, { width }]
+    if (pane.shape.textContent === said) return false
+    pane.shape.textContent = said
+    pane.shape.title = note && pane.texts ? 'Point at a cell to read it in full' : ''
+    return true
   }
 
   // What keys do in a pane, for those who do not see it.
@@ -514,8 +527,9 @@ class Board {
     else done()
   }
 
-  // Where each heatmap stands: all of one line begin their cells at one level.
-  place() {
+  // Where each heatmap stands: all of one line begin their cells at one level. What their words say
+  // of the numbers follows from that, and may need another line: then it is found once more.
+  place(again = false) {
     const heatmaps = this.presenter.panes.filter(pane => pane.spec.rows && !pane.table)
     const [widths, tops] = [new Map(), new Map()]
     for (const pane of heatmaps) {
@@ -537,6 +551,8 @@ class Board {
       const rest = this.fills ? Math.max(room - height, 0) : 0
       for (const pane of line) Object.assign(pane.next, { top, rest })
     }
+    const news = heatmaps.filter(pane => !pane.view && this.note(pane, pane.next.note, pane.next))
+    if (news.length && !again) this.place(true)
   }
 
   // Whether the lines of the board share the window: each then begins where it did, whatever is
@@ -614,6 +630,8 @@ class Board {
     const waiting = this.edits.of(pane.spec.name)
     pane.waited = waiting.length > 0
     paint(pane, this.palette, this.font, waiting)
+    const { note } = pane.canvas.painted
+    if (this.note(pane, note, pane.places)) this.soon(false) // its words may need more room
   }
 
   drawChart(pane, changed) {
@@ -725,7 +743,7 @@ class Board {
     }
     const value = pane.z[i][j]
     if (Number.isNaN(value)) return 'hidden'
-    return String(Number(value.toPrecision(6))).replace('-', '\u2212')
+    return number(value, 6)
   }
 
   // The words of a cell's row and column; of a pooled one from which to which.
@@ -863,6 +881,7 @@ class Board {
     if (on) {
       pane.table = make('div', 'board-table', pane.body)
       pane.table.tabIndex = 0
+      this.note(pane) // a table has room for all
       this.keepPart(pane, pane.view)
       fillTable(this, pane)
       return

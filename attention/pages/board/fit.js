@@ -66,14 +66,16 @@ const needed = ({ n, m, spec }) => {
   return need(usualWidth(spec))
 }
 
-const DECIMAL = /^\u2212?\d+\.(\d+)(e\d+)?$/ // 2.50 and 2.5e6, but not the tiny 2.5e−6
+const DECIMAL = /^\u2212?\d+(?:\.(\d+))?(e\u2212?\d+)?$/
 
 // The longest way to write the numbers of a pane for which `fitting` finds a size that can be read:
 // as they are, with tiny ones as ≈0, or with fewer decimals, of which so many stay that the largest
 // number has three digits. A few rows and columns get smaller letters than READABLE only where none
-// of these fits, or where more decimals than usual are asked for. The size is 0 where none fits.
+// of these fits, or where more decimals than usual are asked for. The size is 0 where none fits,
+// and the note says in words what is left out.
 const readable = (pane, fitting) => {
-  if (!pane.texts || fitting(LETTER) < NARROW) return { size: 0 }
+  const none = { size: 0, note: pane.spec.offer ? '' : 'in colours' }
+  if (!pane.texts || fitting(LETTER) < NARROW) return none
   pane.decimals ??= decimalsOf(pane.texts)
   pane.least ??= Math.max(0, 3 - wholeDigits(pane.texts))
   const large = Math.max(pane.n, pane.m) <= FEW && pane.decimals <= DECIMALS
@@ -83,54 +85,37 @@ const readable = (pane, fitting) => {
       if (fitting(form.ems) >= smallest) return { ...form, size: fitting(form.ems) }
     }
   }
-  return { size: 0 }
+  return none
 }
 
-// The decimals of all numbers; a power of ten has one less.
+// The decimals that were asked for; a number in e-notation has one less.
 const decimalsOf = texts => {
-  const [, decimals, power] = texts.flat().find(text => DECIMAL.test(text))?.match(DECIMAL) ?? []
-  return (decimals?.length ?? 0) + (power ? 1 : 0)
+  const decimals = text => {
+    const [, places = '', exponent] = text.match(DECIMAL) ?? []
+    return places || exponent?.includes('\u2212') ? places.length + (exponent ? 1 : 0) : 0
+  }
+  return texts.flat().map(decimals).find(Boolean) ?? 0
 }
 
 const wholeDigits = texts =>
   Math.max(...texts.flat().map(text => text.match(/^\u2212?(\d+)(\.\d+)?$/)?.[1].length ?? 0))
 
-// A number that fewer decimals would make a 0, and is none, is ≈0.
+// A number that the decimals left would make a 0, and is none, is ≈0.
 const written = (pane, cut) => {
+  const decimals = pane.decimals - Math.max(cut - 1, 0)
   const write = (text, value) => {
-    if (cut && text.includes('e\u2212')) return '≈0'
-    if (cut < 2 || !DECIMAL.test(text)) return text
-    const decimals = pane.decimals + 1 - cut
-    const shorter = text.includes('e')
-      ? power(value, Math.max(decimals - 1, 1)) // with one digit less, as Python writes it
-      : fixed(value, decimals)
-    return value && !Number(shorter.replace('\u2212', '-')) ? '≈0' : shorter
+    const [, places, exponent = ''] = text.match(DECIMAL) ?? []
+    const tiny = exponent.includes('\u2212')
+    if (!cut || !(places || tiny)) return text
+    const shorter = among(value, exponent && !tiny ? Math.max(decimals, 2) : decimals, 1)
+    return shorter.includes('e\u2212') ? '≈0' : shorter
   }
   // of several traces in one heatmap, such as those of hidden cells, one has the number
   const value = (i, j) => pane.traces.find(({ text }) => text?.[i][j])?.z[i][j]
   const texts = pane.texts.map((row, i) => row.map((text, j) => write(text, value(i, j))))
-  return { write, texts, ems: widest(texts) }
-}
-
-// A number with so many decimals.
-const fixed = (value, decimals) => {
-  const size = Math.abs(value)
-  const text = halfEven(size.toFixed(decimals + 25), size.toFixed(decimals))
-  return value < 0 && Number(text) ? `\u2212${text}` : text
-}
-
-// The same in powers of ten, as 2.5e6.
-const power = (value, decimals) => {
-  const written = places => Math.abs(value).toExponential(places).split('e+')
-  const [[exact], [text, exponent]] = [written(decimals + 25), written(decimals)]
-  return `${value < 0 ? '\u2212' : ''}${halfEven(exact, text)}e${exponent}`
-}
-
-// Rounded as Python rounds: half way goes to the even one. `exact` has 25 decimals more.
-const halfEven = (exact, text) => {
-  const below = exact.slice(0, -25).replace(/\.$/, '')
-  const half = /^50*$/.test(exact.slice(-25)) && '02468'.includes(below.at(-1))
-  return half ? below : text
+  const rounded = ['', 'tiny ones rounded'][cut]
+  const note = rounded ?? `${decimals} of ${pane.decimals} decimals`
+  return { write, texts, note, ems: widest(texts) }
 }
 
 // The places of a heatmap of this width: `row` is the height of a short one's rows, `tallest` that
@@ -163,13 +148,13 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const whole = Math.max(room, Math.min(n * 5, 340))
   const each = label ? 8 * label : tallest ? 150 : download ? 64 : row
   const height = Math.max(Math.min(n * each, whole), 26)
-  const legible = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n)).size > 0
+  const { size, note } = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n))
   // a lower one has no room for the numbers of its bar
-  const bar = pane.traces[0].showscale && (download || (!legible && height > 60))
+  const bar = pane.traces[0].showscale && (download || (!size && height > 60))
   const small = label ? 0.6 * label : 9
   if (bar) right = (BAR / 9) * small
   const places = { width, left, right, bottom, height, cell: cell(), bar, ...above() }
-  return { ...places, labelSize, most, small, pad }
+  return { ...places, labelSize, most, small, pad, note }
 }
 
 const PLACES = /^[\d,–]+$/ // numbers, and ranges of them
@@ -209,7 +194,8 @@ const composed = (pane, palette, width = 900) => {
   }
   for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
   const fitting = ems => Math.min(14, (cell - PAD) / ems, (LEADING * height) / pane.n)
-  const { write, size } = readable(pane, fitting)
+  const { write, size, note } = readable(pane, fitting)
+  if (note) layout.title.text = [layout.title.text, note].filter(Boolean).join(' · ')
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
   const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))
   if (hidden.path) layout.shapes.push(hidden)

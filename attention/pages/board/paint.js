@@ -117,7 +117,7 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
   const { x, y, across, down, columns, rows } = axes
   const { most, pad } = pane.places
   const fitting = ems => Math.min(most, LEADING * down, (across - pad) / ems)
-  const { texts, size } = readable(pane, fitting)
+  const { texts, size, note } = readable(pane, fitting)
   context.font = `${size}px ${font}`
   context.fillStyle = palette.ink
   const own = new Set(
@@ -142,7 +142,7 @@ const paintNumbers = (context, pane, palette, font, axes, waiting) => {
     context.fillStyle = palette.ink
     context.fillText(text.replace('-', '\u2212'), x(column), y(row))
   }
-  return { texts: size ? texts : null, size }
+  return { texts: size ? texts : null, size, note }
 }
 
 // Take most of what is painted away from all rows but one, whose label is then seen, if no other.

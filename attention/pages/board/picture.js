@@ -92,7 +92,8 @@ const drawnChart = async (board, pane, palette) => {
 // Write the words of a part of the page where they stand; what the page cuts off ends in “…”.
 const words = (context, node) => {
   if (!node.getClientRects().length) return
-  const edge = node.getBoundingClientRect().right + 1
+  const box = node.getBoundingClientRect()
+  const edge = box.right + 1
   let cut = false
   const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT)
   const range = document.createRange()
@@ -108,6 +109,7 @@ const words = (context, node) => {
       const { left, right, top, bottom } = range.getBoundingClientRect()
       const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = context.measureText(word)
       const line = (top + bottom + up - down) / 2
+      if (top >= box.bottom) continue // a line that is not seen
       if (!cut) context.fillText(right <= edge ? word : '…', left, line)
       cut ||= right > edge
     }

@@ -5,16 +5,10 @@ const DRAG = 'Drag a box to look closer; double-click or press Enter for four ti
 const TAP = 'Tap a cell to read it; then zoom in, or show its query.'
 const NEAREST = 6 // px: less is a click, more a box
 const ZOOM = 4 // times, by a key, a button or a double click
+const DIGITS = 4 // of a share, as in the sentences around the map
 const CLOSEST = 8 // queries and keys that a key, a button or a double click leaves
 
 const counted = value => value.toLocaleString('en-US')
-
-// A share as a number of three digits: 0.0123, 4.5e−7.
-const said = value => {
-  if (value === 0) return '0'
-  const text = Math.abs(value) < 1e-3 ? value.toExponential(2) : value.toPrecision(3)
-  return text.replace('e-', 'e−').replace('e+', 'e')
-}
 
 class Zoom extends Shaded {
   constructor(root) {
@@ -137,10 +131,11 @@ class Zoom extends Shaded {
     const query = this.range(head.rowEdges, i, head.queryWords, head.rowEdges[0])
     const key = this.range(head.keyEdges, j, head.keyWords, head.keyEdges[0])
     const code = this.codes[i * this.columns + j]
-    const number = code === HIDDEN ? 'hidden' : said(this.values[i * this.columns + j])
+    const share = number(this.values[i * this.columns + j], DIGITS)
     const single = !query.includes('–') && !key.includes('–')
     const what = code === HIDDEN ? '' : single ? 'weight ' : `${head.measure} `
-    this.readout.textContent = `query ${query} → key ${key}: ${what}${number}${head.about}`
+    const said = code === HIDDEN ? 'hidden' : share
+    this.readout.textContent = `query ${query} → key ${key}: ${what}${said}${head.about}`
   }
 
   // ---- moves ---------------------------------------------------------------------------------

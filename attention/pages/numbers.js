@@ -1,0 +1,41 @@
+// Numbers as text, as attention/numbers.py writes them: `number` alone, and `among` others, where a
+// whole number has decimals too.
+
+const LARGE = 1e6 // from here on numbers are written in e-notation
+
+const number = (value, digits) =>
+  Number.isInteger(value) && Math.abs(value) < LARGE
+    ? signed(value, String(Math.abs(value)))
+    : among(value, digits)
+
+// With `digits` decimals; in e-notation where the number is large, or where the decimals would show
+// fewer than `least` significant digits.
+const among = (value, digits, least = Math.max(digits >> 1, 1)) => {
+  if (Number.isNaN(value)) return 'NaN'
+  const size = Math.abs(value)
+  if (size === Infinity) return signed(value, '∞')
+  if (size >= LARGE) return signed(value, power(size, digits))
+  const text = fixed(size, digits)
+  const significant = text.replace('.', '').replace(/^0+/, '').length
+  const shows = significant >= least || !digits || Number.isInteger(value)
+  return signed(value, shows ? text : power(size, digits))
+}
+
+const signed = (value, text) => (value < 0 && text !== '0' ? `\u2212${text}` : text)
+
+const fixed = (size, digits) => halfEven(size.toFixed(digits + 25), size.toFixed(digits))
+
+// With so many significant digits, one at least: 2.5e6, 3.1e−7.
+const power = (size, digits) => {
+  const written = places => size.toExponential(places).split('e')
+  const places = Math.max(digits - 1, 0)
+  const [[exact], [text, exponent]] = [written(places + 25), written(places)]
+  return `${halfEven(exact, text)}e${exponent.replace('+', '').replace('-', '\u2212')}`
+}
+
+// Rounded as Python rounds: half way goes to the even one. `exact` has 25 decimals more.
+const halfEven = (exact, text) => {
+  const below = exact.slice(0, -25).replace(/\.$/, '')
+  const half = /^50*$/.test(exact.slice(-25)) && '02468'.includes(below.at(-1))
+  return half ? below : text
+}
