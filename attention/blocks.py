@@ -121,8 +121,11 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
     processors are given back whatever comes. Where no thread is to be had, the caller does it all.
     """
     ends, ended, errors = Event(), Event(), list[BaseException]()
+    begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
 
     def run() -> None:
+        if not begins.acquire(blocking=False):
+            return
         try:
             loop(ends.is_set)
         except BaseException as error:
@@ -130,15 +133,17 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
         finally:
             ended.set()
 
+    thread = Thread(target=copy_context().run, args=(run,))
     try:
-        Thread(target=copy_context().run, args=(run,)).start()
-    except RuntimeError:
-        run()
-    try:
+        try:
+            thread.start()  # may be interrupted while the loop is at work
+        except RuntimeError:
+            run()
         ended.wait()  # join() of an interrupted caller takes a thread that goes on for ended
     finally:
         ends.set()
-        ended.wait()
+        if not begins.acquire(blocking=False):
+            ended.wait()
     if errors:
         raise errors[0]
 

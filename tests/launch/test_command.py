@@ -300,7 +300,7 @@ def test_a_variable_that_is_no_port_is_refused_by_name(tmp_path):
     ],
     ids=["command", "clone"],
 )
-def test_it_prints_nothing_but_the_address(arguments, where, at_the_end, tmp_path):
+def test_it_prints_nothing_but_the_address(arguments, where, at_the_end, tmp_path, interruptible):
     """From its start until Ctrl+C, with one visit in between."""
     server = subprocess.Popen(
         [sys.executable, "-m", *arguments],
