@@ -133,7 +133,7 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
         finally:
             ended.set()
 
-    thread = Thread(target=copy_context().run, args=(run,))
+    thread = _thread(run)
     try:
         try:
             thread.start()  # may be interrupted while the loop is at work
@@ -146,6 +146,17 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
             ended.wait()
     if errors:
         raise errors[0]
+
+
+def _thread(work: Callable[..., object], *arguments: object) -> Thread:
+    """A thread, not yet started, that calls ``work`` in a copy of the caller's context."""
+    context, errors = copy_context(), np.geterr()
+
+    def run() -> None:
+        with np.errstate(**errors):  # NumPy 1 keeps it by thread, not in the context
+            context.run(work, *arguments)
+
+    return Thread(target=run)
 
 
 def share_out(
@@ -263,7 +274,7 @@ def _by_threads(
     mine, *others = shares(number) if ours_alone else [Share()] * number
     helpers = []
     for share in others:
-        helper = Thread(target=copy_context().run, args=(help_on, share))
+        helper = _thread(help_on, share)
         with suppress(RuntimeError):  # no thread is to be had: those that there are do more
             helper.start()
             helpers.append(helper)

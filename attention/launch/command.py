@@ -19,7 +19,8 @@ HERE = Path(__file__).parent
 DISTRIBUTION = "attention-stage-by-stage"
 NEEDED = {  # at least
     "streamlit": (1, 67),
-    "pandas": (2, 2),
+    "numpy": (2, 2),
+    "pandas": (2, 2, 2),
     "plotly": (6, 3),
     "matplotlib": (3, 11),
     "segno": (1, 6),
@@ -93,7 +94,7 @@ def lacking_packages() -> str:
     versions = {name: _installed(name) for name in NEEDED}
     lacking = [name for name in NEEDED if not versions[name]]
     lacking += [
-        f"{name} {least[0]}.{least[1]} or newer (not {versions[name]})"
+        f"{name} {'.'.join(map(str, least))} or newer (not {versions[name]})"
         for name, least in NEEDED.items()
         if versions[name] and _numbers(versions[name]) < least
     ]
@@ -112,7 +113,7 @@ def _installed(name: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:2])
+    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:3])
 
 
 def streamlit_options() -> dict[str, object]:
