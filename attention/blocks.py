@@ -121,8 +121,11 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
     processors are given back whatever comes. Where no thread is to be had, the caller does it all.
     """
     ends, ended, errors = Event(), Event(), list[BaseException]()
+    begins = Lock()  # taken by the loop, or by a caller interrupted before the loop began
 
     def run() -> None:
+        if not begins.acquire(blocking=False):
+            return
         try:
             loop(ends.is_set)
         except BaseException as error:
@@ -130,17 +133,30 @@ def _uninterrupted(loop: Callable[[Callable[[], bool]], None]) -> None:
         finally:
             ended.set()
 
+    thread = _thread(run)
     try:
-        Thread(target=copy_context().run, args=(run,)).start()
-    except RuntimeError:
-        run()
-    try:
+        try:
+            thread.start()  # may be interrupted while the loop is at work
+        except RuntimeError:
+            run()
         ended.wait()  # join() of an interrupted caller takes a thread that goes on for ended
     finally:
         ends.set()
-        ended.wait()
+        if not begins.acquire(blocking=False):
+            ended.wait()
     if errors:
         raise errors[0]
+
+
+def _thread(work: Callable[..., object], *arguments: object) -> Thread:
+    """A thread, not yet started, that calls ``work`` in a copy of the caller's context."""
+    context, errors = copy_context(), np.geterr()
+
+    def run() -> None:
+        with np.errstate(**errors):  # NumPy 1 keeps it by thread, not in the context
+            context.run(work, *arguments)
+
+    return Thread(target=run)
 
 
 def share_out(
@@ -258,7 +274,7 @@ def _by_threads(
     mine, *others = shares(number) if ours_alone else [Share()] * number
     helpers = []
     for share in others:
-        helper = Thread(target=copy_context().run, args=(help_on, share))
+        helper = _thread(help_on, share)
         with suppress(RuntimeError):  # no thread is to be had: those that there are do more
             helper.start()
             helpers.append(helper)

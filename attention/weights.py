@@ -96,7 +96,7 @@ def initialise(
 def _real(name: str, given: float) -> float:
     """A bound of the range."""
     try:
-        if isinstance(given, (bool, str, bytes)):
+        if isinstance(given, (bool, str, bytes)) or np.ndim(given):
             raise TypeError
         return float(given)
     except (TypeError, ValueError, OverflowError):

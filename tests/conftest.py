@@ -1,6 +1,7 @@
 """One profile for property tests: the same examples on every machine, no clock; the wheel."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,14 @@ def environments() -> Path:
     if "INSTALLED" not in os.environ:
         pytest.skip("only .ci/run makes the environments that this looks at")
     return Path(os.environ["INSTALLED"])
+
+
+@pytest.fixture
+def interruptible():
+    """Let Ctrl+C interrupt this process and its children, also where a shell had it ignored.
+
+    A shell that is not interactive starts ``pytest &`` so.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -1,6 +1,7 @@
 """What a public function cannot use, it refuses by a sentence of its own."""
 
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -236,10 +237,13 @@ SEED = "a whole number from 0 is wanted, or a list of them."
             TypeError,
             "tokens is array(3.); a list of words is wanted.",
         ),
-        (
+        pytest.param(
             lambda: attention.figure(TRACE, title=3),
             TypeError,
             "title is 3; text is wanted.",
+            marks=pytest.mark.skipif(
+                find_spec("plotly") is None, reason="the extra [app] is not installed"
+            ),
         ),
         (
             lambda: attention.save(TRACE, 3),

@@ -41,7 +41,7 @@ ROOMS = {  # folder: the rooms it may import from, the outside packages it may i
         {"maths", "frameworks", "models", "readers", "session", "html", "figures", "exports"},
         {"numpy", "pandas", "plotly", "streamlit", "starlette", "segno"},
     ),
-    "launch": ({"maths", "session", "pages"}, {"streamlit"}),
+    "launch": ({"maths", "session", "pages"}, {"streamlit", "click"}),
 }
 FRONT_DESK = ("__init__",)  # attention/__init__.py alone may name upper rooms, to load them late
 DOORS = {"__main__": "launch"}  # files directly in attention/ that belong to a room

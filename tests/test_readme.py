@@ -149,6 +149,7 @@ def test_what_it_says_fits_on_the_board_fits_together_and_what_is_more_is_refuse
 
 
 def test_what_it_draws_and_saves_can_be_drawn_and_saved(tmp_path, monkeypatch):
+    pytest.importorskip("plotly", reason="the extra [app] is not installed")
     monkeypatch.chdir(tmp_path)
     assert DRAWING.count("attention.figure") == 2
     exec(f"{PYTHON}\n{DRAWING}", {})

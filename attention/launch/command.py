@@ -7,7 +7,6 @@ import re
 import sys
 import tomllib
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,7 +19,8 @@ HERE = Path(__file__).parent
 DISTRIBUTION = "attention-stage-by-stage"
 NEEDED = {  # at least
     "streamlit": (1, 67),
-    "pandas": (2, 2),
+    "numpy": (2, 2),
+    "pandas": (2, 2, 2),
     "plotly": (6, 3),
     "matplotlib": (3, 11),
     "segno": (1, 6),
@@ -36,8 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(str(problem))
     if lacking := lacking_packages():
         return _refuse(lacking)
-    with suppress(KeyboardInterrupt):  # how a person ends it
+    try:
         serve(saved, chosen.port)
+    except BadInput as problem:
+        return _refuse(str(problem))
+    except KeyboardInterrupt:  # how it is ended
+        pass
     return 0
 
 
@@ -51,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="attention-stages", description="Open the dashboard 'Attention, stage by stage'."
     )
     parser.add_argument(
-        "--port", type=_port, help="where it listens (else 8501, or the next one that is free)"
+        "--port",
+        type=_port,
+        help="where it listens (else STREAMLIT_SERVER_PORT, or 8501 or the next one that is free)",
     )
     parser.add_argument(
         "--open", metavar="FILE", type=Path, help="a saved state to begin with (.json)"
@@ -88,7 +94,7 @@ def lacking_packages() -> str:
     versions = {name: _installed(name) for name in NEEDED}
     lacking = [name for name in NEEDED if not versions[name]]
     lacking += [
-        f"{name} {least[0]}.{least[1]} or newer (not {versions[name]})"
+        f"{name} {'.'.join(map(str, least))} or newer (not {versions[name]})"
         for name, least in NEEDED.items()
         if versions[name] and _numbers(versions[name]) < least
     ]
@@ -107,7 +113,7 @@ def _installed(name: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:2])
+    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:3])
 
 
 def streamlit_options() -> dict[str, object]:
@@ -132,13 +138,24 @@ def _dotted(table: dict, prefix: str = "") -> dict[str, object]:
 
 
 def serve(saved: Settings | None, port: int | None) -> None:
-    """Run the server. A visit without an address begins with ``saved``, else with an example."""
-    import streamlit as st
+    """Run the server; a session without an address opens ``saved``, else the first example.
+
+    It is started as by ``streamlit run``: an argument wins over Streamlit's environment variables,
+    and these win over config.toml. Raise BadInput for a variable that Streamlit cannot use.
+    """
+    from click import UsageError
+    from streamlit.web.cli import main_run
 
     from attention.pages import start
-    from attention.pages.server import lifespan, routes
 
     start.begin_with(saved)
-    sys.argv = [""]  # else Streamlit looks for modules in this program's folder first
-    app = st.App(HERE / "dashboard.py", routes=routes, lifespan=lifespan)
-    app.run(config=streamlit_options() | ({} if port is None else {"server.port": port}))
+    arguments = [str(HERE / "dashboard.py")]
+    if port is not None:
+        arguments.append(f"--server.port={port}")
+    defaults = {name.replace(".", "_"): value for name, value in streamlit_options().items()}
+    try:
+        context = main_run.make_context("attention-stages", arguments, default_map=defaults)
+    except UsageError as problem:
+        raise BadInput(problem.format_message()) from None
+    with context:
+        main_run.invoke(context)

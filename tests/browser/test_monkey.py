@@ -6,6 +6,9 @@ import pytest
 from amount import amount
 from browser import monkey
 
+from attention.session import changes
+from attention.session.examples import EXAMPLES
+
 SECONDS = amount(8, 60)  # all together; how far they come depends on the machine
 SEEDS = (1, 2)
 
@@ -22,6 +25,14 @@ def test_no_move_of_the_monkey_breaks_a_page_or_changes_what_it_should_not(page,
         page, address, seed, actions=amount(60, 300), seconds=SECONDS / len(SEEDS)
     )
     assert made and not fault, fault
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("key", ["set_sentence", "set_second_sentence"])
+def test_the_monkey_knows_all_that_a_sentence_changes(name, key):
+    before = EXAMPLES[name].build()
+    after = changes.set_sentence(before, "one two one", key == "set_second_sentence")
+    assert monkey.differing(before, after) <= monkey.may_change(key)
 
 
 OVER_ITSELF = [

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
+import urllib.request
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -148,19 +150,32 @@ def test_a_file_that_is_not_there_a_folder_and_one_too_large_are_refused(
     ("installed", "sentence"),
     [
         (
-            {"pandas": "2.2.3", "plotly": "7.1.0", "matplotlib": "3.11.0", "segno": "1.6.6"},
+            {
+                "numpy": "2.2.0",
+                "pandas": "2.2.3",
+                "plotly": "7.1.0",
+                "matplotlib": "3.11.0",
+                "segno": "1.6.6",
+            },
             'the dashboard also needs streamlit: pip install ".[app]"',
         ),
         (
-            {command.DISTRIBUTION: "0.2.0", "streamlit": "1.59.2", "plotly": "10.0rc1"},
-            "the dashboard also needs pandas, matplotlib, segno, streamlit 1.67 or newer"
-            " (not 1.59.2):"
+            {
+                command.DISTRIBUTION: "0.2.0",
+                "streamlit": "1.59.2",
+                "numpy": "1.26.4",
+                "pandas": "2.2.1",
+                "plotly": "10.0rc1",
+            },
+            "the dashboard also needs matplotlib, segno, streamlit 1.67 or newer (not 1.59.2),"
+            " numpy 2.2 or newer (not 1.26.4), pandas 2.2.2 or newer (not 2.2.1):"
             ' pip install "attention-stage-by-stage[app]"',
         ),
         (
             {
                 "streamlit": "2.0",
-                "pandas": "2.2",
+                "numpy": "3",
+                "pandas": "2.2.2",
                 "plotly": "6.3.0",
                 "matplotlib": "3.11.2",
                 "segno": "1.6",
@@ -186,23 +201,24 @@ def requirements() -> dict[str, str]:
 
 def test_the_least_versions_are_those_of_requirements():
     least = {
-        name: tuple(map(int, re.match(r">=(\d+)\.(\d+),", bounds).groups()))
+        name: tuple(map(int, re.match(r">=([\d.]+),", bounds)[1].split(".")))
         for name, bounds in requirements().items()
     }
-    least.pop("numpy")
     least.pop("threadpoolctl")  # used where it is there, and not missed
     assert least == command.NEEDED
 
 
-def test_numpy_has_the_same_bounds_alone_and_with_the_dashboard():
+def test_the_library_alone_takes_an_older_numpy():
+    """The one that environments with a model have; .ci/run tests with it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["dependencies"] == ["numpy" + requirements()["numpy"]]
+    assert project["dependencies"] == ["numpy>=1.26,<3"]
+    assert requirements()["numpy"] == ">=2.2,<3"
 
 
 def test_the_tests_run_within_the_ranges_that_are_declared():
     for name, bounds in requirements().items():
         low, high = re.fullmatch(r">=([\d.]+),<(\d+)", bounds).groups()
-        numbers = [int(number) for number in version(name).split(".")[:2]]
+        numbers = [int(number) for number in version(name).split(".")[:3]]
         assert [int(number) for number in low.split(".")] <= numbers < [int(high)], name
 
 
@@ -225,17 +241,22 @@ COMMAND = "from attention.__main__ import main\nsys.argv[0] = {argv0!r}\nsys.exi
 STREAMLIT = "from streamlit.web import cli\nsys.argv = ['streamlit', 'run', 'app.py']\ncli.main()"
 
 
-def options_in_force(way: str, where: Path, names: list[str]) -> tuple[dict, list[str]]:
-    code = CAPTURED.format(names=json.dumps(names)) + way
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
+def started(way: str, where: Path, **variables: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", way],
         cwd=where,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(where)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(where)} | variables,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert ran.returncode == 0, ran.stderr
+
+
+def options_in_force(
+    way: str, where: Path, names: list[str], **variables: str
+) -> tuple[dict, list[str]]:
+    ran = started(CAPTURED.format(names=json.dumps(names)) + way, where, **variables)
+    assert (ran.returncode, ran.stderr) == (0, "")
     return tuple(json.loads(ran.stdout.splitlines()[-1]))
 
 
@@ -253,6 +274,69 @@ def test_both_ways_to_start_it_have_the_settings_of_config_toml(tmp_path):
     assert wanted["server.maxUploadSize"] * 2**20 == MAX_LONG_FILE  # Streamlit's own is 200 MB
     for way, where in ((COMMAND.format(argv0="attention-stages"), tmp_path), (STREAMLIT, ROOT)):
         assert options_in_force(way, where, list(wanted))[0] == wanted
+
+
+@pytest.mark.parametrize("port", [[], ["--port", "8600"]], ids=["variable", "argument"])
+def test_streamlits_environment_variables_win_over_config_toml(port, tmp_path):
+    """As for ``streamlit run``, where an argument wins over its variable."""
+    variables = {
+        "STREAMLIT_SERVER_PORT": "8700",
+        "STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "50",  # also in config.toml
+        "STREAMLIT_GLOBAL_MIN_CACHED_MESSAGE_SIZE": "2.5",  # also in config.toml
+        "STREAMLIT_SERVER_HEADLESS": "true",
+    }
+    expected = {
+        "server.port": 8600 if port else 8700,
+        "server.maxUploadSize": 50,
+        "global.minCachedMessageSize": 2.5,
+        "server.headless": True,
+        "server.fileWatcherType": "none",
+    }
+    way = COMMAND.format(argv0="attention-stages").replace("main([])", f"main({port})")
+    assert options_in_force(way, tmp_path, list(expected), **variables)[0] == expected
+
+
+def test_a_variable_that_is_no_port_is_refused_by_name(tmp_path):
+    way = "import sys\n" + COMMAND.format(argv0="attention-stages")
+    ran = started(way, tmp_path, STREAMLIT_SERVER_PORT="80a")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "attention-stages: Invalid value for '--server.port' "
+        "(env var: 'STREAMLIT_SERVER_PORT'): '80a' is not a valid integer.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "where", "at_the_end"),
+    [
+        (["attention"], None, ("", 0)),
+        (["streamlit", "run", "app.py"], ROOT, ("\nAborted!\n", 1)),  # Streamlit's own
+    ],
+    ids=["command", "clone"],
+)
+def test_it_prints_nothing_but_the_address(arguments, where, at_the_end, tmp_path, interruptible):
+    """From its start until Ctrl+C, with one visit in between."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        cwd=where or tmp_path,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "STREAMLIT_SERVER_PORT": "0"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        printed = [server.stdout.readline() for _ in range(5)]
+        address = printed[3].removeprefix("  URL: ").strip()
+        with urllib.request.urlopen(address, timeout=120) as answer:  # waits until it is served
+            assert answer.status == 200
+        server.send_signal(signal.SIGINT)
+        rest, errors = server.communicate(timeout=60)
+    finally:
+        server.kill()
+    view = "  You can now view your Streamlit app in your browser.\n"
+    assert printed == ["\n", view, "\n", f"  URL: {address}\n", "\n"]
+    assert (rest.strip(), errors, server.returncode) == ("", *at_the_end)
 
 
 def test_the_folder_of_the_maths_is_not_searched_for_modules(tmp_path):

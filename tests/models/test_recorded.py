@@ -239,6 +239,7 @@ def test_the_documentation_has_the_snippet_and_a_row_for_each_family_with_versio
 
 
 def test_what_the_ten_lines_do_after_the_model_ran_needs_no_torch(tmp_path, monkeypatch):
+    pytest.importorskip("plotly", reason="the extra [app] is not installed")
     monkeypatch.chdir(tmp_path)
     Q = np.random.default_rng(0).normal(size=(1, 8, 6, 4))
     call = Call(3, 0, "layer.3", Q, Q, Q, Q, 0.5, dtype="float64")
