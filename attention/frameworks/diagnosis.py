@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,18 @@ from attention.frameworks.causes import damaged, likely_cause, nothing_to_compar
 from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
+from attention.frameworks.precision import FEWEST, Written, shows
 from attention.frameworks.search import Found, Plan, Search
 from attention.hints import hinting
 from attention.norms import RMSNorm
 from attention.rotary import Rotary
+from attention.sentences import in_words
 
 LISTED = 6  # titles in one sentence
+IN_FULL = (
+    "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
+    " torch.set_printoptions(precision=16, sci_mode=True)"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +118,7 @@ def diagnose(
     sinks: Any = None,
     softmax: bool | str = True,
     relative: RelativeBias | None = None,
-    decimals: int | None = None,
+    decimals: int | Mapping[str, int] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """Say which known mistake, or which two, turn right attention into these numbers.
@@ -144,9 +150,11 @@ def diagnose(
         :func:`attention.multi_head_attention`.
     softmax : True or "sigmoid"
         What makes weights of the scores, as the other code means it.
-    decimals : int
-        How many decimals the answer was rounded to. Default: seen from the numbers, where there are
-        enough of them.
+    decimals : int, or a dict of int by the name of an argument: ``{"X": 4, "output": 3}``
+        How many decimals the numbers were rounded to. One int is for the answer, and for those
+        inputs whose numbers have that many decimals. Default: of the answer seen from the numbers,
+        where there are enough of them; inputs are exact, but for those of type float16 or bfloat16
+        that are not whole numbers.
     announce : function of a sentence
         Is told, before the work begins, what is going to be tried and about how long that takes;
         ``print`` for example.
@@ -203,23 +211,45 @@ def diagnose_given(
     *,
     output: Any = None,
     weights: Any = None,
-    decimals: int | None = None,
+    decimals: int | Mapping[str, int] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
     # its matrices are small: more threads would wait; what overflows is infinitely far off
+    theirs = {"output": output, "weights": weights}
+    given, of_answers = _rounded(given, theirs, decimals)
     with one_blas_thread(), np.errstate(all="ignore"):
-        return _explained(given, {"output": output, "weights": weights}, decimals, announce)
+        return _explained(given, theirs, of_answers, announce)
+
+
+def _rounded(
+    given: Given, theirs: dict[str, Any], decimals: int | Mapping[str, int] | None
+) -> tuple[Given, Mapping[str, int]]:
+    """The inputs with what is known of their rounding, and to how many decimals the answers are."""
+    if decimals is None:
+        return given, {}
+    if isinstance(decimals, Mapping):
+        there = [*given.arrays, *(name for name, M in theirs.items() if M is not None)]
+        for name in decimals:
+            if name not in there:
+                raise ValueError(
+                    f"decimals names {shown(name)}; it may name {in_words(there)}, which are given."
+                )
+        each = {name: check_count(f"decimals[{name!r}]", n, 0) for name, n in decimals.items()}
+    else:
+        count = check_count("decimals", decimals, 0)
+        each = dict.fromkeys(theirs, count)
+        each |= {name: count for name, M in given.arrays.items() if shows(M, count)}
+    rounded = {name: Written(each[name]) for name in given.arrays if name in each}
+    return replace(given, rounded={**given.rounded, **rounded}), each
 
 
 def _explained(
     given: Given,
     theirs: dict[str, Any],
-    decimals: int | None,
+    decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
 ) -> Diagnosis:
-    if decimals is not None:
-        decimals = check_count("decimals", decimals, 0)
     if announce is not None and not callable(announce):
         raise TypeError(f"announce is {shown(announce)}; a function of a sentence is wanted.")
     search = Search(given, theirs, decimals)
@@ -260,7 +290,7 @@ def _without(
     search: Search,
     lost: dict[str, str],
     theirs: dict[str, Any],
-    decimals: int | None,
+    decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
 ) -> Diagnosis:
     """Of two answers the one that has finite numbers, and what there is instead of the other."""
@@ -387,6 +417,9 @@ class _Words:
         if first.half is None:
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
+            if self.found.verdicts[()].by_inputs:
+                to = in_words([*dict.fromkeys(map(str, self.found.bench.given.rounded.values()))])
+                near = f", as near as inputs rounded to {to} come"
             return f"These numbers are right, to {_digits(first.digits)}{near}."
         text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"
@@ -414,15 +447,56 @@ class _Words:
     def notes(self) -> list[str]:
         """What else there is to say."""
         found = self.found
-        said = [self._half(), self._unseen(), self._apart()]
-        if not self.correct and () not in found.possible:
-            said.append(trouble(found.bench, found.targets, found.compared, found.right))
+        said = [*self._rounded(), self._half(), self._unseen(), self._apart()]
         if not self.explanations:
-            said += [where(found.targets, found.right), self._not_tried()]
+            if found.roomy and () not in found.possible:
+                targets = found.roomy if found.bench.given.rounded else found.targets
+                said.append(trouble(found.bench, targets, found.roomy, found.right))
+            if found.roomy:
+                said.append(where(found.roomy, found.right))
+            said.append(self._not_tried())
         plan = found.plan
         if plan.compared < plan.shape[-2]:
             said.append(f"Only {plan.compared:,} of the {plan.shape[-2]:,} queries were compared.")
         return [sentence for sentence in [*said, *found.left_out] if sentence]
+
+    def _rounded(self) -> list[str]:
+        """Name the inputs that count as rounded, where that may matter, and how to give more."""
+        found, rounded = self.found, self.found.bench.given.rounded
+        if not rounded and not self.explanations:
+            return self._short()
+        printed = any(t.written.decimals or t.written.digits for t in found.targets)
+        if self.explanations and not printed:
+            (first, *_) = self.explanations
+            if not found.verdicts[first.mistakes].by_inputs:
+                return []  # explained to more digits than rounded inputs would leave
+        said = []
+        for half, how in (
+            (False, f"print them in full, by {IN_FULL}"),
+            (True, "give them as they were before that"),
+        ):
+            ways: dict[str, list[str]] = {}
+            for name, written in rounded.items():
+                if bool(written.half) == half:
+                    ways.setdefault(str(written), []).append(name)
+            if ways:
+                each = ", ".join(f"{in_words(names)} to {what}" for what, names in ways.items())
+                said.append(f"Counted as rounded: {each}; to compare more digits, {how}.")
+        return said
+
+    def _short(self) -> list[str]:
+        """Which inputs may be rounded although nothing says so: all their numbers are short."""
+        short: dict[int, list[str]] = {}
+        for name, M in self.found.bench.given.arrays.items():
+            count = next((n for n in range(FEWEST, 7) if shows(M, n)), None)
+            if count is not None:
+                short.setdefault(count, []).append(name)
+        return [
+            f"No number of {in_words(names)} has more than {count} decimals, and they count as"
+            f" exact; if they were rounded, give them in full, by {IN_FULL}, or in Python"
+            f" decimals={count}."
+            for count, names in short.items()
+        ]
 
     def _half(self) -> str | None:
         """Half precision that nothing shows, said as a possibility."""
