@@ -569,7 +569,7 @@ class Search:
                 return seen
             return [()]
         half = right.half if right is not None and right.fits else None
-        if half and all(half in target.written.may_be for target in self.targets):
+        if half and self._may_be(half):
             return [(), *seen]
         if not seen:
             seen = self._nearest(self.try_all(self.mixed()))
@@ -584,6 +584,13 @@ class Search:
         if not explaining:
             self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]
         return explaining
+
+    def _may_be(self, half: str) -> bool:
+        """Whether all numbers may be of that half precision, those of rounded inputs too."""
+        ways = [target.written for target in self.targets]
+        for name, how in self.given.rounded.items():
+            ways.append(written(self.given.arrays[name], None, how.decimals))
+        return all(half in way.may_be for way in ways)
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:
         """The nearest first, and those about as near: others fit by the tolerance alone."""

@@ -196,3 +196,19 @@ def test_decimals_of_what_is_not_given_are_refused(decimals, kind, message):
     with pytest.raises(kind) as refused:
         diagnose(*drawn(0, 6, 4), output=np.ones((6, 4)), decimals=decimals)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("seed", [339, 1106, 1663])
+def test_half_precision_excuses_nothing_where_the_inputs_are_no_half_precision(seed):
+    """Three decimals of 24 numbers may be those of half precision by chance; 72 more are not."""
+    exact = drawn(seed, 6, 4)
+    wrong = attended(*exact, scaled_by=1.01).round(3)
+    assert not diagnose(*exact.round(3), output=wrong, decimals=all_to(3)).explanations
+
+
+def test_half_precision_is_possible_where_inputs_and_answer_may_be_printed_numbers_of_it():
+    exact = drawn(3, 6, 4).astype("f2").astype(float)
+    scores = (exact[0] @ exact[1].T / 2).astype("f2").astype(float)
+    weights = (np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)).astype("f2")
+    output = (weights.astype(float) @ exact[2]).astype("f2").astype(float).round(4)
+    assert diagnose(*exact.round(4), output=output, decimals=all_to(4)).correct
