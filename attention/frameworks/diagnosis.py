@@ -14,10 +14,17 @@ from attention.biases import RelativeBias
 from attention.blocks import one_blas_thread
 from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
-from attention.frameworks.causes import damaged, likely_cause, nothing_to_compare, trouble, where
+from attention.frameworks.causes import (
+    damaged,
+    likely_cause,
+    nothing_to_compare,
+    overflow,
+    trouble,
+    where,
+)
 from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
-from attention.frameworks.mistakes import Mistake
+from attention.frameworks.mistakes import FILLED, NO_SOFTMAX, Mistake, fill, titles
 from attention.frameworks.precision import FEWEST, Written, shows
 from attention.frameworks.search import Found, Plan, Search
 from attention.hints import hinting
@@ -44,6 +51,7 @@ class Explanation:
     ours: np.ndarray | None  # that stage, in right attention
     theirs: np.ndarray | None  # and with these mistakes
     queries: np.ndarray | None = None  # which rows these stages show; None: all
+    titles: tuple[str, ...] = ()  # what each mistake is called beside the others
 
     @property
     def difference(self) -> np.ndarray | None:
@@ -53,7 +61,7 @@ class Explanation:
         return difference(self.theirs, self.ours)
 
     def __str__(self) -> str:
-        return ", and ".join(m.title for m in self.mistakes) or "right attention"
+        return ", and ".join(self.titles) or "right attention"
 
     __repr__ = __str__
 
@@ -319,19 +327,9 @@ def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
 def _explanation(found: Found, mistakes: Set) -> Explanation:
     bench, verdict = found.bench, found.verdicts[mistakes]
     stages = bench.run(mistakes)
-    if stages is None:  # what mixes queries has no room where only some are shown
-        return Explanation(
-            mistakes,
-            verdict.error,
-            _digits_of(found, verdict),
-            verdict.half,
-            None,
-            None,
-            None,
-            bench.queries,
-        )
-    stage = bench.first_difference(stages)
-    ours, theirs = (bench.right[stage], stages[stage]) if stage else (None, None)
+    # what mixes queries has no room where only some are shown
+    stage = bench.first_difference(stages) if stages else None
+    ours, theirs = (bench.right[stage], stages[stage]) if stages and stage else (None, None)
     return Explanation(
         mistakes,
         verdict.error,
@@ -341,7 +339,18 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
         ours,
         theirs,
         bench.queries,
+        tuple(_titles(found, mistakes)),
     )
+
+
+def _titles(found: Found, mistakes: Set) -> list[str]:
+    """What each is called; a fill by its number only where another number would be seen."""
+    named = titles(mistakes, found.bench.given.softmax is True)
+    if mistakes in found.vague:
+        filled = fill(mistakes)
+        which = f"{FILLED}, and these numbers do not tell which"
+        return [which if m is filled else title for m, title in zip(mistakes, named, strict=True)]
+    return named
 
 
 def _digits_of(found: Found, verdict: Verdict) -> int:
@@ -454,6 +463,7 @@ class _Words:
                 said.append(trouble(found.bench, targets, found.roomy, found.right))
             if found.roomy:
                 said.append(where(found.roomy, found.right))
+                said.append(overflow(found.bench, found.targets))
             said.append(self._not_tried())
         plan = found.plan
         if plan.compared < plan.shape[-2]:
@@ -503,7 +513,7 @@ class _Words:
         verdicts, right = self.found.verdicts, self.found.verdicts.get(())
         if self.found.possible:
             (first,) = self.found.possible
-            what = ", and ".join(m.title for m in first)
+            what = ", and ".join(_titles(self.found, first))
             return (
                 f"Half precision ({verdicts[first].half}) would explain them"
                 f"{f' together with this: {what}' if what else ''}; the numbers do not show it."
@@ -522,16 +532,29 @@ class _Words:
         return None
 
     def _unseen(self) -> str | None:
-        if not self.found.unseen:
+        if not (named := self._titles_of_unseen() if self.found.unseen else []):
             return None
-        titles = _listed([mistake.title for mistake in self.found.unseen])
+        unseen = _listed(named)
         digits = self.explanations[0].digits
         if self.correct and digits <= 2:
             return (
                 f"{_capital(_digits(digits))} cannot tell them from numbers with one of these"
-                f" mistakes: {titles}."
+                f" mistakes: {unseen}."
             )
-        return f"Not to be seen in these numbers, so it may be there as well: {titles}."
+        return f"Not to be seen in these numbers, so it may be there as well: {unseen}."
+
+    def _titles_of_unseen(self) -> list[str]:
+        """What each is called beside what was found; whatever fills hidden scores once."""
+        beside, said = self.explanations[0].mistakes, []
+        alone = self.found.bench.given.softmax is True
+        without = any(mistake.name in NO_SOFTMAX for mistake in beside)
+        for mistake in self.found.unseen:
+            if without and mistake.parts == {"sinks"}:
+                continue  # there is no sum that they could be in
+            is_fill = fill([mistake]) is not None or mistake.name == "hiding: filled"
+            (title,) = titles([mistake], alone and not without)
+            said.append(FILLED if is_fill else title)
+        return [*dict.fromkeys(said)]
 
     def _apart(self) -> str | None:
         """Where both were given and nothing explains them: how far each is off."""

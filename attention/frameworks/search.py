@@ -41,9 +41,11 @@ from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
     BY_NAME,
     COMMONEST,
+    FILLS,
     MISTAKES,
     OUTCOMES,
     Mistake,
+    fill,
     mixing,
 )
 from attention.frameworks.precision import alike, written
@@ -99,6 +101,7 @@ class Found:
     right: dict[str, np.ndarray]  # "output", "weights": right attention's, in the targets' shapes
     left_out: list[str]  # what was not searched, one sentence each
     plan: Plan
+    vague: frozenset[Set]  # explain the numbers by a fill that other numbers would be as well
     # those compared, with what rounding the inputs may change in right ones; empty: not known
     roomy: list[Target]
 
@@ -529,6 +532,8 @@ class Search:
         """The whole search."""
         right = self.prepare()
         explaining = self._explaining(right)
+        vague = frozenset(each for each in explaining if not self._singled_out(each))
+        explaining = self._once(explaining, vague)
         unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
         unseen = [mistake for mistake in unseen if (mistake,) not in explaining]
         compared = [self.compared_of(target) for target in self.targets]
@@ -549,6 +554,7 @@ class Search:
             self.right,
             self.left_out,
             self.plan,
+            vague,
             roomy,
         )
 
@@ -601,6 +607,30 @@ class Search:
         fitting = [each for each in fitting if self.verdicts[each].far <= limit]
         exact = [each for each in fitting if not any(mistake.fitted for mistake in each)]
         return exact or fitting
+
+    def _singled_out(self, each: Set) -> bool:
+        """Whether another number than the one that hidden scores are filled with would be seen."""
+        filled = fill(each)
+        if filled is None:
+            return True
+        ((_, option),) = filled.choices
+        step = max(0.1, 0.1 * abs(FILLS[option]))
+        rows = self._roomy(each) if self.verdicts[each].by_inputs else self.rows
+        for number in (FILLS[option] - step, FILLS[option] + step):
+            other = Mistake((("hiding", str(number)),), filled.title, filled.fix)
+            verdict = judge(self.sample, tuple(other if m is filled else m for m in each), rows)
+            if verdict is not None and verdict.as_written:
+                return False
+        return True
+
+    def _once(self, explaining: list[Set], vague: frozenset[Set]) -> list[Set]:
+        """These sets, of those that differ in a fill that cannot be told the first alone."""
+        found: dict[frozenset[Mistake | None], Set] = {}
+        whatever = BY_NAME["hiding: filled"]
+        for each in explaining:
+            filled = fill(each) if each in vague else None
+            found.setdefault(frozenset(whatever if m is filled else m for m in each), each)
+        return list(found.values())
 
     def _unseen(self, found: Set) -> list[Mistake]:
         """What could be there beside ``found`` without showing."""
