@@ -456,7 +456,7 @@ class _Words:
     def notes(self) -> list[str]:
         """What else there is to say."""
         found = self.found
-        said = [*self._rounded(), self._half(), self._unseen(), self._apart()]
+        said = [self._half(), self._unseen(), self._apart(), *self._rounded()]
         if not self.explanations:
             if found.roomy and () not in found.possible:
                 targets = found.roomy if found.bench.given.rounded else found.targets

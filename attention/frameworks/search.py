@@ -109,7 +109,9 @@ class Found:
 class Search:
     """One search: the benches it works on, what it has tried, and the work that is left."""
 
-    def __init__(self, given: Given, answers: dict[str, Any], decimals: Mapping[str, int]) -> None:
+    def __init__(
+        self, given: Given, answers: dict[str, Any], decimals: Mapping[str, int] | None = None
+    ) -> None:
         self.given = given
         *_, n_q, n_k = given.shape
         self.n_q, self.scores_per_query = (
@@ -134,7 +136,10 @@ class Search:
         self.right, sizes = self._right(numbers)
         turn = self._turn()
         how = alike(
-            [written(values, answers[name], decimals.get(name)) for name, values in numbers.items()]
+            [
+                written(values, answers[name], (decimals or {}).get(name))
+                for name, values in numbers.items()
+            ]
         )
         self.targets = [
             Target(name, values, as_written, sizes[name], turn)
