@@ -123,7 +123,7 @@ def relative_bias(
     array([[[0., 3.],
             [1., 0.]]])
     """
-    table = check_table(table)
+    table = check_table(table, bidirectional)
     rows = relative_buckets(
         n_q,
         n_k,
@@ -135,11 +135,16 @@ def relative_bias(
     return np.moveaxis(table[rows], -1, -3)
 
 
-def check_table(table: ArrayLike) -> np.ndarray:
-    """What a model has learned, (buckets, heads)."""
+def check_table(table: ArrayLike, bidirectional: bool) -> np.ndarray:
+    """What a model has learned, (buckets, heads), with as many rows as there may be buckets."""
     (table,) = as_floats(table=table)
-    if table.ndim != 2:
-        raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
+    check_switch("bidirectional", bidirectional)
+    rows = len(table) if table.ndim == 2 else 0
+    if not table.size or rows < (4 if bidirectional else 2) or (bidirectional and rows % 2):
+        wanted = "an even number of rows from 4" if bidirectional else "at least 2 rows"
+        raise ValueError(
+            f"table has shape {table.shape}; (buckets, heads) is wanted, with {wanted}."
+        )
     return table
 
 
@@ -164,13 +169,10 @@ class RelativeBias:
     past: int = 0
 
     def __post_init__(self) -> None:
-        table = check_table(self.table)
-        if not table.size:
-            raise ValueError(f"table has shape {table.shape}; (buckets, heads) is wanted.")
+        table = check_table(self.table, self.bidirectional)
         if not np.isfinite(table).all():
             raise ValueError("table holds NaN or ∞; finite numbers are wanted.")
         object.__setattr__(self, "table", kept(table))
-        check_switch("bidirectional", self.bidirectional)
         if np.ndim(self.past):
             raise ValueError(f"past is {shown(self.past)}; one number for all items is wanted.")
         self.rows(1, 1)  # refuses what is no such number

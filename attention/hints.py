@@ -29,7 +29,7 @@ HINTS = {  # another library's name: what to write here
     "logits_soft_cap": "give softcap=",
     "dropout_p": "leave it out, as no weight is dropped here",
     "dropout": "leave it out, as no weight is dropped here",
-    "enable_gqa": "give kv_heads= to attention.multi_head_attention",
+    "enable_gqa": "repeat the heads of K and V by attention.repeat_heads(K, heads)",
     "num_heads": "give heads= to attention.multi_head_attention",
     "num_kv_heads": "give kv_heads= to attention.multi_head_attention",
     "softmax_scale": "give scale=",
@@ -42,6 +42,7 @@ HINTS = {  # another library's name: what to write here
     "key": "give K=",
     "value": "give V=",
 }
+OF_PROJECTIONS = {"enable_gqa": "give kv_heads="}  # where K and V are made of X
 
 
 def hinting(function: Callable[P, R]) -> Callable[P, R]:
@@ -52,11 +53,11 @@ def hinting(function: Callable[P, R]) -> Callable[P, R]:
     TypeError: there is no argument attn_bias; give bias=.
     """
     known = inspect.signature(function).parameters
-    hints = HINTS
+    hints = HINTS if "K" in known else HINTS | OF_PROJECTIONS
     if "pool" in known:
-        hints = {name: by_place(hint) for name, hint in HINTS.items()}
+        hints = {name: by_place(hint) for name, hint in hints.items()}
     elif "heads" in known:  # a mask of each item serves all its heads
-        hints = HINTS | {"key_padding_mask": HINTS["key_padding_mask"].replace(")", ")[:, None]")}
+        hints = hints | {"key_padding_mask": hints["key_padding_mask"].replace(")", ")[:, None]")}
 
     @wraps(function)
     def hinted(*arguments: P.args, **named: P.kwargs) -> R:

@@ -349,7 +349,7 @@ def relative_bias(
     array([[0., 3.],
            [1., 0.]])
     """
-    table = kept(check_table(table))
+    table = kept(check_table(table, bidirectional))
     _, both, most = check_buckets(len(table), bidirectional, max_distance)
     past = _numbers("past", past, "whole numbers of cached keys are wanted")
     return _Relative(table, both, most, past)

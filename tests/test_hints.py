@@ -18,6 +18,7 @@ CALLS = {
     "self_attention": lambda **given: attention.self_attention(np.eye(2), *ARRAYS, **given),
     "diagnose": lambda **given: attention.diagnose(*ARRAYS, output=np.eye(2), **given),
 }
+BY_PLACE = {"long_attention": lambda **given: attention.long_attention(*ARRAYS, **given)}
 SEEN = "give allowed=, True where a query may look at a key, or bias= for numbers to add"
 TOLD = {
     "mask": SEEN,
@@ -28,7 +29,6 @@ TOLD = {
     "softmax_scale": "give scale=",
 }
 ELSEWHERE = {
-    "enable_gqa": "kv_heads=",
     "num_heads": "heads=",
 }
 
@@ -64,6 +64,29 @@ def test_a_hint_sends_to_another_function_only_where_this_one_does_not_take_it(w
     here = call != "scaled_dot_product_attention"
     told = f"give {ELSEWHERE[word]}{'' if here else ' to attention.multi_head_attention'}"
     assert str(refused.value) == f"there is no argument {word}; {told}."
+
+
+@pytest.mark.parametrize("call", CALLS | BY_PLACE)
+def test_shared_heads_are_sent_to_what_computes_them(call):
+    with pytest.raises(TypeError) as refused:
+        (CALLS | BY_PLACE)[call](enable_gqa=True)
+    told = "repeat the heads of K and V by attention.repeat_heads(K, heads)"
+    told = "give kv_heads=" if call == "self_attention" else told
+    assert str(refused.value) == f"there is no argument enable_gqa; {told}."
+
+
+def test_repeated_heads_are_those_that_enable_gqa_shares():
+    """By loops; the same where a function takes heads as an axis of their own."""
+    rng = np.random.default_rng(0)
+    Q, K, V = rng.normal(size=(2, 4, 3, 5)), *rng.normal(size=(2, 2, 2, 6, 5))
+    expected = np.empty((2, 4, 3, 5))
+    for item, head in np.ndindex(2, 4):
+        shares = np.exp(Q[item, head] @ K[item, head // 2].T / 5**0.5)
+        expected[item, head] = shares / shares.sum(axis=1, keepdims=True) @ V[item, head // 2]
+    K, V = (attention.repeat_heads(M, 4) for M in (K, V))
+    for function in (attention.scaled_dot_product_attention, attention.multi_head_attention):
+        np.testing.assert_allclose(function(Q, K, V).output, expected, rtol=1e-12)
+    assert attention.diagnose(Q, K, V, output=expected).correct
 
 
 def test_an_argument_of_a_neighbouring_function_is_sent_there():

@@ -24,13 +24,12 @@ from attention.session.validate import check
 def test_the_table_of_frameworks_is_that_of_the_package():
     table = (HOME / "docs" / "frameworks.md").read_text(encoding="utf-8")
     for c in CONVENTIONS.values():
-        star = "" if c.ran else " *"
         said = (c.when, c.true_means, c.hidden_row, c.causal, c.scale)
-        assert f"| {c.name} ({c.version}){star} | {' | '.join(said)} |" in table
+        assert f"| {c.name} ({c.version}) | {' | '.join(said)} |" in table
     parts = table[table.index("## Parts of real layers") :]
     for c in CONVENTIONS.values():
         said = (c.groups, c.softcap, c.window, c.sinks, c.bias)
-        assert f"| {c.name}{'' if c.ran else ' *'} | {' | '.join(said)} |" in parts
+        assert f"| {c.name} | {' | '.join(said)} |" in parts
     assert table.split("\n\n")[1].count("\n") == len(CONVENTIONS) + 2
 
 

@@ -15,6 +15,7 @@ from attention import (
     alibi_slopes,
     causal,
     multi_head_attention,
+    places,
     relative_bias,
     scaled_dot_product_attention,
     self_attention,
@@ -201,6 +202,28 @@ def test_a_table_of_0_and_1_is_added_as_it_is():
     x = np.eye(3)
     trace = scaled_dot_product_attention(x, x, x, relative=RelativeBias([[0], [1], [1], [0]]))
     assert set(trace.bias.ravel()) == {0, 1}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("both", [True, False])
+def test_a_table_with_too_few_rows_is_refused_by_its_own_name(rows, both):
+    """It has an argument ``table``, and none that is called ``buckets``."""
+    table = np.zeros((rows, 1))
+    ways = (
+        lambda: RelativeBias(table, both, max_distance=9),
+        lambda: relative_bias(table, 3, 3, bidirectional=both, max_distance=9),
+        lambda: places.relative_bias(table, bidirectional=both, max_distance=9),
+    )
+    for way in ways:
+        if not both and rows > 1:
+            assert way() is not None
+            continue
+        with pytest.raises(ValueError) as refused:
+            way()
+        rule = "an even number of rows from 4" if both else "at least 2 rows"
+        assert str(refused.value) == (
+            f"table has shape ({rows}, 1); (buckets, heads) is wanted, with {rule}."
+        )
 
 
 def test_a_table_in_float32_widens_nothing_and_one_for_other_heads_is_refused():

@@ -34,18 +34,20 @@ class Target:
     written: Written
     size: np.ndarray  # what errors are measured by: Σ weight · |value|, which cancels nothing
     turn: float = 0.0  # the largest angle of a rotation
+    room: np.ndarray | None = None  # what rounding the inputs may change in each; None: nothing
 
     @cached_property
     def half_unit(self) -> np.ndarray:
-        """What rounding may have changed in each of the numbers."""
-        return self.written.half_unit(self.values)
+        """What rounding may have changed in each of the numbers, that of the inputs included."""
+        unit = self.written.half_unit(self.values)
+        return unit if self.room is None else unit + self.room
 
     @cached_property
     def unit(self) -> float:
-        """What rounding may have changed in most of the numbers, as a share of the largest."""
+        """What writing down may have changed in most of the numbers, as a share of the largest."""
         units: np.ndarray = np.empty(self.values.shape)
         for rows, part in self.parts():
-            np.multiply(2, part.half_unit, out=units[..., rows, :])
+            np.multiply(2, part.written.half_unit(part.values), out=units[..., rows, :])
         units = units.reshape(-1)
         below, share = divmod(0.9 * (units.size - 1), 1)  # as np.quantile does, but in place
         units.partition(int(below))
@@ -67,8 +69,7 @@ class Target:
         """Those of some queries."""
         if queries is None:
             return self
-        values, size = self.values[..., queries, :], self.size[..., queries, :]
-        return replace(self, values=values, size=size)
+        return self._cut((..., queries, slice(None)))
 
     def parts(self) -> Iterator[tuple[slice, Target]]:
         """Blocks of rows that take little memory, and which rows they are; a small one is whole."""
@@ -78,12 +79,21 @@ class Target:
 
     def of_head(self, index: tuple[int, ...]) -> Target:
         """Those of one item and head, where they have these axes."""
-        return replace(self, values=self.values[index], size=self.size[index])
+        return self._cut(index)
+
+    def _cut(self, index: tuple) -> Target:
+        room = None if self.room is None else self.room[index]
+        return replace(self, values=self.values[index], size=self.size[index], room=room)
 
     def view(self, bench: Bench, stages: Stages, what: str = "") -> np.ndarray | None:
         """The stage in the shape of these numbers; None where it has none."""
         views = bench.views(self.name, stages[self.name + what])
         return next((view for view in views if view.shape == self.values.shape), None)
+
+    def drawn_view(self, bench: Bench, stages: Stages) -> np.ndarray | None:
+        """The stage in the shape of these numbers, once for each draw of the inputs."""
+        views = bench.views(self.name, stages[self.name])
+        return next((view for view in views if view.shape[1:] == self.values.shape), None)
 
 
 Sizes = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -99,6 +109,7 @@ class Verdict:
     error: float  # the largest distance as it is
     half: str | None  # the half precision that excuses it, where nothing shows that
     fits: bool  # whether rounding explains the distance, half precision included
+    by_inputs: bool = False  # whether it takes the rounding of the inputs
 
     @property
     def as_written(self) -> bool:

@@ -21,7 +21,7 @@ from attention.arrays import softmax_rows, weighted_sum
 from attention.biases import alibi
 from attention.frameworks.distance import furthest, largest_finite
 from attention.frameworks.given import BIASES, Given, grouped
-from attention.frameworks.mistakes import MISTAKES, Mistake
+from attention.frameworks.mistakes import FILLS, MISTAKES, Mistake
 from attention.heads import join_heads, split_heads
 from attention.layouts import repeat_heads
 from attention.masks import TUTORIAL_FILL, causal, causal_lower_right, lead, window
@@ -216,12 +216,16 @@ class Bench:
                 return name
         return None
 
-    def output_of(self, weights: np.ndarray) -> Stages:
-        """The output, and its size, that right attention makes of somebody's weights."""
+    def output_of(self, weights: np.ndarray, added: np.ndarray | float = 0.0) -> Stages:
+        """The output, and its size, that right attention makes of somebody's weights.
+
+        ``added`` is added to what each head gives, before the heads are joined.
+        """
         stages = self.right | {"weights": weights}
         with np.errstate(all="ignore"):
             right: Options = dict.fromkeys(self.PARTS)
             stages = stages | self._summed(stages | {"visible": weights != 0}, right)
+            stages["summed"] = stages["summed"] + added
             stages = stages | self._joined(stages, right)
             return stages | self._projected(stages, right)
 
@@ -481,7 +485,7 @@ class Bench:
             biased = biased + self._rows(self._relative(chosen))
         if allowed is None:
             allowed = np.ones((1, 1), bool)
-        masked = HIDING[chosen["hiding"]](biased, allowed)
+        masked = _hiding(chosen["hiding"])(biased, allowed)
         if chosen["cap"] == "after mask":
             masked = soft_cap(masked, g.softcap)
         return {"capped": capped, "masked": masked, "allowed": allowed}
@@ -602,7 +606,7 @@ class Bench:
             if self._visible(chosen) is None:
                 raise NoRoom("nothing is masked")
             first = softmax_rows(masked, visible, sinks=sinks)
-            again = HIDING[chosen["hiding"]](first, allowed)
+            again = _hiding(chosen["hiding"])(first, allowed)
             weights = softmax_rows(again, again != -np.inf)
         else:
             weights = SOFTMAX[option](masked, visible, sinks=sinks)
@@ -779,11 +783,14 @@ HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "filled": _filled(TUTORIAL_FILL),
     "−1e9 added": lambda scores, allowed: np.where(allowed, scores, scores + TUTORIAL_FILL),
     "0/1 added": lambda scores, allowed: scores + allowed,
-    "0": _filled(0),
-    "−1": _filled(-1),
-    "−10": _filled(-10),
+    **{option: _filled(number) for option, number in FILLS.items()},
     "after softmax": lambda scores, allowed: scores,
 }
+
+
+def _hiding(option: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """What becomes of hidden scores; any number written out fills them."""
+    return HIDING[option] if option in HIDING else _filled(float(str(option)))
 
 
 def _softmax_of_columns(masked: np.ndarray, visible: np.ndarray, sinks: Sinks = None) -> np.ndarray:

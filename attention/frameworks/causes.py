@@ -12,10 +12,11 @@ from attention.frameworks.distance import distance, largest_finite
 from attention.frameworks.given import Given
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
 
-LARGEST_FLOAT16 = 65504.0
-LARGEST_EXP = 88.7  # exp of more is infinite in float32
+LARGEST = {"float16": 65504.0, "float32": float(np.finfo(np.float32).max)}
+# exp of more is infinite
+LARGEST_EXPS = {"float16": 11.09, "float32": 88.7}
+LARGEST_FLOAT16, LARGEST_EXP = LARGEST["float16"], LARGEST_EXPS["float32"]
 QUERIES = "the softmax runs over the queries (0/0 for a key that no query sees), "
-INPUTS = ("Q", "K", "V", "X", "memory", "W_Q", "W_K", "W_V", "W_O", "b_Q", "b_K", "b_V", "b_O")
 
 
 def nothing_to_compare(target: Target) -> str | None:
@@ -30,8 +31,7 @@ def nothing_to_compare(target: Target) -> str | None:
 
 def damaged(given: Given) -> str | None:
     """Which of the inputs are not finite."""
-    arrays = {name: getattr(given, name) for name in INPUTS}
-    found = [n for n, M in arrays.items() if M is not None and not np.isfinite(M).all()]
+    found = [name for name, M in given.arrays.items() if not np.isfinite(M).all()]
     if not found:
         return None
     return f"{' and '.join(found)} hold{'s' * (len(found) == 1)} NaN or infinite numbers"
@@ -89,6 +89,8 @@ def trouble(
     weights, output = (by_name[name].rows(bench.queries) for name in ("weights", "output"))
     if weights.values.shape != bench.right["weights"].shape:
         return None  # their mean over the heads
+    if not np.isfinite(weights.values).all():
+        return None  # nothing follows from what is lost
     near = {target.name: _near(target, right[target.name]) for target in compared}
     weights_right = near["weights"]
     made = bench.output_of(weights.values)
@@ -97,11 +99,17 @@ def trouble(
     if view is None or size is None or rounded is None:
         return None
     follows = bool((distance(view, output.values) <= _allowed(output, size) + rounded).all())
+    if not weights_right and (done := _dropped(bench, weights) or _averaged(bench, weights)):
+        if follows:
+            return f"{done} The output follows from them."
+        if near["output"]:
+            return f"{done} The output is right, and was not made with them."
+        return f"{done} The output does not follow from them."
     if follows and not weights_right:
-        return (
-            "The output follows from the weights given with it: the trouble lies before the"
-            " weights, in Q, K, the scores, the mask or the softmax."
-        )
+        where = "before the weights, in Q, K, the scores, the mask or the softmax"
+        if not _sum_to_one(weights):
+            where = f"in these weights, whose rows do not sum to 1, or {where}"
+        return f"The output follows from the weights given with it: the trouble lies {where}."
     if weights_right and not follows:
         return (
             "The weights are right: the trouble lies after them, in V, the heads' joining or what"
@@ -115,6 +123,98 @@ def trouble(
             " trouble on both sides."
         )
     return None
+
+
+def _dropped(bench: Bench, weights: Target) -> str | None:
+    """Whether the weights are right ones, of which some were set to 0 and the others grown."""
+    theirs, ours = weights.values, np.broadcast_to(bench.right["weights"], weights.values.shape)
+    allowed = _allowed(weights, weights.size)
+    gone, kept = (theirs == 0) & (ours > allowed), (theirs != 0) & (ours > allowed)
+    if not gone.any() or kept.sum() < 3:
+        return None
+    heavy = kept & (ours >= np.median(ours[kept]))
+    factor = float(np.median(theirs[heavy] / ours[heavy]))
+    grown = factor * ours
+    if (
+        not 0.999 < factor < 100
+        or not (distance(grown, theirs) <= (1 + factor) * allowed)[kept].all()
+    ):
+        return None
+    if (np.abs(theirs) > allowed)[~kept & ~gone].any():
+        return None
+    by = "as they were" if abs(factor - 1) < 0.001 else f"{factor:.4g} times what they were"
+    return (
+        f"The weights given are right ones with dropout: {gone.sum():,} of"
+        f" {(gone | kept).sum():,} are 0, and the others {by}; model.eval() turns it off."
+    )
+
+
+def _averaged(bench: Bench, weights: Target) -> str | None:
+    """Whether the weights are the mean of right ones over the heads, or over the items."""
+    ours, allowed = bench.right["weights"], _allowed(weights, weights.size)
+    axes = {-3: "heads" if bench.given.heads > 1 else "items or heads", -4: "items"}
+    for axis, name in axes.items():
+        if ours.ndim < -axis or ours.shape[axis] == 1:
+            continue
+        mean = np.broadcast_to(ours.mean(axis=axis, keepdims=True), ours.shape)
+        if (distance(mean, weights.values) <= allowed).all():
+            return f"The weights given are the mean of the right ones over the {name}."
+    return None
+
+
+def _sum_to_one(weights: Target) -> bool:
+    """Whether each row does, as a softmax makes them, or is 0."""
+    sums = weights.values.sum(axis=-1)
+    allowed = _allowed(weights, weights.size).sum(axis=-1)
+    return bool(((np.abs(sums - 1) <= allowed) | (sums == 0)).all() and (weights.values >= 0).all())
+
+
+def overflow(bench: Bench, targets: list[Target]) -> str | None:
+    """In which type and where numbers overflowed, if that gives just the lost ones.
+
+    Each possibility is tried: the numbers that it would lose have to be those that are lost.
+    """
+    kinds = (
+        ("a score Q Kᵀ", "scores", LARGEST),
+        ("a scaled score", "scaled", LARGEST),
+        ("a score", "masked", LARGEST_EXPS),
+    )
+    for target in targets:
+        part = target.rows(bench.queries)
+        ours = part.view(bench, bench.right)
+        if ours is None or not (lost := np.isfinite(ours) & ~np.isfinite(part.values)).any():
+            continue
+        for what, stage, limits in kinds:
+            for kind, limit in limits.items():
+                if (_lost(bench, part, stage, limit) == lost).all():
+                    if stage == "masked":
+                        return (
+                            f"They are just those of queries with {what} beyond {limit:.3g}, whose"
+                            f" exp is infinite in {kind}: subtract each row's maximum before exp."
+                        )
+                    return (
+                        f"They are just those of queries with {what} beyond {limit:,.6g}, the most"
+                        f" that {kind} holds."
+                    )
+        for kind, limit in LARGEST.items():
+            if ((np.abs(ours) > limit) == lost).all():
+                return f"They are just those beyond {limit:,.6g}, the most that {kind} holds."
+    return None
+
+
+def _lost(bench: Bench, target: Target, stage: str, limit: float) -> np.ndarray:
+    """Which numbers are lost where a row with a number of this stage beyond the limit is."""
+    right = bench.right
+    shape = right["masked"].shape
+    seen = np.broadcast_to(right["allowed"], shape)
+    beyond = (np.broadcast_to(right[stage], shape) > limit) & seen
+    rows = np.where(beyond.any(axis=-1, keepdims=True), np.nan, 0.0)
+    if target.name == "weights":
+        lost: dict[str, np.ndarray] = {"weights": right["weights"] + rows}
+    else:
+        lost = bench.output_of(right["weights"], rows)
+    view = target.view(bench, lost)
+    return np.zeros(target.values.shape, bool) if view is None else ~np.isfinite(view)
 
 
 def _near(target: Target, right: np.ndarray) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,16 +14,29 @@ from attention.biases import RelativeBias
 from attention.blocks import one_blas_thread
 from attention.conversion import shown
 from attention.frameworks.answers import Set, Verdict
-from attention.frameworks.causes import damaged, likely_cause, nothing_to_compare, trouble, where
+from attention.frameworks.causes import (
+    damaged,
+    likely_cause,
+    nothing_to_compare,
+    overflow,
+    trouble,
+    where,
+)
 from attention.frameworks.distance import difference, furthest
 from attention.frameworks.given import Given, checked
-from attention.frameworks.mistakes import Mistake
+from attention.frameworks.mistakes import FILLED, NO_SOFTMAX, Mistake, fill, titles
+from attention.frameworks.precision import FEWEST, Written, shows
 from attention.frameworks.search import Found, Plan, Search
 from attention.hints import hinting
 from attention.norms import RMSNorm
 from attention.rotary import Rotary
+from attention.sentences import in_words
 
 LISTED = 6  # titles in one sentence
+IN_FULL = (
+    "M.tolist(), or after np.set_printoptions(floatmode='unique') or"
+    " torch.set_printoptions(precision=16, sci_mode=True)"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +51,7 @@ class Explanation:
     ours: np.ndarray | None  # that stage, in right attention
     theirs: np.ndarray | None  # and with these mistakes
     queries: np.ndarray | None = None  # which rows these stages show; None: all
+    titles: tuple[str, ...] = ()  # what each mistake is called beside the others
 
     @property
     def difference(self) -> np.ndarray | None:
@@ -47,7 +61,7 @@ class Explanation:
         return difference(self.theirs, self.ours)
 
     def __str__(self) -> str:
-        return ", and ".join(m.title for m in self.mistakes) or "right attention"
+        return ", and ".join(self.titles) or "right attention"
 
     __repr__ = __str__
 
@@ -112,7 +126,7 @@ def diagnose(
     sinks: Any = None,
     softmax: bool | str = True,
     relative: RelativeBias | None = None,
-    decimals: int | None = None,
+    decimals: int | Mapping[str, int] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """Say which known mistake, or which two, turn right attention into these numbers.
@@ -144,9 +158,11 @@ def diagnose(
         :func:`attention.multi_head_attention`.
     softmax : True or "sigmoid"
         What makes weights of the scores, as the other code means it.
-    decimals : int
-        How many decimals the answer was rounded to. Default: seen from the numbers, where there are
-        enough of them.
+    decimals : int, or a dict of int by the name of an argument: ``{"X": 4, "output": 3}``
+        How many decimals the numbers were rounded to. One int is for the answer, and for those
+        inputs whose numbers have that many decimals. Default: of the answer seen from the numbers,
+        where there are enough of them; inputs are exact, but for those of type float16 or bfloat16
+        that are not whole numbers.
     announce : function of a sentence
         Is told, before the work begins, what is going to be tried and about how long that takes;
         ``print`` for example.
@@ -203,23 +219,45 @@ def diagnose_given(
     *,
     output: Any = None,
     weights: Any = None,
-    decimals: int | None = None,
+    decimals: int | Mapping[str, int] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Diagnosis:
     """:func:`diagnose` for inputs that were checked already."""
     # its matrices are small: more threads would wait; what overflows is infinitely far off
+    theirs = {"output": output, "weights": weights}
+    given, of_answers = _rounded(given, theirs, decimals)
     with one_blas_thread(), np.errstate(all="ignore"):
-        return _explained(given, {"output": output, "weights": weights}, decimals, announce)
+        return _explained(given, theirs, of_answers, announce)
+
+
+def _rounded(
+    given: Given, theirs: dict[str, Any], decimals: int | Mapping[str, int] | None
+) -> tuple[Given, Mapping[str, int]]:
+    """The inputs with what is known of their rounding, and to how many decimals the answers are."""
+    if decimals is None:
+        return given, {}
+    if isinstance(decimals, Mapping):
+        there = [*given.arrays, *(name for name, M in theirs.items() if M is not None)]
+        for name in decimals:
+            if name not in there:
+                raise ValueError(
+                    f"decimals names {shown(name)}; it may name {in_words(there)}, which are given."
+                )
+        each = {name: check_count(f"decimals[{name!r}]", n, 0) for name, n in decimals.items()}
+    else:
+        count = check_count("decimals", decimals, 0)
+        each = dict.fromkeys(theirs, count)
+        each |= {name: count for name, M in given.arrays.items() if shows(M, count)}
+    rounded = {name: Written(each[name]) for name in given.arrays if name in each}
+    return replace(given, rounded={**given.rounded, **rounded}), each
 
 
 def _explained(
     given: Given,
     theirs: dict[str, Any],
-    decimals: int | None,
+    decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
 ) -> Diagnosis:
-    if decimals is not None:
-        decimals = check_count("decimals", decimals, 0)
     if announce is not None and not callable(announce):
         raise TypeError(f"announce is {shown(announce)}; a function of a sentence is wanted.")
     search = Search(given, theirs, decimals)
@@ -260,7 +298,7 @@ def _without(
     search: Search,
     lost: dict[str, str],
     theirs: dict[str, Any],
-    decimals: int | None,
+    decimals: Mapping[str, int],
     announce: Callable[[str], object] | None,
 ) -> Diagnosis:
     """Of two answers the one that has finite numbers, and what there is instead of the other."""
@@ -289,19 +327,9 @@ def _answers(search: Search) -> dict[str, tuple[np.ndarray, ...]]:
 def _explanation(found: Found, mistakes: Set) -> Explanation:
     bench, verdict = found.bench, found.verdicts[mistakes]
     stages = bench.run(mistakes)
-    if stages is None:  # what mixes queries has no room where only some are shown
-        return Explanation(
-            mistakes,
-            verdict.error,
-            _digits_of(found, verdict),
-            verdict.half,
-            None,
-            None,
-            None,
-            bench.queries,
-        )
-    stage = bench.first_difference(stages)
-    ours, theirs = (bench.right[stage], stages[stage]) if stage else (None, None)
+    # what mixes queries has no room where only some are shown
+    stage = bench.first_difference(stages) if stages else None
+    ours, theirs = (bench.right[stage], stages[stage]) if stages and stage else (None, None)
     return Explanation(
         mistakes,
         verdict.error,
@@ -311,7 +339,18 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
         ours,
         theirs,
         bench.queries,
+        tuple(_titles(found, mistakes)),
     )
+
+
+def _titles(found: Found, mistakes: Set) -> list[str]:
+    """What each is called; a fill by its number only where another number would be seen."""
+    named = titles(mistakes, found.bench.given.softmax is True)
+    if mistakes in found.vague:
+        filled = fill(mistakes)
+        which = f"{FILLED}, and these numbers do not tell which"
+        return [which if m is filled else title for m, title in zip(mistakes, named, strict=True)]
+    return named
 
 
 def _digits_of(found: Found, verdict: Verdict) -> int:
@@ -387,6 +426,9 @@ class _Words:
         if first.half is None:
             shown = next((t.written.half for t in self.found.targets if t.written.half), None)
             near = f", as near as {shown} comes" if shown else ""
+            if self.found.verdicts[()].by_inputs:
+                to = in_words([*dict.fromkeys(map(str, self.found.bench.given.rounded.values()))])
+                near = f", as near as inputs rounded to {to} come"
             return f"These numbers are right, to {_digits(first.digits)}{near}."
         text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"
@@ -414,22 +456,64 @@ class _Words:
     def notes(self) -> list[str]:
         """What else there is to say."""
         found = self.found
-        said = [self._half(), self._unseen(), self._apart()]
-        if not self.correct and () not in found.possible:
-            said.append(trouble(found.bench, found.targets, found.compared, found.right))
+        said = [self._half(), self._unseen(), self._apart(), *self._rounded()]
         if not self.explanations:
-            said += [where(found.targets, found.right), self._not_tried()]
+            if found.roomy and () not in found.possible:
+                targets = found.roomy if found.bench.given.rounded else found.targets
+                said.append(trouble(found.bench, targets, found.roomy, found.right))
+            if found.roomy:
+                said.append(where(found.roomy, found.right))
+                said.append(overflow(found.bench, found.targets))
+            said.append(self._not_tried())
         plan = found.plan
         if plan.compared < plan.shape[-2]:
             said.append(f"Only {plan.compared:,} of the {plan.shape[-2]:,} queries were compared.")
         return [sentence for sentence in [*said, *found.left_out] if sentence]
+
+    def _rounded(self) -> list[str]:
+        """Name the inputs that count as rounded, where that may matter, and how to give more."""
+        found, rounded = self.found, self.found.bench.given.rounded
+        if not rounded and not self.explanations:
+            return self._short()
+        printed = any(t.written.decimals or t.written.digits for t in found.targets)
+        if self.explanations and not printed:
+            (first, *_) = self.explanations
+            if not found.verdicts[first.mistakes].by_inputs:
+                return []  # explained to more digits than rounded inputs would leave
+        said = []
+        for half, how in (
+            (False, f"print them in full, by {IN_FULL}"),
+            (True, "give them as they were before that"),
+        ):
+            ways: dict[str, list[str]] = {}
+            for name, written in rounded.items():
+                if bool(written.half) == half:
+                    ways.setdefault(str(written), []).append(name)
+            if ways:
+                each = ", ".join(f"{in_words(names)} to {what}" for what, names in ways.items())
+                said.append(f"Counted as rounded: {each}; to compare more digits, {how}.")
+        return said
+
+    def _short(self) -> list[str]:
+        """Which inputs may be rounded although nothing says so: all their numbers are short."""
+        short: dict[int, list[str]] = {}
+        for name, M in self.found.bench.given.arrays.items():
+            count = next((n for n in range(FEWEST, 7) if shows(M, n)), None)
+            if count is not None:
+                short.setdefault(count, []).append(name)
+        return [
+            f"No number of {in_words(names)} has more than {count} decimals, and they count as"
+            f" exact; if they were rounded, give them in full, by {IN_FULL}, or in Python"
+            f" decimals={count}."
+            for count, names in short.items()
+        ]
 
     def _half(self) -> str | None:
         """Half precision that nothing shows, said as a possibility."""
         verdicts, right = self.found.verdicts, self.found.verdicts.get(())
         if self.found.possible:
             (first,) = self.found.possible
-            what = ", and ".join(m.title for m in first)
+            what = ", and ".join(_titles(self.found, first))
             return (
                 f"Half precision ({verdicts[first].half}) would explain them"
                 f"{f' together with this: {what}' if what else ''}; the numbers do not show it."
@@ -448,16 +532,29 @@ class _Words:
         return None
 
     def _unseen(self) -> str | None:
-        if not self.found.unseen:
+        if not (named := self._titles_of_unseen() if self.found.unseen else []):
             return None
-        titles = _listed([mistake.title for mistake in self.found.unseen])
+        unseen = _listed(named)
         digits = self.explanations[0].digits
         if self.correct and digits <= 2:
             return (
                 f"{_capital(_digits(digits))} cannot tell them from numbers with one of these"
-                f" mistakes: {titles}."
+                f" mistakes: {unseen}."
             )
-        return f"Not to be seen in these numbers, so it may be there as well: {titles}."
+        return f"Not to be seen in these numbers, so it may be there as well: {unseen}."
+
+    def _titles_of_unseen(self) -> list[str]:
+        """What each is called beside what was found; whatever fills hidden scores once."""
+        beside, said = self.explanations[0].mistakes, []
+        alone = self.found.bench.given.softmax is True
+        without = any(mistake.name in NO_SOFTMAX for mistake in beside)
+        for mistake in self.found.unseen:
+            if without and mistake.parts == {"sinks"}:
+                continue  # there is no sum that they could be in
+            is_fill = fill([mistake]) is not None or mistake.name == "hiding: filled"
+            (title,) = titles([mistake], alone and not without)
+            said.append(FILLED if is_fill else title)
+        return [*dict.fromkeys(said)]
 
     def _apart(self) -> str | None:
         """Where both were given and nothing explains them: how far each is off."""

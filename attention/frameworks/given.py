@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from attention.arrays import (
 )
 from attention.biases import RelativeBias, check_relative
 from attention.conversion import as_array, as_numbers, shown
+from attention.frameworks.precision import Written, in_half
 from attention.heads import added_positions, for_one_head, project, split_heads
 from attention.layouts import repeat_heads
 from attention.norms import RMSNorm
@@ -27,6 +29,7 @@ from attention.scores import NO_SINKS, SIGMOID, check_sinks
 from attention.sentences import they_are
 
 BIASES = ("b_Q", "b_K", "b_V", "b_O")
+MATRICES = ("Q", "K", "V", "X", "memory", "W_Q", "W_K", "W_V", "W_O", "positions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +65,17 @@ class Given:
     sinks: Any = None
     softmax: Any = True  # or "sigmoid"
     relative: RelativeBias | None = None  # added with the bias
+    # how those matrices and biases were written down that were rounded; others are exact
+    rounded: Mapping[str, Written] = field(default_factory=dict)
     shape: tuple[
         int, ...
     ] = ()  # of the scores: leading axes, heads, n_q, n_k; :func:`checked` tells
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The matrices and biases that are given, by name."""
+        named = {name: getattr(self, name) for name in (*MATRICES, *BIASES)}
+        return {name: M for name, M in named.items() if M is not None}
 
 
 def checked(given: Given, most_scores: int | None = None) -> Given:
@@ -94,6 +105,8 @@ def checked(given: Given, most_scores: int | None = None) -> Given:
     for name in BIASES:
         if getattr(g, name) is not None:
             values[name] = _vector(name, getattr(g, name))
+    halves = {name: in_half(values[name], M) for name, M in g.arrays.items() if name in values}
+    values["rounded"] = {name: half for name, half in halves.items() if half} | dict(g.rounded)
     return _check_fit(replace(g, **values), most_scores)
 
 

@@ -22,6 +22,7 @@ class Mistake:
     title: str  # a clause: what their code does
     fix: str  # a sentence: what to do about it
     common: bool = False  # one of the twelve that are also tried together with any other
+    without_softmax: str = ""  # the title where there is no softmax, if it speaks of one
 
     @property
     def name(self) -> str:
@@ -48,7 +49,7 @@ NAMES = "Give each projection its own weights, and check the names."
 BIAS = "Add each layer's bias, or give the weights of a layer that has none."
 SCALE = "Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax."
 ROOT = "Divide by √d_k, the width of one head's keys."
-FILL = "Hide a key by −∞ before the softmax: any finite number leaves it a weight."
+FILL = "Hide a key by −∞: a finite number may leave it a weight."
 SOFTMAX = "Take one softmax, over the last axis, the keys."
 LOOK = (
     "Let query i see the keys up to i itself: tril with its diagonal, rows queries, columns keys."
@@ -242,7 +243,13 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (("scale", "inverse"), "the scores are multiplied by √d_k", "Divide by √d_k."),
     (("scale", "tokens"), "the scores are divided by √n, the number of keys", ROOT),
-    (("scale", "after softmax"), "the scale is applied after the softmax", SCALE),
+    (
+        ("scale", "after softmax"),
+        "the scale is applied after the softmax",
+        SCALE,
+        False,
+        "the scale is applied to the weights, not to the scores",
+    ),
     (
         ("bias", "ignored"),
         "the additive bias is not used",
@@ -344,7 +351,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("hiding", "−1e9 added"),
-        "−1e9 is added to hidden scores in float64",
+        "a large negative number such as −1e9 is added to hidden scores in float64",
         "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax.",
     ),
     (
@@ -354,8 +361,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("hiding", "0"),
-        "hidden scores become 0 before the softmax: filled with it or with 1e-9,"
-        " or multiplied by the mask",
+        "hidden scores become 0: filled with it or with 1e-9, or multiplied by the mask",
         FILL,
     ),
     (("hiding", "−1"), "hidden scores are filled with −1", FILL),
@@ -365,6 +371,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
         "the mask is applied after the softmax",
         "Mask the scores before the softmax, so that each row sums to 1 again.",
         COMMON,
+        "the mask is applied to the weights, not to the scores",
     ),
     # the softmax
     (
@@ -447,11 +454,33 @@ MISTAKES: tuple[Mistake, ...] = _table(
 )
 
 COMMONEST = tuple(mistake for mistake in MISTAKES if mistake.common)
+FILLS = {"0": 0.0, "−1": -1.0, "−10": -10.0}  # options of hiding, and the number of each
+FILLED = "hidden scores are filled with a finite number"
+NO_SOFTMAX = frozenset({"softmax: none", "softmax: sigmoid"})
 OUTCOMES = tuple(m for m in MISTAKES if m.name in ("hiding: NaN", "hiding: filled"))
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 MIXING = frozenset(  # where a row of the answer takes numbers of other queries' rows
     {("softmax", "queries"), ("softmax", "both axes"), ("sum", "transposed"), ("join", "reshaped")}
 )
+
+
+def titles(mistakes: Iterable[Mistake], softmax: bool = True) -> list[str]:
+    """What each of some mistakes is called beside the others; ``softmax``: whether one is wanted.
+
+    >>> titles([BY_NAME["hiding: after softmax"], BY_NAME["softmax: none"]])
+    ['the mask is applied to the weights, not to the scores', 'there is no softmax']
+    """
+    mistakes = list(mistakes)
+    softmax = softmax and not any(mistake.name in NO_SOFTMAX for mistake in mistakes)
+    return [m.title if softmax else m.without_softmax or m.title for m in mistakes]
+
+
+def fill(mistakes: Iterable[Mistake]) -> Mistake | None:
+    """The mistake that fills hidden scores with a number of its own, where there is one."""
+    return next(
+        (m for m in mistakes for part, option in m.choices if part == "hiding" and option in FILLS),
+        None,
+    )
 
 
 def mixing(mistakes: Iterable[Mistake]) -> bool:

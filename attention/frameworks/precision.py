@@ -1,15 +1,17 @@
 """How numbers were written down: to how many decimals or digits, and in which float type.
 
-Only the numbers themselves can tell. They are taken for rounded ones where all of them are
-multiples of one decimal unit: 1, 0 and 0.5 may stand for 0.998, 0.0004 and 0.4961, so they are
-granted two decimals. They may be of half precision where all of them lie as near to numbers of
-float16 or bfloat16 as their rounding allows, and are where that is no coincidence. Large arrays are
-looked at by blocks of rows.
+Inputs are rounded where their text or their type says so, or whoever gives them; else they are
+exact. Of an answer only the numbers themselves can tell. They are taken for rounded ones where all
+of them are multiples of one decimal unit: 1, 0 and 0.5 may stand for 0.998, 0.0004 and 0.4961, so
+they are granted two decimals. They may be of half precision where all of them lie as near to
+numbers of float16 or bfloat16 as their rounding allows, and are where that is no coincidence. Large
+arrays are looked at by blocks of rows.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +24,8 @@ UNIT_ROUNDOFF = {"bfloat16": 2.0**-8, "float16": 2.0**-11}
 SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
+FEWEST, MOST = 3, 12  # decimals in a text that show rounding: fewer may be exact, more are all
+_NUMBER = re.compile(r"\d+(?:\.(\d*))?([eE][+-]?\d{1,4})?")
 
 Parts = Callable[[], Iterator[np.ndarray]]  # an array's blocks of rows, as often as they are asked
 
@@ -35,6 +39,15 @@ class Written:
     kept: float = 0.0  # what the float type may change in a decimal number, as a share of it
     half: str | None = None  # "float16" or "bfloat16" where the numbers show it
     may_be: tuple[str, ...] = ()  # of these, all that the numbers leave possible
+
+    def __str__(self) -> str:
+        """Return what the numbers were rounded to, such as "4 decimals"."""
+        if self.half:
+            return self.half
+        count, what = (
+            (self.digits, "digit") if self.decimals is None else (self.decimals, "decimal")
+        )
+        return f"{count} {what}{'s' * (count != 1)}"
 
     def half_unit(self, values: np.ndarray) -> np.ndarray:
         """What rounding may have changed in each of these numbers."""
@@ -66,6 +79,53 @@ def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Writ
         may_be = tuple(name for name in UNIT_ROUNDOFF if _holds(name, parts, found))
         half = _declared(given) or next((n for n in may_be if _shows(n, parts, found)), None)
     return replace(found, half=half, may_be=may_be)
+
+
+def in_half(values: np.ndarray, given: Any) -> Written | None:
+    """How an input was rounded that was given in half precision; None: it is exact."""
+    half = _declared(given)
+    return None if half is None or _whole(values) else Written(half=half)
+
+
+def printed(text: str, values: np.ndarray) -> Written | None:
+    """How the numbers of a matrix were rounded when they were printed into ``text``; None: not.
+
+    They were where each is printed with the same number of decimals, at least three.
+
+    >>> printed("[[0.1235, -1.0000]]", np.array([[0.1235, -1]]))
+    Written(decimals=4, digits=None, kept=0.0, half=None, may_be=())
+    >>> printed("1.235e-01 1.000e+00", np.array([[0.1235, 1]])).digits
+    4
+    >>> printed("0.125 0.5", np.array([[0.125, 0.5]]))
+    """
+    if _whole(values):
+        return None
+    for written_out in (text, text.replace(",", ".")):  # 0,125 is a number in many languages
+        ways: dict[float, set[tuple[int, bool]]] = {}
+        for number in _NUMBER.finditer(written_out):
+            way = len(number[1] or ""), number[2] is not None
+            ways.setdefault(float(number[0]), set()).add(way)
+        sizes = np.abs(values[np.isfinite(values)]).tolist()
+        common = set.intersection(*(ways.get(size, set()) for size in sizes))
+        for decimals, of_ten in sorted(common, reverse=True):
+            if FEWEST <= decimals <= MOST:
+                return Written(digits=decimals + 1) if of_ten else Written(decimals)
+    return None
+
+
+def shows(values: np.ndarray, decimals: int) -> bool:
+    """Whether all of these numbers have so many decimals, and not all of them fewer."""
+    if _whole(values):
+        return False
+    single = (values.astype(np.float32) == values).all()
+    loss = np.abs(values) * (SINGLE if single else DOUBLE)
+    fits, shorter = (_multiples(values, 10.0**-each, loss) for each in (decimals, decimals - 1))
+    return fits and not shorter
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Whether all of these numbers are whole; what is no number does not count."""
+    return bool((values % 1 == 0)[np.isfinite(values)].all())
 
 
 def alike(each: list[Written]) -> list[Written]:

@@ -112,12 +112,6 @@ def _wants_a_key(
     return "" if K.shape[-2] else "The ONNX reference raises an error where there is no key."
 
 
-def _wants_no_mask(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
-) -> str:
-    return "" if mask is None else "FlashAttention 2 takes no mask, only its causal switch."
-
-
 def _wants_d_k(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None, causal: bool
 ) -> str:
@@ -187,8 +181,7 @@ class Convention:
     title: str
     version: str
     when: str  # the calls that give this answer
-    source: str  # what was looked at
-    ran: bool  # True: the library was run, and its answers are kept in tests/peers/recorded.json
+    source: str  # what was looked at and run; the answers are kept in tests/peers/recorded.json
     layout: str  # of Q, K and V
     true_means: str  # "may look", "hide" or "no boolean mask": it gets what its own helper makes
     causal: str  # begins with "upper left", "lower right" or "the caller's mask": made upper left
@@ -303,7 +296,6 @@ _SDPA = Convention(
     title="F.scaled_dot_product_attention",
     version="torch 2.13.0",
     when="by default, and with SDPBackend.FLASH_ATTENTION; a mask of 0 and −∞ answers alike",
-    ran=True,
     source="docstring; run on the CPU, where a query of NaN gets 0 as long as keys are few (below"
     " 16 in float32, 8 in float64; not imitated)",
     layout="(B, H, L, D)",
@@ -324,7 +316,6 @@ _TORCH_MHA = Convention(
     version="torch 2.13.0",
     when="the default; with need_weights=False too on the fast path: eval, no gradient, one tensor"
     " for all three, batch_first, bias (its default), an even number of heads, boolean masks",
-    ran=True,
     source="docstring and multi_head_attention_forward; run with identity projections",
     layout="(L, B, H·D), or (B, L, H·D) with batch_first",
     true_means="hide",
@@ -342,7 +333,6 @@ _KERAS_MHA = Convention(
     mode="default",
     version="keras 3.15.1",
     when="neither scores nor dropout, on the torch backend; JAX and NumPy: uniform in float16 too",
-    ran=True,
     source="keras/src/layers/attention/multi_head_attention.py; run with identity projections",
     layout="(B, L, H·D), called with (Q, V, K)",
     true_means="may look",
@@ -359,7 +349,6 @@ _ONNX = Convention(
     title="ONNX Attention",
     version="onnx 1.23.2",
     when="opsets 23, 24 and 25, without a cache",
-    ran=True,
     source="onnx/reference/ops/op_attention.py; run by the reference evaluator",
     layout="(B, H, L, D), or (B, L, H·D)",
     true_means="may look",
@@ -410,7 +399,6 @@ CONVENTIONS = {
         title="keras.layers.Attention",
         version="keras 3.15.1",
         when="scores returned or not, on the torch backend; JAX and NumPy: uniform in float16 too",
-        ran=True,
         source="keras/src/layers/attention/attention.py; run",
         layout="(B, L, D), called with [Q, V, K]",
         true_means="may look",
@@ -449,7 +437,6 @@ CONVENTIONS = {
         version="jax 0.10.2",
         when='implementation None and "xla", x64 off; with jax_enable_x64 float64 stays, but not in'
         " the softmax. Queries past query_seq_lengths get output 0",
-        ran=True,
         source="jax/_src/nn/functions.py; run on the CPU",
         layout="(B, L, H, D)",
         true_means="may look",
@@ -475,7 +462,6 @@ CONVENTIONS = {
         title="Hugging Face eager attention",
         version="transformers 5.23.0",
         when='attn_implementation="eager"; in float16 large scores of a hidden row show through',
-        ran=True,
         source="eager_attention_forward of modeling_llama.py, its mask made by eager_mask; run",
         layout="(B, H, L, D)",
         true_means="no boolean mask",
@@ -497,7 +483,6 @@ CONVENTIONS = {
         version="transformers 5.23.0",
         when='attn_implementation="sdpa", the default. Beside a mask its switch is ignored:'
         " sdpa_mask puts the look-ahead into the mask",
-        ran=True,
         source="sdpa_attention_forward, its mask made by sdpa_mask; run with torch 2.13.0",
         layout="(B, H, L, D)",
         true_means="may look",
@@ -514,55 +499,6 @@ CONVENTIONS = {
         refuses_parts=_refuses_a_cap,
         hide_beside_bias=_lowest_added,
         lone_query_sees_all=True,
-    ),
-    "flash_2": Convention(
-        title="FlashAttention 2",
-        version="flash-attn 2.1 and newer",
-        when="its causal switch",
-        ran=False,
-        source="README, flash_attn_interface.py, mask.h and softmax.h, read only; its"
-        " half-precision inputs are not imitated",
-        layout="(B, L, H, D)",
-        true_means="no boolean mask",
-        causal="lower right",
-        hidden_row="0",
-        scale="1/√d_k",
-        floats="float32",
-        hide=replaced(-np.inf),
-        groups="fewer heads in k and v",
-        softcap="softcap=, before the mask",
-        window="window_size=(seen − 1, 0): keys before its own",
-        bias="alibi_slopes=, no other; not tried",
-        takes=frozenset({"groups", "softcap", "window"}),
-        refuses=lambda *inputs: _wants_no_mask(*inputs) or _wants_d_k(*inputs),
-    ),
-    "tf_keras_2": Convention(
-        title="Softmax(mask) of tf.keras 2",
-        version="tf.keras 2",
-        when="as a layer; the caller divides by √d_k",
-        ran=False,
-        source="published source of layers.Softmax, written again here",
-        layout="any: it gets the scores",
-        true_means="may look",
-        causal="the caller's mask",
-        hidden_row="uniform",
-        scale="1/√d_k",
-        floats="float32",
-        hide=_added(TUTORIAL_FILL),
-    ),
-    "tutorial": Convention(
-        title="the tutorial code",
-        version="as published",
-        when="`scores += -1e9 * mask` in the float type given; in TensorFlow that is float32",
-        ran=False,
-        source="published code, written again here",
-        layout="(B, H, L, D)",
-        true_means="hide",
-        causal="the caller's mask",
-        hidden_row="uniform; as if nothing were hidden in float64",
-        scale="1/√d_k",
-        floats="as given",
-        hide=_added(TUTORIAL_FILL),
     ),
 }
 

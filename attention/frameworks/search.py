@@ -7,6 +7,8 @@
    such a row), then each of the twelve commonest with any other, on these queries.
 4. What explains them is compared with all queries, the nearest first.
 5. Of the sets that explain the numbers the smallest and nearest are kept.
+6. Where inputs are rounded, right attention, and if nothing else explains the numbers the sets that
+   come nearest, are tried with as much as rounding these inputs moves their answer.
 
 What would be too much work is left out, and :attr:`Found.left_out` says what.
 """
@@ -14,7 +16,7 @@ What would be too much work is left out, and :attr:`Found.left_out` says what.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -39,12 +41,15 @@ from attention.frameworks.given import Given
 from attention.frameworks.mistakes import (
     BY_NAME,
     COMMONEST,
+    FILLS,
     MISTAKES,
     OUTCOMES,
     Mistake,
+    fill,
     mixing,
 )
 from attention.frameworks.precision import alike, written
+from attention.frameworks.rounding import DRAWS, Draws
 from attention.heads import join_heads
 
 SAMPLED = 2**14  # scores of the queries that are searched, where there are more
@@ -56,6 +61,8 @@ PAIRS = 2**25  # scores computed for pairs
 WORK = 2**26  # scores computed beyond them: some seconds
 SECONDS = 6e-8  # for a score
 OVERHEAD = 3e-4  # seconds for a set, however small
+NEAREST = 24  # sets that are tried with rounded inputs
+BEYOND_CHANCE = 100  # times as near as right attention: then no rounding of the inputs is needed
 LEAST_TELLING = 1e-3  # of a weight, and of what it leaves, where its rounding is looked at
 
 
@@ -94,12 +101,17 @@ class Found:
     right: dict[str, np.ndarray]  # "output", "weights": right attention's, in the targets' shapes
     left_out: list[str]  # what was not searched, one sentence each
     plan: Plan
+    vague: frozenset[Set]  # explain the numbers by a fill that other numbers would be as well
+    # those compared, with what rounding the inputs may change in right ones; empty: not known
+    roomy: list[Target]
 
 
 class Search:
     """One search: the benches it works on, what it has tried, and the work that is left."""
 
-    def __init__(self, given: Given, answers: dict[str, Any], decimals: int | None) -> None:
+    def __init__(
+        self, given: Given, answers: dict[str, Any], decimals: Mapping[str, int] | None = None
+    ) -> None:
         self.given = given
         *_, n_q, n_k = given.shape
         self.n_q, self.scores_per_query = (
@@ -109,6 +121,7 @@ class Search:
         self.compared = self._spread(max(1, WORK // 4 // max(self.scores_per_query, 1)))
         self.small = self.scores_per_query * n_q <= SAMPLED
         self.sample = Bench(given, None if self.small else self._first_sample())
+        self.draws = Draws(given, self.sample.scores) if given.rounded else None
         self.work_left = WORK
         self.whole: Bench | None = None
         self.largest_score = 0.0  # the largest of right attention's scaled scores
@@ -122,7 +135,12 @@ class Search:
         numbers = numbers_of(answers, *self._shapes(answers["output"] is not None))
         self.right, sizes = self._right(numbers)
         turn = self._turn()
-        how = alike([written(values, answers[name], decimals) for name, values in numbers.items()])
+        how = alike(
+            [
+                written(values, answers[name], (decimals or {}).get(name))
+                for name, values in numbers.items()
+            ]
+        )
         self.targets = [
             Target(name, values, as_written, sizes[name], turn)
             for (name, values), as_written in zip(numbers.items(), how, strict=True)
@@ -172,6 +190,8 @@ class Search:
         if not self.small:
             whole = self.scores_per_query * len(self.compared)
             seconds += SECONDS * (min(WORK, 6 * whole) + whole)
+        if self.draws:
+            seconds += 3 * NEAREST * (OVERHEAD + DRAWS * self.sample.scores * SECONDS)
         return Plan(self.given.shape, len(self.compared), self._sample_size(), sets, seconds)
 
     # ---- right attention -------------------------------------------------------------------------
@@ -359,6 +379,38 @@ class Search:
         apart = difference(values, np.broadcast_to(values[:1], values.shape))
         return replace(target, values=apart, size=size).spread
 
+    def try_rounded(self, sets: Iterable[Set]) -> list[Set]:
+        """Judge the nearest of these sets again, by what rounding the inputs changes in them.
+
+        Return those that it explains; where only some queries are searched, it does on these.
+        """
+        tried = [
+            each for each in sets if each in self.verdicts and (self.small or not mixing(each))
+        ]
+        tried.sort(key=lambda each: self.verdicts[each].spread)
+        if self.draws and self.sample.queries is not None:
+            sentence = (
+                f"What rounding the inputs changes was tried on {len(self.sample.queries):,} of the"
+                f" {self.n_q:,} queries."
+            )
+            if sentence not in self.left_out:
+                self.left_out.append(sentence)
+        fitting = []
+        for each in tried[:NEAREST] if self.draws else []:
+            verdict = judge(self.sample, each, self._roomy(each))
+            if verdict is not None and verdict.as_written:
+                self.verdicts[each] = replace(verdict, by_inputs=True)
+                if self._worth_a_fit(each):
+                    fitting.append(each)
+        return self._nearest(fitting)
+
+    def _roomy(self, each: Set) -> list[Target]:
+        """The numbers searched, with what rounding the inputs may change in those of this set."""
+        room = self.draws.room(self.sample, each, self.rows) if self.draws else []
+        if not room:
+            return self.rows
+        return [replace(rows, room=part) for rows, part in zip(self.rows, room, strict=True)]
+
     def _judge_mixing(self, each: Set) -> Verdict | None:
         """What mixes queries is computed for all of them, where that is not too much."""
         n_q, n_k = self.given.shape[-2:]
@@ -485,8 +537,12 @@ class Search:
         """The whole search."""
         right = self.prepare()
         explaining = self._explaining(right)
+        vague = frozenset(each for each in explaining if not self._singled_out(each))
+        explaining = self._once(explaining, vague)
         unseen = self._unseen(explaining[0]) if explaining and len(explaining[0]) < 2 else []
         unseen = [mistake for mistake in unseen if (mistake,) not in explaining]
+        compared = [self.compared_of(target) for target in self.targets]
+        roomy = compared if not self.draws else self._roomy(()) if self.small else []
         shown = self.sample
         if self.scores_per_query * self.n_q <= BLOCK:
             shown = self._bench(None)
@@ -494,7 +550,7 @@ class Search:
         return Found(
             shown,
             self.targets,
-            [self.compared_of(target) for target in self.targets],
+            compared,
             explaining,
             self.possible,
             unseen,
@@ -503,6 +559,8 @@ class Search:
             self.right,
             self.left_out,
             self.plan,
+            vague,
+            roomy,
         )
 
     def _explaining(self, right: Verdict | None) -> list[Set]:
@@ -510,23 +568,40 @@ class Search:
 
         Right attention, also where a mistake comes nearer: a saturated softmax gives exactly what
         right attention gives but for rounding. One mistake, beside right attention where these may
-        be its numbers in half precision; two.
+        be its numbers in half precision; two. By the rounding of the inputs, right attention before
+        all but what comes far nearer, and mistakes last.
         """
         alone = self.alone()
         seen = self._nearest(self.try_all(alone))
         if right is not None and right.as_written:
             return [()]
+        if right is not None and self.try_rounded([()]):
+            if seen and BEYOND_CHANCE * self.verdicts[seen[0]].far < self.verdicts[()].far:
+                return seen
+            return [()]
         half = right.half if right is not None and right.fits else None
-        if half and all(half in target.written.may_be for target in self.targets):
+        if half and self._may_be(half):
             return [(), *seen]
         if not seen:
             seen = self._nearest(self.try_all(self.mixed()))
         if seen:
             return seen
-        two = self._nearest(self.try_all(self.pairs()))
-        if not two:
+        pairs = self.pairs()
+        explaining = (
+            self._nearest(self.try_all(pairs))
+            or self.try_rounded([*alone, *self.mixed()])
+            or self.try_rounded(pairs)
+        )
+        if not explaining:
             self.possible = [()] if half else self._nearest(self.try_all(alone, half=True))[:1]
-        return two
+        return explaining
+
+    def _may_be(self, half: str) -> bool:
+        """Whether all numbers may be of that half precision, those of rounded inputs too."""
+        ways = [target.written for target in self.targets]
+        for name, how in self.given.rounded.items():
+            ways.append(written(self.given.arrays[name], None, how.decimals))
+        return all(half in way.may_be for way in ways)
 
     def _nearest(self, fitting: list[Set]) -> list[Set]:
         """The nearest first, and those about as near: others fit by the tolerance alone."""
@@ -538,14 +613,43 @@ class Search:
         exact = [each for each in fitting if not any(mistake.fitted for mistake in each)]
         return exact or fitting
 
+    def _singled_out(self, each: Set) -> bool:
+        """Whether another number than the one that hidden scores are filled with would be seen."""
+        filled = fill(each)
+        if filled is None:
+            return True
+        ((_, option),) = filled.choices
+        step = max(0.1, 0.1 * abs(FILLS[option]))
+        rows = self._roomy(each) if self.verdicts[each].by_inputs else self.rows
+        for number in (FILLS[option] - step, FILLS[option] + step):
+            other = Mistake((("hiding", str(number)),), filled.title, filled.fix)
+            verdict = judge(self.sample, tuple(other if m is filled else m for m in each), rows)
+            if verdict is not None and verdict.as_written:
+                return False
+        return True
+
+    def _once(self, explaining: list[Set], vague: frozenset[Set]) -> list[Set]:
+        """These sets, of those that differ in a fill that cannot be told the first alone."""
+        found: dict[frozenset[Mistake | None], Set] = {}
+        whatever = BY_NAME["hiding: filled"]
+        for each in explaining:
+            filled = fill(each) if each in vague else None
+            found.setdefault(frozenset(whatever if m is filled else m for m in each), each)
+        return list(found.values())
+
     def _unseen(self, found: Set) -> list[Mistake]:
         """What could be there beside ``found`` without showing."""
         taken = {part for mistake in found for part in mistake.parts}
         also = {
             _sorted((*found, m)): m for m in self.applicable if not m.parts & taken and not m.fitted
         }
-        half = self.verdicts[found].half is not None
-        return sorted((also[each] for each in self.try_all(also, half=half)), key=MISTAKES.index)
+        if self.verdicts[found].by_inputs:
+            rows = self._roomy(found)
+            judged = {each: judge(self.sample, each, rows) for each in also}
+            fitting = [each for each, verdict in judged.items() if verdict and verdict.as_written]
+        else:
+            fitting = self.try_all(also, half=self.verdicts[found].half is not None)
+        return sorted((also[each] for each in fitting), key=MISTAKES.index)
 
 
 def _sets(count: int) -> str:

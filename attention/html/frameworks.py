@@ -28,7 +28,7 @@ FACTS: Columns = (  # heading, ours, what a convention says
     ("look-ahead, if n_q ≠ n_k", "both, by name", lambda c: c.causal),
     ("default scale", "1/√d_k", lambda c: c.scale),
     ("layout of Q, K, V", "(…, L, D)", lambda c: c.layout),
-    ("known from", "this package", lambda c: c.source if c.ran else f"not run: {c.source}"),
+    ("known from", "this package", lambda c: c.source),
 )
 
 PARTS: Columns = (  # of real layers: the argument that each is handed over by

@@ -115,7 +115,7 @@ def one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
 class Taken:
     """A model's run: the calls of its attention layers, in their order.
 
-    ``print`` says what was recorded, how large it is, and what was not.
+    ``print`` says what was recorded, how large it is, and what was not, a look-ahead mask among it.
     """
 
     model: str = ""
@@ -151,6 +151,8 @@ class Taken:
         )
 
     def __repr__(self) -> str:
+        from attention.models.verify import look_ahead_lost  # which needs this module
+
         lines = [f"{self.model or 'a model'}: {counted(len(self.calls))}, {megabytes(self.size)}"]
         for each in self.calls[:40]:
             b, h, n_q, d_k = each.Q.shape
@@ -159,6 +161,8 @@ class Taken:
                 f"  {each.name} ({', '.join(filter(None, (each.module, each.implementation)))}):"
                 f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
             )
+            if look_ahead_lost(each):
+                lines[-1] += "; its look-ahead (causal) mask was in effect and is not captured"
         if len(self.calls) > 40:
             lines.append(f"  … and {len(self.calls) - 40:,} more")
         if self.missed:

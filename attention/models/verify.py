@@ -14,10 +14,11 @@ import numpy as np
 from attention.frameworks.diagnosis import Diagnosis, diagnose
 from attention.frameworks.distance import distance
 from attention.frameworks.precision import SINGLE, UNIT_ROUNDOFF
-from attention.masks import causal
+from attention.masks import causal, window
 from attention.models.taken import Call, Taken
 from attention.trace import AttentionTrace
 
+FIRST = 8  # queries of a call, where a look-ahead mask shows first
 ROUNDED = 4  # times on the way to a score: its product, scale, cap and mask
 
 
@@ -32,6 +33,7 @@ class Verified:
     agrees: bool  # every number within what its float type explains
     differences: np.ndarray  # (b, h), the largest of each head
     shares: np.ndarray  # (b, h), of what the float type explains
+    proven: np.ndarray  # (b, h), whether it would not explain an output of 0 as well
     look_ahead_lost: bool = False  # with a look-ahead mask, which is not in the capture, it does
     diagnosis: Diagnosis | None = None  # what turns right attention into this, where it does not
 
@@ -45,7 +47,8 @@ class Verified:
         notes = [f"Note: {note}." for note in call.notes]
         if self.agrees:
             share = f"{self.share:.0%}" if self.share >= 0.01 else "under 1%"
-            return " ".join([f"{said}, {share} of what {call.dtype} explains.", *notes])
+            said = f"{said}, {share} of what {call.dtype} explains"
+            return " ".join([f"{said}{self._unproven()}.", *notes])
         item, head = self.worst
         number = call.heads[head] if call.heads else head
         parts = [f"{said}."]
@@ -71,6 +74,14 @@ class Verified:
         )
 
     __repr__ = __str__
+
+    def _unproven(self) -> str:
+        """Where agreeing says nothing: the scores are so large that rounding explains anything."""
+        lacking = int((~self.proven).sum())
+        if not lacking:
+            return ""
+        heads = "" if lacking == self.proven.size else f" for {lacking} of {self.proven.size} heads"
+        return f": no proof{heads}, as rounding would explain an output of 0 as well"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +109,8 @@ class Verification:
             f" from the model's own output is {self.difference:.1e}."
         )
         verdict += f" {wrong} of {count} not explained by rounding." if wrong else ""
+        if self.agrees and not any(each.proven.any() for each in self.calls):
+            verdict += " That is no proof: rounding would explain an output of 0 as well."
         return "\n".join([verdict, *(f"  {each}" for each in self.calls)])
 
     __repr__ = __str__
@@ -134,9 +147,11 @@ def verified_call(
 ) -> Verified:
     """One call; where it does not agree, ``diagnosed``. Each trace is also handed to ``seen``."""
     differences, shares = np.zeros((2, *call.Q.shape[:2]))
+    proven = np.ones(shares.shape, bool)
     for item, head in np.ndindex(shares.shape):
         trace = call.trace(item, head)
         differences[item, head], shares[item, head] = _apart(call, item, head, trace)
+        proven[item, head] = _proves(trace, call.dtype)
         if seen:
             seen(item, head, trace)
     item, head = np.unravel_index(int(shares.argmax()), shares.shape)
@@ -144,13 +159,51 @@ def verified_call(
     replayed = (call.replayed or 0.0) <= (call.replay_allowed or 0.0)
     difference = max(float(differences.max()), call.replayed or 0.0)
     if share <= 1:
-        return Verified(call, difference, share, worst, replayed, differences, shares)
-    n_q, n_k = call.Q.shape[2], call.K.shape[2]
-    ahead = causal(n_q, n_k, past=n_k - n_q)[None, None]
-    masked = replace(call, allowed=ahead)
-    lost = call.allowed is None and _apart(masked, *worst, masked.trace(*worst))[1] <= 1
+        return Verified(call, difference, share, worst, replayed, differences, shares, proven)
+    lost = _explained_by_look_ahead(call, *worst)
     found = _diagnosed(call, *worst) if diagnosed and not lost else None
-    return Verified(call, difference, share, worst, False, differences, shares, lost, found)
+    return Verified(call, difference, share, worst, False, differences, shares, proven, lost, found)
+
+
+def look_ahead_lost(call: Call) -> bool:
+    """Whether the first queries of the first head agree with a look-ahead mask alone.
+
+    It was in effect then, and is not in the capture.
+    """
+    if call.allowed is not None or not call.Q.shape[2]:
+        return False
+    n_q = call.Q.shape[2]
+    first = replace(call, Q=call.Q[:, :, :FIRST], output=call.output[:, :, :FIRST])
+    if call.bias is not None and call.bias.shape[2] > 1:
+        first = replace(first, bias=call.bias[:, :, :FIRST])
+    try:
+        with np.errstate(all="ignore"):
+            apart = _apart(first, 0, 0, first.trace(0, 0))[1]
+            return apart > 1 and _explained_by_look_ahead(first, 0, 0, n_q)
+    except ValueError:  # numbers that no attention computes
+        return False
+
+
+def _explained_by_look_ahead(call: Call, item: int, head: int, queries: int | None = None) -> bool:
+    """Whether one head agrees with a look-ahead mask, where no mask was captured.
+
+    ``queries``: how many the call had, where these are the first of them.
+    """
+    if call.allowed is not None:
+        return False
+    n_q, n_k = call.Q.shape[2], call.K.shape[2]
+    past = n_k - (n_q if queries is None else queries)
+    ahead = window(n_q, n_k, call.window, past) if call.window else causal(n_q, n_k, past)
+    masked = replace(call, allowed=ahead[None, None])
+    return _apart(masked, item, head, masked.trace(item, head))[1] <= 1
+
+
+def _proves(trace: AttentionTrace, dtype: str) -> bool:
+    """Whether agreeing says something: rounding would not explain an output of 0 as well."""
+    if not trace.output.any():
+        return True
+    with np.errstate(all="ignore"):
+        return not bool((rounding(trace, dtype) >= np.abs(trace.output)).all())
 
 
 def _apart(call: Call, item: int, head: int, trace: AttentionTrace) -> tuple[float, float]:

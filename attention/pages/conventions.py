@@ -87,7 +87,7 @@ chosen = state.page_control(
     st.pills,
     "Show beside ours",
     "beside",
-    ["torch_mha", "tutorial"],
+    ["torch_mha", "jax"],
     options=list(CONVENTIONS),
     selection_mode="multi",
     format_func=lambda name: CONVENTIONS[name].name,

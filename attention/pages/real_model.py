@@ -175,6 +175,13 @@ def the_proof(found: Survey) -> None:
             f"{model} Each output is equal to the model’s own to {number(proof.difference, 1)},"
             f" {part} of what rounding in {kinds} explains.",
         )
+        lacking = sum(int((~one.proven).sum()) for one in proof.calls)
+        if lacking:
+            parts.message_box(
+                "flag",
+                f"This is no proof for {lacking:,} of {_count(len(found.heads), 'head')}: rounding"
+                " would explain an output of 0 as well.",
+            )
     if taken.missed:
         parts.message_box("flag", f"Not captured: {', '.join(taken.missed[:20])}.")
     notes = dict.fromkeys(note for call in taken for note in call.notes)

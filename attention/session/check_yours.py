@@ -11,6 +11,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis, diagnose_given
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
+from attention.frameworks.precision import printed
 from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
@@ -69,8 +70,13 @@ def from_settings(s: Settings) -> dict[str, Any]:
 def pasted(
     source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers: Any
 ) -> dict[str, Any]:
-    """Inputs typed or pasted: a text for each matrix, and for the mask where it is ``PASTED``."""
+    """Inputs typed or pasted: a text for each matrix, and for the mask where it is ``PASTED``.
+
+    Where a text shows that its numbers were rounded, that is kept with them.
+    """
     given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
+    ways = {name: printed(boxes[name], values) for name, values in given.items()}
+    rounded = {name: how for name, how in ways.items() if how}
     first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
     asked = select.Selection(true_means=true_means)
     seen = (
@@ -78,7 +84,7 @@ def pasted(
         if mask == PASTED
         else MASKS[mask](len(first), len(second))
     )
-    return given | {"allowed": None if mask == "none" else seen} | numbers
+    return given | {"allowed": None if mask == "none" else seen, "rounded": rounded} | numbers
 
 
 def _matrix(text: str, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
@@ -123,12 +129,13 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
         name: _array(text, name, f"your {name}") for name, text in boxes.items() if text.strip()
     }
     answers = {name: entry.read() for name, entry in entries.items()}
+    decimals = {name: _decimals(boxes[name]) for name in entries}
     try:
         return diagnose_given(
             bench.given,
             output=answers.get("output"),
             weights=answers.get("weights"),
-            decimals=_decimals(" ".join(boxes.values())),
+            decimals={name: count for name, count in decimals.items() if count},
         )
     except (ValueError, TypeError) as problem:
         remarks = {entry.remark for entry in entries.values()}

@@ -56,7 +56,7 @@ def test_two_shapes_have_no_difference():
     ]
 
 
-@pytest.mark.parametrize("name", ["torch_mha", "keras_attention", "tutorial"])
+@pytest.mark.parametrize("name", ["torch_mha", "keras_attention", "jax"])
 def test_each_framework_is_a_group_of_weights_and_output_with_its_own_numbers(name):
     Q, K, V = np.random.default_rng(0).standard_normal((3, 2, 3))
     ours = scaled_dot_product_attention(Q, K, V, allowed=[[True, False], [True, False]])

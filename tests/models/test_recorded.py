@@ -130,6 +130,50 @@ def test_a_capture_that_lost_something_is_found_out_and_said_by_diagnose():
     assert "this came as well" in str(attention.verify(Taken("mine", calls=[shifted])))
 
 
+@pytest.mark.parametrize("name", ["gpt2", "llama", "plain", "mistral"])
+def test_print_names_a_look_ahead_mask_that_was_lost(name):
+    call = recorded(name)[0]
+    said = "its look-ahead (causal) mask was in effect and is not captured"
+    assert said not in str(Taken("mine", calls=[call]))
+    lost = replace(call, allowed=None)
+    assert said in str(Taken("mine", calls=[lost]))
+    assert "With a look-ahead (causal) mask it agrees" in str(attention.verify(Taken(calls=[lost])))
+
+
+@pytest.mark.parametrize("name", ["bert", "vit", "roberta", "t5"])
+def test_print_names_no_mask_where_none_was_lost(name):
+    assert "look-ahead" not in str(recorded(name))
+    shifted = replace(recorded(name)[0], output=recorded(name)[0].output + np.float32(0.1))
+    assert "look-ahead" not in str(Taken("mine", calls=[shifted]))
+
+
+def test_agreement_is_no_proof_where_rounding_explains_any_output():
+    call = recorded("bert")[0]
+    large = replace(call, Q=200 * call.Q, dtype="bfloat16")
+    output = np.stack(
+        [[large.trace(b, h).output for h in range(call.Q.shape[1])] for b in range(len(call.Q))]
+    )
+    large = replace(large, output=output.astype("f4"))
+    done = attention.verify(Taken("mine", calls=[large]))
+    assert done.agrees and "That is no proof" in str(done)
+    assert "no proof, as rounding would explain an output of 0 as well" in str(done.calls[0])
+    zero = attention.verify(Taken("mine", calls=[replace(large, output=0 * large.output)]))
+    assert zero.agrees and "no proof" in str(zero)  # so it is
+    one = call.Q * np.where(np.arange(call.Q.shape[1]) == 0, 200, 1)[:, None, None]
+    mixed = replace(call, Q=one.astype("f4"), dtype="bfloat16")
+    output = np.stack(
+        [[mixed.trace(b, h).output for h in range(call.Q.shape[1])] for b in range(len(call.Q))]
+    )
+    mixed = attention.verify(Taken("mine", calls=[replace(mixed, output=output.astype("f4"))]))
+    heads = call.Q.shape[0] * call.Q.shape[1]
+    assert f"no proof for {call.Q.shape[0]} of {heads} heads" in str(mixed), mixed
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_recorded_family_is_without_proof(path):
+    assert "no proof" not in str(attention.verify(path))
+
+
 def test_a_replay_that_lies_apart_and_dropout_are_said():
     call = replace(recorded("encoder-layer")[0], replayed=0.5)
     done = attention.verify(Taken("mine", calls=[call]))

@@ -55,9 +55,7 @@ def test_the_chosen_frameworks_stand_beside_ours_with_their_own_numbers():
     ours, compared = inputs.compare(settings, "array")
     found = panes(at)
     assert list(found) == [
-        f"{stage}_{who}"
-        for who in ("ours", "torch_mha", "tutorial")
-        for stage in ("weights", "output")
+        f"{stage}_{who}" for who in ("ours", "torch_mha", "jax") for stage in ("weights", "output")
     ]
     theirs = next(c.answer for c in compared if c.name == "torch_mha")
     np.testing.assert_array_equal(numbers(found["weights_torch_mha"]), theirs.weights)
@@ -75,8 +73,8 @@ def test_the_mask_may_go_over_as_the_look_ahead_switch():
 
 def test_a_framework_that_cannot_be_handed_the_mask_says_so():
     at = opened(example="random-qkv", mask="causal")
-    at = ran(at.pills(key="set_beside").set_value(["flash_2"]))
+    at = ran(at.pills(key="set_beside").set_value(["keras_attention"]))
     assert (
-        "FlashAttention 2 gives no answer: FlashAttention 2 takes no mask, only its causal switch."
-        in said(at)
+        "keras.layers.Attention gives no answer: keras.layers.Attention documents only a mask over"
+        " keys, the same for all queries." in said(at)
     )

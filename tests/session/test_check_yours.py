@@ -67,6 +67,40 @@ def test_several_heads_of_weights_are_read_as_numpy_prints_them():
     assert inputs.explain(there, {"weights": str(there.right["weights"].tolist())}).correct
 
 
+@pytest.mark.parametrize("text", ["{:.4f}", "{:.4e}"])
+def test_inputs_pasted_as_they_were_printed_count_as_rounded(text):
+    exact = np.random.default_rng(0).normal(size=(3, 6, 4))
+    shares = np.exp(exact[0] @ exact[1].T / 2)
+    output = shares / shares.sum(axis=1, keepdims=True) @ exact[2]
+
+    def typed(M):
+        return "\n".join(" ".join(text.format(number) for number in row) for row in M)
+
+    there = inputs.bench_of(
+        inputs.pasted(
+            "qkv", {name: typed(M) for name, M in zip("QKV", exact, strict=True)}, **USUAL
+        )
+    )
+    found = inputs.explain(there, {"output": typed(output), "weights": ""})
+    assert found.correct and "print them in full, by M.tolist()" in str(found), str(found)
+    wrong = shares**1.02 / (shares**1.02).sum(axis=1, keepdims=True) @ exact[2]
+    assert not inputs.explain(there, {"output": typed(wrong), "weights": ""}).explanations
+    in_full = {name: str(M.tolist()) for name, M in zip("QKV", exact, strict=True)}
+    there = inputs.bench_of(inputs.pasted("qkv", in_full, **USUAL))
+    assert there.given.rounded == {}
+
+
+def test_inputs_from_explore_are_exact_whatever_their_decimals():
+    assert bench("random-qkv").given.rounded == {}
+
+
+def test_output_and_weights_may_have_decimals_of_their_own():
+    there = bench("random-qkv", "causal")
+    output, weights = there.right["output"], there.right["weights"]
+    typed = {"output": str(output.round(6)), "weights": str(weights.round(2))}
+    assert inputs.explain(there, typed).correct
+
+
 def test_nan_is_a_number_in_an_answer():
     there = bench("random-qkv", "causal")
     output = there.right["output"].copy()

@@ -229,7 +229,6 @@ def test_conventions_hands_the_parts_over():
         "hf_sdpa",
         "keras_mha",
         "keras_ops",
-        "flash_2",
     ):
         assert said[name].startswith("Agrees to "), (name, said[name])
     assert said["torch_sdpa_lower_right"].endswith("which has no window and no mask beside it.")
@@ -313,7 +312,7 @@ def test_a_drawn_mask_takes_the_window_in():
         ),
         (
             {"matrices": {**CAT.matrices, "R": Matrix(np.ones((7, 2)))}},
-            "buckets is 7; an even number is wanted, half for each side.",
+            "R has shape (7, 2); (buckets, heads) is wanted, with an even number of rows from 4.",
         ),
         (
             {"matrices": TABLE.matrices, "max_distance": 2},

@@ -1,0 +1,190 @@
+"""What is said of numbers that no known mistake explains is true of how they were made."""
+
+import numpy as np
+import pytest
+
+from attention import causal, diagnose
+from attention.frameworks.bench import Bench
+from attention.frameworks.given import Given, checked
+from attention.frameworks.mistakes import BY_NAME
+
+rng = np.random.default_rng(0)
+Q, K, V = rng.normal(size=(3, 12, 7))
+BEFORE = "the trouble lies before the weights, in Q, K, the scores, the mask or the softmax"
+
+
+def softmax(scores):
+    grown = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return grown / grown.sum(axis=-1, keepdims=True)
+
+
+WEIGHTS = softmax(Q @ K.T / 7**0.5)
+DROPPED = np.where(np.random.default_rng(1).random((12, 12)) < 0.3, 0, WEIGHTS / 0.7)
+
+
+# ---- where the trouble lies ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [15, 4])
+def test_dropout_of_the_weights_is_named_and_not_laid_before_them(digits):
+    found = diagnose(Q, K, V, output=(DROPPED @ V).round(digits), weights=DROPPED.round(digits))
+    gone = int((DROPPED == 0).sum())
+    assert (
+        f"The weights given are right ones with dropout: {gone} of 144 are 0, and the others 1.429"
+        " times what they were; model.eval() turns it off. The output follows from them."
+    ) in found.notes
+    assert "before the weights" not in str(found)
+
+
+def test_dropout_of_weights_that_were_not_used_is_told_from_the_output():
+    said = str(diagnose(Q, K, V, output=WEIGHTS @ V, weights=DROPPED))
+    assert "The output is right, and was not made with them." in said
+    said = str(diagnose(Q, K, V, output=rng.normal(size=(12, 7)), weights=DROPPED))
+    assert "The output does not follow from them." in said and "both sides" not in said
+
+
+def test_averaged_weights_are_named_and_not_laid_before_them():
+    heads = [slice(0, 4), slice(4, 8)]
+    q, k, v = np.random.default_rng(2).normal(size=(3, 5, 8))
+    weights = np.stack([softmax(q[:, h] @ k[:, h].T / 2) for h in heads])
+    mean = np.stack([weights.mean(axis=0)] * 2)
+    output = np.concatenate([mean[0] @ v[:, h] for h in heads], axis=1)
+    found = diagnose(q, k, v, heads=2, output=output, weights=mean)
+    assert (
+        "The weights given are the mean of the right ones over the heads. The output follows from"
+        " them."
+    ) in found.notes
+    assert "before the weights" not in str(found)
+    batch = np.stack([q[:, :4], q[:, 4:]]), np.stack([k[:, :4], k[:, 4:]]), np.stack([v, v])
+    said = str(diagnose(*batch, output=mean @ batch[2], weights=mean))
+    assert "the mean of the right ones over the items or heads" in said
+
+
+def test_weights_that_no_softmax_gives_may_be_the_trouble_themselves():
+    other = np.random.default_rng(3).dirichlet(np.ones(12), 12)
+    said = str(diagnose(Q, K, V, output=other @ V, weights=other))
+    assert f"The output follows from the weights given with it: {BEFORE}." in said
+    grown = other * np.linspace(1, 2, 12)[:, None]
+    said = str(diagnose(Q, K, V, output=grown @ V, weights=grown))
+    assert "in these weights, whose rows do not sum to 1, or before the weights" in said
+
+
+def test_no_side_is_blamed_where_a_mistake_explains_both_answers():
+    """Keys for values is one mistake, and neither answer follows from the other."""
+    k, v = rng.normal(size=(2, 12, 7))
+    weights = softmax(Q @ v.T / 7**0.5)
+    found = diagnose(Q, k, v, output=weights @ k, weights=weights)
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [["order: K and V"]]
+    assert "trouble" not in str(found)
+
+
+# ---- what overflowed -----------------------------------------------------------------------------
+
+
+def in_float16(q, k, v):
+    """By a program that computes the scores in float16."""
+    with np.errstate(all="ignore"):
+        scores = (q @ k.T).astype("f2").astype(float)
+        return softmax(scores / 7**0.5) @ v
+
+
+def test_queries_whose_scores_overflow_in_float16_are_named_as_just_those():
+    q, k = 100 * Q, 110 * K
+    output = in_float16(q, k, V)
+    lost = np.isnan(output).sum()
+    assert 0 < lost < 84
+    said = str(diagnose(q, k, V, output=output))
+    assert f"{lost} of the 84 numbers of the output are NaN or infinite" in said
+    assert (
+        "They are just those of queries with a score Q Kᵀ beyond 65,504, the most that float16"
+        " holds." in said
+    )
+    output = output.copy()
+    output[np.isnan(output).all(axis=1).argmin()] = np.nan  # another one
+    assert "They are just those" not in str(diagnose(q, k, V, output=output))
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_an_exp_that_overflows_in_float32_is_named_as_just_that(both):
+    with np.errstate(all="ignore"):
+        grown = np.exp((9 * Q).astype("f4") @ (9 * K).astype("f4").T / np.float32(7**0.5))
+        weights = grown / grown.sum(axis=1, keepdims=True)
+    assert 0 < np.isnan(weights).sum() < 144
+    answers = {"output": weights @ V} | ({"weights": weights} if both else {})
+    said = str(diagnose(9 * Q, 9 * K, V, **answers))
+    assert (
+        "They are just those of queries with a score beyond 88.7, whose exp is infinite in float32:"
+        " subtract each row's maximum before exp." in said
+    )
+    assert "trouble" not in said
+
+
+def test_outputs_beyond_what_float16_holds_are_named_as_just_those():
+    with np.errstate(over="ignore"):
+        output = (WEIGHTS @ (6e4 * V)).astype("f2")
+    assert 0 < np.isinf(output).sum() < 84
+    said = str(diagnose(Q, K, 6e4 * V, output=output))
+    assert "They are just those beyond 65,504, the most that float16 holds." in said
+
+
+def test_the_heads_of_lost_rows_are_told_apart():
+    q, k, v = np.random.default_rng(5).normal(size=(3, 6, 8))
+    q[:, 4:] *= 100
+    k[:, 4:] *= 300
+    with np.errstate(all="ignore"):
+        scores = [(q[:, h] @ k[:, h].T).astype("f2").astype(float) for h in (slice(4), slice(4, 8))]
+        output = np.concatenate(
+            [
+                softmax(s / 2) @ v[:, h]
+                for s, h in zip(scores, (slice(4), slice(4, 8)), strict=True)
+            ],
+            axis=1,
+        )
+    assert not np.isnan(output[:, :4]).any() and 0 < np.isnan(output[:, 4:]).sum() < 24
+    assert "a score Q Kᵀ beyond 65,504" in str(diagnose(q, k, v, heads=2, output=output))
+
+
+def test_a_number_that_is_lost_for_another_reason_has_no_cause_named():
+    output = (WEIGHTS @ V).copy()
+    output[3, 2] = np.nan
+    said = str(diagnose(Q, K, V, output=output))
+    assert "1 of the 84 numbers" in said and "They are just" not in said
+
+
+# ---- names that are true beside each other -------------------------------------------------------
+
+
+def filled(q, k, v, number):
+    return softmax(np.where(causal(5, 5), q @ k.T / 2, number)) @ v
+
+
+@pytest.mark.parametrize("number", [-1e5, -3.0, -1.0, 0.0, -10.0])
+def test_a_fill_is_named_only_where_its_number_was_singled_out(number):
+    q, k, v = np.random.default_rng(4).normal(size=(3, 5, 4))
+    far = np.ones((5, 4)), np.abs(k) - 5.5e4, v  # scores of about −1.1e5
+    given = {"allowed": causal(5, 5)}
+    found = diagnose(*far, **given, output=filled(*far, number))
+    assert found.verdict.startswith(
+        "Hidden scores are filled with a finite number, and these numbers do not tell which."
+    ), str(found)
+    assert len(found.explanations) == 1
+    if number in (0.0, -1.0, -10.0):
+        found = diagnose(q, k, v, **given, output=filled(q, k, v, number))
+        said = {0.0: "become 0:", -1.0: "filled with −1.", -10.0: "filled with −10."}[number]
+        assert found.verdict.startswith("Hidden scores ") and said in found.verdict
+    right = diagnose(q, k, v, **given, output=filled(q, k, v, -np.inf))
+    assert "filled with −" not in str(right)
+
+
+def test_no_sentence_speaks_of_a_softmax_beside_one_that_says_there_is_none():
+    q, k, v = np.random.default_rng(4).normal(size=(3, 5, 4))
+    given = {"Q": q, "K": k, "V": v, "allowed": causal(5, 5), "sinks": 0.3}
+    bench = Bench(checked(Given(**given)))
+    for hiding in ("hiding: after softmax", "hiding: 0", "hiding: filled"):
+        wrong = (BY_NAME[hiding], BY_NAME["softmax: none"])
+        found = diagnose(**given, output=bench.run(wrong)["output"])
+        said = str(found).lower()
+        assert "there is no softmax" in said
+        for fix in {m.fix for e in found.explanations for m in e.mistakes}:
+            said = said.replace(fix.lower(), "")
+        assert said.count("softmax") == said.count("there is no softmax"), said

@@ -1,0 +1,214 @@
+"""Inputs that were rounded: right answers are accepted, and wrong ones are not.
+
+The answers are those of the numbers before they were rounded, by a plain formula. Of the 2,000
+draws of each size a share by seed; all of them with THOROUGH=1.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from amount import amount
+
+from attention import diagnose
+from attention.frameworks.mistakes import BY_NAME
+
+EACH = amount(6, 2000)
+SIZES = ((1, 6, 4), (2, 6, 8), (4, 12, 16))  # heads, tokens, columns of all heads
+
+
+def attended(Q, K, V, heads=1, scaled_by=1.0):
+    """The heads' outputs side by side."""
+    outputs = []
+    for q, k, v in zip(*(np.split(M, heads, axis=1) for M in (Q, K, V)), strict=True):
+        scores = q @ k.T / np.sqrt(q.shape[1]) * scaled_by
+        grown = np.exp(scores - scores.max(axis=1, keepdims=True))
+        outputs.append(grown / grown.sum(axis=1, keepdims=True) @ v)
+    return np.concatenate(outputs, axis=1)
+
+
+def drawn(seed, tokens, columns):
+    return np.random.default_rng(seed).normal(size=(3, tokens, columns))
+
+
+def all_to(decimals):
+    return dict.fromkeys(("Q", "K", "V", "output"), decimals)
+
+
+@pytest.fixture
+def few_pairs(monkeypatch):
+    """64 of them: what is right or off by 1 % is no pair of mistakes."""
+    monkeypatch.setattr("attention.frameworks.search.PAIRS", 0)
+
+
+@pytest.mark.usefixtures("few_pairs")
+@pytest.mark.parametrize(("size", "decimals"), [*product(SIZES, (3, 4, 6))])
+def test_right_answers_to_rounded_inputs_are_right_and_others_not(size, decimals):
+    heads, *shape = size
+    refused, accepted = [], []
+    for seed in range(EACH):
+        exact = drawn(seed, *shape)
+        given = dict(zip("QKV", exact.round(decimals), strict=True))
+        given |= {"heads": heads, "decimals": all_to(decimals)}
+        right = attended(*exact, heads).round(decimals)
+        wrong = attended(*exact, heads, scaled_by=1.01).round(decimals)
+        if not diagnose(**given, output=right).correct:
+            refused.append(seed)
+        if diagnose(**given, output=wrong).explanations:
+            accepted.append(seed)
+    print(f"{size}, {decimals} decimals: {len(refused)} refused, {len(accepted)} accepted")
+    assert not refused and not accepted
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("decimals", [3, 4])
+def test_mistakes_are_found_with_rounded_inputs(heads, decimals):
+    exact = drawn(0, 6, 8)
+    for by, name in ((np.sqrt(8 / heads), "scale: none"), (np.sqrt(heads / 8), "scale: d_k")):
+        found = diagnose(
+            *exact.round(decimals),
+            heads=heads,
+            output=attended(*exact, heads, scaled_by=by).round(decimals),
+            decimals=decimals,
+        )
+        assert [BY_NAME[name]] in [[*e.mistakes] for e in found.explanations], str(found)
+        assert "Counted as rounded: Q, K and V to" in str(found)
+
+
+def test_a_right_answer_names_the_rounding_and_how_to_print_in_full():
+    exact = drawn(0, 6, 4)
+    found = diagnose(*exact.round(4), output=attended(*exact).round(4), decimals=4)
+    assert str(found) == (
+        "These numbers are right, to 4 digits, as near as inputs rounded to 4 decimals come."
+        " Counted as rounded: Q, K and V to 4 decimals; to compare more digits, print them in full,"
+        " by M.tolist(), or after np.set_printoptions(floatmode='unique') or"
+        " torch.set_printoptions(precision=16, sci_mode=True)."
+    )
+
+
+def test_an_answer_that_rounding_does_not_explain_still_names_it():
+    exact = drawn(0, 6, 4)
+    wrong = attended(*exact, scaled_by=1.05).round(4)
+    found = diagnose(*exact.round(4), output=wrong, decimals=4)
+    assert not found.explanations
+    assert "Counted as rounded: Q, K and V to 4 decimals" in str(found)
+    assert "24 of the 24" not in str(found)
+
+
+def test_short_arrays_are_exact_unless_decimals_say_otherwise():
+    exact = drawn(0, 6, 4)
+    output = attended(*exact).round(4)
+    found = diagnose(*exact.round(4), output=output)
+    assert not found.correct
+    assert (
+        "No number of Q, K and V has more than 4 decimals, and they count as exact; if they were"
+        " rounded, give them in full, by M.tolist(), or after np.set_printoptions("
+        "floatmode='unique') or torch.set_printoptions(precision=16, sci_mode=True), or in Python"
+        " decimals=4."
+    ) in found.notes
+    assert diagnose(*exact.round(4), output=output, decimals=4).correct
+    alone = {"decimals": {"output": 4}}  # says nothing of the inputs
+    assert not diagnose(*exact.round(4), output=output, **alone).correct
+
+
+def test_one_number_of_decimals_leaves_whole_and_longer_inputs_exact():
+    exact = drawn(0, 6, 4)
+    given = (exact[0].round(4), np.rint(exact[1] * 3), exact[2])
+    output = attended(*given).round(4)
+    said = str(diagnose(*given, output=output, decimals=4))
+    assert "Counted as rounded: Q to 4 decimals;" in said
+
+
+def test_what_explains_the_inputs_as_they_are_to_the_last_digit_is_not_laid_to_rounding():
+    """A scale left out that hardly shows: rounding the inputs would explain it too."""
+    Q, K, V = drawn(0, 6, 4).round(4)
+    Q, K = (0.01 * Q).round(4), (0.01 * K).round(4)
+    output = attended(Q, K, V, scaled_by=2.0)
+    found = diagnose(Q, K, V, output=output, decimals=all_to(4) | {"output": 15})
+    assert [[m.name for m in e.mistakes] for e in found.explanations] == [["scale: none"]]
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_inputs_of_half_precision_count_as_rounded(kind):
+    exact = drawn(0, 6, 4)
+    if kind == "float16":
+        inputs = exact.astype("f2")
+    else:
+        inputs = exact.astype(pytest.importorskip("ml_dtypes").bfloat16)
+    output = attended(*exact)
+    found = diagnose(*inputs, output=output)
+    assert found.correct and f"inputs rounded to {kind} come" in str(found)
+    assert f"Counted as rounded: Q, K and V to {kind};" in str(found)
+    as_they_are = attended(*(M.astype(np.float64) for M in inputs))
+    assert "rounded" not in str(diagnose(*inputs, output=as_they_are))
+    whole = np.rint(exact * 3).astype(inputs.dtype)
+    unlike = attended(*(whole.astype(float) + 1e-3 * exact))
+    assert not diagnose(*whole, output=unlike).correct
+
+
+def test_weights_and_biases_of_a_layer_may_be_rounded():
+    rng = np.random.default_rng(1)
+    X, *W = rng.normal(size=(4, 8, 8))
+    b = rng.normal(size=(3, 8))
+    names = ("X", "W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
+    exact = dict(zip(names, (X[:6], *(M / 3 for M in W), *b), strict=True))
+    QKV = (exact["X"] @ exact[f"W_{c}"] + exact[f"b_{c}"] for c in "QKV")
+    output = attended(*QKV, heads=2).round(4)
+    given = {name: M.round(4) for name, M in exact.items()}
+    assert not diagnose(**given, heads=2, output=output).correct
+    found = diagnose(**given, heads=2, output=output, decimals=4)
+    assert found.correct and "X, W_Q, W_K, W_V, b_Q, b_K and b_V to 4 decimals" in str(found)
+
+
+def test_of_many_queries_rounding_is_tried_on_those_that_are_searched():
+    exact = drawn(0, 300, 8)
+    output = attended(*exact).round(4)
+    found = diagnose(*exact.round(4), output=output, decimals=4)
+    assert found.correct
+    assert "What rounding the inputs changes was tried on 50 of the 300 queries." in found.notes
+
+
+def test_no_trouble_is_placed_where_rounded_inputs_are_all_there_is():
+    exact = drawn(0, 6, 4)
+    weights = np.array([[1.0]])
+    scores = exact[0] @ exact[1].T / 2
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    other = np.random.default_rng(1).normal(size=(6, 4))
+    found = diagnose(
+        *exact.round(3), output=weights @ other, weights=weights.round(3), decimals=all_to(3)
+    )
+    assert any(note.startswith("The weights are right") for note in found.notes), str(found)
+
+
+@pytest.mark.parametrize(
+    ("decimals", "kind", "message"),
+    [
+        (
+            {"X": 4},
+            ValueError,
+            "decimals names 'X'; it may name Q, K, V and output, which are given.",
+        ),
+        ({"Q": -1}, ValueError, "decimals['Q'] is -1; a whole number from 0 is wanted."),
+        (2.5, ValueError, "decimals is 2.5; a whole number from 0 is wanted."),
+    ],
+)
+def test_decimals_of_what_is_not_given_are_refused(decimals, kind, message):
+    with pytest.raises(kind) as refused:
+        diagnose(*drawn(0, 6, 4), output=np.ones((6, 4)), decimals=decimals)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("seed", [339, 1106, 1663])
+def test_half_precision_excuses_nothing_where_the_inputs_are_no_half_precision(seed):
+    """Three decimals of 24 numbers may be those of half precision by chance; 72 more are not."""
+    exact = drawn(seed, 6, 4)
+    wrong = attended(*exact, scaled_by=1.01).round(3)
+    assert not diagnose(*exact.round(3), output=wrong, decimals=all_to(3)).explanations
+
+
+def test_half_precision_is_possible_where_inputs_and_answer_may_be_printed_numbers_of_it():
+    exact = drawn(3, 6, 4).astype("f2").astype(float)
+    scores = (exact[0] @ exact[1].T / 2).astype("f2").astype(float)
+    weights = (np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)).astype("f2")
+    output = (weights.astype(float) @ exact[2]).astype("f2").astype(float).round(4)
+    assert diagnose(*exact.round(4), output=output, decimals=all_to(4)).correct
