@@ -16,6 +16,7 @@ PART = (
     "These matrices are too large for a link: this one finds them in this browser alone."
     " “Take it away” saves the state as a file that opens anywhere."
 )
+TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 _HERE = Path(__file__).parent
@@ -32,6 +33,7 @@ def button() -> None:
     """“Copy link”, for what is set."""
     parameters, whole = state.link()
     says: dict[str, str | bool | int] = {"code": QR_URL, "most": MAX_QR}
-    says |= {"query": urlencode(parameters), "says": WHOLE if whole else PART}
+    part = f"{TOO_LARGE} {state.capital(why)}" if (why := state.too_large()) else PART
+    says |= {"query": urlencode(parameters), "says": WHOLE if whole else part}
     says["embeds"] = whole  # elsewhere a part would show other numbers
     _COMPONENT(key="share", data=json.dumps(says).encode())
