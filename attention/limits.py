@@ -57,6 +57,7 @@ MAX_ARRAYS = 4096  # in one file
 MAX_BUFFERS = 2**18  # of an Arrow file, which are looked at one by one
 MAX_BLOCKS = 64  # matrices in one text, one for each head
 MAX_HEADER = 2**20  # bytes of JSON in a .safetensors file
+MAX_HEADER_IN_PYTHON = 64 * MAX_HEADER  # the same of a capture that no page opens
 MAX_INFLATED = 32 * 2**20  # bytes of a .npz that are read to see whether they are sound
 MAX_BRACKETS = 100_000  # of a JSON text, as an empty list takes thirty times its two characters
 MAX_NAMES = 100_000  # of a JSON text

@@ -129,7 +129,11 @@ def word_vectors(
     words = [word_key(token) for token in tokens]
     if kind == "identity":
         place = vocabulary([*known, *tokens])
-        return np.eye(len(place), d_model)[[place[word] for word in words]]
+        one_hot = np.zeros((len(words), d_model))
+        for row, word in enumerate(words):
+            if place[word] < d_model:
+                one_hot[row, place[word]] = 1
+        return one_hot
     vectors = {
         word: INITIALISERS[kind]((1, d_model), stream(seed, f"word {word}"), low, high)[0]
         for word in set(words)

@@ -20,7 +20,7 @@ from attention.limits import BadInput
 from attention.paper import Paper
 from attention.parts import called
 from attention.session.about import About, what_it_is
-from attention.session.links import to_file
+from attention.session.links import to_file, too_large
 from attention.session.settings import SOFTMAX, Settings
 from attention.stages import STAGES
 from attention.trace import AttentionTrace
@@ -227,6 +227,8 @@ def refusal(key: str, page: PageContents) -> str:
     """Why a format is not written of this page; "" where it is."""
     if key == "lines":
         return looks.refusal(page.view)
+    if key == "state":
+        return too_large(page.settings)
     return bounds.too_large(key, page.view if key in bounds.ALL_HEADS else page.chosen)
 
 

@@ -27,10 +27,10 @@ def preview(role: str, selected: SelectedArray, rows: int = 4) -> str:
     matrix = selected.values.reshape(-1, *selected.values.shape[-2:])[0]
     columns = min(matrix.shape[1], COLUMNS)
     beyond = ["…"] * (matrix.shape[1] > COLUMNS)
-    labels = selected.tokens or [str(i + 1) for i in range(len(matrix))]
+    labels = selected.tokens[:rows] or [str(i + 1) for i in range(rows)]
     lines = [
         line([label, *map(_brief, row[:COLUMNS]), *beyond])
-        for label, row in list(zip(labels, matrix, strict=False))[:rows]
+        for label, row in zip(labels, matrix[:rows], strict=False)
     ]
     if len(matrix) > rows:
         lines.append(line(["…", *[""] * (columns + len(beyond))]))

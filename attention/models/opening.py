@@ -82,8 +82,8 @@ def _is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
 def _is_checkpoint(content: bytes) -> bool:
     """Whether it begins as a .safetensors without anything of ours."""
     length = int.from_bytes(content[:8], "little")
-    start = content[8 : 8 + min(length, MAX_HEADER)]
-    return 0 < length <= len(content) - 8 and start[:2] == b'{"' and FORMAT.encode() not in start
+    ours = content.find(FORMAT.encode(), 8, 8 + length) >= 0
+    return 0 < length <= len(content) - 8 and content[8:10] == b'{"' and not ours
 
 
 def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int]:

@@ -215,10 +215,15 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
     n_q, n_k = call.Q.shape[2], call.K.shape[2]
     past = past_of(taken, call)
     if past is not None:
-        first = call.first_key + past
-        count = max(call.first_key + n_k, first + n_q)
-        known = words + tuple(f"w{k}" for k in range(len(words) + 1, count + 1))
-        return known[first : first + n_q], known[call.first_key : call.first_key + n_k]
+        places = (call.first_key + past, n_q), (call.first_key, n_k)
+        queries, keys = (
+            tuple(
+                words[k] if 0 <= k < len(words) else f"w{k + 1}"
+                for k in range(first, first + count)
+            )
+            for first, count in places
+        )
+        return queries, keys
     whole = (call.all_queries or n_q, call.all_keys or n_k)
     queries, keys = (
         words[start : start + count] if len(words) == of else ()

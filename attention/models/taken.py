@@ -23,6 +23,11 @@ from attention.limits import (
     MAX_CAPTURED_HEADS,
     MAX_FILE,
     MAX_HEADER,
+    MAX_HEADER_IN_PYTHON,
+    MAX_LONG_FILE,
+    MAX_LONG_HEADS,
+    MAX_LONG_TOKENS,
+    MAX_LONG_WIDTH,
     BadInput,
 )
 from attention.numbers import megabytes
@@ -173,7 +178,7 @@ class Taken:
         """Write one .safetensors: layers.3.Q and so on, and what they mean as JSON beside them.
 
         What the page would not read is refused with its size, before anything is written;
-        ``large`` writes it all the same, for Python alone.
+        ``large`` writes it all the same, for Python; the sentence says where Long context opens it.
 
         Raises
         ------
@@ -185,24 +190,42 @@ class Taken:
             raise ValueError(f"{where.name!r} does not end in '.safetensors'.")
         if not self.calls:
             raise ValueError("Nothing was captured yet: save after the with block.")
-        said = f"would have {megabytes(self.size)}, and the page reads {megabytes(MAX_FILE)}"
-        if self.size <= MAX_FILE:
-            shapes = [each.Q.shape[:3] + each.K.shape[2:3] for each in self.calls]
-            said = beyond(
-                sum(len(each.arrays) for each in self.calls),
-                sum(b * h for b, h, _, _ in shapes),
-                sum(map(math.prod, shapes)),
-            )
+        header = self._header()
+        said = self._refused(header, MAX_FILE, MAX_CAPTURED_CELLS)
         if said and not large:
+            pages = " and the page Long context" if self._opens_as_long(header) else ""
             raise ValueError(
                 f"{where.name} {said}; choose layers=, heads= or queries= of capture, or"
-                " save(…, large=True) for Python and the page Long context."
+                f" save(…, large=True) for Python{pages}."
             )
+        if len(header) - 8 > MAX_HEADER_IN_PYTHON:
+            raise ValueError(f"{where.name} {_of_header(header, MAX_HEADER_IN_PYTHON)}.")
         with where.open("wb") as file:
-            file.write(self._header())
+            file.write(header)
             for each in self.calls:
                 for array in each.arrays.values():
                     file.write(np.ascontiguousarray(array).tobytes())
+
+    def _opens_as_long(self, header: bytes) -> bool:
+        """Whether the page Long context opens the file, and its first call."""
+        first, most = self.calls[0], (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH)
+        sides = (zip(M.shape[1:], most, strict=True) for M in (first.Q, first.K, first.V))
+        fits = all(side <= limit for shape in sides for side, limit in shape)
+        return fits and not self._refused(header, MAX_LONG_FILE, math.inf)
+
+    def _refused(self, header: bytes, size: int, weights: float) -> str:
+        """Return why a page that reads so many bytes and weights would refuse the file; or ""."""
+        if len(header) - 8 > MAX_HEADER:
+            return _of_header(header, MAX_HEADER)
+        if self.size > size:
+            return f"would have {megabytes(self.size)}, and the page reads {megabytes(size)}"
+        shapes = [each.Q.shape[:3] + each.K.shape[2:3] for each in self.calls]
+        cells = sum(map(math.prod, shapes))
+        return beyond(
+            sum(len(each.arrays) for each in self.calls),
+            sum(b * h for b, h, _, _ in shapes),
+            cells if cells > weights else 0,
+        )
 
     def _header(self) -> bytes:
         """Eight bytes of length, then the JSON of names, types, shapes, places and metadata."""
@@ -244,7 +267,7 @@ class Taken:
     @classmethod
     def of_bytes(cls, content: bytes, where: str = "the file") -> Taken:
         """The same, of the bytes of the file."""
-        header, about, start = header_of(content, where, 64 * MAX_HEADER)
+        header, about, start = header_of(content, where, MAX_HEADER_IN_PYTHON)
         types = {name: kind for kind, name in TYPES.items()}
         try:
             arrays = {
@@ -281,14 +304,25 @@ class Taken:
         return taken
 
 
+def _of_header(header: bytes, most: int) -> str:
+    return (
+        f"would hold {len(header) - 8:,} bytes of names and words, its tokens among them, and"
+        f" {most:,} are read"
+    )
+
+
 def header_of(content: bytes, where: str, most: int) -> tuple[dict[str, Any], dict[str, Any], int]:
     """The arrays' types, shapes and places by name, what is said of them, and where they begin.
 
     At most so many bytes of JSON are read.
     """
     length = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or length > min(len(content) - 8, most):
+    if len(content) < 8 or length > len(content) - 8:
         raise BadInput(f"{where} is no .safetensors file, or cut off.")
+    if length > most:
+        raise BadInput(
+            f"{where} holds {length:,} bytes of names and words; at most {most:,} are read."
+        )
     try:
         header = json.loads(content[8 : 8 + length])
         about = json.loads(header.pop("__metadata__")[FORMAT])

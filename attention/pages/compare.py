@@ -42,6 +42,8 @@ OPEN = "Alone on Explore, in another tab."
 TOO_LARGE = "Too large for a link; Explore in the menu shows B, and after Swap A."
 SIDES = ("_difference", "_a")  # end the names of panes beside that of B
 NAME = "attention_compare"
+MIME = {"csv": "text/csv", "npz": "application/zip", "json": "application/json"}
+REFUSED = {".csv": "No CSV", ".json": "No file of A and B together"}
 MADE_OF = "compare_made_of"  # a value of the page: the last of these comparisons, and of what
 
 
@@ -85,6 +87,42 @@ def seen(pair: pairs.Pair) -> tuple[View, View, str]:
         return *pairs.views(replace(pair, mistake="")), f"B is right: {problem}"
 
 
+File = tuple[str, Callable[[], bytes], str]  # its label, what writes it, and its help
+
+
+def saved_states(too_large: str) -> dict[str, File]:
+    """The state as a file, by its ending; A and B one by one where both are too large for one."""
+    if not too_large:
+        help = "A and B; opens under “Your data”."
+        return {".json": ("The state as a file", partial(links.to_file, s), help)}
+    return {
+        f"_{side}.json": (
+            f"{side} as a file",
+            partial(links.to_file, alone),
+            f"{side} alone. To compare again: open A, press “Pin B as A”, open B.",
+        )
+        for side, alone in (("A", pair.a), ("B", pair.b))
+    }
+
+
+def offer(formats: dict[str, File], refused: dict[str, str]) -> None:
+    """Draw a button for each file, by its ending, and a sentence on each that is ``refused``."""
+    with st.container(horizontal=True, key="pair_formats"):
+        for ending, (label, write, help) in formats.items():
+            st.download_button(
+                label,
+                write,
+                f"{NAME}{ending}",
+                MIME[ending.rpartition(".")[2]],
+                on_click="ignore",
+                key=f"take_{ending.lstrip('._').replace('.', '_')}",
+                help=help,
+                disabled=ending in refused,
+            )
+    for ending, why in refused.items():
+        parts.note(f"{REFUSED[ending]}: {why}")
+
+
 s = state.begin(pairs.pin_first)
 pair = pairs.pair_of(s)
 with st.sidebar:
@@ -110,6 +148,8 @@ if many > MOST:
         f"Stages are compared for up to {MOST} tokens, and these are {many:,}; take fewer words on"
         " Explore.",
     )
+    if too_large := links.too_large(s):
+        offer(saved_states(too_large), {".json": too_large})
     parts.address()
     state.end()
     st.stop()
@@ -209,29 +249,17 @@ def lines(side: str, shown: View, cell: Cell) -> list[str]:
 
 
 def the_files() -> None:
-    numbers = "A, B and B − A of every stage, exact to the bit."
-    both = "A and B, to be opened again under “Your data”."
-    to_csv, to_npz = (partial(to, pair, a, b, stages) for to in (files.to_csv, files.to_npz))
-    formats = {
-        "csv": ("CSV, a line for each cell", "text/csv", to_csv, numbers),
-        "npz": ("NPZ for NumPy", "application/zip", to_npz, numbers),
-        "json": ("The state as a file", "application/json", partial(links.to_file, s), both),
+    every = "A, B and B − A of every stage, exact to the bit."
+    formats: dict[str, File] = {
+        ".csv": ("CSV, a line for each cell", partial(files.to_csv, pair, a, b, stages), every),
+        ".npz": ("NPZ for NumPy", partial(files.to_npz, pair, a, b, stages), every),
     }
-    too_large = {"csv": bounds.too_large("csv", a) or bounds.too_large("csv", b)}
-    with st.container(horizontal=True, key="pair_formats"):
-        for ending, (label, mime, write, help) in formats.items():
-            st.download_button(
-                label,
-                write,
-                f"{NAME}.{ending}",
-                mime,
-                on_click="ignore",
-                key=f"take_{ending}",
-                help=help,
-                disabled=bool(too_large.get(ending)),
-            )
-    if too_large["csv"]:
-        parts.note(f"No CSV: {too_large['csv']}")
+    refused = {
+        ".csv": bounds.too_large("csv", a) or bounds.too_large("csv", b),
+        ".json": links.too_large(s),
+    }
+    formats |= saved_states(refused[".json"])
+    offer(formats, {ending: why for ending, why in refused.items() if why})
     if state.link()[1]:  # a box says it otherwise
         parts.note("The address holds both A and B.")
     paper.offer(s, panes, NAME)

@@ -77,7 +77,13 @@ KEPT = (
 def address() -> None:
     """Put the settings into the address, and say where they do not fit."""
     whole, why = state.write_address()
-    if not whole and why:
+    if not whole and (too_large := state.too_large()):
+        message_box(
+            "flag",
+            f"{TOO_LARGE}, and this browser keeps nothing: after a reload they are gone."
+            f" {state.capital(too_large)}",
+        )
+    elif not whole and why:
         message_box(
             "flag",
             f"{TOO_LARGE}, and this browser keeps nothing ({why}): after a reload they are gone."

@@ -72,6 +72,7 @@ class Visit:
     written: tuple[bool, str] = (True, "")  # what write_address said last
     # the settings whose link was asked for last, its parameters, and whether they are all
     linked: tuple[Settings, dict[str, str], bool] | None = None
+    unkept: tuple[Settings, str] | None = None  # these settings, and why no browser keeps them
     # values of the page alone, such as which panel is open
     page_values: dict[str, Any] = field(default_factory=dict)
     # the labels each menu showed last
@@ -732,11 +733,20 @@ def link() -> tuple[dict[str, str], bool]:
     return visit.linked[1:]
 
 
+def too_large() -> str:
+    """Return why a browser does not keep what is set; "" where it does. Computed once."""
+    visit = _visit()
+    if visit.unkept is None or visit.unkept[0] is not visit.settings:
+        why = "" if link()[1] else links.too_large(visit.settings, kept=True)
+        visit.unkept = visit.settings, why
+    return visit.unkept[1]
+
+
 def write_address() -> tuple[bool, str]:
     """Put the settings into the address, or a mark of them where they do not fit.
 
     Returns whether they fit, and where they do not, why the browser keeps nothing; "" where it
-    does.
+    does. What it could not hand back is not sent to it.
     """
     visit, address = _visit(), st.query_params.to_dict()
     if visit.stroke_goes_on:
@@ -746,7 +756,7 @@ def write_address() -> tuple[bool, str]:
     with visit.store_place:
         if visit.told_to_forget:
             store.forget(visit.store_turn, _failed)
-        elif not whole:
+        elif not whole and not too_large():
             _keep(visit, mark)
     bare = not address and start.is_bare(parameters)
     wanted = {} if bare else parameters
@@ -763,7 +773,7 @@ def why_not_kept() -> str:
     not_kept, why = visit.not_kept
     if mark and mark == not_kept:
         return why
-    return "it was told to forget" if visit.told_to_forget else ""
+    return "it was told to forget" if visit.told_to_forget else too_large()
 
 
 def next_address(path: str) -> dict[str, str]:

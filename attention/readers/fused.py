@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention.limits import BadInput
+from attention.limits import MAX_NUMBERS, BadInput
 
 
 class ModelHeads(NamedTuple):
@@ -117,5 +117,10 @@ def shared(values: np.ndarray, heads: int, size: int) -> np.ndarray:
     [[1, 2, 1, 2, 3, 4, 3, 4]]
     """
     keys = values.shape[1] // size
+    if len(values) * heads * size > MAX_NUMBERS:
+        raise BadInput(
+            f"{keys} heads of keys and values that {heads} share are {len(values)} ×"
+            f" {heads * size:,} numbers; at most {MAX_NUMBERS:,} fit."
+        )
     parts = values.reshape(len(values), keys, size)
     return np.repeat(parts, heads // keys, axis=1).reshape(len(values), heads * size)

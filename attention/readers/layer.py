@@ -291,6 +291,8 @@ class _Reading:
                 settings["rope_type"] = "default"
         share = settings.get("partial_rotary_factor", settings.get("rotary_pct", 1.0))
         width = int(settings.get("rotary_dim") or d_k * share)
+        if width > d_k:
+            raise ValueError(f"rotary_dim is {width}; a head of Q and K has {d_k} columns")
         base = float(settings.get("rope_theta", settings.get("rotary_emb_base", 10000.0)))
         frequencies = _frequencies(settings, width, base)
         if self.kind not in PAIRS or frequencies is None or not sentence:

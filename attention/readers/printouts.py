@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -52,6 +52,24 @@ def read_number(text: str, where: str, finite: bool = True, typed: str = "") -> 
             f"{where} holds {shown}, which float64 cannot tell from 0; write 0 if it may be."
         )
     return value
+
+
+def read_cells(
+    cells: Sequence[str], place: Callable[[int], str], typed: Sequence[str]
+) -> list[float]:
+    """Return the numbers of cells, NaN and inf among them, as :func:`read_number` reads each.
+
+    ``place`` names a cell, counted from 0, where one is refused; ``typed`` is what was typed there.
+
+    >>> read_cells(["1", "-2.5", "nan"], "cell {}".format, ["1", "-2.5", "nan"])
+    [1.0, -2.5, nan]
+    """
+    if all(map(_NUMBER.fullmatch, cells)) and "".join(cells).isascii():
+        values = list(map(float, cells))
+        large = any(abs(value) > LIMIT for value in values)
+        if not large and not any(map(vanishes, cells, values)):
+            return values
+    return [read_number(cell, place(k), False, typed[k]) for k, cell in enumerate(cells)]
 
 
 def vanishes(text: str, value: float) -> bool:

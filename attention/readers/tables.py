@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +25,11 @@ from attention.readers.label_columns import (
     counting,
     kind_of,
 )
-from attention.readers.printouts import is_number, read_number
+from attention.readers.printouts import is_number, read_cells, read_number
 from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
+AT_ONCE = 1000  # rows
 UNQUOTED = "\x00"  # between cells that stood in quotation marks; no text here holds it
 COMMAS = {
     "decimal": "decimal: 0,5 is a half",
@@ -215,7 +217,9 @@ def _table(
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
             raise BadInput(f"{size} at once.")
-        return np.array([_values(lines, row, width, where) for row in chosen]).reshape(-1, width)
+        starts = range(0, len(chosen), AT_ONCE)
+        rows = (_values(lines, chosen[k : k + AT_ONCE], width, where) for k in starts)
+        return np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, width)
 
     read = cache(lambda: pick(range(count)))
     return ArrayEntry(name, (count, width), "text", read, rows, pick if labelled else None, remarks)
@@ -577,14 +581,19 @@ def _label(lines: Lines, line: str, width: int) -> str:
     return label if lines.separator is None else rearmed(label)
 
 
-def _values(lines: Lines, row: int, width: int, where: str) -> list[float]:
-    number, line = lines.numbered[row]
-    label, cells = _parted(lines.cells(line), width)
-    columns = lines.places or range(len(label) + 1, len(label) + len(cells) + 1)
-    return [
-        read_number(lines.plain(cell), f"{where}, line {number}, column {column}", False, cell)
-        for column, cell in zip(columns, cells, strict=True)
+def _values(lines: Lines, rows: Sequence[int], width: int, where: str) -> list[float]:
+    """Return the numbers of some rows, one after the other."""
+    cells = [
+        cell for row in rows for cell in _parted(lines.cells(lines.numbered[row][1]), width)[1]
     ]
+
+    def place(k: int) -> str:
+        number, line = lines.numbered[rows[k // width]]
+        labels = len(lines.cells(line)) - width
+        column = lines.places[k % width] if lines.places else labels + k % width + 1
+        return f"{where}, line {number}, column {column}"
+
+    return read_cells(list(map(lines.plain, cells)), place, cells)
 
 
 def disarmed(label: str) -> str:

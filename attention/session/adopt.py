@@ -35,7 +35,7 @@ from attention.session.matrix import Matrix, Recipe, orient
 from attention.session.origin import Origin
 from attention.session.prepared import fitted
 from attention.session.settings import DRAWN, TRUE_MASK, Settings, as_drawn
-from attention.session.validate import check
+from attention.session.validate import check, check_columns, check_token_count
 from attention.stages import BIASES, WEIGHTS
 
 FAMILIES = {
@@ -401,6 +401,7 @@ def _embedded(
         del m["memory"]
         memory = ()
         remarks.append("The second sequence does not fit to X and is taken away.")
+    check_columns("X", m["X"].shape[-1])  # before weights of that width are drawn
     m |= _weights(m, m["X"].shape[-1], s, brought, remarks, shared, heads)
     m |= {name: _matrix(brought[name]) for name in ("P", "b_Q", "b_K", "b_V") if name in brought}
     return replace(s, tokens=tokens, memory_tokens=memory, matrices=m)
@@ -424,6 +425,7 @@ def _weights(
     for name in ("W_Q", "W_K", "W_V"):
         if name in brought:
             found[name] = _oriented(name, brought[name], d, "X")
+            check_columns(name, found[name].shape[1])
             remarks.append(found[name].remark)
     unequal = {"W_Q", "W_K"} <= found.keys() and found["W_Q"].shape[1] != found["W_K"].shape[1]
     if unequal and not shared and not _shares(found["W_Q"], found["W_K"], heads):
@@ -564,7 +566,8 @@ def _kept(s: Settings, *names: str) -> dict[str, Matrix]:
 def _tokens(
     count: int, given: tuple[str, ...], old: tuple[str, ...], letter: str = "w"
 ) -> tuple[str, ...]:
-    """The labels that came along, or the names there were, or w1, w2, …."""
+    """Return the labels that came along, or the names there were, or w1, w2, …."""
+    check_token_count(count)
     if given:
         return given
     return old if len(old) == count else tuple(f"{letter}{k}" for k in range(1, count + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -10,13 +11,14 @@ import numpy as np
 from attention.heads import join_heads
 from attention.limits import (
     MAX_DIMENSION,
+    MAX_SIDE,
     MAX_TOKENS,
     BadInput,
 )
 from attention.scores import SIGMOID
 from attention.session.about import on_its_own, source_of
 from attention.session.examples import EXAMPLES, OWN, second_sentence
-from attention.session.matrix import WORDS, Matrix, Recipe, Rows
+from attention.session.matrix import WORDS, Matrix, Recipe, Rows, check_numbers
 from attention.session.origin import Origin, captured_head
 from attention.session.prepared import positions_for
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
@@ -149,6 +151,7 @@ def set_tokens(
 
 def _rows(matrix: Matrix, keep: list[int | None], of: Rows | None) -> Matrix:
     *lead, _, d = matrix.shape
+    check_numbers(math.prod(lead) * len(keep) * d)
     values = np.zeros((*lead, len(keep), d))
     if matrix.recipe and matrix.recipe.by_word:
         values[...] = matrix.recipe.fill((len(keep), d), of)
@@ -422,6 +425,10 @@ def start_from(s: Settings, qkv: bool, trace: AttentionTrace) -> Settings:
     else:
         Q, K, V = (s.matrices[name].values[s.item if s.batch else ...] for name in "QKV")
         n_q, n_k = len(s.tokens), len(s.memory_tokens)
+        if n_q + n_k > MAX_SIDE:
+            raise BadInput(
+                f"X would have a column for each of {n_q + n_k:,} tokens; at most {MAX_SIDE} fit."
+            )
         X, memory = np.eye(n_q, n_q + n_k), np.eye(n_k, n_q + n_k, n_q)
         m = {"X": Matrix(X, origin=Origin.of(ONE_HOT, X))}
         if n_k:

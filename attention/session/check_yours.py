@@ -74,21 +74,32 @@ def pasted(
 
     Where a text shows that its numbers were rounded, that is kept with them.
     """
-    given = {name: _matrix(boxes.get(name, ""), name) for name in SOURCES[source].names}
+    entries: dict[str, ArrayEntry] = {}
+    for name in SOURCES[source].names:  # before their numbers are read, and a mask is made
+        entries[name] = _array(boxes.get(name, ""), name, name)
+        if (rows := entries[name].shape[-2]) > MAX_CHECKED:
+            raise BadInput(
+                f"{name} has {rows:,} rows; at most {MAX_CHECKED:,} scores are searched."
+            )
+    n_q, n_k = (entries[name].shape[-2] for name in (("X", "X") if "X" in entries else ("Q", "K")))
+    if n_q * n_k > MAX_CHECKED:
+        raise BadInput(
+            f"{n_q:,} × {n_k:,} scores are {n_q * n_k:,}; at most {MAX_CHECKED:,} are searched."
+        )
+    given = {name: _matrix(entry, name) for name, entry in entries.items()}
     ways = {name: printed(boxes[name], values) for name, values in given.items()}
     rounded = {name: how for name, how in ways.items() if how}
-    first, second = (given["X"],) * 2 if "X" in given else (given["Q"], given["K"])
     asked = select.Selection(true_means=true_means)
     seen = (
-        _matrix(boxes.get(select.MASK, ""), select.MASK, asked)
+        _matrix(_array(boxes.get(select.MASK, ""), *[select.MASK] * 2), select.MASK, asked)
         if mask == PASTED
-        else MASKS[mask](len(first), len(second))
+        else MASKS[mask](n_q, n_k)
     )
     return given | {"allowed": None if mask == "none" else seen, "rounded": rounded} | numbers
 
 
-def _matrix(text: str, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
-    values = select.select(_array(text, role, role), role, role, asked).values
+def _matrix(entry: ArrayEntry, role: str, asked: select.Selection = select.AS_IT_IS) -> np.ndarray:
+    values = select.select(entry, role, role, asked).values
     if values.ndim != 2:
         raise BadInput(f"{role} has {values.ndim} axes; one matrix is wanted here.")
     return values

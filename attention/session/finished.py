@@ -18,7 +18,7 @@ from attention.numbers import number
 from attention.readers.entry import ArrayEntry
 from attention.readers.select import SelectedArray
 from attention.session.examples import EXAMPLES, FIRST, OWN
-from attention.session.matrix import Matrix
+from attention.session.matrix import Matrix, check_numbers
 from attention.session.origin import Origin
 from attention.session.settings import (
     DRAWN,
@@ -109,12 +109,13 @@ def with_weights(
 
 def _check(A: np.ndarray) -> None:
     """Refuse what is no matrix of weights, by its place; a row of zeros sees no key."""
-    heads, _, n_k = A.shape
+    heads, n_q, n_k = A.shape
     if heads * n_k > MAX_JOINED:
         raise BadInput(
             f"{heads} heads of {n_k} keys are {heads * n_k} columns; at most {MAX_JOINED} fit. Cut"
             f" heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
         )
+    check_numbers(heads * n_k * (n_q + 2 * n_k))  # with K and V, which are 1
     for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:
         head = f"head {h + 1}, " * (len(A) > 1)
         raise BadInput(

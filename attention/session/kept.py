@@ -47,7 +47,7 @@ def restored(text: object, mark: str) -> Settings:
     the mark of what was read has to be the same. BadInput says that it is not.
     """
     try:
-        if not isinstance(text, str) or len(text) > MAX_STATE:
+        if not isinstance(text, str) or len(text) > MAX_STATE:  # before it is made into bytes
             raise BadInput(OTHER)
         settings = links.from_file(text.encode())
     except (BadInput, UnicodeEncodeError):

@@ -29,7 +29,7 @@ from attention.limits import (
     MAX_JOINED,
     MAX_LINK,
     MAX_MATRIX_TEXT,
-    MAX_NUMBERS,
+    MAX_STATE,
     MAX_STATE_COLONS,
     MAX_STATE_COMMAS,
     MAX_TOKEN_LENGTH,
@@ -38,7 +38,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.norms import RMSNorm
-from attention.numbers import exact
+from attention.numbers import exact, megabytes
 from attention.paper import Paper
 from attention.positions import sinusoidal
 from attention.readers.printouts import read_matrix, read_number
@@ -47,7 +47,14 @@ from attention.scores import SIGMOID
 from attention.session.about import UNSAID, source_of, what_it_is
 from attention.session.examples import EXAMPLES, FIRST, OWN, UNNAMED
 from attention.session.long_context import LongContext
-from attention.session.matrix import Matrix, Recipe, Rows, are_waves
+from attention.session.matrix import (
+    Matrix,
+    Recipe,
+    Rows,
+    are_waves,
+    check_numbers,
+    packed_text,
+)
 from attention.session.origin import Origin, read_origins, write_origins
 from attention.session.run import sizes
 from attention.session.settings import (
@@ -404,7 +411,7 @@ def _changed(
     notices: list[str] = []
     refused: set[str] = set()
     changes: dict[str, Any] = {}
-    matrices, unknown = dict(base.matrices), []
+    matrices, unknown, numbers = dict(base.matrices), [], 0
     # the matrices last, as embeddings may follow from the tokens, and positions from these
     for parameter, text in sorted(link.items(), key=lambda given: _turn(given[0])):
         try:
@@ -420,7 +427,9 @@ def _changed(
                     _raw_or_short(text),
                     parameter,
                     replace(base, **_words(changes)).rows_of(parameter),
+                    beside=numbers,
                 )
+                numbers += matrices[parameter].values.size
             elif parameter == "partial":
                 refused.add(parameter)
                 notices.append(
@@ -552,13 +561,18 @@ def existing_cell(settings: Settings) -> tuple[str, int, int] | None:
     return settings.cell if 0 <= i < rows and 0 <= j < columns else None
 
 
-def write_matrix(matrix: Matrix, rows: Rows | None = None, with_values: bool = False) -> str:
-    """A recipe as ``kind.stream,seed,rows x columns[,low,high]``; typed values as text, compressed
-    where that is shorter.
+def write_matrix(
+    matrix: Matrix,
+    rows: Rows | None = None,
+    with_values: bool = False,
+    pack: Callable[[Matrix], str] = lambda matrix: packed_text(matrix.values),
+) -> str:
+    """Write a recipe as ``kind.stream,seed,rows x columns[,low,high]``; typed values as text,
+    compressed where that is shorter.
 
     A matrix that was rolled and then edited or resized carries both: ``recipe=values``, and so does
     any that was rolled ``with_values``. A large one travels as raw float64, ``*rows x columns*…``,
-    which is read a hundred times as fast.
+    which is read a hundred times as fast: ``pack`` writes what follows the shape.
     """
     made = _recipe(matrix.recipe, matrix.shape) if matrix.recipe else ""
     if matrix.follows(rows) and not with_values:
@@ -566,12 +580,7 @@ def write_matrix(matrix: Matrix, rows: Rows | None = None, with_values: bool = F
     made = made and f"{made}="
     values = matrix.values
     if values.size > MAX_TYPED:
-        raw = (
-            base64.urlsafe_b64encode(zlib.compress(values.astype("<f8").tobytes(), 6))
-            .decode()
-            .rstrip("=")
-        )
-        return f"{made}*{'x'.join(map(str, values.shape))}*{raw}"
+        return f"{made}*{'x'.join(map(str, values.shape))}*{pack(matrix)}"
     batch = values if values.ndim == 3 else values[None]
     text = "!".join(";".join(" ".join(exact(v) for v in row) for row in item) for item in batch)
     plain = ("" if values.ndim == 2 else "!") + text
@@ -585,21 +594,23 @@ def _recipe(r: Recipe, shape: tuple[int, ...]) -> str:
     return text + (f",{exact(r.low)},{exact(r.high)}" if INITIALISERS[r.kind].ranged else "")
 
 
-def read_matrix_text(text: str, name: str, rows: Rows | None = None) -> Matrix:
-    """The inverse of :func:`write_matrix`; whatever is broken in it is one sentence.
+def read_matrix_text(text: str, name: str, rows: Rows | None = None, beside: int = 0) -> Matrix:
+    """Read what :func:`write_matrix` writes; whatever is broken in it is one sentence.
 
-    ``rows`` are the words of embeddings.
+    ``rows`` are the words of embeddings. ``beside`` is how many numbers were read before: what is
+    too large together with them is refused before it is made.
     """
     made, both, rest = text.partition("=")
     if both and (len(made) > 100 or "=" in rest):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     recipe, shape = _read_recipe(made, name)
     if both:
-        return Matrix(read_matrix_text(rest, name).values, recipe)
+        return Matrix(read_matrix_text(rest, name, beside=beside).values, recipe)
     if recipe:
+        check_numbers(beside + math.prod(shape))
         return Matrix.rolled(shape, recipe, rows)
     if text.startswith("*"):
-        return _raw(text, name)
+        return _raw(text, name, beside)
     if text.startswith("~"):
         text = _inflate(text[1:], name, MAX_MATRIX_TEXT).decode("ascii", "replace")
     parts = text.removeprefix("!").split("!")
@@ -624,8 +635,8 @@ def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
     return Recipe(kind, int(seed), ends[0], ends[1], stream or ""), shape
 
 
-def _raw(text: str, name: str) -> Matrix:
-    """A large matrix: its shape, then float64 numbers, compressed."""
+def _raw(text: str, name: str, beside: int) -> Matrix:
+    """Read a large matrix: its shape, then float64 numbers, compressed."""
     shape = re.fullmatch(r"\*(?:(\d{1,2})x)?(\d{1,4})x(\d{1,4})\*([\w-]*)", text, re.ASCII)
     sides = [int(side) for side in shape.groups()[:3] if side] if shape else []
     if (
@@ -635,8 +646,7 @@ def _raw(text: str, name: str) -> Matrix:
     ):
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
     size = math.prod(sides)
-    if size > MAX_NUMBERS:
-        raise BadInput(f"{name} holds {size:,} numbers; at most {MAX_NUMBERS:,} fit.")
+    check_numbers(beside + size)
     content = _inflate(shape[4], name, 8 * size)
     if len(content) != 8 * size:
         raise BadInput(f"{name} is damaged; part of the link may be missing.")
@@ -667,15 +677,86 @@ def _short(text: str, most: int = 40) -> str:
 
 
 def to_file(settings: Settings) -> bytes:
-    """All parameters, and all numbers themselves, as a JSON file: it opens to the same numbers in
-    versions that draw others or have other examples. It says when and by which version it was
-    written, and where its inputs came from; two files of one state differ in the date alone.
+    """Write all parameters, and all numbers themselves, as a JSON file: it opens to the same
+    numbers in versions that draw others or have other examples. It says when and by which version
+    it was written, and where its inputs came from; two files of one state differ in the date alone.
+
+    BadInput says why it could not be opened again; :func:`too_large` says it without writing.
     """
+    content = _file(settings, partial(write_matrix, with_values=True))
+    _check_file(content)
+    return content
+
+
+def _file(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]) -> bytes:
     made: dict[str, Any] = {"version": program.version(), "saved": program.today().isoformat()}
     about = what_it_is(settings, whole=True)
     made |= {"inputs": dict(about.inputs), "stayed_behind": list(about.behind)}
-    link = write(settings, partial(write_matrix, with_values=True), whole=True)
+    link = write(settings, matrix_text, whole=True)
     return json.dumps(STAMP | made | {"link": link}, ensure_ascii=False, indent=1).encode()
+
+
+def _kept(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str]) -> bytes:
+    """Write a state as the browser that keeps it joins it together."""
+    state = STAMP | {"link": write(settings, matrix_text)}
+    return json.dumps(state, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def too_large(settings: Settings, kept: bool = False) -> str:
+    """Return why a saved state, or one ``kept`` by a browser, is not opened again; "" if it is.
+
+    What is counted is what would be written: large matrices first by the most that they can take,
+    and packed only where that is too much.
+    """
+    large: list[Matrix] = []
+
+    def leave_out(matrix: Matrix) -> str:
+        large.append(matrix)
+        return ""
+
+    form = _kept if kept else _file
+    content = form(settings, partial(write_matrix, with_values=not kept, pack=leave_out))
+    try:
+        if len(content) + sum(map(_most_packed, large)) > MAX_STATE:
+            _check_file(content, sum(matrix.packed_size for matrix in large))
+        else:
+            _check_file(content)
+    except BadInput as refused:
+        problem = str(refused)
+    else:
+        return ""
+    if settings.pinned:
+        problem += (
+            " “Take it away” on Compare saves A and B one by one, as files that open again, or as"
+            " NPZ."
+        )
+    return problem
+
+
+def _most_packed(matrix: Matrix) -> int:
+    """Return a bound on the characters of :func:`packed_text`: numbers that do not compress."""
+    return 11 * matrix.values.size + 64
+
+
+def _check_file(content: bytes, more: int = 0) -> None:
+    """Refuse a saved state that is too large, which has so many characters ``more``.
+
+    It is asked before a state is written and before one is read.
+    """
+    if (size := len(content) + more) > MAX_STATE:
+        raise BadInput(
+            f"a saved state of {megabytes(size)} cannot be opened; at most {megabytes(MAX_STATE)}"
+            " are read."
+        )
+    for marks, most, word in (
+        (b":", MAX_STATE_COLONS, "colons"),
+        (b"[", MAX_STATE_COLONS, "brackets"),
+        (b",", MAX_STATE_COMMAS, "commas"),
+    ):
+        if (count := content.count(marks)) > most:
+            raise BadInput(
+                f"a saved state with {count:,} {word} cannot be opened; at most {most:,} are read."
+            )
 
 
 def is_file(content: bytes) -> bool:
@@ -687,13 +768,8 @@ def from_file(content: bytes) -> Settings:
     """The settings in a file that :func:`to_file` wrote; anything else, or a damaged one, is
     refused whole. Where its example is gone, all its numbers lie in the file.
     """
+    _check_file(content)
     try:
-        if (
-            content.count(b":") > MAX_STATE_COLONS
-            or content.count(b"[") > MAX_STATE_COLONS
-            or content.count(b",") > MAX_STATE_COMMAS
-        ):
-            raise ValueError
         file = json.loads(content.decode("utf-8"))
         link = file["link"]
         if not (isinstance(link, dict) and all(isinstance(v, str) for v in link.values())):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -11,14 +13,33 @@ import numpy as np
 
 from attention import words
 from attention.conversion import locked
-from attention.limits import LIMIT, MAX_SEED, BadInput
+from attention.limits import LIMIT, MAX_JOINED, MAX_NUMBERS, MAX_SEED, BadInput
 from attention.positions import sinusoidal
-from attention.readers.printouts import brief
+from attention.readers.printouts import brief, sides
 from attention.session.origin import Origin
 from attention.stages import STAGES
 from attention.weights import INITIALISERS, drawn, initialise
 
 WORDS = "words"  # the stream of embeddings whose rows are vectors of words
+
+
+def check_size(name: str, shape: tuple[int, ...]) -> None:
+    """Refuse a matrix that is larger than any that fits, before its numbers are made."""
+    if max(shape) > MAX_JOINED:
+        raise BadInput(f"{name} is {sides(shape)}; at most {MAX_JOINED:,} rows and columns fit.")
+    check_numbers(math.prod(shape))
+
+
+def check_numbers(numbers: int) -> None:
+    """Refuse more numbers than all matrices together may hold."""
+    if numbers > MAX_NUMBERS:
+        raise BadInput(f"these matrices hold {numbers:,} numbers; at most {MAX_NUMBERS:,} fit.")
+
+
+def packed_text(values: np.ndarray) -> str:
+    """Write float64 numbers compressed, in the digits of base64."""
+    packed = zlib.compress(values.astype("<f8").tobytes(), 6)
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 class Rows(NamedTuple):
@@ -81,7 +102,8 @@ class Recipe:
         return self.stream == WORDS
 
     def fill(self, shape: tuple[int, int], rows: Rows | None = None) -> np.ndarray:
-        """The values for a shape, and where they go by word, for the tokens of the rows."""
+        """Return the values for a shape; where they go by word, for the tokens of the rows."""
+        check_size("the matrix", shape)
         if self.by_word:
             return self._vectors(shape, rows)
         if not self.stream:
@@ -137,6 +159,11 @@ class Matrix:
     def shape(self) -> tuple[int, ...]:
         return self.values.shape
 
+    @cached_property
+    def packed_size(self) -> int:
+        """How many characters :func:`packed_text` has for these numbers."""
+        return len(packed_text(self.values))
+
     @classmethod
     def rolled(cls, shape: tuple[int, int], recipe: Recipe, rows: Rows | None = None) -> Matrix:
         return cls(recipe.fill(shape, rows), recipe)
@@ -146,6 +173,7 @@ class Matrix:
         matrix of this name or of the words ``of`` its rows, or are 0.
         """
         *lead, n, m = self.shape
+        check_size(name, (*lead, rows, columns))
         values = np.zeros((*lead, rows, columns))
         if self.recipe is not None:
             values[...] = self.recipe.of(self.recipe.stream or name).fill((rows, columns), of)

@@ -11,7 +11,14 @@ from types import MappingProxyType
 import numpy as np
 
 from attention.biases import RelativeBias, alibi
-from attention.limits import MAX_DIGITS, MAX_EXERCISE, MAX_SAMPLE_D_K, MAX_SAMPLES
+from attention.limits import (
+    MAX_DIGITS,
+    MAX_EXERCISE,
+    MAX_MASKED,
+    MAX_SAMPLE_D_K,
+    MAX_SAMPLES,
+    BadInput,
+)
 from attention.masks import MASKS, window
 from attention.norms import RMSNorm
 from attention.paper import Paper
@@ -146,6 +153,8 @@ class Settings:
             return False
         Q, K, V = (self.matrices[name].values for name in "QKV")
         if Q.ndim != 2 or "W_O" in self.matrices or self.fill != TRUE_MASK:
+            return False
+        if not K.shape == V.shape == (len(K), len(K) * self.heads):
             return False
         one = np.tile(np.eye(len(K)), self.heads)
         if not (np.array_equal(K, one) and np.array_equal(V, one)):
@@ -284,4 +293,15 @@ def bounds(s: Settings) -> dict[str, tuple[int, int]]:
 
 
 def as_drawn(mask: np.ndarray) -> tuple[tuple[bool, ...], ...]:
+    """Return a mask, (n_q, n_k), as the settings hold it; refuse one that is too large for that."""
+    check_drawn(*mask.shape)
     return tuple(tuple(bool(c) for c in row) for row in mask)
+
+
+def check_drawn(n_q: int, n_k: int) -> None:
+    """Refuse a mask that is too large to be drawn cell by cell."""
+    if n_q * n_k > MAX_MASKED:
+        raise BadInput(
+            f"a mask of {n_q:,} × {n_k:,} is too large to be drawn cell by cell; at most"
+            f" {MAX_MASKED:,} places fit. The named masks hide among as many tokens as there are."
+        )

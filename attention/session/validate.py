@@ -16,8 +16,6 @@ from attention.limits import (
     MAX_CELLS,
     MAX_DIMENSION,
     MAX_JOINED,
-    MAX_MASKED,
-    MAX_NUMBERS,
     MAX_SCALE,
     MAX_SEED,
     MAX_SIDE,
@@ -29,6 +27,7 @@ from attention.masks import MASKS
 from attention.models.examples import CAPTURES
 from attention.readers.printouts import brief
 from attention.session.exercise import KINDS
+from attention.session.matrix import check_numbers
 from attention.session.settings import (
     DRAWN,
     FILLS,
@@ -36,6 +35,7 @@ from attention.session.settings import (
     UPLOADED,
     Settings,
     bounds,
+    check_drawn,
     relative,
 )
 from attention.stages import STAGES
@@ -56,11 +56,8 @@ def check(settings: Settings) -> Settings:
         raise BadInput(
             f"the drawn mask is {rows} × {columns}; {n_q} queries × {n_k} keys are wanted."
         )
-    if settings.mask == DRAWN and n_q * n_k > MAX_MASKED:
-        raise BadInput(
-            f"a mask of {n_q:,} × {n_k:,} is too large to be drawn cell by cell; at most"
-            f" {MAX_MASKED:,} places fit. The named masks hide among as many tokens as there are."
-        )
+    if settings.mask == DRAWN:
+        check_drawn(n_q, n_k)
     if any(not 0 <= key < n_k for key in settings.padding):
         raise BadInput(f"padding names key {max(settings.padding) + 1}; there are {n_k} keys.")
     inside = {
@@ -91,10 +88,7 @@ def _check_tokens(settings: Settings) -> None:
         ("token", settings.tokens),
         ("token of the second sequence", settings.memory_tokens),
     ):
-        if len(tokens) > MAX_TOKENS:
-            raise BadInput(
-                f"{len(tokens):,} tokens are too many for this page; at most {MAX_TOKENS:,} fit."
-            )
+        check_token_count(len(tokens))
         for i, token in enumerate(tokens, 1):
             if not token.strip():
                 raise BadInput(f"{word} {i} has no name; type a word.")
@@ -196,9 +190,7 @@ def _check_matrices(s: Settings) -> None:
             f"the matrices {', '.join(sorted(wanted))} are wanted;"
             f" {', '.join(sorted(present))} came."
         )
-    numbers = sum(matrix.values.size for matrix in s.matrices.values())
-    if numbers > MAX_NUMBERS:
-        raise BadInput(f"these matrices hold {numbers:,} numbers; at most {MAX_NUMBERS:,} fit.")
+    check_numbers(sum(matrix.values.size for matrix in s.matrices.values()))
     if s.batch > MAX_BATCH:
         raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
     for name, matrix in s.matrices.items():
@@ -242,6 +234,19 @@ def _check_heads(s: Settings) -> None:
         )
 
 
+def check_columns(name: str, columns: int) -> None:
+    """Refuse a matrix of this name with too many columns, or none."""
+    most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
+    if not 1 <= columns <= most:
+        raise BadInput(f"{name} has {columns} columns; 1 to {most:,} are allowed.")
+
+
+def check_token_count(count: int) -> None:
+    """Refuse more tokens than a sequence may have."""
+    if count > MAX_TOKENS:
+        raise BadInput(f"{count:,} tokens are too many for this page; at most {MAX_TOKENS:,} fit.")
+
+
 def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     _check_matrices(s)
     if s.heads < 1:
@@ -277,9 +282,7 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
         if matrix.shape[-2:] != shape:
             (r, c), (a, b) = matrix.shape[-2:], shape
             raise BadInput(f"{name} is {r} × {c}; {a} × {b} is wanted.")
-        most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
-        if not 1 <= matrix.shape[-1] <= most:
-            raise BadInput(f"{name} has {matrix.shape[-1]} columns; 1 to {most:,} are allowed.")
+        check_columns(name, matrix.shape[-1])
     _check_heads(s)
     _check_parts(s)
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):

@@ -14,6 +14,8 @@ import pytest
 
 import attention
 from attention.limits import BadInput
+from attention.models import opening
+from attention.models import taken as models_taken
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.taken import Call, Taken, checked_tokens
 from attention.readers import array_files
@@ -229,6 +231,30 @@ def test_what_cannot_be_saved_is_one_sentence_that_names_the_size(tmp_path):
     assert not list(tmp_path.iterdir())
     large.save(tmp_path / "run.safetensors", large=True)
     assert (tmp_path / "run.safetensors").stat().st_size == large.size
+
+
+def test_words_beyond_what_is_read_are_refused_before_they_are_written(tmp_path, monkeypatch):
+    """The words stand in the header, of which a page reads less than of the file."""
+    path, taken = tmp_path / "run.safetensors", recorded("bert")
+    header = len(taken._header()) - 8
+    for module in (models_taken, opening):
+        monkeypatch.setattr(module, "MAX_HEADER", header)
+    taken.save(path)
+    assert len(opening.opened(path.read_bytes(), path.name)) == len(taken)
+    monkeypatch.setattr(models_taken, "MAX_HEADER", header - 1)
+    monkeypatch.setattr(opening, "MAX_HEADER", header - 1)
+    said = f"{header:,} bytes of names and words"
+    with pytest.raises(ValueError, match=f"would hold {said}.*for Python\\.$"):
+        taken.save(path)
+    with pytest.raises(BadInput, match=f"holds {said}; at most {header - 1:,} are read"):
+        opening.opened(path.read_bytes(), path.name)
+    taken.save(path, large=True)
+    assert len(Taken.load(path)) == len(taken)
+    monkeypatch.setattr(models_taken, "MAX_HEADER_IN_PYTHON", header - 1)
+    with pytest.raises(ValueError, match=f"would hold {said}"):
+        taken.save(path, large=True)
+    with pytest.raises(BadInput, match=f"holds {said}"):
+        Taken.load(path)
 
 
 def test_other_and_damaged_files_are_one_sentence(tmp_path):

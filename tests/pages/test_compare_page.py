@@ -16,6 +16,7 @@ from attention.arithmetic import cell
 from attention.exports import bounds
 from attention.exports import pairs as files
 from attention.frameworks import beside
+from attention.pages import parts, store
 from attention.session import changes, links, pair
 from attention.session.changes import set_mask
 from attention.session.examples import EXAMPLES
@@ -232,3 +233,26 @@ def test_the_address_is_said_to_hold_both_only_where_it_does(whole):
     ran(at.button_group(key="set_below_compare").set_value("Take it away"))
     assert ("holds both A and B" in words(at)) == whole
     assert ("do not fit into a link" in words(at)) != whole
+
+
+def test_a_pair_too_large_to_open_again_is_said_before_it_is_lost(monkeypatch):
+    """Neither the browser nor a file is given what this page would not read."""
+    sent = []
+    monkeypatch.setattr(store, "keep", lambda *order, **answers: sent.append(order))
+    wide = {"X": changes.draw_embeddings(CAT, 400).matrices["X"]}
+    rng = np.random.default_rng(0)
+    wide |= {name: Matrix(rng.standard_normal((400, 64))) for name in ("W_Q", "W_K", "W_V")}
+    a = replace(CAT, matrices=wide)
+    b = a.with_matrix("W_Q", Matrix(rng.standard_normal((400, 64))))
+    at = opened_at(PAGE)
+    at.session_state["visit"].settings = both = pair.compared(pair.Pair(a, b))
+    at.run()
+    assert not at.exception and len(sent) == 1 and parts.KEPT in words(at)
+    monkeypatch.setattr(links, "MAX_STATE", len(links.to_file(both)) // 2)
+    at.session_state["visit"].settings = both = replace(both, digits=3)
+    at.button_group(key="set_below_compare").set_value("Take it away").run()
+    assert not at.exception and len(sent) == 1
+    assert "this browser keeps nothing: after a reload they are gone. A saved state of" in words(at)
+    assert "No file of A and B together: a saved state of" in words(at)
+    offered = {found.proto.id.rsplit("-", 1)[-1] for found in at.get("download_button")}
+    assert {"take_A_json", "take_B_json", "take_npz"} <= offered and "take_json" not in offered

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.limits import MAX_ELEMENTS, MAX_STATE, MAX_TOKEN_LENGTH
-from attention.session import changes, kept, links
+from attention.limits import MAX_ELEMENTS, MAX_STATE, MAX_TOKEN_LENGTH, BadInput
+from attention.session import changes, kept, links, pair
 from attention.session.examples import EXAMPLES
 from attention.session.matrix import Matrix, Recipe
 from attention.session.settings import DRAWN, Settings, as_drawn
@@ -51,15 +51,72 @@ def test_the_largest_states_open_again_from_a_file_and_from_the_browser(tokens, 
     s = largest(tokens, kind)
     content = links.to_file(s)
     assert len(content) < MAX_STATE
+    assert not links.too_large(s) and not links.too_large(s, kept=True)
     assert links.from_file(content) == s
+    address, whole = links.address(s)
+    assert not whole and kept.restored(joined(s), address["partial"]) == s
+
+
+def joined(s: Settings) -> str:
+    """What the browser joins together of what it was told to keep, as its store does."""
     link, matrices = kept.pack(s)
     texts_of = {f"@{digest}": links.write_matrix(M) for digest, M in matrices.items()}
     held = {name: texts_of.get(text, text) for name, text in link.items()}
-    # what the browser joins together, as its store does
-    text = json.dumps({"attention": "stage by stage", "link": held}, separators=(",", ":"))
-    address, whole = links.address(s)
-    assert not whole and kept.restored(text, address["partial"]) == s
-    assert sum(map(len, texts_of.values())) < MAX_STATE
+    held = {"attention": "stage by stage", "link": held}
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+
+
+def compared(one: Settings) -> Settings:
+    """With another state pinned, all numbers of which are others."""
+    other = {name: Matrix(M.values / 2, M.recipe) for name, M in one.matrices.items()}
+    return check(pair.compared(pair.Pair(replace(one, matrices=other), one)))
+
+
+def test_a_comparison_of_two_large_states_is_refused_before_it_is_written():
+    both = compared(largest(512, "Q, K, V typed"))
+    problem = "a saved state of 21 MB cannot be opened; at most 18 MB are read."
+    works = (
+        "“Take it away” on Compare saves A and B one by one, as files that open again, or as NPZ."
+    )
+    assert links.too_large(both) == f"{problem} {works}" == links.too_large(both, kept=True)
+    with pytest.raises(BadInput, match=problem):
+        links.to_file(both)
+    for alone in (both.pinned, pair.alone(both)):
+        assert links.from_file(links.to_file(alone)) == alone
+
+
+def middling(kind: str) -> Settings:
+    """Some matrices that are written as text, and some that are packed."""
+    shapes = {"X": (4, 80), "W_Q": (80, 80), "W_K": (80, 80), "W_V": (80, 70)}
+    made = rolled if kind == "rolled" else lambda name, *shape: Matrix(normal(*shape))
+    words = ("字", "a:b", "[", ",")
+    matrices = {name: made(name, *shape) for name, shape in shapes.items()}
+    return check(replace(four_words(), tokens=words, matrices=matrices, cell=None))
+
+
+@pytest.mark.parametrize("kind", ["typed", "rolled"])
+@pytest.mark.parametrize("wanted", [links._kept, links._file])
+def test_the_largest_state_written_is_read_and_one_beyond_is_refused(monkeypatch, kind, wanted):
+    """Limits just at and below what a small comparison takes, in place of those it cannot reach."""
+    both, is_kept = compared(middling(kind)), wanted is links._kept
+    content = joined(both).encode() if is_kept else links.to_file(both)
+    for name, count in (
+        ("MAX_STATE", len(content)),
+        ("MAX_STATE_COLONS", content.count(b":")),
+        ("MAX_STATE_COMMAS", content.count(b",")),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(links, name, count)
+            patch.setattr(links, "_most_packed", lambda matrix: MAX_STATE)
+            assert not links.too_large(both, kept=is_kept)
+            if is_kept:
+                assert kept.restored(content.decode(), links.address(both)[0]["partial"]) == both
+            else:
+                assert links.from_file(links.to_file(both)) == both
+            patch.setattr(links, name, count - 1)
+            assert links.too_large(both, kept=is_kept)
+            with pytest.raises(BadInput):
+                links.from_file(content) if is_kept else links.to_file(both)
 
 
 def test_a_batch_that_grew_beyond_what_a_file_holds_opens_again():

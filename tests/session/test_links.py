@@ -282,7 +282,7 @@ def raw(shape: str, content: bytes) -> str:
         (raw("2x2", bytes(50_000_000)), "X is too large; 32 bytes fit."),
         (raw("0x2", b""), "X is damaged; part of the link may be missing."),
         (raw("4097x2", bytes(4097 * 16)), "X is damaged; part of the link may be missing."),
-        (raw("64x512x512", b""), "X holds 16,777,216 numbers; at most 1,572,864 fit."),
+        (raw("64x512x512", b""), "these matrices hold 16,777,216 numbers; at most 1,572,864 fit."),
         (raw("1x2", np.array([1, np.nan]).tobytes()), "X holds NaN or inf; numbers are wanted."),
         (
             raw("1x1", np.array([1.0]).tobytes())[:-6],

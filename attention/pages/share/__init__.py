@@ -21,6 +21,7 @@ NOWHERE = (
     "These matrices are too large for a link, and this browser keeps nothing: this link does not"
     " open to them. “Take it away” on Explore saves the state as a file that opens anywhere."
 )
+TOO_LARGE = "These matrices are too large for a link, and for this browser to keep."
 
 QR_URL = "vendor/qr.svg"  # where a code is drawn
 _HERE = Path(__file__).parent
@@ -37,7 +38,10 @@ def button() -> None:
     """“Copy link”, for what is set."""
     parameters, whole = state.link()
     says: dict[str, str | bool | int] = {"code": QR_URL, "most": MAX_QR}
-    part = NOWHERE if state.why_not_kept() else PART
+    if too_large := state.too_large():
+        part = f"{TOO_LARGE} {state.capital(too_large)}"
+    else:
+        part = NOWHERE if state.why_not_kept() else PART
     says |= {"query": urlencode(parameters), "says": WHOLE if whole else part}
     says["local"] = LOCAL if whole else part  # on this computer's own address
     says["embeds"] = whole  # elsewhere a part would show other numbers

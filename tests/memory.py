@@ -1,0 +1,204 @@
+"""Opens what a stranger may send as the pages do, in a process of its own for each, and says how
+much memory and processor time that took.
+
+Run as a program it answers one JSON line, ``{"way", "name", "path", "role"}``, after the other: how
+many MB the largest size of the process grew by while the input was read, and by when it was run,
+the seconds, and what was refused, or "". It imports everything first and forks for each input.
+"""
+
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+ROOM = 6 * 2**30  # bytes of addresses; what asks for more fails at once
+UNIT = 2**20 if sys.platform == "darwin" else 2**10  # of ru_maxrss, in MB
+
+
+class Opener:
+    """The process that forks; ``with Opener() as opened: opened("file", "x.npy", content)``."""
+
+    def __enter__(self) -> Callable[..., dict]:
+        self.process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self.ask
+
+    def ask(self, way: str, name: str, path: Path, role: str = "") -> dict:
+        question = {"way": way, "name": name, "path": str(path), "role": role}
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()  # closes what it reads, and waits
+
+
+def grown() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / UNIT
+
+
+def serve() -> None:  # noqa: C901 - one function for each way, and what they need
+    import numpy as np
+    import pandas  # noqa: F401
+    from pyarrow import parquet  # noqa: F401
+
+    from attention.html import preview
+    from attention.limits import MAX_LONG_FILE, MAX_LONG_NUMBERS, BadInput
+    from attention.models import opening as captures
+    from attention.models.survey import survey
+    from attention.readers import array_files, opening
+    from attention.readers.model_config import read_config
+    from attention.readers.select import Selection, gather
+    from attention.session import adopt, check_yours, kept, links, long_inputs
+    from attention.session.examples import EXAMPLES, FIRST
+    from attention.session.finished import without_weights
+    from attention.session.prepared import fitted
+    from attention.session.run import run, view
+    from attention.session.settings import Settings
+    from attention.session.validate import check
+
+    def shown(s: Settings, before: Settings) -> Callable[[], object]:
+        """What the page does with new settings; returned is what it computes of them."""
+        s = check(fitted(before, s)[0])
+        links.existing_cell(s)
+        if not links.address(s)[1]:
+            for matrix in kept.pack(s)[1].values():
+                links.write_matrix(matrix)
+        return lambda: view(s, run(s))
+
+    def of_file(name: str, content: bytes, role: str) -> Callable[[], object]:
+        """Your data: read, select, adopt; and all but reading again, as each run of the page."""
+        s, config = EXAMPLES[FIRST].build(), None
+        if role.startswith("{"):
+            config, role = read_config(role), ""
+        arrays, _ = array_files.readable(opening.opened(name, content))
+        preview.contents(arrays)
+        for _ in range(2):
+            if role or len(arrays) == 1:
+                array, entry = next(iter(arrays.items()))
+                picked = {role or adopt.likely(array, entry, s): array}
+            else:
+                picked = adopt.picks_of(arrays, adopt.family_of(arrays), None)
+            picks = {role: (name, Selection()) for role, name in picked.items() if name}
+            brought = gather(arrays, picks, name, config)
+            if layer := adopt.whole_layer(arrays, picks, None, config):
+                brought = adopt.with_its_parts(brought, layer)
+            else:
+                brought = adopt.with_own_parts(brought, arrays, picks, name)
+            try:
+                new = adopt.adopt(s, brought, None, layer)[0]
+            finally:
+                for role_of, array_of in brought.items():
+                    preview.preview(role_of, array_of)
+        return shown(new, s)
+
+    def of_link(name: str, content: bytes, role: str) -> Callable[[], object]:
+        s, refused = links.read(json.loads(content))
+        compute = shown(s, s)
+        if refused:
+            raise BadInput(refused[0])
+        return compute
+
+    def of_state(name: str, content: bytes, role: str) -> Callable[[], object]:
+        s = links.from_file(content)
+        return shown(s, s)
+
+    def of_check(name: str, content: bytes, role: str) -> Callable[[], object]:
+        """Check yours: Q, K and V pasted, with a mask of a name."""
+        boxes = dict.fromkeys("QKV", content.decode())
+        given = check_yours.pasted("qkv", boxes, mask=role, true_means="may look", heads=1)
+        bench = check_yours.bench_of(given)
+        return lambda: check_yours.planted(bench, None, "output")
+
+    def of_capture(name: str, content: bytes, role: str) -> Callable[[], object]:
+        taken = captures.opened(content, name)
+        return lambda: survey(taken)
+
+    def of_long(name: str, content: bytes, role: str) -> Callable[[], object]:
+        if role:
+            taken = captures.opened(content, name, math.inf)
+            inputs = long_inputs.captured_inputs(taken, taken.calls[0], 0)
+        else:
+            arrays = array_files.entries(
+                name, content, array_files.Bounds(MAX_LONG_FILE, MAX_LONG_NUMBERS)
+            )
+            names = long_inputs.guessed_names(arrays)
+            inputs = long_inputs.read_inputs(arrays, names, name)
+        return lambda: inputs.size
+
+    def of_change(name: str, content: bytes, role: str) -> Callable[[], object]:
+        """One change of a link's settings, by the name of a function of session/changes.py."""
+        from attention.session import changes
+
+        s, refused = links.read(json.loads(content))
+        assert not refused, refused
+        made = {
+            "2,048 tokens": lambda: changes.set_tokens(
+                s, tuple(f"w{k}" for k in range(2048)), [0] * 2048
+            ),
+            "d_k of 512": lambda: changes.set_dimension(s, "d_k", 512),
+            "W_O": lambda: changes.set_output_weights(s, True),
+            "draw the mask": lambda: changes.set_mask(s, "drawn"),
+            "one-hot": lambda: changes.start_from(s, False, None),
+        }[role]()
+        return shown(made, s)
+
+    ways = {
+        "file": of_file,
+        "link": of_link,
+        "state": of_state,
+        "check": of_check,
+        "capture": of_capture,
+        "long": of_long,
+        "change": of_change,
+    }
+
+    def answer(question: dict) -> dict:
+        content = Path(question["path"]).read_bytes()
+        before, begun = grown(), time.process_time()
+        after, said, scores = before, "", 0
+        try:
+            compute = ways[question["way"]](question["name"], content, question["role"])
+            after = grown()
+            made = compute()
+            scores = getattr(made, "stages", {}).get("scores", np.zeros(0)).size
+        except BadInput as problem:
+            said = str(problem)
+            after = grown()
+        seconds = time.process_time() - begun
+        return {
+            "read": after - before,
+            "ran": grown() - before,
+            "seconds": seconds,
+            "refused": said,
+            "scores": scores,
+        }
+
+    resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+    warm = replace(without_weights(EXAMPLES[FIRST].build()))
+    view(warm, run(warm)), links.from_file(links.to_file(warm)), links.address(warm)
+    for line in sys.stdin:
+        read, write = os.pipe()
+        if not (child := os.fork()):
+            try:
+                answered = answer(json.loads(line))
+            except BaseException as problem:  # what no page answers
+                answered = {"crashed": f"{type(problem).__name__}: {problem}"[:300]}
+            os.write(write, json.dumps(answered).encode())
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as said:
+            print(said.read() or '{"crashed": "killed"}', flush=True)
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    serve()
