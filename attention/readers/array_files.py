@@ -479,6 +479,11 @@ def the_one(arrays: dict[str, ArrayEntry], name: str, where: str) -> ArrayEntry:
         return arrays[name]
     if len(arrays) == 1:
         return next(iter(arrays.values()))
+    if all(each.startswith(ALONE) for each in arrays):
+        raise BadInput(
+            f"{where} holds {len(arrays)} arrays without names; give one, or put [ ] around all of"
+            " them if they are heads."
+        )
     names = ", ".join(shown(each, 20) for each in list(arrays)[:6])
     raise BadInput(
         f"{where} holds {len(arrays)} arrays, and none named {name}:"

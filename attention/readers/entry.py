@@ -34,8 +34,12 @@ class ArrayEntry:
 
 
 def shown(name: str, most: int = 40) -> str:
-    """A file's or array's name for a sentence: one line, not too long, its folders left away."""
-    return short(name.replace("\\", "/").rpartition("/")[2], most) or "the file"
+    """A file's, folder's or array's name for a sentence: one line, not too long, without folders.
+
+    >>> shown("runs/a.npz"), shown("runs/weights/"), shown("")
+    ('a.npz', 'weights', 'the file')
+    """
+    return short(name.replace("\\", "/").rstrip("/").rpartition("/")[2], most) or "the file"
 
 
 def short(text: str, most: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from attention.readers.entry import short
@@ -23,11 +24,19 @@ CORNERS = {  # heads of a column of labels
     "token_id",
     "unnamed: 0",
 }
+# heads of a column that numbers the rows, where it counts
+NUMBERING = {"#", "no", "no.", "nr", "nr.", "row", "line", "head", "layer", "item", "step", "epoch"}
 LABELLING = CORNERS - {""}  # the same, where columns have names
 COUNTING = {"", "index", "id", "unnamed: 0"}  # of these, what just counts goes without saying
 # a share, a price or a fraction: no word, and no number that is read
 AMOUNT = re.compile(r"[$€£]?[-+−]?\d[\d.,]*\s?[%€$£]|[$€£][-+−]?\d[\d.,]*|\d+/\d+")
+# a number beside a bracket or before a mark: [0.5 and 0.5] and 0.5* and "0.5 | sum 1.0"
+_MARKED = re.compile(
+    r"[\[({]{1,4}[-+−]?[\d.]+,?|[-+−]?[\d.]+[\])}]{1,4},?"
+    r"|[-+−]?\d{0,9}\.\d{1,20}(?:\.| ?[*|±#=<>\[(\\;/].*| .*\d)"
+)
 WORDS, COUNTS, WHOLE, NUMBERS = "words", "counts", "whole numbers", "numbers"
+_FIRST = {WHOLE: CORNERS, COUNTS: CORNERS | NUMBERING}  # heads of a first column of labels
 
 
 class Columns(NamedTuple):
@@ -68,7 +77,7 @@ def columns_of(
         k
         for k, kind in enumerate(kinds)
         if kind in (COUNTS, WHOLE)
-        and known[k] in (CORNERS if k == 0 else LABELLING)
+        and known[k] in (_FIRST[kinds[k]] if k == 0 else LABELLING)
         and names[k] not in tokens
     ]
     if words and set(kinds[words[0] + 1 :]) == {NUMBERS}:  # levels of an index stand before it
@@ -82,6 +91,27 @@ def columns_of(
     return Columns(label, numbers, tuple(names[k] for k in sorted(over)))
 
 
+def labels_rows(name: str, cells: Sequence[str]) -> bool:
+    """Check by its head whether the first column of a table labels or numbers its rows.
+
+    >>> labels_rows("Token", ["7", "9"]), labels_rows("Row", ["7", "8"]), labels_rows("row", ["7"])
+    (True, True, False)
+    """
+    return name.lower() in CORNERS or (name.lower() in NUMBERING and counts_up(cells))
+
+
+def counts_up(cells: Sequence[str]) -> bool:
+    """Check for two or more whole numbers, each one more than the number before it.
+
+    >>> counts_up(["7", "8", "9"]), counts_up(["1.", "2."]), counts_up(["1", "3"]), counts_up(["1"])
+    (True, True, False, False)
+    """
+    numbers = [cell.removesuffix(".") for cell in cells]
+    if len(numbers) < 2 or not all(number.isdecimal() and len(number) < 10 for number in numbers):
+        return False
+    return all(int(after) == int(before) + 1 for before, after in pairwise(numbers))
+
+
 def kind_of(cells: Sequence[str]) -> str:
     """What a column holds, by its cells as texts; empty ones are passed over.
 
@@ -91,7 +121,8 @@ def kind_of(cells: Sequence[str]) -> str:
     ('numbers', 'numbers', 'words')
     """
     cells = [cell for cell in cells if cell]
-    others = [cell for cell in cells if not is_number(cell) and not AMOUNT.fullmatch(cell)]
+    unread = [AMOUNT.fullmatch(cell) or _MARKED.fullmatch(cell) for cell in cells]
+    others = [one for one, no in zip(cells, unread, strict=True) if not no and not is_number(one)]
     if 2 * len(others) > len(cells):
         return WORDS
     if counting(cells):

@@ -14,7 +14,7 @@ from attention.latex import read as read_text
 from attention.limits import BadInput
 from attention.readers.cells import TRUTH, Rows, array, few, named, plain, table
 from attention.readers.entry import ALONE, ArrayEntry, short
-from attention.readers.label_columns import CORNERS
+from attention.readers.label_columns import labels_rows
 from attention.readers.printouts import is_number
 from attention.stages import STAGES
 
@@ -108,7 +108,7 @@ def _array(name: str, kind: str, body: str, where: str) -> ArrayEntry:
     if name not in STAGES and (found := table(name, names, words, where)):
         return found
     firsts = [row[0] for row in rows]
-    labelled = any(row[0].lower() in CORNERS for row in above) or _all_text(firsts)
+    labelled = any(labels_rows(row[0], firsts) for row in above) or _all_text(firsts)
     if kind in _TEXT_TABLES:
         labelled = labelled or 2 * sum(map(_is_cell, firsts)) < len(firsts)
     labels = tuple(map(_word, firsts)) if labelled else ()
@@ -194,7 +194,7 @@ def markdown(text: str, where: str) -> dict[str, ArrayEntry] | None:
         alone = ALONE if len(rules) == 1 else f"{ALONE} {len(found) + 1}"
         name = known.get(title) or title or alone
         labelled = bool(rows) and not all(is_number(plain(row[0])) for row in rows if row)
-        labelled = labelled or names[0].lower() in CORNERS
+        labelled = labelled or labels_rows(names[0], [row[0] for row in rows])
         labels = tuple(row[0] for row in rows) if labelled else ()
         cut = [row[1:] for row in rows] if labelled else rows
         if cut:

@@ -10,7 +10,7 @@ from attention.readers import array_files, columnar, other_files, texts
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.model_config import ModelConfig, read_config
 from attention.readers.own_files import with_count
-from attention.readers.printouts import is_number
+from attention.readers.printouts import is_figure
 from attention.readers.what_is_meant import embeddings, without_comments
 
 
@@ -69,7 +69,7 @@ def prose_in(content: bytes) -> Prose | None:
         character.isalpha() for character in text
     ):
         return None
-    lines = [[_is_figure(token) for token in line.split()] for line in text.splitlines() if line]
+    lines = [[is_figure(token) for token in line.split()] for line in text.splitlines() if line]
     figures, tokens = sum(map(sum, lines)), sum(map(len, lines))
     if not figures:
         return Prose(text, True, False)
@@ -79,14 +79,6 @@ def prose_in(content: bytes) -> Prose | None:
     if re.search(r"\d[^\d\s]*[ ]+[^\W\d_]{2}", text):  # a word after a number
         return Prose(text, not alike, True)
     return Prose(text, False, True) if len(lines) == figures == 1 else None
-
-
-def _is_figure(token: str) -> bool:
-    """Whether it is a number, in any way of writing: 3, 3,50, 12:30, nan."""
-    bare = token.strip(".,;:!?()%")
-    return is_number(bare) or (
-        any(c.isdigit() for c in bare) and not any(c.isalpha() for c in bare)
-    )
 
 
 def decoded(content: bytes, where: str) -> str:

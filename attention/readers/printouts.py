@@ -21,6 +21,9 @@ _PRINTED = re.compile(
 _BETWEEN = re.compile(r"\]\s{0,99}\]\s{0,99},?\s{0,99}(?=\[\s{0,99}\[)|\n[ \t\r]*\n")
 _GAP = re.compile(r"\s*,\s*|\s+")
 _ROW = re.compile(r"\[[^\[\]]*\]")
+_BRACKET = re.compile(r"[\[({\])}]")
+_DEPTH = 9  # of brackets; an array has no more than four axes
+_WIDTH = 75  # characters of a line that NumPy prints
 _SPECIAL = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 # There is one way to match it: no backtracking.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
@@ -83,6 +86,17 @@ def is_number(text: str) -> bool:
     return text.isascii() and bool(_NUMBER.fullmatch(text) or _SPECIAL.fullmatch(text))
 
 
+def is_figure(text: str) -> bool:
+    """Check for a number in any way of writing: 3, 3,50, (2), 12:30, 1/2, nan.
+
+    >>> is_figure("12:30"), is_figure("(2):"), is_figure("1/2"), is_figure("x2"), is_figure("...")
+    (True, True, True, False, False)
+    """
+    bare = text.strip(".,;:!?()%")
+    digits = any(character.isdigit() for character in bare)
+    return is_number(bare) or (digits and not any(character.isalpha() for character in bare))
+
+
 def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
     """Rows by line or semicolon, numbers by space, comma or tab.
 
@@ -134,7 +148,8 @@ def read_matrix(text: str, name: str, finite: bool = True) -> np.ndarray:
 def _split(text: str, name: str) -> list[str]:
     """The rows, still as text. NumPy breaks a long row over several lines, but brackets it."""
     text = _bare(text)
-    if re.match(r"\s*\[\s*\[", text):
+    in_rows = text.lstrip().startswith("[") and text.count("[") > 1 and ";" not in text
+    if in_rows or re.match(r"\s*\[\s*\[", text):
         lines, between = _ROW.findall(text), _ROW.sub("", text)
         odd = re.sub(r"[\[\]\s,]+", " ", between).strip()
         if odd or between.count("[") != between.count("]"):
@@ -146,8 +161,45 @@ def _split(text: str, name: str) -> list[str]:
             raise BadInput(f"{name}: {trouble}; every number has to be there.")
     else:
         lines = re.split(r"[\n;]|\][\s,]*\[", text)
+        if "[" in text and ";" not in text and _is_wrapped(lines):
+            lines = [" ".join(lines)]
     lines = [line.strip(" \t\r\n,[](){}") for line in lines]
     return [line for line in lines if line]
+
+
+def _is_wrapped(lines: Sequence[str]) -> bool:
+    """Check whether these lines are one row that a program broke: by a comma, or for its width."""
+    lines = [line.rstrip() for line in lines]
+    widest = 1 + max((len(cell) for line in lines for cell in line.split()), default=0)
+    return all(line.endswith(",") or len(line) + widest >= _WIDTH for line in lines[:-1])
+
+
+def apart(text: str) -> list[str]:
+    """Return the outermost bracketed parts of a text, which has nothing but commas between them.
+
+    An empty list for any other text.
+
+    >>> apart("[[1 2]\\n [3 4]] [[5 6]], (2, 2)")
+    ['[[1 2]\\n [3 4]]', '[[5 6]]', '(2, 2)']
+    >>> apart("array([1]), [2]"), apart("[1"), apart("1 2")
+    ([], [], [])
+    """
+    parts: list[str] = []
+    depth = start = end = 0
+    for bracket in _BRACKET.finditer(text):
+        if bracket[0] in "[({":
+            if not depth and text[end : bracket.start()].strip(" \t\r\n,;"):
+                return []
+            start = start if depth else bracket.start()
+            depth += 1
+        else:
+            depth -= 1
+            if not depth:
+                end = bracket.end()
+                parts.append(text[start:end])
+        if not 0 <= depth <= _DEPTH or len(parts) > MAX_JOINED:
+            return []
+    return [] if depth or text[end:].strip(" \t\r\n,;") else parts
 
 
 def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:

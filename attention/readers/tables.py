@@ -14,18 +14,22 @@ from typing import NamedTuple
 import numpy as np
 
 from attention.limits import MAX_BLOCKS, MAX_ELEMENTS, BadInput
+from attention.readers import row_labels
 from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.label_columns import (
     AMOUNT,
     CORNERS,
     COUNTS,
+    NUMBERING,
     WORDS,
     Columns,
     columns_of,
     counting,
+    counts_up,
     kind_of,
+    labels_rows,
 )
-from attention.readers.printouts import is_number, read_cells, read_number
+from attention.readers.printouts import is_figure, is_number, read_cells, read_number
 from attention.stages import STAGES
 
 LOOSE = ", "  # commas or spaces
@@ -39,7 +43,9 @@ _DECIMAL = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d{1,4})?
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234 or 1,234.5
 _FILLED = re.compile(r"[^\s,;]")  # more than separators
 _FLOAT = re.compile(r"\d[.eE]|\.\d|^$|nan|inf")
-_DIGIT = re.compile(r"[+-]?\d")
+_DIGIT = re.compile(r"[+-]?\d|[\[({]{1,4}[+-]?[\d.]+,?$")
+# What numbers below it are to be multiplied with.
+_FACTOR = re.compile(r"[*×·/]$|[x*×·/]10|10(?:\^|\*\*|[⁰¹²³⁴-⁹⁻])|.*\d[*×·/]$")
 _SPACED = re.compile(r"\d\.?\s+[+-]?\.?\d")  # numbers with nothing but spaces between them
 _QUOTED = re.compile(r'(?<![^\t\n;,])"(?:[^"]++|"")*+"(?![^\t\n;,])')  # a whole quoted cell
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -79,6 +85,7 @@ class Dialect(NamedTuple):
     names: bool  # whether the first line names the columns
     labelled: bool  # whether each row begins with a label
     width: int  # how many numbers a row has
+    numbered: int = 0  # whether a number ends each label, as in "Head 0"
 
     @property
     def above(self) -> bool:
@@ -208,11 +215,14 @@ def _table(
     remarks = " ".join(filter(None, [*_remarks(lines, dialect, text), over]))
     lines = lines.without(dialect.above)
     count, width, labelled = len(lines.numbered), dialect.width, dialect.labelled
-    _check_widths(lines, labelled, width, where)
+    _check_widths(lines, labelled + dialect.numbered, width, where)
     size = f"{where} is {count:,} × {width}; at most {MAX_ELEMENTS:,} numbers are read"
     if not labelled and count * width > MAX_ELEMENTS:
         raise BadInput(f"{size}.")
     rows = tuple(_label(lines, line, width) for _, line in lines.numbered) if labelled else ()
+    quoted = lines.separator == UNQUOTED and not lines.places
+    if labelled and not dialect.counts and not quoted:
+        _check_labels(lines, rows, dialect, where)
 
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
@@ -230,16 +240,21 @@ def _dialect(lines: Lines, corner: bool, where: str) -> Dialect:
     counts = _counts(lines)
     first = lines.first(lines.numbered[0][1])
     names = not counts and len(lines.numbered) > 1 and (corner or first == "" or _is_head(lines))
-    no_corner = names and lines.separator is None and _has_no_corner(lines)
+    no_corner = names and lines.separator is None and _has_no_corner(lines, where)
     below = lines.without(bool(counts) or names)
+    firsts = [lines.first(line) for _, line in below.numbered[:99]]
     labelled = (
         bool(counts)
         or corner
-        or (names and (first.lower() in CORNERS or no_corner))
+        or (names and (labels_rows(first, firsts) or no_corner))
         or _is_labelled(below)
     )
     width = counts[1] if counts else _width(below, labelled, where)
-    return Dialect(lines.separator, lines.decimal, counts, names, labelled, width)
+    beside = first.lower() in CORNERS | NUMBERING  # a name of the labels themselves
+    named = names and len(lines.cells(lines.numbered[0][1])) - beside >= width
+    numbered = 0 if counts or named else _numbers_rows(below, labelled, width, where)
+    width -= numbered
+    return Dialect(lines.separator, lines.decimal, counts, names, labelled, width, numbered)
 
 
 def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
@@ -254,6 +269,11 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
         yield "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
+    if not dialect.above and dialect.width > 1:
+        rows = _first_cells(lines)
+        firsts = [cells[-dialect.width] for cells in rows if len(cells) >= dialect.width]
+        if len(firsts) > 2 and counts_up(firsts):
+            yield "The first column counts; if it numbers the rows, remove it."
     from_zero = lines.first(line) == "0" and counting(lines.cells(line))
     written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
     written = written or (lines.separator is None and line.startswith(" "))
@@ -454,7 +474,8 @@ def _is_worth(found: Columns, names: list[str]) -> bool:
     heads = [names[k] for k in found.numbers]
     others = [name for k, name in enumerate(names) if k and k not in found.numbers]
     other = bool(heads) and (bool(others) or found.label not in (0, None))
-    named = counting(heads) or not any(map(is_number, heads))
+    label = names[found.label or 0].lower()
+    named = (counting(heads) and label in CORNERS) or not any(map(is_number, heads))
     return other and named and not any(map(is_number, others))
 
 
@@ -481,9 +502,9 @@ def _counts(lines: Lines) -> tuple[int, int] | None:
     words, width = map(int, announced.groups())
     label, values = _parted(lines.cells(rest[0][1]), width)
     fits = bool(label) and len(values) == width and all(map(lines.is_number, values))
-    if len(label) == 1 and width == 1:
+    if len(label) == 1 and (width == 1 or not 1 < words == len(lines.numbered) - 1):
         fits = fits and not lines.is_number(label[0])  # "0 1" above "0 0" is a matrix
-    return (words, width) if fits and not (len(label) > 1 and lines.is_number(label[-1])) else None
+    return (words, width) if fits and not (len(label) > 1 and any(map(is_figure, label))) else None
 
 
 def _parted(cells: list[str], width: int) -> tuple[list[str], list[str]]:
@@ -504,9 +525,11 @@ def _is_head(lines: Lines) -> bool:
     cells = [cell for row in below for cell in row[1:] or row]
 
     def counts(cell: str) -> bool:  # what is to be refused as no number is no name either
-        return lines.is_number(cell) or bool(AMOUNT.fullmatch(cell))
+        unread = AMOUNT.fullmatch(cell) or ("," in cell and is_figure(cell))
+        return bool(unread) or lines.is_number(cell)
 
-    return not any(map(counts, names)) and 2 * sum(map(counts, cells)) > len(cells)
+    named = not any(map(counts, names)) and not any(map(_FACTOR.match, names))
+    return named and 2 * sum(map(counts, cells)) > len(cells)
 
 
 def _numbers_columns(lines: Lines) -> bool:
@@ -527,10 +550,26 @@ def _ends(line: str) -> list[int]:
     return [cell.end() for cell in re.finditer(r"\S+", line)]
 
 
-def _has_no_corner(lines: Lines) -> bool:
-    """Whether nothing stands above the first column, as pandas prints labels; no decimals."""
-    names, *rows = (lines.cells(line) for _, line in lines.numbered[:99])
-    return len(names) == len(rows[0]) - 1 and not all("." in row[0] for row in rows)
+def _has_no_corner(lines: Lines, where: str) -> bool:
+    """Whether nothing stands above the first column, as pandas prints labels; no decimals.
+
+    Where that column is of numbers, it is of labels if it counts, if only the others have decimals,
+    or if a program aligned the names; else nobody can say what the first line is.
+    """
+    names, *rows = _first_cells(lines)
+    if len(names) != len(rows[0]) - 1 or all("." in row[0] for row in rows):
+        return False
+    firsts, others = [row[0] for row in rows], [cell for row in rows for cell in row[1:]]
+    if not all(map(lines.is_number, firsts)) or counts_up(firsts):
+        return True
+    (number, first), (_, second) = lines.numbered[:2]
+    aligned = first.startswith(" ") or (len(names) > 1 and _ends(first) == _ends(second)[1:])
+    if aligned or all(map(row_labels.FRACTION.search, others)):
+        return True
+    raise BadInput(
+        f"{where}, line {number}: “{short(first.strip(), 24)}” stands above {len(rows[0])} columns;"
+        " remove the line, or name every column."
+    )
 
 
 def _is_labelled(lines: Lines) -> bool:
@@ -554,14 +593,48 @@ def _width(lines: Lines, labelled: bool, where: str) -> int:
     return width
 
 
-def _check_widths(lines: Lines, labelled: bool, width: int, where: str) -> None:
-    """Refuse lines of other lengths; between spaces a label may be several words, but no number."""
+def _first_cells(lines: Lines) -> list[list[str]]:
+    """Return the cells of the first lines."""
+    return [lines.cells(line) for _, line in lines.numbered[:99]]
+
+
+def _numbers_rows(lines: Lines, labelled: bool, width: int, where: str) -> int:
+    """Return 1 where the first number of each row is part of its label, as in "Head 0", else 0."""
+    number, line = lines.numbered[0]
+    rows = [_parted(cells, width) for cells in _first_cells(lines) if len(cells) >= width]
+    plain = [(" ".join(label), list(map(lines.plain, values))) for label, values in rows]
+    place = f"{where}, line {number}: “{short(line.strip(), 24)}”"
+    return row_labels.numbered(plain, labelled, lines.separator is None, place)
+
+
+def _check_labels(lines: Lines, labels: Sequence[str], dialect: Dialect, where: str) -> None:
+    """Refuse labels that hold a number of their row, or a sign that acts on it."""
+    if row_labels.are_signs(labels):
+        raise BadInput(
+            f"{where}, line {lines.numbered[0][0]} begins with “{labels[0]}”, as every line does;"
+            " write it next to its number if it is a sign, or remove it."
+        )
+    counted = bool(dialect.numbered) or row_labels.count(labels)
+    in_cells = None if lines.separator is None else lines.separator in ("\t", UNQUOTED)
+    for (number, line), label in zip(lines.numbered, labels, strict=True):
+        if label.isalpha() and not row_labels.of_shape(label):
+            continue
+        values = _parted(lines.cells(line), dialect.width)[1]
+        if problem := row_labels.problem(label, values, counted, in_cells):
+            raise BadInput(f"{where}, line {number}: “{short(line.strip(), 24)}” {problem}")
+
+
+def _check_widths(lines: Lines, labelled: int, width: int, where: str) -> None:
+    """Refuse lines of other lengths; between spaces a label may be several words, but no number.
+
+    ``labelled``: how many cells a label has at least.
+    """
     first = lines.numbered[0][0]
-    words_may_follow = labelled and lines.separator is None
+    words_may_follow = bool(labelled) and lines.separator is None
     for number, line in lines.numbered:
         cells = lines.cells(line)
         count = len(cells) - labelled
-        if words_may_follow and count > width and not lines.is_number(cells[-width - 1]):
+        if words_may_follow and count > width and not lines.is_number(cells[-width - labelled]):
             continue
         if count != width:
             place = f"{where}, line {number}, column {len(cells)}"

@@ -16,7 +16,7 @@ from attention.readers.entry import ALONE, ArrayEntry, short
 from attention.readers.json_arrays import nested
 from attention.readers.literals import check_declared, from_c, tensors_in
 from attention.readers.own_files import tidy, with_heads, with_rounding
-from attention.readers.printouts import read_matrices
+from attention.readers.printouts import apart, read_matrices
 from attention.readers.programs import arrays_in
 from attention.readers.tables import tables
 from attention.readers.what_is_meant import counted, embeddings, without_comments
@@ -43,6 +43,7 @@ _BRACKETS = re.compile(
     r"|(?:[A-Za-z][\w.]{0,40})?[\[({]\s{0,99}(?:[\[({\])}]|[+-]?[\d.]|nan|-?inf|np\.float))"
 )
 _COMMENT = re.compile(r"#[^\n]*")
+_ABOVE = re.compile(r"(?:(?:#|%|//).*|/\*.*\*/)?")
 # Lines that hold no numbers.
 _CODE = re.compile(r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$")
 _TAIL = re.compile(
@@ -54,6 +55,9 @@ _MIXED = re.compile(r"\d,\d+[ ]+[\d.+-][^\[\]\n]{0,20}")  # [0,5 1,5]
 # Rows in other brackets: Python's tuples, C's initialisers.
 _TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]{}]*")
 _SQUARE = str.maketrans("(){}", "[][]")
+_SHAPE = re.compile(r"\([1-9]\d{0,8},(?:[1-9]\d{0,8}(?:,[1-9]\d{0,8}){0,2},?)?\)")  # no blanks
+_NEXT_ROW = re.compile(r"\][ \t\r,]*+(?:\n[ \t\r,]*+)?\[")  # with no empty line before it
+_NO_ARRAYS = {"shape", "size"}  # names of lists that are none
 
 
 def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayEntry]:
@@ -85,16 +89,50 @@ def _entries(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
     if programs:
         return with_rounding(programs, text)
     text, declared = from_c(text, where)
-    named = _NAMED.split(text)
+    below = _below_comments(text)
+    named = _NAMED.split(below)
     if len(named) > 1:
         arrays = _printed(named, where)
         check_declared(arrays, declared, where)
         return embeddings(arrays, where)
-    if _BRACKETS.match(text.lstrip()):
-        return {ALONE: _printout(ALONE, text, where)}
+    if _BRACKETS.match(below.lstrip()):
+        return _unnamed(below, where)
     text, of_truth = counted(without_comments(text))
+    _check_comments(text, where)
     found = tables(text, where, comma)
     return {name: _as_truth(entry) for name, entry in found.items()} if of_truth else found
+
+
+def _below_comments(text: str) -> str:
+    """Return what is below the comments above brackets or names; a table keeps its lines.
+
+    >>> _below_comments("// mine\\n\\n[[1, 2]]"), _below_comments("# 1 2\\n[ 3 4")
+    ('[[1, 2]]', '# 1 2\\n[ 3 4')
+    """
+    start, end = 0, text.find("\n")
+    while end >= 0 and _ABOVE.fullmatch(text[start:end].strip()):
+        start, end = end + 1, text.find("\n", end + 1)
+    closed = text.rstrip()[-1:] in ("]", ")", "}", ">")  # else "#" and "[" may be words
+    return text[start:] if closed else text
+
+
+def _check_comments(text: str, where: str) -> None:
+    """Refuse a comment between rows where one stands above the first: each may name a matrix.
+
+    ``text`` has a vertical tab for each comment.
+    """
+    if not text.lstrip(" \t\r\n").startswith("\x0b"):
+        return
+    lines = text.split("\n")
+    rows = [k for k, line in enumerate(lines) if line.strip()]
+    if not rows:
+        return
+    for k in range(rows[0], rows[-1]):
+        if lines[k] == "\x0b" and lines[k - 1].strip():
+            raise BadInput(
+                f"{where}, line {k + 1} is a comment between rows; put an empty line before it if"
+                " another matrix begins there, else remove it."
+            )
 
 
 def _bounded(text: str, where: str) -> str:
@@ -142,6 +180,72 @@ def _printout(name: str, text: str, where: str) -> ArrayEntry:
     return _as_truth(entry) if of_truth else entry
 
 
+def _unnamed(text: str, where: str) -> dict[str, ArrayEntry]:
+    """Printouts without names: each matrix is an array of its own, unless brackets join them."""
+    parts, shapes = _matrices(text, where)
+    if len(parts) == 1:
+        found = {ALONE: _printout(ALONE, parts[0], where)}
+    else:
+        found = _listed([("", part) for part in parts], where)
+    _check_shapes(shapes, found, where)
+    if len(found) == 1 or len({entry.shape for entry in found.values()}) > 1:
+        return found
+    remark = (
+        f"Each of the {len(found)} matrices is an array; to read them as heads, put [ ] around all."
+    )
+    return {name: replace(entry, remark=remark) for name, entry in found.items()}
+
+
+def _matrices(text: str, where: str) -> tuple[list[str], list[str]]:
+    """Return the matrices in brackets that follow each other, and the shapes between them.
+
+    Rows that have brackets of their own, and no others around them, are one matrix.
+    """
+    parts = apart(text)
+    if len(parts) == 1 and parts[0][0] == "(":
+        inner = apart(parts[0][1:-1])
+        parts = inner if any(part[0] == "[" and _is_matrix(part) for part in inner) else parts
+    shapes = [part for part in parts if _is_shape(part)]
+    matrices = [part for part in parts if _is_matrix(part)]
+    if shapes and len(shapes) == len(parts):
+        raise BadInput(
+            f"{where}: “{short(' '.join(shapes), 24)}” looks like a shape; paste the numbers of the"
+            " array, or write rows between [ and ]."
+        )
+    rows = [part for part in parts if not (_is_shape(part) or _is_matrix(part))]
+    by_comma = [part for part in rows if "," in part]
+    other = rows if matrices else shapes or (by_comma if len(by_comma) < len(rows) else [])
+    if rows and other:
+        raise BadInput(
+            f"{where}: “{short(other[0], 24)}” is next to other numbers and"
+            " no part of them; remove it, or give each array a name, as in Q = [[1, 2]]."
+        )
+    if matrices:
+        return matrices, shapes
+    return ["\n".join(parts)] if parts and not _NEXT_ROW.search(text) else [text], shapes
+
+
+def _is_shape(part: str) -> bool:
+    """Check for a tuple of up to four whole numbers from 1, as programs print a shape."""
+    return len(part) < 99 and _SHAPE.fullmatch("".join(part.split())) is not None
+
+
+def _is_matrix(part: str) -> bool:
+    """Check whether there are rows between the brackets, and not only numbers."""
+    return ";" in part or any(bracket in part[1:] for bracket in "[({")
+
+
+def _check_shapes(shapes: list[str], found: dict[str, ArrayEntry], where: str) -> None:
+    """Refuse a shape that no array has; one that an array has is passed over."""
+    there = {entry.shape for entry in found.values()}
+    for shape in shapes:
+        if tuple(map(int, re.findall(r"\d+", shape))) not in there:
+            raise BadInput(
+                f"{where}: “{short(shape, 24)}” is the shape of no array in it; remove it, or write"
+                " a row between [ and ]."
+            )
+
+
 def _listed(tensors: list[tuple[str, str]], where: str) -> dict[str, ArrayEntry]:
     """Tensors that were printed in a dict, a list or a tuple."""
     found: dict[str, ArrayEntry] = {}
@@ -172,7 +276,16 @@ def _printed(parts: list[str], where: str) -> dict[str, ArrayEntry]:
         if re.fullmatch(r"\s*\[\s*[\"'][^\[\]]*\]\s*", text):
             words = words or tuple(word[1:-1] for word in re.findall(r"\"[^\"]*\"|'[^']*'", text))
             continue
-        arrays[name] = _printout(name, text, f"{where}, {name}")
+        if name.lower() in _NO_ARRAYS:
+            raise BadInput(f"{where}: {name} is no matrix; remove it.")
+        parts, shapes = _matrices(text, f"{where}, {name}")
+        if len(parts) > 1:
+            raise BadInput(
+                f"{where}: {len(parts)} matrices follow {name}; give each a name, as in"
+                " K = [[1, 2]]."
+            )
+        arrays[name] = _printout(name, parts[0], f"{where}, {name}")
+        _check_shapes(shapes, {name: arrays[name]}, f"{where}, {name}")
         if len(arrays) > MAX_ARRAYS:
             raise BadInput(
                 f"{where} holds more than {MAX_ARRAYS:,} arrays, which is the most that is read."

@@ -73,9 +73,15 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
 
 
 def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
-    """Which array most likely is which input of the family: of those with rows and columns."""
+    """Which array most likely is which input of the family.
+
+    One with rows and columns comes first; one with a single axis is refused when it is read.
+    """
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
-    picks = {role: guess(names, role, layer) for role in FAMILIES[family]}
+    flat = [name for name, entry in found.items() if len(entry.shape) == 1]
+    picks = {
+        role: guess(names, role, layer) or guess(flat, role, layer) for role in FAMILIES[family]
+    }
     mask = picks.get(MASK)
     if mask == MASK in found and found[MASK].dtype == "text" and is_bias(found[MASK].read()):
         picks[MASK] = None  # ALiBi in a file of this page, which hides nothing

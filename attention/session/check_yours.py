@@ -16,6 +16,7 @@ from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
 from attention.readers.entry import ArrayEntry
+from attention.readers.label_columns import counts_up
 from attention.readers.printouts import sides, write_matrix
 from attention.readers.tables import Ambiguous
 from attention.session.settings import Settings, allowed, by_slopes, relative
@@ -180,8 +181,20 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
             f"{where}: the shape is {array.shape}; two or three axes and at most {MAX_CHECKED:,}"
             " numbers are read here."
         )
-    blocks = array.reshape(-1, *array.shape[-2:])
-    return "\n\n".join(write_matrix(block) for block in blocks)
+    return _written(array)
+
+
+def _written(values: np.ndarray) -> str:
+    """Return the text of a box, which reads back as these numbers.
+
+    Rows of plain numbers, with an empty line between matrices; between brackets where the first
+    column counts, as plain rows that do so may be numbered.
+    """
+    blocks = values.reshape(-1, *values.shape[-2:])
+    texts = [write_matrix(block) for block in blocks]
+    if any(counts_up([row.split(" ")[0] for row in text.split("\n")]) for text in texts):
+        return str(values.tolist())
+    return "\n\n".join(texts)
 
 
 def _decimals(text: str) -> int | None:
@@ -195,6 +208,4 @@ def planted(bench: Bench, mistake: Mistake | None, name: str) -> str:
     answers = bench.run((mistake,) if mistake else ())
     if answers is None:
         raise BadInput("these inputs leave no room for this mistake.")
-    values = answers[name]
-    blocks = values.reshape(-1, *values.shape[-2:])
-    return "\n\n".join(write_matrix(block) for block in blocks)
+    return _written(answers[name])

@@ -228,6 +228,8 @@ BAD = {
         npz(tokens=np.array(["a"]), b=np.array([["x"]])),
         "a.npz, b holds text; floats up to float64, integers and masks of bool are read.",
     ),
+    "zip of a folder": ("a.npz", zipped(**{"b/": ""}), "a.npz, b is no .npy array."),
+    "zip of a folder in one": ("a.npz", zipped(**{"b/c/": ""}), "a.npz, c is no .npy array."),
     "zip of text": ("a.npz", zipped(**{"b.txt": "hello"}), "a.npz, b.txt is no .npy array."),
     "twice": ("a.npz", zipped(**{"b.npy": npy(GOOD), "b": npy(GOOD)}), "a.npz holds b twice."),
     "bomb": (

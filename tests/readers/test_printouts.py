@@ -306,6 +306,26 @@ def test_a_printed_array_is_read_by_its_brackets_however_its_lines_are_broken(sh
         np.testing.assert_allclose(read_matrices(text, "x"), values, atol=1e-8)
 
 
+@pytest.mark.parametrize("count", [12, 16, 24, 60])
+@pytest.mark.parametrize("decimals", [2, 4, 8])
+def test_a_vector_that_numpy_breaks_over_lines_is_one_row(count, decimals):
+    values = np.random.default_rng(count).uniform(1, 2, count).round(decimals)
+    with np.printoptions(floatmode="fixed", precision=decimals):
+        texts = [str(values), repr(values), repr(values).replace("array", "tensor")]
+    for text in texts:
+        assert read_matrices(text, "x").tolist() == [values.tolist()]
+
+
+@pytest.mark.parametrize("columns", [12, 16, 24])
+def test_rows_that_numpy_breaks_over_lines_stay_rows(columns):
+    values = np.random.default_rng(0).uniform(1, 2, (3, columns)).round(3)
+    assert read_matrices("\n".join(map(str, values)), "x").tolist() == values.tolist()
+
+
+def test_short_lines_between_brackets_are_rows():
+    assert read_matrices("[1 2\n 3 4]", "x").tolist() == [[1, 2], [3, 4]]
+
+
 def test_empty_lines_stand_between_matrices():
     assert read_matrices("1 2\n3 4\n\n5 6\n7 8\n", "x").tolist() == [
         [[1, 2], [3, 4]],

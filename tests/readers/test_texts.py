@@ -957,6 +957,77 @@ def test_a_question_about_commas_says_what_it_asks_about():
     )
 
 
+# ---- several in brackets ------------------------------------------------------------------------
+
+A, B = [[1, 2], [3, 4]], [[5, 6], [7, 8]]
+ONE, OTHER = "[[1 2]\n [3 4]]", "[[5 6]\n [7 8]]"
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n", ", ", ",\n"])
+def test_printouts_that_follow_each_other_are_arrays_of_their_own(between):
+    found = entries(between.join([ONE, OTHER, ONE]), "it")
+    assert [entry.read().tolist() for entry in found.values()] == [A, B, A]
+    assert {entry.remark for entry in found.values()} == {
+        "Each of the 3 matrices is an array; to read them as heads, put [ ] around all."
+    }
+
+
+@pytest.mark.parametrize("text", [f"[{ONE}\n\n {OTHER}]", "1 2\n3 4\n\n5 6\n7 8", repr([A, B])])
+def test_what_says_that_it_is_one_array_stays_one(text):
+    same(the_one(text), [A, B])
+
+
+@pytest.mark.parametrize("text", ["([[1, 2], [3, 4]], [[5, 6], [7, 8]])", "[1 2; 3 4]\n[5 6; 7 8]"])
+def test_a_tuple_and_matrices_of_matlab_are_several_arrays(text):
+    assert [entry.read().tolist() for entry in entries(text, "it").values()] == [A, B]
+
+
+@pytest.mark.parametrize("shape", ["(2, 2)", "(2,2)", "( 2, 2 )"])
+@pytest.mark.parametrize("text", ["{0}\n{1}", "{1}\n{0}", "{1} {0}", "{0}\n{1}\n{0}", "({1}, {0})"])
+def test_a_shape_next_to_its_matrix_is_passed_over(text, shape):
+    same(the_one(text.format(shape, "[[1, 2],\n [3, 4]]")), A)
+    assert entries(f"Q = {ONE}\n{shape}", "it")["Q"].read().tolist() == A
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}\n(2, 3)",
+        "(4, 3) (4, 3) (4, 3)",
+        "(4, 3)",
+        "(1, 2), (3, 4)",
+        "torch.Size([2, 2])\n{}",
+        "TensorShape([2, 2])\n{}",
+        "shape: (2, 2)\n{}",
+        "{}\n[4 6]",
+        "[4 6]\n{}",
+        "{}\n[2, 2]",
+        "[2, 2]\n[1 2]\n[3 4]",
+        "{}\n()",
+        "Q = {}\n[[5 6]\n [7 8]]",
+        "Q = {}\n[4 6]",
+        "Q = {}\nshape = [2, 2]",
+    ],
+)
+def test_a_shape_or_a_row_next_to_a_matrix_is_no_row_of_it(text):
+    with pytest.raises(BadInput):
+        for entry in entries(text.format(ONE), "it").values():
+            entry.read()
+
+
+@pytest.mark.parametrize(
+    "text", ["[1 2]\n[3 4]", "[1 2]\n\n[3 4]", "[1, 2], [3, 4]", "(1 2)\n(3 4)"]
+)
+def test_rows_in_brackets_of_their_own_are_one_matrix(text):
+    same(the_one(text), A)
+
+
+@pytest.mark.parametrize("comment", ["// mine", "# mine", "% mine", "/* mine */", "// a\n\n// b"])
+def test_comments_above_brackets_are_passed_over(comment):
+    same(the_one(f"{comment}\n[[1,2],[3,4]]"), A)
+    assert entries(f"{comment}\nX = {ONE}", "it")["X"].read().tolist() == A
+
+
 # ---- a sentence ---------------------------------------------------------------------------------
 
 

@@ -805,6 +805,22 @@ def test_weights_of_a_model_that_is_too_wide_are_refused_with_what_to_do():
 # ---- what an array most likely is ---------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["Wq", "W_Q", "blocks.0.attn.q_proj.weight"])
+def test_a_weight_of_one_axis_is_refused_by_its_name(name):
+    content = io.BytesIO()
+    np.savez(content, **{name: np.ones(4), "Wk": np.ones((4, 4)), "Wv": np.ones((4, 4))})
+    found = opened("a.npz", content.getvalue())
+    picks = picks_of(found, "weights", None)
+    assert (picks["W_Q"], picks["W_K"]) == (name, "Wk")
+    with pytest.raises(BadInput, match=r"^a.npz, \S+ is 4 numbers in one axis; two axes are"):
+        gather(found, {"W_Q": (name, Selection())}, "a.npz", None)
+
+
+def test_a_weight_with_two_axes_comes_before_one_with_one():
+    found = {"W_Q": entry(np.ones(4), "W_Q"), "x.q_proj.weight": entry(np.ones((4, 4)), "q")}
+    assert picks_of(found, "weights", None)["W_Q"] == "x.q_proj.weight"
+
+
 @pytest.mark.parametrize(
     ("name", "values", "role"),
     [

@@ -326,6 +326,24 @@ def test_arrays_that_cannot_be_read_are_named_and_the_others_wait_until_they_are
         assert str(refused.value) == why
 
 
+@pytest.mark.parametrize("first", [(0, 1, 2), (3, 4, 5)])
+@pytest.mark.parametrize("blocks", [(), (2,)])
+def test_a_first_column_that_counts_comes_back_out_of_the_box(first, blocks):
+    array = np.zeros((*blocks, 3, 3)) + 0.25
+    array[..., 0] = first
+    text = inputs.from_file("a.npy", npy(array), "output")
+    assert np.array_equal(inputs._array(text, "output", "it").read(), array)
+
+
+def test_several_answers_without_names_are_refused():
+    with pytest.raises(BadInput) as refused:
+        inputs.explain(bench(), {"weights": "[[1 0]\n [0 1]]\n[[0 1]\n [1 0]]"})
+    assert str(refused.value) == (
+        "your weights holds 2 arrays without names; give one, or put [ ] around all of them if they"
+        " are heads."
+    )
+
+
 def test_an_integer_out_of_a_file_keeps_all_its_digits():
     text = inputs.from_file("a.npy", npy(np.array([[9007199254740993, -3]])), "output")
     assert text == "9007199254740993 -3"

@@ -1,0 +1,110 @@
+"""74 real printouts: each is read right or refused with a sentence, never as other numbers.
+
+``prints/README.md`` says what the texts are; the reading of each stands in the JSON next to it.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attention.limits import BadInput
+from attention.readers import opening
+from attention.readers.array_files import the_one
+from attention.readers.entry import ALONE, PASTED, ArrayEntry
+from attention.readers.texts import entries
+
+PRINTS = Path(__file__).parent / "prints"
+TEXTS = {path.stem: path.read_bytes() for path in sorted(PRINTS.glob("*.txt"))}
+WANTED = {name: json.loads((PRINTS / f"{name}.json").read_text("utf-8")) for name in TEXTS}
+# Read right; every other text is refused. A text that is no longer here was lost.
+RIGHT = {
+    *("01", "02", "03", "04", "06", "08", "09", "10", "15", "17", "18", "23", "25", "26", "31"),
+    *("38", "39", "40", "42", "48", "52", "55", "58", "60", "62", "63", "64", "65", "67", "68"),
+    *("69", "70", "72", "73"),
+}
+
+
+def pasted(name: str) -> dict[str, ArrayEntry]:
+    """Read as Your data reads what was pasted."""
+    return opening.opened(PASTED, TEXTS[name])
+
+
+def uploaded(name: str) -> dict[str, ArrayEntry]:
+    """Read as Your data and Check yours read a file."""
+    return opening.opened(f"{name}.txt", TEXTS[name])
+
+
+def answered(name: str) -> ArrayEntry:
+    """Read as a box of Check yours, which takes one array."""
+    return the_one(entries(TEXTS[name].decode(), "your output"), "output", "your output")
+
+
+def readings(name: str) -> Iterator[list[dict]]:
+    """Yield the lists of arrays that are right."""
+    wanted = WANTED[name]
+    if isinstance(wanted["expected"], list):
+        yield wanted["expected"]
+    yield from wanted.get("also_right", ())
+
+
+def same(entry: ArrayEntry, wanted: dict) -> bool:
+    """Compare bit for bit; an axis of one in front, as of one item or one row, may be missing."""
+    found = entry.read()
+    values = np.array(np.array(wanted["values"], object), float)
+    sides = [tuple(one.shape)[tuple(one.shape)[0] == 1 :] for one in (found, values)]
+    truth = (found.dtype == bool) == (wanted["kind"] == "bool")
+    return (
+        truth
+        and sides[0] == sides[1]
+        and np.array_equal(found.astype(float).ravel(), values.ravel(), equal_nan=True)
+    )
+
+
+def all_same(found: dict[str, ArrayEntry], wanted: list[dict]) -> bool:
+    """Compare every array with one of the reading, in order, and the names that are printed."""
+    return len(found) == len(wanted) and all(
+        same(entry, one) and (name.startswith(ALONE) or name == one["name"])
+        for (name, entry), one in zip(found.items(), wanted, strict=True)
+    )
+
+
+def outcome(name: str, found: dict[str, ArrayEntry]) -> str:
+    if any(all_same(found, reading) for reading in readings(name)):
+        return "right"
+    return f"wrong: {[(each, entry.read().tolist()) for each, entry in found.items()]}"
+
+
+@pytest.mark.parametrize("way", [pasted, uploaded])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_printout_is_read_right_or_refused(name, way):
+    try:
+        found = outcome(name, way(name))
+    except BadInput as problem:
+        assert 0 < len(str(problem)) <= 300
+        found = "refused"
+    assert found == ("right" if name[:2] in RIGHT else "refused")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_check_yours_takes_no_other_numbers_from_a_printout(name):
+    try:
+        entry = answered(name)
+        entry.read()
+    except BadInput:
+        return
+    assert name[:2] in RIGHT
+    assert any(same(entry, one) for reading in readings(name) for one in reading)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_printout_is_taken_for_a_sentence(name):
+    assert opening.prose_in(TEXTS[name]) is None
+
+
+def test_every_printout_has_its_reading():
+    assert len(TEXTS) == 74
+    assert {path.stem for path in PRINTS.glob("*.json")} == set(TEXTS)
+    assert not RIGHT - {name[:2] for name in TEXTS}
