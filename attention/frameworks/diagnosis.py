@@ -428,7 +428,7 @@ class _Words:
             near = f", as near as {shown} comes" if shown else ""
             if self.found.verdicts[()].by_inputs:
                 to = in_words([*dict.fromkeys(map(str, self.found.bench.given.rounded.values()))])
-                near = f", as near as inputs rounded to {to} come"
+                near = f", as near as inputs rounded to {to} allow"
             return f"These numbers are right, to {_digits(first.digits)}{near}."
         text = (
             f"These numbers are right if they were computed in half precision ({first.half}), which"

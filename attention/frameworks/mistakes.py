@@ -316,9 +316,10 @@ MISTAKES: tuple[Mistake, ...] = _table(
     ),
     (
         ("mask", "transposed"),
-        "the mask is transposed: queries and keys are mixed up, and look-ahead hides the"
-        " other triangle",
-        LOOK,
+        "the mask is transposed: queries and keys are mixed up, so that a look-ahead mask would"
+        " hide the other triangle",
+        "Give the mask a row for each query and a column for each key: look-ahead is tril, with its"
+        " diagonal.",
     ),
     (("mask", "other triangle"), "look-ahead hides the other triangle", LOOK),
     (

@@ -79,7 +79,7 @@ def test_a_right_answer_names_the_rounding_and_how_to_print_in_full():
     exact = drawn(0, 6, 4)
     found = diagnose(*exact.round(4), output=attended(*exact).round(4), decimals=4)
     assert str(found) == (
-        "These numbers are right, to 4 digits, as near as inputs rounded to 4 decimals come."
+        "These numbers are right, to 4 digits, as near as inputs rounded to 4 decimals allow."
         " Counted as rounded: Q, K and V to 4 decimals; to compare more digits, print them in full,"
         " by M.tolist(), or after np.set_printoptions(floatmode='unique') or"
         " torch.set_printoptions(precision=16, sci_mode=True)."
@@ -137,7 +137,7 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
         inputs = exact.astype(pytest.importorskip("ml_dtypes").bfloat16)
     output = attended(*exact)
     found = diagnose(*inputs, output=output)
-    assert found.correct and f"inputs rounded to {kind} come" in str(found)
+    assert found.correct and f"inputs rounded to {kind} allow" in str(found)
     assert f"Counted as rounded: Q, K and V to {kind};" in str(found)
     as_they_are = attended(*(M.astype(np.float64) for M in inputs))
     assert "rounded" not in str(diagnose(*inputs, output=as_they_are))
