@@ -260,7 +260,8 @@ def the_files() -> None:
     }
     formats |= saved_states(refused[".json"])
     offer(formats, {ending: why for ending, why in refused.items() if why})
-    parts.note("The address of this page holds both A and B.")
+    if state.link()[1]:
+        parts.note("The address of this page holds both A and B.")
     paper.offer(s, panes, NAME)
 
 
