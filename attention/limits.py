@@ -67,7 +67,7 @@ MAX_COMMAS = 1_200_000  # of commas, tabs or semicolons: word vectors of 8 MB ha
 
 MAX_LINK = 2_000  # characters; proxies and chat programs cut longer addresses
 MAX_QR = 300  # characters of an address that a code is drawn of
-MAX_STATE = 18 * 2**20  # bytes of a saved state; MAX_NUMBERS of float64 in base64 are fewer
+MAX_STATE = 18 * 2**20  # bytes of a saved state, written or read; one with MAX_NUMBERS has fewer
 MAX_FIELD = 300_000  # characters of a parameter; 2,048 tokens or a mask of 512 × 512 need fewer
 MAX_MATRIX_TEXT = 1_000_000  # characters of the typed numbers of a matrix
 MAX_TYPED = 4096  # numbers; a larger matrix travels as float64, not as text
