@@ -277,7 +277,5 @@ def test_range_and_logarithm_hold_where_frameworks_are_compared():
         assert cells.norm(cells.get_clim()).tolist() == [0, 1] and cells.norm.vmin > 0
         assert cells.norm(np.sqrt(cells.norm.vmin * cells.norm.vmax)) == pytest.approx(0.5)
     (note,) = [text for text in said(at, "flag") if "linear" in text]
-    assert note.startswith(
-        "The colours of output_ours, output_torch_mha, output_keras_attention stay"
-    )
+    assert note.startswith("The colours of output_ours, output_torch_mha, output_jax stay")
     assert settings(at).paper == Paper(limits="data", logarithmic=True)
