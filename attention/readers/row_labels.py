@@ -18,6 +18,7 @@ _BULLETS = "*>"  # at the beginning of a line these mean nothing
 _LAST_NUMBER = re.compile(r"([=:|,;])\s?[-+]?\.?\d[\d.eE+-]*$")
 # A label that ends in a number, or in one and a word between brackets.
 _COUNTED = re.compile(r"(\D*)(\d{1,9})[\])]?[.:]?(?: \([^()\d]*\):?)? ?[:|=>→-]{0,2}")
+_WORD = re.compile(r"[^\s=:|,;]+")
 _SHAPE = re.compile(r"(?:[\w.]{0,40}\.)?(?:shape|size)\s?[:=]?", re.IGNORECASE)
 
 
@@ -98,9 +99,9 @@ def are_signs(labels: Sequence[str]) -> bool:
     return all(label in _SIGNS and label not in _BULLETS for label in labels)
 
 
-def of_shape(label: str) -> bool:
-    """Check for a label that says that its numbers are a shape."""
-    return _SHAPE.fullmatch(label) is not None
+def is_word(label: str) -> bool:
+    """Check for one word without a mark, about which there is no question, as most are."""
+    return _WORD.fullmatch(label) is not None and not _SHAPE.fullmatch(label)
 
 
 def problem(label: str, values: Sequence[str], counted: bool, in_cells: bool | None) -> str:
@@ -118,7 +119,7 @@ def problem(label: str, values: Sequence[str], counted: bool, in_cells: bool | N
     """
     words = label.split()
     alone = len(values) == 1 and label.endswith((":", "="))
-    if alone or (of_shape(label) and _are_sides(values)):
+    if alone or (_SHAPE.fullmatch(label) and _are_sides(values)):
         return "is no row of a matrix; remove it, or write only its numbers."
     if counted:
         return ""

@@ -617,7 +617,7 @@ def _check_labels(lines: Lines, labels: Sequence[str], dialect: Dialect, where: 
     counted = bool(dialect.numbered) or row_labels.count(labels)
     in_cells = None if lines.separator is None else lines.separator in ("\t", UNQUOTED)
     for (number, line), label in zip(lines.numbered, labels, strict=True):
-        if label.isalpha() and not row_labels.of_shape(label):
+        if row_labels.is_word(label):
             continue
         values = _parted(lines.cells(line), dialect.width)[1]
         if problem := row_labels.problem(label, values, counted, in_cells):
