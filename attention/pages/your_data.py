@@ -16,7 +16,7 @@ from attention.readers import array_files, opening, own_files
 from attention.readers.entry import PASTED, ArrayEntry, shown
 from attention.readers.fused import OFFERED, ModelHeads
 from attention.readers.mask_polarity import POLARITIES
-from attention.readers.model_config import ModelConfig, read_config
+from attention.readers.model_config import ModelConfig
 from attention.readers.other_files import ARRAYS, OtherKind
 from attention.readers.printouts import sides
 from attention.readers.select import (
@@ -91,7 +91,7 @@ def panel(s: Settings) -> None:
     with right:
         try:
             if files:
-                if config := read_config(text):
+                if config := opening.config_in(text.encode()):
                     state.set_page_value("load_config", config)
                 _files(s, files)
             elif text.strip():
@@ -143,7 +143,8 @@ def _given_last(text: str, asked: bool) -> bool:
     """
     before = state.page_value("load_text_before", text)
     state.set_page_value("load_text_before", text)
-    return (asked or text != before) and bool(text.strip()) and not read_config(text)
+    came = (asked or text != before) and bool(text.strip())
+    return came and not opening.config_in(text.encode())
 
 
 def forget() -> None:

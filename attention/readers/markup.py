@@ -60,6 +60,8 @@ def latex(text: str, where: str) -> dict[str, ArrayEntry] | None:
     found: list[tuple[str, ArrayEntry]] = []
     at, last = 0, ""
     for k, start in enumerate(starts, 1):
+        if start.start() < at:
+            raise BadInput(f"{where}: matrix {k} begins inside another one; paste them apart.")
         end = "\\end{" + start[1] + "}"
         stop = text.find(end, start.end())
         if stop < 0:
@@ -101,8 +103,11 @@ def _check_beside(between: list[str], last: str, following: str, place: str) -> 
 def _array(name: str, kind: str, body: str, where: str) -> ArrayEntry:
     """A matrix or table, without what stands above and beside its numbers."""
     above, rows = _parted(body) if kind in ("array", *_TEXT_TABLES) else ([], _latex_rows(body))
-    while rows and _is_head(rows[0], kind, bool(above)):
-        above, rows = [*above, rows[0]], rows[1:]
+    of_heads = 0
+    while of_heads < len(rows) and _is_head(rows[of_heads], kind, bool(above)):
+        above.append(rows[of_heads])
+        of_heads += 1
+    rows = rows[of_heads:]
     head = next((row for row in above if any(row[1:])), [])
     names, words = list(map(_word, head)), [[_plain(cell) for cell in row] for row in rows]
     if name not in STAGES and (found := table(name, names, words, where)):

@@ -195,12 +195,13 @@ def _r_page(groups: list[tuple[list[str], Rows]], place: str) -> tuple[tuple[str
     for head, lines in groups:
         starts = [_r_start(cells, len(head), place) for cells in lines]
         labels = [" ".join(cells[:at]) for cells, at in zip(lines, starts, strict=True)]
-        if columns and labels != order:
+        if matrix and labels != order:
             raise BadInput(f"{place}: a group of columns has other rows than the first.")
         matrix = matrix or [[] for _ in lines]
         for row, cells, at in zip(matrix, lines, starts, strict=True):
             row += cells[at:]
-        columns, order = columns + head, labels
+        columns += head
+        order = labels
     _check_columns([head for head, _ in groups], order, matrix, place)
     if not any(_R_ROW.match(f"{label} ") for label in order):
         return tuple(order), matrix
@@ -224,13 +225,15 @@ def _check_columns(heads: Rows, labels: list[str], matrix: Rows, place: str) -> 
         beside + sum(widths[end - len(head) : end]) for head, end in zip(heads, ends, strict=True)
     ]
     room = min((line + widths[end] for line, end in zip(lines, ends[:-1], strict=False)), default=0)
+    named = room > max(R_WIDTH, *lines) and not any(map(_R_HEAD.match, columns))
+    before: set[str] = set()
     for k, (head, end) in enumerate(zip(heads, ends, strict=True)):
         start = end - len(head)
         if _R_HEAD.fullmatch(" ".join(head)):
             follows = head == [f"[,{n}]" for n in range(start + 1, end + 1)]
         else:
-            other = not any(map(_R_HEAD.match, columns)) and set(head).isdisjoint(columns[:start])
-            follows = k == 0 or (other and room > max(R_WIDTH, *lines))
+            follows = k == 0 or (named and before.isdisjoint(head))
+        before.update(head)
         if not follows:
             raise BadInput(
                 f"{place}: columns from {short(head[0], 24)} on do not follow the {start} before"

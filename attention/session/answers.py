@@ -31,13 +31,14 @@ def read_answer(text: str) -> Number:
     ...
     attention.limits.BadInput: “half” is no number; type one such as −0.5, 1/3, 50 % or −∞.
     """
-    plain = " ".join("".join(map(_plain, text)).split())
+    is_short = len(text) <= MAX_ANSWER
+    plain = " ".join("".join(map(_plain, text)).split()) if is_short else ""
     if infinite := _INFINITE.fullmatch(plain):
         return -math.inf if infinite[1] == "-" else math.inf
-    match = _NUMBER.fullmatch(plain) if len(text) <= MAX_ANSWER else None
+    match = _NUMBER.fullmatch(plain)
     below = _value(match[3]) if match and match[3] else Fraction(1)
     if not match or not below:
-        shown = text if len(text) <= MAX_ANSWER else text[: MAX_ANSWER - 1] + "…"
+        shown = text if is_short else text[: MAX_ANSWER - 1] + "…"
         raise BadInput(f"“{shown}” is no number; {WANTED}.")
     value = _value(match[2]) / below / (100 if match[4] else 1)
     return -value if match[1] == "-" else value

@@ -18,7 +18,7 @@ from attention.readers.printouts import read_number
 from attention.session.changes import set_tokens
 from attention.session.editing import add_token, token_sequence
 from attention.session.settings import DRAWN, Settings, allowed, as_drawn
-from attention.session.validate import check
+from attention.session.validate import check, check_token
 
 LONGEST_TEXT = 1000  # characters; a sentence quotes fewer
 MOST_CLIENT = 40  # characters
@@ -151,12 +151,12 @@ def _inside(stage: str, op: Operation, shape: tuple[int, ...]) -> None:
 def _mask(
     s: Settings, stage: str, operations: list[Operation], refusals: list[Refusal]
 ) -> Settings:
-    may = allowed(replace(s, padding=()))
+    may, padding = allowed(replace(s, padding=())), set(s.padding)
     turned = False
     for op in operations:
         try:
             _inside("the mask", op, may.shape)
-            if op.column in s.padding:
+            if op.column in padding:
                 raise BadInput(
                     f"key “{s.key_tokens[op.column]}” is padding, hidden from every query;"
                     " take it off the hidden keys first."
@@ -176,7 +176,7 @@ def _rows(
 ) -> Settings:
     for op in operations:
         try:
-            s = check(_one_row(s, stage, op))
+            s = _one_row(s, stage, op)
         except BadInput as problem:
             refusals.append((op.number, str(problem)))
     return s
@@ -190,13 +190,16 @@ def _one_row(s: Settings, stage: str, op: Operation) -> Settings:
     if op.kind != "token" and op.column != len(tokens):
         raise BadInput(f"{stage} has {len(tokens)} rows by now, not {op.column}; nothing changed.")
     if op.kind == "add":
-        return add_token(s, stage)
+        return check(add_token(s, stage))
     if not 0 <= op.row < len(tokens):
         raise BadInput(f"{stage} has no row {op.row + 1}; it has {len(tokens)}.")
     if op.kind == "delete":
         keep: list[int | None] = [k for k in range(len(tokens)) if k != op.row]
-        return set_tokens(s, tuple(tokens[k] for k in keep if k is not None), keep, memory)
-    renamed = (*tokens[: op.row], op.text.strip(), *tokens[op.row + 1 :])
+        left = tuple(tokens[k] for k in keep if k is not None)
+        return check(set_tokens(s, left, keep, memory))
+    token, of = op.text.strip(), " of the second sequence" * memory
+    check_token(token, f"token{of} {op.row + 1}")
+    renamed = (*tokens[: op.row], token, *tokens[op.row + 1 :])
     return replace(s, memory_tokens=renamed) if memory else replace(s, tokens=renamed)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from attention.heads import join_heads
 from attention.limits import (
     MAX_DIMENSION,
+    MAX_PROSE,
     MAX_SIDE,
     MAX_TOKENS,
     BadInput,
@@ -266,8 +267,12 @@ def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:
     A word that was there keeps the row of X a person gave it; padding, a drawn mask and the query
     go with their tokens. A sentence is one item: a batch ends with the item shown. Q, K and V that
     were typed themselves give way to embeddings and random weights. BadInput says that there is no
-    word, or how many there are too many.
+    word, or that the sentence has too many characters or tokens.
     """
+    if len(sentence) > MAX_PROSE:
+        raise BadInput(
+            f"the sentence has {len(sentence):,} characters; at most {MAX_PROSE:,} are read."
+        )
     tokens = tokens_of(sentence)
     if not tokens:
         raise BadInput("the sentence is empty; type at least one word.")

@@ -67,7 +67,8 @@ def check(settings: Settings) -> Settings:
     stages = tuple(name for name in STAGES if name in settings.paper_stages)
     heads = tuple(sorted({head for head in settings.paper_heads if 0 <= head < settings.heads}))
     finished = settings.weights_alone
-    settings = replace(settings, **inside, paper_stages=stages, paper_heads=heads)
+    padding = tuple(dict.fromkeys(settings.padding))
+    settings = replace(settings, **inside, padding=padding, paper_stages=stages, paper_heads=heads)
     return replace(settings, finished=finished, pinned=_pinned(settings))
 
 
@@ -90,18 +91,19 @@ def _check_tokens(settings: Settings) -> None:
     ):
         check_token_count(len(tokens))
         for i, token in enumerate(tokens, 1):
-            if not token.strip():
-                raise BadInput(f"{word} {i} has no name; type a word.")
-            if _holds_the_unshown(token):
-                raise BadInput(
-                    f"{word} {i} holds a line break or another character that cannot be shown."
-                )
-            if len(token) > MAX_TOKEN_LENGTH:
-                raise BadInput(
-                    f"{word} {i} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit."
-                )
+            check_token(token, f"{word} {i}")
     if not settings.tokens:
         raise BadInput("the table is empty; at least one token is needed.")
+
+
+def check_token(token: str, called: str) -> None:
+    """Refuse a token without a name, or with one that is too long or cannot be shown."""
+    if not token.strip():
+        raise BadInput(f"{called} has no name; type a word.")
+    if _holds_the_unshown(token):
+        raise BadInput(f"{called} holds a line break or another character that cannot be shown.")
+    if len(token) > MAX_TOKEN_LENGTH:
+        raise BadInput(f"{called} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit.")
 
 
 def _check_choices(settings: Settings) -> None:

@@ -267,6 +267,10 @@ def test_matlabs_groups_of_other_heights_are_refused():
         ),
         ("\\begin{matrix} 1 & 2", "it: \\end{matrix} is missing; part of it may be cut off."),
         (
+            "\\begin{tabular} \\begin{tabular} a & 1 \\\\ \\end{tabular}",
+            "it: matrix 2 begins inside another one; paste them apart.",
+        ),
+        (
             "\\begin{matrix} 1 & 2 \\\\ 3 \\end{matrix}",
             "it, row 2 has 1 number and row 1 has 2; every row needs the same.",
         ),
@@ -370,6 +374,10 @@ def test_arrays_under_names_of_r_stay_apart(text, wanted):
         ),
         (
             "     [,1]\n[1,]    1\n[2,]    2\n     [,2]\n[1,]    3\n",
+            "it: a group of columns has other rows than the first.",
+        ),
+        (  # no names above the first group
+            "1 2\n3 4\nb\n[1,] 1\n",
             "it: a group of columns has other rows than the first.",
         ),
         (

@@ -633,6 +633,11 @@ BEYOND = {
 }
 
 
+def test_a_key_that_is_padding_twice_is_so_once():
+    state, notices = read({"example": "four-words", "padding": "1.3.1"})
+    assert (state.padding, notices) == ((1, 3), [])
+
+
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_number_out_of_range_is_pulled_back_and_said(name):
     text, taken, said = BEYOND[name]

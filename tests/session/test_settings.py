@@ -640,6 +640,7 @@ def test_the_box_shows_a_sentence_that_gives_the_tokens_again():
     [
         ("", "the sentence is empty; type at least one word."),
         (" \n\u200b", "the sentence is empty; type at least one word."),
+        ("猫" * 20_001, "the sentence has 20,001 characters; at most 20,000 are read."),
         ("word " * 2049, "the sentence has 2,049 tokens; at most 2,048 fit."),
         ("猫" * 2599, "the sentence has 2,599 tokens; at most 2,048 fit."),
         ("a " + "b" * 41, "token 2 has 41 characters; at most 40 fit."),
