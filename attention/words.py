@@ -187,7 +187,7 @@ def _within(character: str, ends: tuple[str, str]) -> bool:
 
 def _goes_on(token: str, cluster: str, following: str) -> bool:
     """Whether the token takes in the next character."""
-    if cluster and cluster in _REPEATED and set(token) == {cluster}:
+    if cluster and cluster in _REPEATED and token[0] == token[-1] == cluster:
         return True
     if not cluster or not _is_letter(token):
         return False

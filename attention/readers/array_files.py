@@ -29,7 +29,7 @@ from attention.limits import (
     MAX_RANK,
     BadInput,
 )
-from attention.readers.entry import ALONE, ArrayEntry, shown
+from attention.readers.entry import ALONE, ArrayEntry, repeated, shown
 from attention.readers.printouts import sides
 
 HEAD = 12_000  # bytes of a .npy that hold its header
@@ -437,11 +437,10 @@ def whole(text: str) -> None:
 
 def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object, refused where a name stands in it twice."""
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise BadInput(f"{shown(twice)} stands there twice.")
-    return dict(pairs)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise BadInput(f"{shown(repeated(name for name, _ in pairs) or '')} stands there twice.")
+    return found
 
 
 def _tensor(name: str, tensor: dict, body: memoryview, place: str, bounds: Bounds) -> ArrayEntry:

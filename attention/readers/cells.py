@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from attention.limits import MAX_ARRAYS, MAX_ELEMENTS, BadInput
-from attention.readers.entry import ALONE, ArrayEntry, short
+from attention.readers.entry import ALONE, ArrayEntry, repeated, short
 from attention.readers.label_columns import NUMBERS, WORDS, columns_of, kind_of
 from attention.readers.printouts import read_number
 
@@ -84,7 +84,6 @@ def named(found: list[tuple[str, ArrayEntry]], where: str) -> dict[str, ArrayEnt
     few(len(found), where)
     arrays = dict(found)
     if len(arrays) < len(found):
-        names = [name for name, _ in found]
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = repeated(name for name, _ in found) or ""
         raise BadInput(f"{where} holds {short(twice, 40)} twice.")
     return arrays or None

@@ -39,7 +39,7 @@ _OF_CHOSEN = [
     (r"(?:^|\.)layers\.\d+\.attn\.Wqkv", (ROTARY,)),  # ModernBERT, Nomic
     (r"^roformer\.encoder\.layer\.\d+\.attention\.self\.", (ROTARY,)),
     (r"(?:SelfAttention|EncDecAttention)\.[qkv]\.weight", (UNSCALED,)),  # T5
-    (r"(?:^|\.)decoder\..*(?:self_attn|SelfAttention)\.", (CAUSAL,)),
+    (r"^(?>(?:.*?\.)??decoder\.).*(?:self_attn|SelfAttention)\.", (CAUSAL,)),
 ]
 # What other tensors of the file say.
 _OF_OTHERS = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,20 @@ class ArrayEntry:
     def of(cls, name: str, values: np.ndarray, rows: tuple[str, ...] = ()) -> ArrayEntry:
         """Numbers that were read already, out of a text."""
         return cls(name, values.shape, "text", lambda: values, rows)
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that was there before; None where all differ.
+
+    >>> repeated(["a", "b", "c", "b", "a"])
+    'b'
+    """
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            return name
+        known.add(name)
+    return None
 
 
 def shown(name: str, most: int = 40) -> str:

@@ -72,11 +72,13 @@ def columns_of(
         and names[k] not in tokens
     ]
     if words and set(kinds[words[0] + 1 :]) == {NUMBERS}:  # levels of an index stand before it
-        ids += [k for k in range(words[0]) if kinds[k] in (COUNTS, WHOLE) and k not in ids]
+        levels = (k for k in range(words[0]) if kinds[k] in (COUNTS, WHOLE))
+        ids = list(dict.fromkeys([*ids, *levels]))
     words.sort(key=lambda k: known[k] not in LABELLING)
     beside = words + sorted(ids, key=lambda k: kinds[k] == COUNTS)
     label = None if rows or not beside else beside[0]
-    numbers = tuple(k for k in range(len(names)) if k not in beside)
+    passed = set(beside)
+    numbers = tuple(k for k in range(len(names)) if k not in passed)
     untold = {0} if kinds[:1] == [COUNTS] and known[0] in COUNTING else set()
     over = [k for k in beside if k != label and k not in untold]
     return Columns(label, numbers, tuple(names[k] for k in sorted(over)))

@@ -54,8 +54,8 @@ _TENSOR = re.compile(
     r"(?:Parameter containing:\s{0,9})?(?:np\.|torch\.|numpy\.)?(?:tensor|array|Array)\("
 )
 _AROUND = re.compile(
-    r"[\s,(){}\[\]]|OrderedDict|dict|[A-Z]\w{0,60}Output\w{0,60}"
-    r"|(?:'\w{1,80}':|\w{1,80}=)\s{0,9}None|\w{1,80}=(?=[(\[])"
+    r"(?:'\w{1,80}':|\b\w{1,80}=)\s{0,9}None|\b\w{1,80}=(?=[(\[])"
+    r"|[\s,(){}\[\]]|OrderedDict|dict|\b[A-Z]\w{0,60}Output\w{0,60}"
 )
 _INSIDE = re.compile(r"(\w{1,80})=[(\[]$")
 

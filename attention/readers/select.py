@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -338,9 +339,9 @@ def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
     several times is taken row by row, each time it is typed; a word that is not there is answered
     with near ones.
     """
-    places: dict[str, list[int]] = {}
+    places: dict[str, deque[int]] = {}
     for row, label in enumerate(entry.rows):
-        places.setdefault(label, []).append(row)
+        places.setdefault(label, deque()).append(row)
     for label in entry.rows:  # " the" may be typed without its space
         places.setdefault(label.strip(), places[label])
     typed = [words.strip()] if words.strip() in places else words.split()
@@ -354,7 +355,7 @@ def wanted(entry: ArrayEntry, words: str, place: str) -> list[int]:
             hint = f"; it has {', '.join(short(label, 20) for label in near)}" if near else ""
             raise BadInput(f"{place} has no word “{short(word, 24)}”{hint}.")
         rows = places[word]
-        chosen.append(rows.pop(0) if len(rows) > 1 else rows[0])
+        chosen.append(rows.popleft() if len(rows) > 1 else rows[0])
     return chosen
 
 

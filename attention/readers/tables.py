@@ -447,8 +447,8 @@ def _joined(row: list[str], width: int) -> list[str]:
 
 def _is_worth(found: Columns, names: list[str]) -> bool:
     """Whether another column than the first is none of numbers, and the first line has names."""
-    heads = [names[k] for k in found.numbers]
-    others = [name for k, name in enumerate(names) if k and k not in found.numbers]
+    heads, numbers = [names[k] for k in found.numbers], set(found.numbers)
+    others = [name for k, name in enumerate(names) if k and k not in numbers]
     other = bool(heads) and (bool(others) or found.label not in (0, None))
     named = counting(heads) or not any(map(is_number, heads))
     return other and named and not any(map(is_number, others))

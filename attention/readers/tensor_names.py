@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+
+from attention.limits import MAX_ARRAYS
 
 ALONE, ASKED = "alone", "asked"
 LONGEST = 500  # characters of a name that is looked at, however a file was made
@@ -37,7 +40,7 @@ def _projection(letter: str, word: str) -> str:
     """
     owned = rf"(?:{letter}_proj|{letter}_lin|{word}_proj|w{letter}|to_{letter})\.weight"
     known = rf"(?:^|\.)(?={owned}$|{letter}_proj_weight$)"
-    bare = rf"(?:^|\.)\w*[aA]tt(?:n|ention)\w*\.(?:self\.)?(?=(?:{word}|{letter})\.weight$)"
+    bare = rf"(?:^|\.)(?=\w*?[aA]tt(?:n|ention))\w++\.(?:self\.)?(?=(?:{word}|{letter})\.weight$)"
     return rf"(?:{known}|{bare})(?P<says>\w+)(?:\.weight)?$"
 
 
@@ -86,7 +89,7 @@ NAMES: list[tuple[re.Pattern, dict[str, Part]]] = [
         ),
         # all three, and the name does not say how
         (
-            r"(?:^|(?<!linear_attn)\.)(?:\w*qkv\w*|query_key_value|W_pack)\.weight$",
+            r"(?:^|(?<!linear_attn)\.)(?:(?=\w*?qkv)\w++|query_key_value|W_pack)\.weight$",
             _fused("out_in", ASKED),
         ),
     )
@@ -120,6 +123,7 @@ def place(name: str) -> str:
     return name[: match.start(said)].rstrip("._")
 
 
+@lru_cache(MAX_ARRAYS)  # each name of a file is asked for many times
 def _found(name: str) -> tuple[re.Match | None, dict[str, Part]]:
     if len(name) <= LONGEST:
         for pattern, parts in NAMES:

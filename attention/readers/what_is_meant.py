@@ -45,7 +45,7 @@ def counted(text: str) -> tuple[str, bool]:
     return _TRUTH.sub(lambda word: "1.0" if word[0].lower() == "true" else "0.0", text), True
 
 
-_JULIA = re.compile(r"\s*\d+(?:×\d+|-element)[×\d]* [A-Z]\w*\{[\w{}, .]+\}:[ \t]*(?=\n)")
+_JULIA = re.compile(r"(?m)^[ \t]*\d+(?:(?:×\d+)+|-element) [A-Z]\w*\{[\w{}, .]+\}:[ \t]*(?=\n)")
 
 
 def without_comments(text: str) -> str:

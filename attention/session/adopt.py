@@ -25,7 +25,7 @@ from attention.readers.select import (
     select,
     size,
 )
-from attention.readers.tensor_names import guess, layers
+from attention.readers.tensor_names import guess, layers, place
 from attention.sentences import they_are
 from attention.session import changes
 from attention.session.about import on_its_own
@@ -134,19 +134,22 @@ def whole_layer(
     config: ModelConfig | None,
 ) -> Layer | None:
     """The layer that W_Q, W_K and W_V are of, where they are taken as its file has them."""
-    names = {role: name for role, (name, _) in picks.items() if role in WEIGHTS[:3]}
+    names = {role: name for role, (name, _) in picks.items() if role in WEIGHTS}
     chosen = [asked for role, (_, asked) in picks.items() if role in WEIGHTS]
-    if len(names) < 3 or any(asked.cut.strip() or asked.stored or asked.layout for asked in chosen):
+    if not names.keys() >= set(WEIGHTS[:3]):
         return None
-    for place in layers(found):
-        guessed = {role: guess(list(found), role, place) for role in WEIGHTS}
-        if all(guessed[role] == picks[role][0] for role in WEIGHTS if role in picks):
-            try:
-                layer = layer_of(found, place, config)
-            except ValueError:  # its heads are not said, or it is one that is not read whole
-                return None
-            return layer if heads in (None, layer.heads) else None
-    return None
+    if any(asked.cut.strip() or asked.stored or asked.layout for asked in chosen):
+        return None
+    of_q = place(names["W_Q"])
+    if of_q not in layers(found):
+        return None
+    if any(guess(list(found), role, of_q) != name for role, name in names.items()):
+        return None
+    try:
+        layer = layer_of(found, of_q, config)
+    except ValueError:  # its heads are not said, or it is one that is not read whole
+        return None
+    return layer if heads in (None, layer.heads) else None
 
 
 def with_its_parts(brought: dict[str, SelectedArray], layer: Layer) -> dict[str, SelectedArray]:

@@ -453,7 +453,7 @@ class Grid {
   }
 }
 
-const NUMBER = /^[+\-\u2212]?(\d+\.?\d*|\.\d+)(e[+\-\u2212]?\d+)?$/i
+const NUMBER = /^[+\-\u2212]?(\d+(\.\d*)?|\.\d+)(e[+\-\u2212]?\d+)?$/i
 const COMMA = /^[+\-\u2212]?\d*,\d+(e[+\-\u2212]?\d+)?$/i
 
 // A block with decimal commas, as half the world's spreadsheets copy one: with points. Where every
