@@ -138,7 +138,7 @@ GROWING: dict[str, Callable[[int], str]] = {
         f"{'id,' * (size // 7)}word,x\n" + f"{'1,' * (size // 7)}w,1.5\n" * 2
     ),
     "a name of JSON twice": lambda size: (
-        f"{{{','.join(f'{k:06}:0'.join(chr(34) * 2) for k in range(size // 11))}}}"
+        "{" + "".join(f'"{k}": 0, ' for k in range(size // 11)) + f'"{size // 11 - 1}": 0}}'
     ),
     "groups of columns of R": lambda size: "\n".join(
         "     " + "".join(f"c{5 * k + c:09}  " for c in range(5)) + "\n[1,] " + "1.00000001  " * 5
