@@ -104,7 +104,7 @@ def _vectors(s: Settings) -> None:
         options=list(labels),
         format_func=labels.__getitem__,
         help=VECTORS,
-        width=148,
+        width=152,
     )
 
 
@@ -139,7 +139,7 @@ def _randomize(s: Settings) -> None:
         options=list(KINDS),
         format_func=KINDS.__getitem__,
         help=HOW,
-        width=148,
+        width=152,
     )
     state.page_control(
         st.number_input,
