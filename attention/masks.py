@@ -166,6 +166,6 @@ def lead(n_q: int, n_k: int, past: ArrayLike) -> np.ndarray:
 MASKS: dict[str, Choice[[int, int], np.ndarray]] = {
     "none": Choice("none", everything),
     "causal": Choice("look-ahead (causal)", causal),
-    "causal_lower_right": Choice("look-ahead, from the lower right", causal_lower_right),
+    "causal_lower_right": Choice("look-ahead (last key)", causal_lower_right),
 }
 MASK_LABELS = {name: mask.label for name, mask in MASKS.items()}

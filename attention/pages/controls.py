@@ -20,7 +20,7 @@ from attention.session.settings import DRAWN, FILLS, TRUE_MASK, Settings
 from attention.view import distinct
 
 SCALES = {"sqrt": "1/√d_k", "none": "none (× 1)", "number": "a number"}
-MASKS = MASK_LABELS | {DRAWN: "drawn cell by cell"}
+MASKS = MASK_LABELS | {DRAWN: "custom (draw it)"}
 MOST_STEPS = 64  # of a slider, unless larger numbers were brought
 
 
@@ -225,8 +225,9 @@ def _attention(s: Settings) -> None:
         s.mask,
         MASKS,
         changes.set_mask,
-        help="Which keys a query may look at; a hidden key gets weight 0. “Draw mask”, under masked"
-        " on the board, turns single cells.",
+        help="Which keys a query may look at (last key: aligned so that the last query sees the"
+        " last key); a hidden key gets weight 0. “Draw mask”, under masked on the board, turns"
+        " single cells.",
     )
     keys = distinct(s.key_tokens)
     state.setting_control(

@@ -37,7 +37,8 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
         value=c.mask,
         options=masks,
         format_func=MASKS.__getitem__,
-        help="Which keys a query may look at.",
+        help="Which keys a query may look at (last key: aligned so that the last query sees the"
+        " last key, as with cached keys).",
     )
     if c.mask == "window":
         control(
@@ -68,7 +69,8 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
         "of",
         options=list(SHOWN),
         format_func=SHOWN.__getitem__,
-        help="Of many queries and keys; a cell of one of each is its weight.",
+        help="A cell of many queries and keys shows what its keys get together, on average over its"
+        " queries, or its largest weight; a cell of one of each shows its weight.",
     )
     control(
         s,

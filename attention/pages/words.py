@@ -106,7 +106,7 @@ def _vectors(s: Settings) -> None:
         options=list(labels),
         format_func=labels.__getitem__,
         help=VECTORS,
-        width=148,
+        width=152,
     )
 
 
@@ -141,7 +141,7 @@ def _randomize(s: Settings) -> None:
         options=list(KINDS),
         format_func=KINDS.__getitem__,
         help=HOW,
-        width=148,
+        width=152,
     )
     if state.page_value("randomize_seed", None) is None:
         state.set_page_value("randomize_seed", _count_on(s))

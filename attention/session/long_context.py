@@ -17,13 +17,13 @@ TOKENS = (256, 1024, 4096, 16384, 32768, 65536, MAX_LONG_TOKENS)  # on offer
 MASKS = {
     "causal": "look-ahead",
     "window": "look-ahead, a window",
-    "lower_right": "look-ahead, from the last key",
+    "lower_right": "look-ahead (last key)",
     "none": "none",
     "own": "as captured",
 }
 SHOWN = {
-    "mean": "share of the keys, mean of the queries",
-    "largest": "largest weight of the cell",
+    "mean": "total weight per query",
+    "largest": "largest weight",
 }
 ALSO = {  # what else is computed, by its name in attention.long_attention
     "entropy": "entropy",

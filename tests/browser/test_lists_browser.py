@@ -1,0 +1,74 @@
+"""What a list offers is read whole: in the open list, and in the box where it is chosen."""
+
+import io
+
+import numpy as np
+import pytest
+from browser.conftest import MOMENTS, succeeds, until
+
+WINDOWS = [(1366, 768), (1440, 900), (390, 844)]
+BOXES = "[data-testid=stSelectbox] input:enabled:not([type=hidden])"
+# Which entries of the open list are cut, and which are wider than the room in its box.
+CUT = """() => {
+    const box = document.querySelector('[role=combobox][aria-expanded=true]')
+    const style = getComputedStyle(box)
+    const pen = document.createElement('canvas').getContext('2d')
+    pen.font = style.font
+    const room = box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    const listed = ({ firstElementChild: text, clientHeight }) => // a font may leave its line by 1
+        text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight + 2
+        && text.clientHeight <= clientHeight
+    const entries = [...document.querySelectorAll('[role=option]')]
+    const cut = holds => entries.filter(entry => !holds(entry)).map(entry => entry.innerText)
+    return { entries: entries.length, listed: cut(listed),
+        chosen: cut(entry => pen.measureText(entry.innerText).width <= room + 1) } }"""
+
+
+def opened(dashboard, box) -> dict:
+    """What is cut of a list that is opened, and closed again."""
+
+    def click() -> None:
+        box.click(timeout=MOMENTS)
+
+    until(dashboard.page.get_by_role("option").first, act=lambda: succeeds(click))
+    found = dashboard.page.evaluate(CUT)
+    dashboard.page.keyboard.press("Escape")
+    until(dashboard.page.get_by_role("listbox"), "detached")
+    assert found.pop("entries")
+    return found
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda size: f"{size[0]}")
+@pytest.mark.parametrize(
+    ("path", "ready"),
+    [("", ".board[data-tag]"), ("long", "p.intro"), ("check", ".st-key-set_check_plant")],
+)
+def test_no_entry_of_a_list_is_cut(visit, path, ready, window):
+    dashboard = visit(*window).open(path, ready=ready)
+    page = dashboard.page
+    places = [".stMain"]
+    if page.locator("[data-testid=stSidebar] " + BOXES).count():
+        places.append("[data-testid=stSidebar]")
+    seen = 0
+    for place in places:
+        if place != ".stMain" and window[0] < 700:
+            page.locator("[data-testid=stExpandSidebarButton]").click()
+            page.wait_for_timeout(300)  # it slides in
+        for box in page.locator(f"{place} {BOXES}").all():
+            found = opened(dashboard, box)
+            seen += 1
+            assert found == {"listed": [], "chosen": []}, box.get_attribute("aria-label")
+    assert seen
+
+
+@pytest.mark.parametrize("window", [WINDOWS[0], WINDOWS[-1]], ids=lambda size: f"{size[0]}")
+@pytest.mark.parametrize("layers", [2, 12])  # of more than 25 entries a list holds only some
+def test_long_names_of_tensors_are_listed_whole(visit, window, layers):
+    file = io.BytesIO()
+    name = "model.language_model.layers.{}.self_attention.{}_proj.weight"
+    np.savez(file, **{name.format(k, n): np.eye(8) for k in range(layers) for n in "qkvo"})
+    dashboard = visit(*window).open()
+    dashboard.upload("names.npz", file.getvalue())
+    box = dashboard.page.locator(".st-key-set_load_pick_W_Q input")
+    until(box)
+    assert opened(dashboard, box)["listed"] == []
