@@ -80,7 +80,8 @@ def by_hand(value, matrix, digits):
     if not np.isfinite(value):
         return "−∞"
     text = f"{value:.{point}f}"
-    if point and value and float(text) == 0:
+    significant = len(text.lstrip("-0.").replace(".", ""))
+    if point and value and significant < max(point // 2, 1):
         mantissa, power = f"{value:.{point - 1}e}".split("e")
         text = f"{mantissa}e{int(power)}"
     if abs(value) >= 1e6:
