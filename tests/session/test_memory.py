@@ -1,8 +1,8 @@
 """Small inputs that ask for much: a size is checked before anything of that size is made.
 
-Each is opened as its page opens it, in a process of its own (:mod:`memory`), which must not grow by
-150 MB where it is refused. Where it is accepted, reading it may take four times the file, or 30 MB:
-files here are small, so that an array of NumPy, an interpreter's lists and pages of a library that
+Each is opened as its page opens it, in a process of its own (:mod:`session.memory`), which must
+not grow by 150 MB where it is refused. Where it is accepted, reading it may take four times the
+file, or 30 MB: files here are small, so that an array of NumPy, an interpreter's lists and pages of a library that
 is first touched weigh more than they do. What is then computed of it are its stages, which hold its
 scores in float64 a few times over.
 """
@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from files import npy, stored
-from memory import Opener
 from models.test_opening import ABOUT, filed
 from safetensors.numpy import save as safetensors
+from session.memory import Opener
 
 from attention.limits import MAX_ELEMENTS
 from attention.session import links

@@ -200,5 +200,5 @@ def serve() -> None:  # noqa: C901 - one function for each way, and what they ne
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.path.insert(0, str(Path(__file__).parents[2]))
     serve()

@@ -1,7 +1,7 @@
 """No text blocks the server: twice the text takes twice the time, in every way a text is read.
 
-What is read, and how it is measured, stands in :mod:`linear`. A share of the pairs of characters;
-all of them, which takes half an hour, with THOROUGH=1.
+What is read, and how it is measured, is in :mod:`session.linear`. A share of the pairs of
+characters; all of them, which takes half an hour, with THOROUGH=1.
 """
 
 import os
@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from amount import amount
-from linear import FLOOR, GROUPS, GROWTH
+from session.linear import FLOOR, GROUPS, GROWTH
 
-TESTS = Path(__file__).parent
+HERE = Path(__file__).parent
+TESTS = HERE.parent
 SECONDS = 1  # of processor time for a text
 PARTS = {"numbers": amount(2, 40), "files": amount(1, 8), "boxes": amount(1, 8)}
 PARTS |= {"links": amount(1, 8)}
@@ -38,7 +39,7 @@ def said(line: str) -> str:
 def test_texts_take_linear_time(group, part):
     """100,000 characters take at most a second, and three times what 50,000 take."""
     done = subprocess.run(
-        [sys.executable, TESTS / "linear.py", group, str(part), str(PARTS[group])],
+        [sys.executable, HERE / "linear.py", group, str(part), str(PARTS[group])],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent, TESTS)))},
