@@ -1,10 +1,10 @@
 """Small inputs that ask for much: a size is checked before anything of that size is made.
 
-Each is opened as its page opens it, in a process of its own (:mod:`session.memory`), which must
-not grow by 150 MB where it is refused. Where it is accepted, reading it may take four times the
-file, or 30 MB: files here are small, so that an array of NumPy, an interpreter's lists and pages of a library that
-is first touched weigh more than they do. What is then computed of it are its stages, which hold its
-scores in float64 a few times over.
+Each is opened as its page opens it, in a process of its own (:mod:`session.memory`), which must not
+grow by 150 MB where it is refused. Where it is accepted, reading it may take four times the file,
+or 30 MB: files here are small, so that an array of NumPy, an interpreter's lists and pages of a
+library that is first touched weigh more than they do. What is then computed of it are its stages,
+which hold its scores in float64 a few times over.
 """
 
 import base64
