@@ -57,6 +57,10 @@ def shown(name: str, most: int = 40) -> str:
 
 
 def short(text: str, most: int) -> str:
-    """Any text for a sentence: one line, and of what is too long the beginning and the end."""
-    text = re.sub(r"[\x00-\x1f\x7f]", "�", text)
+    """Return any text for a sentence: one line, and the beginning and the end of a long one.
+
+    >>> short("1\\t2\\n3", 24)
+    '1 2 3'
+    """
+    text = re.sub(r"[\x00-\x1f\x7f]", "�", re.sub(r"[\t\n\v\f\r ]+", " ", text))
     return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-most // 2 :]}"

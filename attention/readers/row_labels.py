@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import NamedTuple
 
 from attention.limits import BadInput
 from attention.readers.entry import short
 from attention.readers.label_columns import NUMBERING, counts_up
-from attention.readers.printouts import is_figure
+from attention.readers.printouts import is_figure, is_number
 
 FRACTION = re.compile(r"\.\d|\d[eE]|nan|inf")
 # What acts on the number after it, or compares it.
 _SIGNS = frozenset("+-\u2212\u2013±*/×·^$€£<>≤≥≈~")
 _BULLETS = "*>"  # at the beginning of a line these mean nothing
-_LAST_NUMBER = re.compile(r"([=:|,;])\s?[-+]?\.?\d[\d.eE+-]*$")
+_LAST_NUMBER = re.compile(r"[=:|,;]\s?[-+]?\.?\d[\d.eE+-]*$")
 # A label that ends in a number, or in one and a word between brackets.
 _COUNTED = re.compile(r"(\D*)(\d{1,9})[\])]?[.:]?(?: \([^()\d]*\):?)? ?[:|=>→-]{0,2}")
 _WORD = re.compile(r"[^\s=:|,;]+")
-_SHAPE = re.compile(r"(?:[\w.]{0,40}\.)?(?:shape|size)\s?[:=]?", re.IGNORECASE)
+# What is printed next to matrices and is no row of one, where a mark or nothing else says so.
+_NO_ROW = re.compile(r"(?:[\w.]{0,40}\.)?(?:shape|size|d_\w{1,9})\s?[:=]?", re.IGNORECASE)
 
 
 def numbered(
@@ -27,11 +29,14 @@ def numbered(
 ) -> int:
     """Return 1 where the first number of each row is part of its label, as in "Head 0", else 0.
 
-    Refuse first numbers that may number the rows: whole, each one more than the number before it,
-    next to decimals. ``rows`` are a label and the cells of its row.
+    Refuse first numbers that number the rows: whole, each one more than the number before it, and
+    alone in ending with a point, or next to rows that sum to 1 without them. ``rows`` are a label
+    and the cells of its row.
 
     >>> numbered([("Head", ["0", "0.5"]), ("Head", ["1", "0.25"])], True, True, "line 1")
     1
+    >>> numbered([("", ["0", "0.5"]), ("", ["1", "0.25"])], False, True, "line 1")
+    0
     >>> numbered([("", ["1.", "0.5"]), ("", ["2.", "3"])], False, True, "line 1: “1. 0.5”")
     Traceback (most recent call last):
     ...
@@ -43,7 +48,7 @@ the numbers of the rows, or write them with decimals if they are part of the mat
     if not others or not all(first.removesuffix(".").isdecimal() for first in firsts):
         return 0
     decimals = all(map(FRACTION.search, others))
-    if labelled and len({label for label, _ in rows}) == 1 and _belong(rows[0][0], firsts):
+    if labelled and _belong({label.lower() for label, _ in rows}, firsts):
         if decimals and len(rows) > 1 and by_spaces:
             return 1
         raise BadInput(
@@ -55,8 +60,8 @@ the numbers of the rows, or write them with decimals if they are part of the mat
     listed = all(first.endswith(".") for first in firsts) and not any(
         cell.endswith(".") for cell in others
     )
-    sure = len(rows) > 2 and not labelled
-    if listed or (decimals and len(others) > 3 and (sure or _printed(others, 1 + labelled))):
+    shares = decimals and len(rows) > 2 and all(_is_shared_out(values[1:]) for _, values in rows)
+    if listed or shares:
         raise BadInput(
             f"{place} begins with {firsts[0]}, and the next line with {firsts[1]}; remove the"
             " numbers of the rows, or write them with decimals if they are part of the matrix."
@@ -64,19 +69,21 @@ the numbers of the rows, or write them with decimals if they are part of the mat
     return 0
 
 
-def _belong(word: str, numbers: Sequence[str]) -> bool:
-    """Check whether these numbers belong to the word that is before each of them."""
-    if len(numbers) == 1:
-        return word.lower() in NUMBERING
+def _belong(labels: Set[str], numbers: Sequence[str]) -> bool:
+    """Check for one word that takes a number, as Head does, and numbers that increase."""
+    if len(labels) > 1 or not labels <= NUMBERING:
+        return False
     whole = [int(number.removesuffix(".")) for number in numbers if len(number) < 10]
     return len(whole) == len(numbers) and all(map(operator.lt, whole, whole[1:]))
 
 
-def _printed(cells: Sequence[str], least: int) -> bool:
-    """Check whether all have as many decimals, not fewer than ``least``, or one ends in 0."""
-    lengths = {len(cell.partition(".")[2]) for cell in cells}
-    alike = len(lengths) == 1 and lengths.pop() >= least
-    return alike or any("." in cell and cell.endswith("0") for cell in cells)
+def _is_shared_out(cells: Sequence[str]) -> bool:
+    """Check for two or more numbers from 0 that sum to 1, but for their rounding."""
+    if len(cells) < 2 or not all(cell.isascii() and is_number(cell) for cell in cells):
+        return False
+    values = [float(cell) for cell in cells]
+    decimals = max(len(cell.partition(".")[2]) for cell in cells)
+    return min(values) >= 0 and abs(sum(values) - 1) < 0.51 * len(cells) / 10**decimals
 
 
 def count(labels: Sequence[str]) -> bool:
@@ -101,43 +108,85 @@ def are_signs(labels: Sequence[str]) -> bool:
 
 def is_word(label: str) -> bool:
     """Check for one word without a mark, about which there is no question, as most are."""
-    return _WORD.fullmatch(label) is not None and not _SHAPE.fullmatch(label)
+    return _WORD.fullmatch(label) is not None and not _NO_ROW.fullmatch(label)
 
 
-def problem(label: str, values: Sequence[str], counted: bool, in_cells: bool | None) -> str:
+class Column(NamedTuple):
+    """What holds for the labels of a table together."""
+
+    in_cells: bool  # whether a separator, not a space, ends each
+    one: bool  # whether there is one line
+    counted: bool  # whether they count
+    plain: bool  # whether one has no number
+    alike: bool  # whether all end in ":", or all in "="
+    took: bool  # whether each took the first number of its row: "loss=0.5", "Head,0"
+
+    @classmethod
+    def of(cls, labels: Sequence[str], in_cells: bool, quoted: bool = False) -> Column:
+        """Look at all labels; ``quoted``: whether no number of a row can be in one.
+
+        >>> Column.of(["the:", "cat:"], False).alike, Column.of(["a=1", "b=2"], False).took
+        (True, True)
+        """
+        return cls(
+            in_cells,
+            len(labels) == 1,
+            count(labels),
+            any(not any(map(is_figure, label.split())) for label in labels),
+            labels[0].endswith((":", "=")) and len({label[-1:] for label in labels}) == 1,
+            not quoted and all(map(_took_a_number, labels)),
+        )
+
+
+def problem(label: str, values: Sequence[str], column: Column) -> str:
     """Return why a row with this label is refused; "" where it is not.
 
-    ``counted``: whether the labels of all rows count. ``in_cells``: whether a tab or quotation
-    marks end the label; None where only spaces do.
-
-    >>> problem("epoch 1 loss", ["0.5"], False, None)[:33]
+    >>> problem("epoch 1 loss", ["0.5"], Column.of(["epoch 1 loss"], False))[:33]
     'holds “1” before its last numbers'
-    >>> problem("d_k =", ["4"], False, None)
+    >>> problem("d_k =", ["4"], Column.of(["d_k ="], False))
     'is no row of a matrix; remove it, or write only its numbers.'
-    >>> problem("Row 1", ["0.5"], False, True), problem("Word 2 (dog):", ["1", "2"], False, None)
-    ('', '')
+    >>> problem("top 10", ["0.5"], Column.of(["top 10", "the"], True))
+    ''
     """
-    words = label.split()
-    alone = len(values) == 1 and label.endswith((":", "="))
-    if alone or (_SHAPE.fullmatch(label) and _are_sides(values)):
+    ended = label.endswith((":", "="))
+    lone = ended and len(values) == 1 and (column.one or not (column.alike or column.in_cells))
+    sides = _NO_ROW.fullmatch(label) and _are_sides(values)
+    if lone or (sides and (column.one or ended or "." in label)):
         return "is no row of a matrix; remove it, or write only its numbers."
-    if counted:
+    words = label.split()
+    inside = [word for word in words if is_figure(word)] if len(words) > 1 else []
+    sign = len(words) > 1 and words[-1] in _SIGNS and not column.in_cells
+    if column.counted or not (inside or sign or column.took):
         return ""
-    several = len(words) > 1
-    inside = [word for word in words if is_figure(word)] if several else []
-    if not (several and words[-1] in _SIGNS) and not _took_a_number(label):
-        if not inside:
-            return ""
+    if not sign and not column.took:
         whole = all(word.strip("():").isdecimal() for word in inside)
-        ended = label.endswith((":", "=")) and len(values) > 1
-        in_a_cell = in_cells or (in_cells is not None and not is_figure(words[-1]))
-        if whole and (ended or in_a_cell):
+        separate = whole and (column.in_cells or (ended and len(values) > 1))
+        if separate or (column.in_cells and column.plain):
             return ""
     odd = short(inside[-1] if inside else words[-1], 24)
     return (
         f"holds “{odd}” before its last numbers; write one label without numbers or signs, then"
         " numbers alone."
     )
+
+
+def remark(labels: Sequence[str], width: int, column: Column) -> str:
+    """Return what a person should know of labels that may be read otherwise.
+
+    >>> remark(["Apollo 11", "Saturn 5"], 2, Column.of(["Apollo 11", "Saturn 5"], True))
+    'The labels end in numbers, as “Apollo 11” does; if these belong to the matrix, put a comma \
+before them.'
+    """
+    if column.alike and width == 1:
+        return (
+            f"Each line is read as a row: a label, such as “{short(labels[0], 24)}”, and a number."
+        )
+    if column.in_cells and not (column.counted or column.plain or all(map(is_word, labels))):
+        return (
+            f"The labels end in numbers, as “{short(labels[0], 24)}” does; if these belong to the"
+            " matrix, put a comma before them."
+        )
+    return ""
 
 
 def _are_sides(values: Sequence[str]) -> bool:
@@ -148,7 +197,4 @@ def _are_sides(values: Sequence[str]) -> bool:
 def _took_a_number(label: str) -> bool:
     """Check for a label with the first number of its row: "loss=0.5", "Head,0"."""
     last = _LAST_NUMBER.search(label)
-    before = label[: last.start()].rstrip() if last else ""
-    if last and last[1] in ",;":
-        return any(map(str.isalpha, before))  # else it is a number, which is a word of GloVe
-    return before[-1:].isalnum()
+    return last is not None and any(map(str.isalpha, label[: last.start()]))

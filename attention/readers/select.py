@@ -166,6 +166,8 @@ def _ranked(selected: SelectedArray, role: str, place: str, axis: str) -> Select
         values = values[0] if values.ndim == 4 and len(values) == 1 else values
     elif values.ndim == 3 == most:
         remarks = (*remarks, f"{role} has three axes: taken as a batch of {len(values)}.")
+    if values.ndim == 1:
+        raise BadInput(f"{place} is {size(values)}; reshape it to (rows, columns).")
     if not 2 <= values.ndim <= most or not values.size:
         of = "heads" if role == FINISHED else "a batch"
         wanted_axes = "two axes are" if most == 2 else f"two axes, or three with {of}, are"

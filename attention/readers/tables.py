@@ -212,7 +212,8 @@ def _table(
     if not corner:
         lines, over = _label_first(lines)
     dialect = _dialect(lines, corner, where)
-    remarks = " ".join(filter(None, [*_remarks(lines, dialect, text), over]))
+    remarks = [*_remarks(lines, dialect, text), over]
+    head = lines.cells(lines.numbered[0][1]) if dialect.names and lines.separator else []
     lines = lines.without(dialect.above)
     count, width, labelled = len(lines.numbered), dialect.width, dialect.labelled
     _check_widths(lines, labelled + dialect.numbered, width, where)
@@ -220,9 +221,10 @@ def _table(
     if not labelled and count * width > MAX_ELEMENTS:
         raise BadInput(f"{size}.")
     rows = tuple(_label(lines, line, width) for _, line in lines.numbered) if labelled else ()
-    quoted = lines.separator == UNQUOTED and not lines.places
-    if labelled and not dialect.counts and not quoted:
-        _check_labels(lines, rows, dialect, where)
+    named = len(head) == width + 1 and head[0].lower() in CORNERS
+    sure = dialect.counts or ((named or lines.separator == UNQUOTED) and not lines.places)
+    if labelled and not sure:
+        remarks.append(_check_labels(lines, rows, dialect, where))
 
     def pick(chosen: Sequence[int]) -> np.ndarray:
         if len(chosen) * width > MAX_ELEMENTS:
@@ -232,7 +234,8 @@ def _table(
         return np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, width)
 
     read = cache(lambda: pick(range(count)))
-    return ArrayEntry(name, (count, width), "text", read, rows, pick if labelled else None, remarks)
+    told = " ".join(filter(None, remarks))
+    return ArrayEntry(name, (count, width), "text", read, rows, pick if labelled else None, told)
 
 
 def _dialect(lines: Lines, corner: bool, where: str) -> Dialect:
@@ -265,16 +268,22 @@ def _remarks(lines: Lines, dialect: Dialect, text: str) -> Iterator[str]:
         yield "The commas are decimal."
     if dialect.names:
         yield "The first line names the columns; it is passed over."
+    first = lines.first(line)
+    if dialect.names and dialect.labelled and first.lower() in NUMBERING:
+        firsts = [cells[0] for cells in _first_cells(lines.without(True))]
+        if counts_up(firsts):
+            yield f"“{short(first, 20)}” numbers the rows; it is read as their labels."
     if dialect.names and not dialect.labelled and _numbers_columns(lines):
         yield "If 0, 1, … are numbers, write them as 0.0, 1.0, …."
     if dialect.counts and dialect.counts[0] != count:
         yield f"The first line says {dialect.counts[0]:,} words; here are {count:,}."
     if not dialect.above and dialect.width > 1:
         rows = _first_cells(lines)
-        firsts = [cells[-dialect.width] for cells in rows if len(cells) >= dialect.width]
-        if len(firsts) > 2 and counts_up(firsts):
+        rows = [_parted(cells, dialect.width)[1] for cells in rows if len(cells) >= dialect.width]
+        decimals = all(row_labels.FRACTION.search(cell) for row in rows for cell in row[1:])
+        if (len(rows) > 2 or decimals) and counts_up([row[0] for row in rows]):
             yield "The first column counts; if it numbers the rows, remove it."
-    from_zero = lines.first(line) == "0" and counting(lines.cells(line))
+    from_zero = first == "0" and counting(lines.cells(line))
     written = "." in text or lines.separator in ("\t", ";", ",") and " " not in line
     written = written or (lines.separator is None and line.startswith(" "))
     if not dialect.above and from_zero and dialect.width > 1 and written:
@@ -566,10 +575,10 @@ def _has_no_corner(lines: Lines, where: str) -> bool:
     aligned = first.startswith(" ") or (len(names) > 1 and _ends(first) == _ends(second)[1:])
     if aligned or all(map(row_labels.FRACTION.search, others)):
         return True
-    raise BadInput(
-        f"{where}, line {number}: “{short(first.strip(), 24)}” stands above {len(rows[0])} columns;"
-        " remove the line, or name every column."
-    )
+    place = _quote(where, number, first)
+    if first.rstrip().endswith(":"):
+        raise BadInput(f"{place} is above numbers; remove it, or name a matrix as in Q = [[1, 2]].")
+    raise BadInput(f"{place} names fewer columns than there are; remove it, or name every column.")
 
 
 def _is_labelled(lines: Lines) -> bool:
@@ -603,25 +612,39 @@ def _numbers_rows(lines: Lines, labelled: bool, width: int, where: str) -> int:
     number, line = lines.numbered[0]
     rows = [_parted(cells, width) for cells in _first_cells(lines) if len(cells) >= width]
     plain = [(" ".join(label), list(map(lines.plain, values))) for label, values in rows]
-    place = f"{where}, line {number}: “{short(line.strip(), 24)}”"
+    place = _quote(where, number, line)
     return row_labels.numbered(plain, labelled, lines.separator is None, place)
 
 
-def _check_labels(lines: Lines, labels: Sequence[str], dialect: Dialect, where: str) -> None:
-    """Refuse labels that hold a number of their row, or a sign that acts on it."""
+def _quote(where: str, number: int, line: str) -> str:
+    """Return the place of a line, and the line itself."""
+    return f"{where}, line {number}: “{short(line.replace(UNQUOTED, ' ').strip(), 24)}”"
+
+
+def _check_labels(lines: Lines, labels: Sequence[str], dialect: Dialect, where: str) -> str:
+    """Refuse labels that hold a number of their row, or a sign that acts on it.
+
+    Return a remark where they may be read otherwise.
+    """
     if row_labels.are_signs(labels):
         raise BadInput(
             f"{where}, line {lines.numbered[0][0]} begins with “{labels[0]}”, as every line does;"
             " write it next to its number if it is a sign, or remove it."
         )
-    counted = bool(dialect.numbered) or row_labels.count(labels)
-    in_cells = None if lines.separator is None else lines.separator in ("\t", UNQUOTED)
+    if dialect.numbered:
+        return (
+            f"The number after “{labels[0].split()[0]}” is read as part of the label; if it belongs"
+            " to the matrix, write it with decimals."
+        )
+    own = lines.separator in ("\t", UNQUOTED)
+    column = row_labels.Column.of(labels, lines.separator is not None, own)
     for (number, line), label in zip(lines.numbered, labels, strict=True):
         if row_labels.is_word(label):
             continue
         values = _parted(lines.cells(line), dialect.width)[1]
-        if problem := row_labels.problem(label, values, counted, in_cells):
-            raise BadInput(f"{where}, line {number}: “{short(line.strip(), 24)}” {problem}")
+        if problem := row_labels.problem(label, values, column):
+            raise BadInput(f"{_quote(where, number, line)} {problem}")
+    return "" if own else row_labels.remark(labels, dialect.width, column)
 
 
 def _check_widths(lines: Lines, labelled: int, width: int, where: str) -> None:

@@ -44,6 +44,7 @@ _BRACKETS = re.compile(
 )
 _COMMENT = re.compile(r"#[^\n]*")
 _ABOVE = re.compile(r"(?:(?:#|%|//).*|/\*.*\*/)?")
+_NAME_ALONE = re.compile(r"[ \t]*[#%]+[ \t]*[^\W\d]\w{0,39}[ \t]*[:=]?[ \t\r]*")  # of a matrix
 # Lines that hold no numbers.
 _CODE = re.compile(r"(?m)^[ \t]*(?:#[^\n]*|import [^\n]*|from [\w.]+ import [^\n]*)$")
 _TAIL = re.compile(
@@ -57,6 +58,7 @@ _TUPLES = re.compile(r"[\d\s.,eE+\-()\[\]{}]*")
 _SQUARE = str.maketrans("(){}", "[][]")
 _SHAPE = re.compile(r"\([1-9]\d{0,8},(?:[1-9]\d{0,8}(?:,[1-9]\d{0,8}){0,2},?)?\)")  # no blanks
 _NEXT_ROW = re.compile(r"\][ \t\r,]*+(?:\n[ \t\r,]*+)?\[")  # with no empty line before it
+_NEXT_TUPLE = re.compile(r"\)\s{0,99},\s{0,99}\(")
 _NO_ARRAYS = {"shape", "size"}  # names of lists that are none
 
 
@@ -97,10 +99,20 @@ def _entries(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
         return embeddings(arrays, where)
     if _BRACKETS.match(below.lstrip()):
         return _unnamed(below, where)
-    text, of_truth = counted(without_comments(text))
-    _check_comments(text, where)
-    found = tables(text, where, comma)
+    cells, of_truth = counted(without_comments(text))
+    remark = _of_comments(cells, text, where)
+    found = _with_remark(tables(cells, where, comma), remark)
     return {name: _as_truth(entry) for name, entry in found.items()} if of_truth else found
+
+
+def _with_remark(found: dict[str, ArrayEntry], remark: str) -> dict[str, ArrayEntry]:
+    """Return the arrays, each with one more remark."""
+    if not remark:
+        return found
+    return {
+        name: replace(entry, remark=f"{entry.remark} {remark}".strip())
+        for name, entry in found.items()
+    }
 
 
 def _below_comments(text: str) -> str:
@@ -116,23 +128,32 @@ def _below_comments(text: str) -> str:
     return text[start:] if closed else text
 
 
-def _check_comments(text: str, where: str) -> None:
-    """Refuse a comment between rows where one stands above the first: each may name a matrix.
+def _of_comments(cells: str, text: str, where: str) -> str:
+    """Return a remark on a comment between rows where one is above the first row.
 
-    ``text`` has a vertical tab for each comment.
+    Refuse it where both are names, as each names a matrix. ``cells`` is the text with a vertical
+    tab in place of each comment.
     """
-    if not text.lstrip(" \t\r\n").startswith("\x0b"):
-        return
-    lines = text.split("\n")
+    if not cells.lstrip(" \t\r\n").startswith("\x0b"):
+        return ""
+    lines, before = cells.split("\n"), text.replace("\r\n", "\n").split("\n")
     rows = [k for k, line in enumerate(lines) if line.strip()]
     if not rows:
-        return
-    for k in range(rows[0], rows[-1]):
-        if lines[k] == "\x0b" and lines[k - 1].strip():
+        return ""
+    named = any(map(_NAME_ALONE.fullmatch, before[: rows[0]]))
+    between = [k for k in range(rows[0], rows[-1]) if lines[k] == "\x0b" and lines[k - 1].strip()]
+    for k in between:
+        if named and _NAME_ALONE.fullmatch(before[k]):
             raise BadInput(
                 f"{where}, line {k + 1} is a comment between rows; put an empty line before it if"
                 " another matrix begins there, else remove it."
             )
+    if not between:
+        return ""
+    return (
+        f"Line {between[0] + 1} is a comment between rows; put an empty line before it if another"
+        " matrix begins there."
+    )
 
 
 def _bounded(text: str, where: str) -> str:
@@ -188,6 +209,8 @@ def _unnamed(text: str, where: str) -> dict[str, ArrayEntry]:
     else:
         found = _listed([("", part) for part in parts], where)
     _check_shapes(shapes, found, where)
+    if len(parts) == 1 and text.lstrip()[0] == "(" and all(map(_is_shape, apart(text))):
+        return _with_remark(found, "Each pair of parentheses is read as a row, not as a shape.")
     if len(found) == 1 or len({entry.shape for entry in found.values()}) > 1:
         return found
     remark = (
@@ -205,14 +228,14 @@ def _matrices(text: str, where: str) -> tuple[list[str], list[str]]:
     if len(parts) == 1 and parts[0][0] == "(":
         inner = apart(parts[0][1:-1])
         parts = inner if any(part[0] == "[" and _is_matrix(part) for part in inner) else parts
-    shapes = [part for part in parts if _is_shape(part)]
     matrices = [part for part in parts if _is_matrix(part)]
+    shapes = [] if _are_rows(parts, text) else [part for part in parts if _is_shape(part)]
     if shapes and len(shapes) == len(parts):
         raise BadInput(
             f"{where}: “{short(' '.join(shapes), 24)}” looks like a shape; paste the numbers of the"
-            " array, or write rows between [ and ]."
+            " array, or put [ ] around all rows."
         )
-    rows = [part for part in parts if not (_is_shape(part) or _is_matrix(part))]
+    rows = [part for part in parts if part not in shapes and not _is_matrix(part)]
     by_comma = [part for part in rows if "," in part]
     other = rows if matrices else shapes or (by_comma if len(by_comma) < len(rows) else [])
     if rows and other:
@@ -223,6 +246,20 @@ def _matrices(text: str, where: str) -> tuple[list[str], list[str]]:
     if matrices:
         return matrices, shapes
     return ["\n".join(parts)] if parts and not _NEXT_ROW.search(text) else [text], shapes
+
+
+def _are_rows(parts: list[str], text: str) -> bool:
+    """Check for rows in parentheses: as long as each other, and one is no shape, or by commas.
+
+    Programs print shapes next to each other without commas.
+
+    >>> _are_rows(["(0.3, 0.7)", "(2, 1)"], ""), _are_rows(["(4, 3)", "(4, 2)"], "(4, 3) (4, 2)")
+    (True, False)
+    """
+    alike = len(parts) > 1 and len({part.rstrip(" ,)").count(",") for part in parts}) == 1
+    if not alike or not all(part[0] == "(" and not _is_matrix(part) for part in parts):
+        return False
+    return not all(map(_is_shape, parts)) or len(_NEXT_TUPLE.findall(text)) == len(parts) - 1
 
 
 def _is_shape(part: str) -> bool:

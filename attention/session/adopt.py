@@ -75,12 +75,15 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
 def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
     """Which array most likely is which input of the family.
 
-    One with rows and columns comes first; one with a single axis is refused when it is read.
+    One with rows and columns comes first. One with a single axis is refused when it is read; only
+    an input without which nothing is computed may be one.
     """
     names = [name for name, entry in found.items() if len(entry.shape) >= 2]
     flat = [name for name, entry in found.items() if len(entry.shape) == 1]
+    needed = {"X", "Q", "K", "V", *WEIGHTS}
     picks = {
-        role: guess(names, role, layer) or guess(flat, role, layer) for role in FAMILIES[family]
+        role: guess(names, role, layer) or (guess(flat, role, layer) if role in needed else None)
+        for role in FAMILIES[family]
     }
     mask = picks.get(MASK)
     if mask == MASK in found and found[MASK].dtype == "text" and is_bias(found[MASK].read()):

@@ -36,7 +36,6 @@ def refused(text) -> str:
         ("Head {i} ", "Head 0"),
         ("row {k} ", "row 1"),
         ("step {k}0 ", "step 10"),
-        ("page 1{i} ", "page 10"),
         ("Head {i}: ", "Head 0:"),
         ("Head {i} | ", "Head 0 |"),
         ("Word {k} ({w}): ", "Word 1 (the):"),
@@ -73,6 +72,17 @@ def test_a_column_that_numbers_the_rows_is_refused(before, separator, decimals):
     assert "remove the numbers of the rows" in said
 
 
+def test_the_number_of_a_word_that_takes_none_is_refused_next_to_shares():
+    assert "remove the numbers of the rows" in refused(text("page 1{i} "))
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"), [("shape\t1\t2", "“shape 1 2”"), ("(1, 2)\n(3, 4)", "“(1, 2) (3, 4)”")]
+)
+def test_a_quoted_line_has_blanks_for_tabs_and_line_breaks(text, quoted):
+    assert quoted in refused(text)
+
+
 @pytest.mark.parametrize("name", ["#", "No.", "row", "Head", "epoch"])
 @pytest.mark.parametrize("form", ["csv", "markdown"])
 def test_a_column_that_is_called_a_number_of_rows_labels_them(name, form):
@@ -84,16 +94,102 @@ def test_a_column_that_is_called_a_number_of_rows_labels_them(name, form):
     assert (entry.read().tolist(), entry.rows) == (ROWS.tolist(), ("1", "2", "3"))
 
 
-def test_a_first_column_of_whole_numbers_that_counts_is_said():
-    entry = entries("1 1 0\n2 0 1\n3 2 2", "it")[ALONE]
-    assert entry.shape == (3, 3)
-    assert entry.remark == "The first column counts; if it numbers the rows, remove it."
+COUNTS = "The first column counts; if it numbers the rows, remove it."
 
 
-@pytest.mark.parametrize("text", ["1 2\n3 4", "0 1\n1 0", "0 0.5\n1 0.25", "25 0.3\n40 0.8"])
-def test_few_rows_that_count_are_numbers(text):
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("1 1 0\n2 0 1\n3 2 2", 3),
+        ("1 0.5 0.25 0.25\n2 0.25 0.5 0.25", 4),
+        ("0 0.5\n1 0.25", 2),
+        ("0 1.5 2.5\n1 0.5 0.5\n2 0.5 1.5", 3),
+        ("0 0.50 1.20\n1 0.10 0.30\n2 0.20 0.40", 3),
+        ("1 1.0\n2 1.0\n3 1.0", 2),
+        ("the 0 0.5\nthe 1 0.25", 2),
+        ("the 0 1.5\ncat 1 0.5\nsat 2 0.5", 2),
+    ],
+)
+def test_a_first_column_that_counts_is_said(text, columns):
+    entry = entries(text, "it")[ALONE]
+    firsts = [float(line.split()[-columns]) for line in text.split("\n")]
+    assert entry.read()[:, 0].tolist() == firsts
+    assert (entry.shape[1], entry.remark) == (columns, COUNTS)
+
+
+@pytest.mark.parametrize("text", ["1 2\n3 4", "0 1\n1 0", "25 0.3\n40 0.8"])
+def test_few_whole_numbers_in_front_are_numbers(text):
     entry = entries(text, "it")[ALONE]
     assert (entry.shape, entry.remark) == ((2, 2), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        (
+            "Head 0 0.5\nHead 1 0.25",
+            "The number after “Head” is read as part of the label; if it belongs to the matrix,"
+            " write it with decimals.",
+        ),
+        ("no,yes\n1,2\n2,3", "“no” numbers the rows; it is read as their labels."),
+        ("head layer\n1 3\n2 4", "“head” numbers the rows; it is read as their labels."),
+        ("no,word,x\n1,the,3\n2,cat,4", "Passed over: no."),
+        (
+            "Apollo 11,0.1,0.2\nSaturn 5,0.3,0.4",
+            "The labels end in numbers, as “Apollo 11” does; if these belong to the matrix, put a"
+            " comma before them.",
+        ),
+        (
+            "loss: 0.5\nacc: 0.9",
+            "Each line is read as a row: a label, such as “loss:”, and a number.",
+        ),
+    ],
+)
+def test_what_may_be_read_otherwise_is_said(text, remark):
+    assert entries(text, "it")[ALONE].remark.removeprefix(HEAD).strip() == remark
+
+
+HEAD = "The first line names the columns; it is passed over."
+# Rows with labels that have digits, marks or words of shapes in them, and their numbers.
+RIGHT = [
+    (
+        "12:30 0.1 0.2\ncat 0.3 0.4\ndog 0.1 0.3",
+        "12:30|cat|dog",
+        [[0.1, 0.2], [0.3, 0.4], [0.1, 0.3]],
+    ),
+    ("a=1 0.1 0.2\ncat 0.3 0.4", "a=1|cat", [[0.1, 0.2], [0.3, 0.4]]),
+    ("c:3 1 2\nthe 3 4", "c:3|the", [[1, 2], [3, 4]]),
+    ("a=1\t0.1\nb=2\t0.3", "a=1|b=2", [[0.1], [0.3]]),
+    ("xbox:360,0.1,0.2\ncat,0.3,0.4", "xbox:360|cat", [[0.1, 0.2], [0.3, 0.4]]),
+    ("word,x,y\na=1,3,4\nb=2,5,6", "a=1|b=2", [[3, 4], [5, 6]]),
+    ("word,x,y\ntop 10,3,4\nthe,5,6", "top 10|the", [[3, 4], [5, 6]]),
+    ("rocket,0.3,0.4\nApollo 11,0.1,0.2", "rocket|Apollo 11", [[0.3, 0.4], [0.1, 0.2]]),
+    ("rocket,x,y\nApollo 11,1,2\nSaturn 5,3,4", "Apollo 11|Saturn 5", [[1, 2], [3, 4]]),
+    ("layer 1,0.1,0.2\nlayer 3,0.3,0.4", "layer 1|layer 3", [[0.1, 0.2], [0.3, 0.4]]),
+    ("layer 1;0.1;0.2\nlayer 3;0.3;0.4", "layer 1|layer 3", [[0.1, 0.2], [0.3, 0.4]]),
+    ("at 12:30,5,6\nthe,3,4", "at 12:30|the", [[5, 6], [3, 4]]),
+    ("a +,1,2\nb -,3,4", "a +|b -", [[1, 2], [3, 4]]),
+    ('"a: 1",0.5,0.2\n"b 2",3,4', "a: 1|b 2", [[0.5, 0.2], [3, 4]]),
+    ("word,x,y\nshape,1,2\nred,3,4", "shape|red", [[1, 2], [3, 4]]),
+    ("word,x,y\nshape:,1,2\nred:,3,4", "shape:|red:", [[1, 2], [3, 4]]),
+    ("a 1 2\nsize 3 4", "a|size", [[1, 2], [3, 4]]),
+    ("shape\t1\t2\nred\t3\t4", "shape|red", [[1, 2], [3, 4]]),
+    ("the: 3\ncat: 4", "the:|cat:", [[3], [4]]),
+    ("A: 1\nB: 2", "A:|B:", [[1], [2]]),
+    ("the = 3\ncat = 4", "the =|cat =", [[3], [4]]),
+    ("the:\t3\ncat:\t4", "the:|cat:", [[3], [4]]),
+    ("the:,3\ncat,4", "the:|cat", [[3], [4]]),
+    ("word,count\nthe:,3\ncat,4", "the:|cat", [[3], [4]]),
+    ("the 0 0.5\nthe 1 0.25", "the|the", [[0, 0.5], [1, 0.25]]),
+    ("the 3 4\nthe 1 2", "the|the", [[3, 4], [1, 2]]),
+    ("key 5 0.3", "key", [[5, 0.3]]),
+]
+
+
+@pytest.mark.parametrize(("text", "labels", "values"), RIGHT)
+def test_a_label_with_a_digit_or_a_mark_stays_one(text, labels, values):
+    entry = entries(text, "it")[ALONE]
+    assert (entry.rows, entry.read().tolist()) == (tuple(labels.split("|")), values)
 
 
 @pytest.mark.parametrize(
@@ -101,57 +197,83 @@ def test_few_rows_that_count_are_numbers(text):
 )
 @pytest.mark.parametrize("before", ["{w} ", "Head {i} ", "Head {i}: ", ""])
 def test_a_number_after_the_row_is_refused(before, after):
-    assert refused(text(before, after))
+    said = refused(text(before, after))
+    if before:
+        assert said.startswith(f"it, line 1: “{before.format(i=0, w='the')}0.5"[:18])
+        assert "holds “0.25” before its last numbers" in said
+    else:
+        mark = after.split()[0]
+        assert said.startswith(f"it, line 1, column 4 holds “{mark}”; a number such as")
+
+
+NO_ROW = "is no row of a matrix; remove it"
+INSIDE = "before its last numbers; write one label"
+NO_NUMBER = "; a number such as 3, -0.5 or 2e-3 is wanted"
+TITLE = "names fewer columns than there are; remove it"
+NUMBERED = "begins with a word and a number"
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "number", "kind"),
     [
-        "q1 · k1 = 2*-1 + 0*3 = -8",
-        "q1.k1 = -8",
-        "epoch 1 loss 0.5",
-        "epoch 1 loss 0.5 acc 0.9",
-        "epoch: 1 loss: 0.5",
-        "In [3]: 5",
-        "Out[3]: 5",
-        "d_k = 4",
-        "d_k: 4\nloss: 0.5",
-        "Sum of row 1: 1.0",
-        "mean 0.5 std 0.1",
-        "shape: 2 3",
-        "pages 1 - 2",
-        "from 1 to 5",
-        "cat 2 / 3",
-        "cat 1.2 × 10 3",
-        "cat 1.2 x10^3 4",
-        "a 1.5 ± 0.1",
-        "cat 3 cm 4",
-        "cat $ 5",
-        "cat 50 % 25",
-        "cat 1/2 0.5",
-        "at 12:30 5",
-        "INFO 2024-01-02 loss 0.5",
-        "cat 0.5 [1] 0.3",
-        "a 1 b 2\nc 3 d 4",
-        "x = 1, 2, 3",
-        "the 0.5 cat 0.25 sat 0.25",
-        "a 1 2 | 3\nb 3 4 | 7",
-        "1 2 | 3\n3 4 | 7",
-        "| 1 | 2 |\n| 3 | 4 |",
-        "- 0.5 0.3\n- 0.2 0.7",
-        "Head 0 0.34 0.09 0.20 0.37",
-        "Head 0 1 2\nHead 1 3 4",
-        "10^3 *\n1 2\n3 4",
-        "x10^3\n1 2\n3 4",
-        "Weights\n1 2\n3 4",
-        "Step 1:\n1 -2 3\n4 5 -6",
-        "1 2\n1 -2 3\n4 5 -6",
-        "the [1 2] 3\ncat [3 4] 7",
-        "# Q\n1 2\n3 4\n# K\n5 6\n7 8",
+        ("q1 · k1 = 2*-1 + 0*3 = -8", 1, NO_ROW),
+        ("q1.k1 = -8", 1, NO_ROW),
+        ("epoch 1 loss 0.5", 1, INSIDE),
+        ("epoch 1 loss 0.5 acc 0.9", 1, INSIDE),
+        ("epoch: 1 loss: 0.5", 1, NO_ROW),
+        ("In [3]: 5", 1, NO_ROW),
+        ("Out[3]: 5", 0, "follows the numbers; nothing is computed"),
+        ("d_k = 4", 1, NO_ROW),
+        ("d_k: 4\nloss: 0.5", 1, NO_ROW),
+        ("Sum of row 1: 1.0", 1, NO_ROW),
+        ("mean 0.5 std 0.1", 1, INSIDE),
+        ("shape: 2 3", 1, NO_ROW),
+        ("pages 1 - 2", 1, INSIDE),
+        ("from 1 to 5", 1, INSIDE),
+        ("cat 2 / 3", 1, INSIDE),
+        ("cat 1.2 × 10 3", 1, INSIDE),
+        ("cat 1.2 x10^3 4", 1, INSIDE),
+        ("a 1.5 ± 0.1", 1, INSIDE),
+        ("cat 3 cm 4", 1, INSIDE),
+        ("cat $ 5", 1, INSIDE),
+        ("cat 50 % 25", 1, INSIDE),
+        ("cat 1/2 0.5", 1, INSIDE),
+        ("at 12:30 5", 1, INSIDE),
+        ("INFO 2024-01-02 loss 0.5", 1, INSIDE),
+        ("cat 0.5 [1] 0.3", 1, INSIDE),
+        ("a 1 b 2\nc 3 d 4", 1, INSIDE),
+        ("x = 1, 2, 3", 1, INSIDE),
+        ("the 0.5 cat 0.25 sat 0.25", 1, INSIDE),
+        ("a 1 2 | 3\nb 3 4 | 7", 1, INSIDE),
+        ("1 2 | 3\n3 4 | 7", 1, NO_NUMBER),
+        ("| 1 | 2 |\n| 3 | 4 |", 1, "holds no number"),
+        ("- 0.5 0.3\n- 0.2 0.7", 1, "begins with “-”, as every line does"),
+        ("Head 0 0.34 0.09 0.20 0.37", 1, NUMBERED),
+        ("Head 0 1 2\nHead 1 3 4", 1, NUMBERED),
+        ("10^3 *\n1 2\n3 4", 1, NO_NUMBER),
+        ("x10^3\n1 2\n3 4", 2, "has 2 numbers; 1 are wanted"),
+        ("Weights\n1 2\n3 4", 1, TITLE),
+        ("Step 1:\n1 -2 3\n4 5 -6", 1, "“Step 1:” is above numbers; remove it, or name a matrix"),
+        ("1 2\n1 -2 3\n4 5 -6", 1, TITLE),
+        ("the [1 2] 3\ncat [3 4] 7", 1, INSIDE),
+        (
+            "# Q\n1 2\n3 4\n# K\n5 6\n7 8",
+            4,
+            "is a comment between rows; put an empty line before it",
+        ),
+        ("size 3 4", 1, NO_ROW),
+        ("Q.shape 4 3\nK.shape 4 3", 1, NO_ROW),
+        ("shape\t1\t2", 1, NO_ROW),
+        ("loss: 0.5", 1, NO_ROW),
+        ("d_k: 4\nthe 0.5", 1, NO_ROW),
+        ("the 0.5,0.25,0.25\ncat 0.1,0.2,0.7", 1, INSIDE),
+        ("word x\na 1 b 2\nc 3 d 4", 2, INSIDE),
     ],
 )
-def test_a_line_that_is_no_row_is_refused(line):
-    refused(line)
+def test_a_line_that_is_no_row_is_refused(line, number, kind):
+    said = refused(line)
+    assert said.startswith(f"it, line {number}" if number else "it: ")
+    assert kind in said
 
 
 @pytest.mark.parametrize("title", ["Attention weights", "Step 1:", "shape: (3, 3)", "12:00:01"])
@@ -160,7 +282,9 @@ def test_a_title_above_rows_is_passed_over(title):
     assert entries(f"{title}\n{rows}", "it")[ALONE].shape == (3, 4)
 
 
-@pytest.mark.parametrize("word", [". . .", "at name@domain.com", "1,000", "=", "-", "|", "1999"])
+@pytest.mark.parametrize(
+    "word", [". . .", "at name@domain.com", "1,000", "=", "-", "|", "1999", "12:30", "a=1"]
+)
 def test_words_of_word_vectors_stay_labels(word):
     entry = entries(f"the 0.1 0.2\n{word} 0.3 0.4\nof 0.5 0.6", "it")[ALONE]
     assert (entry.rows[1], entry.read()[1].tolist()) == (word, [0.3, 0.4])

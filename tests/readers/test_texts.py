@@ -995,7 +995,8 @@ def test_a_shape_next_to_its_matrix_is_passed_over(text, shape):
         "{}\n(2, 3)",
         "(4, 3) (4, 3) (4, 3)",
         "(4, 3)",
-        "(1, 2), (3, 4)",
+        "(1, 2)\n(3, 4)",
+        "(1, 2), (3, 4, 5)",
         "torch.Size([2, 2])\n{}",
         "TensorShape([2, 2])\n{}",
         "shape: (2, 2)\n{}",
@@ -1020,6 +1021,47 @@ def test_a_shape_or_a_row_next_to_a_matrix_is_no_row_of_it(text):
 )
 def test_rows_in_brackets_of_their_own_are_one_matrix(text):
     same(the_one(text), A)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "told"),
+    [
+        ("(1.5, 2)\n(3, 4)", [[1.5, 2], [3, 4]], False),
+        ("(3, 4)\n(1, -2)", [[3, 4], [1, -2]], False),
+        ("(0.3, 0.7), (2, 1)", [[0.3, 0.7], [2, 1]], False),
+        ("(1, 0), (0, 1)", [[1, 0], [0, 1]], False),
+        ("(1,2),(3,4)", [[1, 2], [3, 4]], True),
+        ("(1,2),\n(3,4),\n", [[1, 2], [3, 4]], True),
+        ("(1,2,3),(4,5,6)", [[1, 2, 3], [4, 5, 6]], True),
+    ],
+)
+def test_rows_in_parentheses_are_no_shapes(text, rows, told):
+    entry = entries(text, "it")[ALONE]
+    assert entry.read().tolist() == rows
+    said = "Each pair of parentheses is read as a row, not as a shape."
+    assert entry.remark == (said if told else "")
+
+
+@pytest.mark.parametrize("text", ["(1, 2)\n(3, 4)", "(4, 3) (4, 3)", "(4, 3)"])
+def test_shapes_alone_say_how_to_write_rows(text):
+    with pytest.raises(BadInput, match=r"looks like a shape; .* put \[ \] around all rows\.$"):
+        entries(text, "it")
+
+
+def test_a_comment_between_rows_is_told():
+    entry = entries("# weights\n0.5 0.5\n# masked row\n1 0", "it")[ALONE]
+    assert entry.read().tolist() == [[0.5, 0.5], [1, 0]]
+    assert entry.remark == (
+        "Line 3 is a comment between rows; put an empty line before it if another matrix begins"
+        " there."
+    )
+
+
+@pytest.mark.parametrize("names", ["QK", ("weights", "scores:"), ("W_Q =", "W_K =")])
+def test_a_name_in_a_comment_between_rows_is_refused(names):
+    first, second = names
+    with pytest.raises(BadInput, match=r"^it, line 3 is a comment between rows; put an empty line"):
+        entries(f"# {first}\n1 2\n# {second}\n3 4", "it")
 
 
 @pytest.mark.parametrize("comment", ["// mine", "# mine", "% mine", "/* mine */", "// a\n\n// b"])

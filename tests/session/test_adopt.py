@@ -216,10 +216,7 @@ def test_a_slice_is_numpys(cut, wanted):
         ("::2", "“::2” is no slice; a number such as 0, a range such as 0:64, or : is wanted."),
         (
             "0,0",
-            (
-                "it is 4 numbers in one axis; two axes, or three with a batch, are wanted for X."
-                " Cut it to that."
-            ),
+            "it is 4 numbers in one axis; reshape it to (rows, columns).",
         ),
         (
             "0,0,0",
@@ -812,8 +809,22 @@ def test_a_weight_of_one_axis_is_refused_by_its_name(name):
     found = opened("a.npz", content.getvalue())
     picks = picks_of(found, "weights", None)
     assert (picks["W_Q"], picks["W_K"]) == (name, "Wk")
-    with pytest.raises(BadInput, match=r"^a.npz, \S+ is 4 numbers in one axis; two axes are"):
+    with pytest.raises(
+        BadInput, match=r"^a.npz, \S+ is 4 numbers in one axis; reshape it to \(rows, columns\)\.$"
+    ):
         gather(found, {"W_Q": (name, Selection())}, "a.npz", None)
+
+
+@pytest.mark.parametrize("name", ["mask", "memory"])
+def test_a_mask_of_one_axis_is_left_out(name):
+    content = io.BytesIO()
+    weights = {name: np.ones((4, 4)) for name in ("W_Q", "W_K", "W_V")}
+    np.savez(content, X=np.ones((3, 4)), **weights, **{name: np.array([1, 1, 0])})
+    found = opened("a.npz", content.getvalue())
+    picks = picks_of(found, family_of(found), None)
+    assert (picks["X"], picks["W_V"], picks[name]) == ("X", "W_V", None)
+    chosen = {role: (name, Selection()) for role, name in picks.items() if name}
+    assert gather(found, chosen, "a.npz", None)["X"].values.shape == (3, 4)
 
 
 def test_a_weight_with_two_axes_comes_before_one_with_one():
