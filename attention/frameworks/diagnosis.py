@@ -481,16 +481,15 @@ class _Words:
             if not found.verdicts[first.mistakes].by_inputs:
                 return []  # explained to more digits than rounded inputs would leave
         said = []
-        for half, how in (
-            (False, f"print them in full, by {IN_FULL}"),
-            (True, "give them as they were before that"),
-        ):
+        for half in (False, True):
             ways: dict[str, list[str]] = {}
             for name, written in rounded.items():
                 if bool(written.half) == half:
                     ways.setdefault(str(written), []).append(name)
             if ways:
                 each = ", ".join(f"{in_words(names)} to {what}" for what, names in ways.items())
+                before = f"give the numbers as they were before conversion to {in_words([*ways])}"
+                how = before if half else f"print them in full, by {IN_FULL}"
                 said.append(f"Counted as rounded: {each}; to compare more digits, {how}.")
         return said
 
