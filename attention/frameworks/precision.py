@@ -94,13 +94,13 @@ def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Writ
 
 
 def in_half(values: np.ndarray, given: Any) -> Written | None:
-    """How an input was rounded that was given in half precision; None: it is exact."""
+    """Return how an input given in half precision was rounded; None: it is exact."""
     half = _declared(given)
     return None if half is None or _whole(values) else Written(half=half)
 
 
 def printed(text: str, values: np.ndarray) -> Written | None:
-    """How the numbers of a matrix were rounded when they were printed into ``text``; None: not.
+    """Return how the numbers of a matrix were rounded when printed into ``text``; None: exact.
 
     They were where each is printed with the same number of decimals, at least three.
 

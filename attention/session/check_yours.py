@@ -157,7 +157,8 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
     """Return the text for the box ``name`` out of an uploaded file, every number in full.
 
-    Numbers that were rounded in a text keep the decimals that they were printed with. Where other arrays of the file cannot be read, that is refused until ``others`` says to go on.
+    Numbers that were rounded in a text keep the decimals that they were printed with. Where other
+    arrays of the file cannot be read, that is refused until ``others`` says to go on.
     """
     where = entry.shown(filename)
     try:
@@ -191,7 +192,7 @@ def _written(values: np.ndarray, rounded: Written | None = None) -> str:
     column counts, as plain rows that do so may be numbered.
     """
     blocks = values.reshape(-1, *values.shape[-2:])
-    texts = [write_matrix(block, rounded and rounded.text) for block in blocks]
+    texts = [write_matrix(block, rounded.text if rounded else None) for block in blocks]
     if any(counts_up([row.split(" ")[0] for row in text.split("\n")]) for text in texts):
         return str(values.tolist())
     return "\n\n".join(texts)
