@@ -136,14 +136,14 @@ def relative_bias(
 
 
 def check_table(table: ArrayLike, bidirectional: bool) -> np.ndarray:
-    """What a model has learned, (buckets, heads), with as many rows as there may be buckets."""
+    """Return the table as floats, (buckets, heads); refuse a number of rows that is not allowed."""
     (table,) = as_floats(table=table)
     check_switch("bidirectional", bidirectional)
     rows = len(table) if table.ndim == 2 else 0
     if not table.size or rows < (4 if bidirectional else 2) or (bidirectional and rows % 2):
-        wanted = "an even number of rows from 4" if bidirectional else "at least 2 rows"
+        rule = "an even number of buckets, at least 4" if bidirectional else "at least 2 buckets"
         raise ValueError(
-            f"table has shape {table.shape}; (buckets, heads) is wanted, with {wanted}."
+            f"table must have shape (buckets, heads) with {rule}, got shape {table.shape}."
         )
     return table
 

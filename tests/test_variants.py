@@ -220,9 +220,9 @@ def test_a_table_with_too_few_rows_is_refused_by_its_own_name(rows, both):
             continue
         with pytest.raises(ValueError) as refused:
             way()
-        rule = "an even number of rows from 4" if both else "at least 2 rows"
+        rule = "an even number of buckets, at least 4" if both else "at least 2 buckets"
         assert str(refused.value) == (
-            f"table has shape ({rows}, 1); (buckets, heads) is wanted, with {rule}."
+            f"table must have shape (buckets, heads) with {rule}, got shape ({rows}, 1)."
         )
 
 

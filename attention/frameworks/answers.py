@@ -38,13 +38,13 @@ class Target:
 
     @cached_property
     def half_unit(self) -> np.ndarray:
-        """What rounding may have changed in each of the numbers, that of the inputs included."""
+        """Return how far rounding, that of the inputs too, may have changed each of the numbers."""
         unit = self.written.half_unit(self.values)
         return unit if self.room is None else unit + self.room
 
     @cached_property
     def unit(self) -> float:
-        """What writing down may have changed in most of the numbers, as a share of the largest."""
+        """Return how far rounding may have changed most numbers, as a share of the largest."""
         units: np.ndarray = np.empty(self.values.shape)
         for rows, part in self.parts():
             np.multiply(2, part.written.half_unit(part.values), out=units[..., rows, :])
@@ -91,7 +91,7 @@ class Target:
         return next((view for view in views if view.shape == self.values.shape), None)
 
     def drawn_view(self, bench: Bench, stages: Stages) -> np.ndarray | None:
-        """The stage in the shape of these numbers, once for each draw of the inputs."""
+        """Return the stage in the shape of these numbers, once for each draw of the inputs."""
         views = bench.views(self.name, stages[self.name])
         return next((view for view in views if view.shape[1:] == self.values.shape), None)
 

@@ -217,7 +217,7 @@ class Bench:
         return None
 
     def output_of(self, weights: np.ndarray, added: np.ndarray | float = 0.0) -> Stages:
-        """The output, and its size, that right attention makes of somebody's weights.
+        """Return the output, and its size, that right attention makes of somebody's weights.
 
         ``added`` is added to what each head gives, before the heads are joined.
         """
@@ -789,7 +789,7 @@ HIDING: dict[str | None, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 
 def _hiding(option: str | None) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """What becomes of hidden scores; any number written out fills them."""
+    """Return the function that hides scores; an option that is a number fills them with it."""
     return HIDING[option] if option in HIDING else _filled(float(str(option)))
 
 

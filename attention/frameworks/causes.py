@@ -126,7 +126,7 @@ def trouble(
 
 
 def _dropped(bench: Bench, weights: Target) -> str | None:
-    """Whether the weights are right ones, of which some were set to 0 and the others grown."""
+    """Say that some of the right weights were set to 0, as by dropout, the others multiplied."""
     theirs, ours = weights.values, np.broadcast_to(bench.right["weights"], weights.values.shape)
     allowed = _allowed(weights, weights.size)
     gone, kept = (theirs == 0) & (ours > allowed), (theirs != 0) & (ours > allowed)
@@ -150,7 +150,7 @@ def _dropped(bench: Bench, weights: Target) -> str | None:
 
 
 def _averaged(bench: Bench, weights: Target) -> str | None:
-    """Whether the weights are the mean of right ones over the heads, or over the items."""
+    """Say that the weights are the mean of right ones over the heads, or over the items."""
     ours, allowed = bench.right["weights"], _allowed(weights, weights.size)
     axes = {-3: "heads" if bench.given.heads > 1 else "items or heads", -4: "items"}
     for axis, name in axes.items():
@@ -163,14 +163,14 @@ def _averaged(bench: Bench, weights: Target) -> str | None:
 
 
 def _sum_to_one(weights: Target) -> bool:
-    """Whether each row does, as a softmax makes them, or is 0."""
+    """Check whether each row sums to 1, as a softmax makes it, or is 0."""
     sums = weights.values.sum(axis=-1)
     allowed = _allowed(weights, weights.size).sum(axis=-1)
     return bool(((np.abs(sums - 1) <= allowed) | (sums == 0)).all() and (weights.values >= 0).all())
 
 
 def overflow(bench: Bench, targets: list[Target]) -> str | None:
-    """In which type and where numbers overflowed, if that gives just the lost ones.
+    """Say in which type and where numbers overflowed, if that gives just the lost ones.
 
     Each possibility is tried: the numbers that it would lose have to be those that are lost.
     """
@@ -203,7 +203,7 @@ def overflow(bench: Bench, targets: list[Target]) -> str | None:
 
 
 def _lost(bench: Bench, target: Target, stage: str, limit: float) -> np.ndarray:
-    """Which numbers are lost where a row with a number of this stage beyond the limit is."""
+    """Mark the numbers that are lost where a row of this stage exceeds the limit."""
     right = bench.right
     shape = right["masked"].shape
     seen = np.broadcast_to(right["allowed"], shape)

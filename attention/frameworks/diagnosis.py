@@ -180,7 +180,8 @@ def diagnose(
     False
     >>> print(found.verdict)
     The scores are not scaled. With that, all numbers agree to 4 digits; the first difference is \
-in scaled. Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax.
+in scaled. Multiply the scores by the scale, by default 1/√d_k, before they are masked and become \
+weights.
     """
     given = Given(
         Q,
@@ -233,7 +234,7 @@ def diagnose_given(
 def _rounded(
     given: Given, theirs: dict[str, Any], decimals: int | Mapping[str, int] | None
 ) -> tuple[Given, Mapping[str, int]]:
-    """The inputs with what is known of their rounding, and to how many decimals the answers are."""
+    """Return the inputs with their rounding, and to how many decimals the answers are rounded."""
     if decimals is None:
         return given, {}
     if isinstance(decimals, Mapping):
@@ -344,7 +345,7 @@ def _explanation(found: Found, mistakes: Set) -> Explanation:
 
 
 def _titles(found: Found, mistakes: Set) -> list[str]:
-    """What each is called; a fill by its number only where another number would be seen."""
+    """Return their titles; a fill has its number only where another number would be seen."""
     named = titles(mistakes, found.bench.given.softmax is True)
     if mistakes in found.vague:
         filled = fill(mistakes)
@@ -481,21 +482,20 @@ class _Words:
             if not found.verdicts[first.mistakes].by_inputs:
                 return []  # explained to more digits than rounded inputs would leave
         said = []
-        for half, how in (
-            (False, f"print them in full, by {IN_FULL}"),
-            (True, "give them as they were before that"),
-        ):
+        for half in (False, True):
             ways: dict[str, list[str]] = {}
             for name, written in rounded.items():
                 if bool(written.half) == half:
                     ways.setdefault(str(written), []).append(name)
             if ways:
                 each = ", ".join(f"{in_words(names)} to {what}" for what, names in ways.items())
+                before = f"give the numbers as they were before conversion to {in_words([*ways])}"
+                how = before if half else f"print them in full, by {IN_FULL}"
                 said.append(f"Counted as rounded: {each}; to compare more digits, {how}.")
         return said
 
     def _short(self) -> list[str]:
-        """Which inputs may be rounded although nothing says so: all their numbers are short."""
+        """Name the inputs that may be rounded although nothing says so: their numbers are short."""
         short: dict[int, list[str]] = {}
         for name, M in self.found.bench.given.arrays.items():
             count = next((n for n in range(FEWEST, 7) if shows(M, n)), None)
@@ -544,7 +544,7 @@ class _Words:
         return f"Not to be seen in these numbers, so it may be there as well: {unseen}."
 
     def _titles_of_unseen(self) -> list[str]:
-        """What each is called beside what was found; whatever fills hidden scores once."""
+        """Return their titles beside the mistakes found; all that fill hidden scores share one."""
         beside, said = self.explanations[0].mistakes, []
         alone = self.found.bench.given.softmax is True
         without = any(mistake.name in NO_SOFTMAX for mistake in beside)

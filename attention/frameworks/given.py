@@ -73,7 +73,7 @@ class Given:
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The matrices and biases that are given, by name."""
+        """Return the matrices and biases that are given, by name."""
         named = {name: getattr(self, name) for name in (*MATRICES, *BIASES)}
         return {name: M for name, M in named.items() if M is not None}
 

@@ -47,7 +47,10 @@ TRANSPOSE = (
 )
 NAMES = "Give each projection its own weights, and check the names."
 BIAS = "Add each layer's bias, or give the weights of a layer that has none."
-SCALE = "Multiply the scores by the scale, by default 1/√d_k, before the mask and the softmax."
+SCALE = (
+    "Multiply the scores by the scale, by default 1/√d_k, before they are masked and become"
+    " weights."
+)
 ROOT = "Divide by √d_k, the width of one head's keys."
 FILL = "Hide a key by −∞: a finite number may leave it a weight."
 SOFTMAX = "Take one softmax, over the last axis, the keys."
@@ -342,7 +345,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (
         ("hiding", "NaN"),
         "a row that sees no key becomes NaN",
-        "Give such a row weights 0, as torch's SDPA and ONNX do: softmax of nothing but −∞ is 0/0.",
+        "Give such a row weights 0, as torch's SDPA and ONNX do, not 0/0.",
     ),
     (
         ("hiding", "filled"),
@@ -353,7 +356,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (
         ("hiding", "−1e9 added"),
         "a large negative number such as −1e9 is added to hidden scores in float64",
-        "Use −∞: a finite number is a bias, and a row with nothing else keeps its softmax.",
+        "Use −∞: a finite number is a bias, and a row with nothing else keeps its weights.",
     ),
     (
         ("hiding", "0/1 added"),
@@ -370,7 +373,7 @@ MISTAKES: tuple[Mistake, ...] = _table(
     (
         ("hiding", "after softmax"),
         "the mask is applied after the softmax",
-        "Mask the scores before the softmax, so that each row sums to 1 again.",
+        "Mask the scores before they become weights.",
         COMMON,
         "the mask is applied to the weights, not to the scores",
     ),
@@ -382,7 +385,11 @@ MISTAKES: tuple[Mistake, ...] = _table(
         COMMON,
     ),
     (("softmax", "both axes"), "the softmax runs over queries and keys together", SOFTMAX),
-    (("softmax", "none"), "there is no softmax", SOFTMAX),
+    (
+        ("softmax", "none"),
+        "there is no softmax",
+        "Apply the softmax over the last axis, the keys, or the sigmoid where the layer has one.",
+    ),
     (("softmax", "twice"), "the softmax is taken twice", SOFTMAX),
     (("softmax", "twice, masked"), "the softmax is taken twice, masked both times", SOFTMAX),
     (("softmax", "sigmoid"), "a sigmoid stands in for the softmax", SOFTMAX),
@@ -466,7 +473,7 @@ MIXING = frozenset(  # where a row of the answer takes numbers of other queries'
 
 
 def titles(mistakes: Iterable[Mistake], softmax: bool = True) -> list[str]:
-    """What each of some mistakes is called beside the others; ``softmax``: whether one is wanted.
+    """Return the title of each mistake beside the others; ``softmax``: whether one is expected.
 
     >>> titles([BY_NAME["hiding: after softmax"], BY_NAME["softmax: none"]])
     ['the mask is applied to the weights, not to the scores', 'there is no softmax']
@@ -477,7 +484,7 @@ def titles(mistakes: Iterable[Mistake], softmax: bool = True) -> list[str]:
 
 
 def fill(mistakes: Iterable[Mistake]) -> Mistake | None:
-    """The mistake that fills hidden scores with a number of its own, where there is one."""
+    """Return the mistake that fills hidden scores with a number of its own; None: there is none."""
     return next(
         (m for m in mistakes for part, option in m.choices if part == "hiding" and option in FILLS),
         None,

@@ -25,7 +25,9 @@ SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
 CHANCE = 1e-4  # what happens more rarely than that is no coincidence
 FEWEST, MOST = 3, 12  # decimals in a text that show rounding: fewer may be exact, more are all
-_NUMBER = re.compile(r"\d+(?:\.(\d*))?([eE][+-]?\d{1,4})?")
+_FRACTION = re.compile(rf"\.\d{{{FEWEST},{MOST}}}(?!\d)")
+_ROUNDED = re.compile(rf"(?<!\d)\d++{_FRACTION.pattern}(?:[eE][+-]?\d{{1,4}})?")
+_DECIMAL_COMMA = re.compile(rf",\d{{{FEWEST}}}")
 
 Parts = Callable[[], Iterator[np.ndarray]]  # an array's blocks of rows, as often as they are asked
 
@@ -48,6 +50,16 @@ class Written:
             (self.digits, "digit") if self.decimals is None else (self.decimals, "decimal")
         )
         return f"{count} {what}{'s' * (count != 1)}"
+
+    def text(self, value: float) -> str:
+        """Return a number with so many decimals or digits.
+
+        >>> Written(decimals=4).text(0.5), Written(digits=4).text(0.5)
+        ('0.5000', '5.000e-01')
+        """
+        if self.decimals is None:
+            return f"{value:.{(self.digits or 1) - 1}e}"
+        return f"{value:.{self.decimals}f}"
 
     def half_unit(self, values: np.ndarray) -> np.ndarray:
         """What rounding may have changed in each of these numbers."""
@@ -82,13 +94,13 @@ def written(values: np.ndarray, given: Any, decimals: int | None = None) -> Writ
 
 
 def in_half(values: np.ndarray, given: Any) -> Written | None:
-    """How an input was rounded that was given in half precision; None: it is exact."""
+    """Return how an input given in half precision was rounded; None: it is exact."""
     half = _declared(given)
     return None if half is None or _whole(values) else Written(half=half)
 
 
 def printed(text: str, values: np.ndarray) -> Written | None:
-    """How the numbers of a matrix were rounded when they were printed into ``text``; None: not.
+    """Return how the numbers of a matrix were rounded when printed into ``text``; None: exact.
 
     They were where each is printed with the same number of decimals, at least three.
 
@@ -100,32 +112,38 @@ def printed(text: str, values: np.ndarray) -> Written | None:
     """
     if _whole(values):
         return None
-    for written_out in (text, text.replace(",", ".")):  # 0,125 is a number in many languages
-        ways: dict[float, set[tuple[int, bool]]] = {}
-        for number in _NUMBER.finditer(written_out):
-            way = len(number[1] or ""), number[2] is not None
-            ways.setdefault(float(number[0]), set()).add(way)
-        sizes = np.abs(values[np.isfinite(values)]).tolist()
-        common = set.intersection(*(ways.get(size, set()) for size in sizes))
-        for decimals, of_ten in sorted(common, reverse=True):
-            if FEWEST <= decimals <= MOST:
-                return Written(digits=decimals + 1) if of_ten else Written(decimals)
+    finite = np.abs(values[np.isfinite(values)])
+    sizes = set(finite.tolist())
+    commas = _DECIMAL_COMMA.search(text)  # 0,125 is a number in many languages
+    for written_out in (text, text.replace(",", ".")) if commas else (text,):
+        if len(_FRACTION.findall(written_out)) < finite.size:
+            continue  # some numbers were printed in another way
+        ways: dict[tuple[int, bool], set[float]] = {}
+        for number in set(_ROUNDED.findall(written_out)):
+            mantissa, power, _ = number.lower().partition("e")
+            way = len(mantissa.partition(".")[2]), bool(power)
+            ways.setdefault(way, set()).add(float(number))
+        for count, of_ten in sorted(ways, reverse=True):
+            if sizes <= ways[count, of_ten]:
+                return Written(digits=count + 1) if of_ten else Written(count)
     return None
 
 
 def shows(values: np.ndarray, decimals: int) -> bool:
-    """Whether all of these numbers have so many decimals, and not all of them fewer."""
+    """Check whether all finite numbers have so many decimals, and not all of them fewer."""
     if _whole(values):
         return False
-    single = (values.astype(np.float32) == values).all()
-    loss = np.abs(values) * (SINGLE if single else DOUBLE)
-    fits, shorter = (_multiples(values, 10.0**-each, loss) for each in (decimals, decimals - 1))
+    finite = values[np.isfinite(values)]
+    with np.errstate(all="ignore"):  # what is too large for float32 is inf there
+        single = (finite.astype(np.float32) == finite).all()
+        loss = np.abs(finite) * (SINGLE if single else DOUBLE)
+        fits, shorter = (_multiples(finite, 10.0**-each, loss) for each in (decimals, decimals - 1))
     return fits and not shorter
 
 
 def _whole(values: np.ndarray) -> bool:
-    """Whether all of these numbers are whole; what is no number does not count."""
-    return bool((values % 1 == 0)[np.isfinite(values)].all())
+    """Check whether all finite numbers are whole."""
+    return bool((values[np.isfinite(values)] % 1 == 0).all())
 
 
 def alike(each: list[Written]) -> list[Written]:

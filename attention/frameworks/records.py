@@ -516,7 +516,7 @@ def answer(
     sinks: ArrayLike | None = None,
     bias: ArrayLike | None = None,
 ) -> Answer:
-    """What the framework ``name`` of :data:`CONVENTIONS` answers.
+    """Return what the framework ``name`` of :data:`CONVENTIONS` answers.
 
     Parameters
     ----------

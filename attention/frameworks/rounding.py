@@ -1,4 +1,4 @@
-"""How far an answer moves with inputs that were rounded: attention on many draws of them."""
+"""Measure how far rounding the inputs moves an answer: attention on many draws of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_ONCE = 2**22  # numbers of inputs and scores that are drawn together
 
 
 class Draws:
-    """The inputs, drawn again and again within half a unit of their last decimal, by seed."""
+    """Draw the inputs repeatedly within half a unit of their last decimal, by seed."""
 
     def __init__(self, given: Given, scores: int) -> None:
         self.given = given
@@ -47,7 +47,7 @@ class Draws:
         return [DEVIATIONS * np.sqrt(total / DRAWS) for total in squares]
 
     def _benches(self, bench: Bench) -> Iterator[Bench]:
-        """Benches that compute the same queries from drawn inputs; the first one is kept."""
+        """Yield benches that compute the same queries from drawn inputs; keep the first."""
         for k, count in enumerate(self.counts):
             if k or self._first is None:
                 drawn = Bench(self._drawn(k, count), bench.queries)
@@ -60,7 +60,7 @@ class Draws:
             yield drawn
 
     def _drawn(self, seed: int, count: int) -> Given:
-        """``count`` draws of the inputs that are rounded, along a new first axis."""
+        """Return ``count`` draws of the rounded inputs, along a new first axis."""
         rng, drawn = np.random.default_rng(seed), {}
         for name, how in self.given.rounded.items():
             M = self.given.arrays[name]

@@ -405,7 +405,7 @@ class Search:
         return self._nearest(fitting)
 
     def _roomy(self, each: Set) -> list[Target]:
-        """The numbers searched, with what rounding the inputs may change in those of this set."""
+        """Return the numbers searched, with how far rounding the inputs moves those of this set."""
         room = self.draws.room(self.sample, each, self.rows) if self.draws else []
         if not room:
             return self.rows
@@ -564,7 +564,7 @@ class Search:
         )
 
     def _explaining(self, right: Verdict | None) -> list[Set]:
-        """The fewest mistakes that explain the numbers; unseen half precision comes after them.
+        """Return the fewest mistakes that explain the numbers, then unseen half precision.
 
         Right attention, also where a mistake comes nearer: a saturated softmax gives exactly what
         right attention gives but for rounding. One mistake, beside right attention where these may
@@ -597,7 +597,7 @@ class Search:
         return explaining
 
     def _may_be(self, half: str) -> bool:
-        """Whether all numbers may be of that half precision, those of rounded inputs too."""
+        """Check whether all numbers, those of rounded inputs too, may be of that half precision."""
         ways = [target.written for target in self.targets]
         for name, how in self.given.rounded.items():
             ways.append(written(self.given.arrays[name], None, how.decimals))
@@ -614,7 +614,7 @@ class Search:
         return exact or fitting
 
     def _singled_out(self, each: Set) -> bool:
-        """Whether another number than the one that hidden scores are filled with would be seen."""
+        """Check whether another number than the one that fills hidden scores would be seen."""
         filled = fill(each)
         if filled is None:
             return True
@@ -629,7 +629,7 @@ class Search:
         return True
 
     def _once(self, explaining: list[Set], vague: frozenset[Set]) -> list[Set]:
-        """These sets, of those that differ in a fill that cannot be told the first alone."""
+        """Return the sets; of those that differ only in a fill that cannot be told, the first."""
         found: dict[frozenset[Mistake | None], Set] = {}
         whatever = BY_NAME["hiding: filled"]
         for each in explaining:

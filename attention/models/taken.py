@@ -207,7 +207,7 @@ class Taken:
                     file.write(np.ascontiguousarray(array).tobytes())
 
     def _opens_as_long(self, header: bytes) -> bool:
-        """Whether the page Long context opens the file, and its first call."""
+        """Check whether the page Long context opens the file, and its first call."""
         first, most = self.calls[0], (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH)
         sides = (zip(M.shape[1:], most, strict=True) for M in (first.Q, first.K, first.V))
         fits = all(side <= limit for shape in sides for side, limit in shape)

@@ -76,7 +76,7 @@ class Verified:
     __repr__ = __str__
 
     def _unproven(self) -> str:
-        """Where agreeing says nothing: the scores are so large that rounding explains anything."""
+        """Name where agreeing proves nothing: scores so large that rounding explains anything."""
         lacking = int((~self.proven).sum())
         if not lacking:
             return ""
@@ -166,7 +166,7 @@ def verified_call(
 
 
 def look_ahead_lost(call: Call) -> bool:
-    """Whether the first queries of the first head agree with a look-ahead mask alone.
+    """Check whether the first queries of the first head agree with a look-ahead mask alone.
 
     It was in effect then, and is not in the capture.
     """
@@ -185,7 +185,7 @@ def look_ahead_lost(call: Call) -> bool:
 
 
 def _explained_by_look_ahead(call: Call, item: int, head: int, queries: int | None = None) -> bool:
-    """Whether one head agrees with a look-ahead mask, where no mask was captured.
+    """Check whether one head agrees with a look-ahead mask, where no mask was captured.
 
     ``queries``: how many the call had, where these are the first of them.
     """
@@ -199,7 +199,7 @@ def _explained_by_look_ahead(call: Call, item: int, head: int, queries: int | No
 
 
 def _proves(trace: AttentionTrace, dtype: str) -> bool:
-    """Whether agreeing says something: rounding would not explain an output of 0 as well."""
+    """Check whether agreeing is a proof: rounding would not explain an output of 0 as well."""
     if not trace.output.any():
         return True
     with np.errstate(all="ignore"):

@@ -27,6 +27,12 @@ def opened(filename: str, content: bytes, comma: str | None = None) -> dict[str,
     return texts.entries(decoded(content, where), where, comma)
 
 
+def text_in(filename: str, content: bytes) -> str:
+    """Return the text of a file that :func:`opened` reads as text; of other files none."""
+    is_text = not array_files.is_arrays(filename, content) and not columnar.is_columnar(content)
+    return decoded(content, shown(filename)) if is_text else ""
+
+
 def config_in(content: bytes) -> ModelConfig | None:
     """What a model's config.json says; None for any other file or text."""
     if len(content) > MAX_PROSE or not content.lstrip().startswith(b"{"):

@@ -265,10 +265,11 @@ def sides(shape: Sequence[int]) -> str:
     return " × ".join(map(str, shape)) or "one number"
 
 
-def write_matrix(values: np.ndarray) -> str:
-    """The text :func:`read_matrix` turns into the same float64 values: one line for each row.
+def write_matrix(values: np.ndarray, written: Callable[[float], str] | None = None) -> str:
+    """Return the text :func:`read_matrix` turns into the same float64 values: a line for each row.
 
-    Integers keep all their digits; what is too large for a float64 is refused as what it is.
+    ``written`` writes a number, by default in full. Integers keep all their digits; what is too
+    large for a float64 is refused as what it is.
     """
-    written = str if values.dtype.kind in "iu" else exact
+    written = written or (str if values.dtype.kind in "iu" else exact)
     return "\n".join(" ".join(map(written, row)) for row in values.tolist())

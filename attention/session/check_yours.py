@@ -11,7 +11,7 @@ from attention.frameworks.bench import Bench
 from attention.frameworks.diagnosis import Diagnosis, diagnose_given
 from attention.frameworks.given import Given, checked
 from attention.frameworks.mistakes import Mistake
-from attention.frameworks.precision import printed
+from attention.frameworks.precision import Written, printed
 from attention.limits import MAX_CHECKED, BadInput
 from attention.masks import MASKS
 from attention.readers import array_files, entry, opening, select, texts
@@ -155,9 +155,10 @@ def explain(bench: Bench, boxes: dict[str, str]) -> Diagnosis:
 
 
 def from_file(filename: str, content: bytes, name: str, others: bool = False) -> str:
-    """The text for the box ``name`` out of an uploaded file, every number in full.
+    """Return the text for the box ``name`` out of an uploaded file, every number in full.
 
-    Where other arrays of the file cannot be read, that is refused until ``others`` says to go on.
+    Numbers that were rounded in a text keep the decimals that they were printed with. Where other
+    arrays of the file cannot be read, that is refused until ``others`` says to go on.
     """
     where = entry.shown(filename)
     try:
@@ -181,17 +182,17 @@ def from_file(filename: str, content: bytes, name: str, others: bool = False) ->
             f"{where}: the shape is {array.shape}; two or three axes and at most {MAX_CHECKED:,}"
             " numbers are read here."
         )
-    return _written(array)
+    return _written(array, printed(opening.text_in(filename, content), array))
 
 
-def _written(values: np.ndarray) -> str:
-    """Return the text of a box, which reads back as these numbers.
+def _written(values: np.ndarray, rounded: Written | None = None) -> str:
+    """Return the text of a box, which reads back as these numbers, with their decimals if rounded.
 
     Rows of plain numbers, with an empty line between matrices; between brackets where the first
     column counts, as plain rows that do so may be numbered.
     """
     blocks = values.reshape(-1, *values.shape[-2:])
-    texts = [write_matrix(block) for block in blocks]
+    texts = [write_matrix(block, rounded.text if rounded else None) for block in blocks]
     if any(counts_up([row.split(" ")[0] for row in text.split("\n")]) for text in texts):
         return str(values.tolist())
     return "\n\n".join(texts)

@@ -216,7 +216,7 @@ def _check_parts(s: Settings) -> None:
             s.rotary.pairs_of(s.d_k)
         relative(s)
     except ValueError as refused:
-        raise BadInput(str(refused).replace("table has", "R has")) from None
+        raise BadInput(str(refused).replace("table must", "R must")) from None
     if "R" in s.matrices and (s.shape("R")[0] > MAX_SIDE or s.max_distance > MAX_SCALE):
         raise BadInput(
             f"R has {s.shape('R')[0]:,} rows and the furthest distance is {s.max_distance:,};"

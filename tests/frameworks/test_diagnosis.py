@@ -872,7 +872,7 @@ def test_the_answer_is_a_sentence_with_the_fix():
     assert found == (  # 16 where the processor rounds as the other hand does
         "The scores are not scaled, and the mask is inverted. With that, all numbers agree to 15"
         " digits; the first difference is in scaled. Multiply the scores by the scale, by default"
-        " 1/√d_k, before the mask and the softmax. Find out what True"
+        " 1/√d_k, before they are masked and become weights. Find out what True"
         " means: may look in torch's SDPA, hide in nn.MultiheadAttention; negate the mask."
     )
 
@@ -1473,3 +1473,28 @@ def test_what_stands_in_the_place_of_the_softmax_is_known_and_has_no_sinks():
         diagnose(**given, softmax="relu", weights=weights)
     with pytest.raises(ValueError, match="sinks are scores in a softmax's sum"):
         diagnose(**given, softmax="sigmoid", sinks=0.0, weights=weights)
+
+
+def test_advice_names_the_softmax_only_where_the_softmax_is_wrong():
+    for mistake in MISTAKES:
+        if not mistake.parts & {"softmax", "sinks"}:
+            assert "softmax" not in mistake.fix and "sums to 1" not in mistake.fix, mistake.name
+
+
+def test_advice_is_true_where_there_is_no_softmax():
+    given, weights, _ = sigmoids()
+    scores = given["Q"] @ given["K"].T
+    scaled_after = np.where(given["allowed"], 1 / (1 + np.exp(-scores)) / 2, 0)
+    found = diagnose(**given, softmax="sigmoid", weights=scaled_after)
+    assert found.verdict.endswith(
+        "Multiply the scores by the scale, by default 1/√d_k, before they are masked and become"
+        " weights."
+    ), found
+    found = diagnose(**given, weights=np.where(given["allowed"], scores / 2, 0))
+    assert [m.name for m in found.explanations[0].mistakes] == [
+        "hiding: after softmax",
+        "softmax: none",
+    ]
+    assert "Mask the scores before they become weights." in found.verdict
+    found = diagnose(**given, softmax="sigmoid", weights=scores / 2)
+    assert found.explanations and "Take one softmax" not in found.verdict, found

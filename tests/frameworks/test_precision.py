@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attention.frameworks import precision
 from attention.frameworks.precision import Written, in_half, printed, shows
 
 M = np.array([[0.1235, -1.0], [2.5, 0.0]])
@@ -34,6 +35,32 @@ def test_a_text_shows_to_how_many_decimals_its_numbers_were_rounded(text, values
 def test_a_long_text_is_searched_once_for_its_numbers():
     text = "[" + "9" * 200_000 + ", 0.123 " + "1." * 50_000
     assert printed(text, np.array([[0.123]])) == Written(3)
+
+
+@pytest.mark.parametrize("between", [" ", ", ", ","])
+def test_a_text_with_numbers_in_full_is_not_parsed_again(between, monkeypatch):
+    parsed = []
+    monkeypatch.setattr(precision, "float", lambda t: parsed.append(t) or float(t), raising=False)
+    values = np.random.default_rng(0).normal(size=(1, 500))
+    assert printed(between.join(map(repr, values[0].tolist())), values) is None
+    assert not parsed
+    rounded = values.round(4)
+    text = between.join(f"{value:.4f}" for value in rounded[0])
+    assert str(printed(text, rounded)) == "4 decimals"
+    assert len(parsed) <= 500
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf, 1e300])
+def test_numbers_that_are_lost_or_huge_warn_of_nothing(lost):
+    values = np.array([[0.1235, lost]])
+    if not np.isfinite(lost):
+        assert shows(values, 4) and not shows(values, 3)
+        assert str(printed(f"0.1235 {lost}", values)) == "4 decimals"
+        assert in_half(values, values.astype("f2")) == Written(half="float16")
+        assert not shows(np.array([[lost, 1.0]]), 4)
+    assert not shows(np.array([[lost, 0.12345]]), 4)
+    assert printed("nan inf", np.array([[np.nan, np.inf]])) is None
 
 
 def test_half_precision_rounds_what_is_not_whole():

@@ -37,7 +37,7 @@ def all_to(decimals):
 
 @pytest.fixture
 def few_pairs(monkeypatch):
-    """64 of them: what is right or off by 1 % is no pair of mistakes."""
+    """As few as the search allows: what is right or off by 1 % is no pair of mistakes."""
     monkeypatch.setattr("attention.frameworks.search.PAIRS", 0)
 
 
@@ -138,7 +138,10 @@ def test_inputs_of_half_precision_count_as_rounded(kind):
     output = attended(*exact)
     found = diagnose(*inputs, output=output)
     assert found.correct and f"inputs rounded to {kind} allow" in str(found)
-    assert f"Counted as rounded: Q, K and V to {kind};" in str(found)
+    assert (
+        f"Counted as rounded: Q, K and V to {kind}; to compare more digits, give the numbers as"
+        f" they were before conversion to {kind}."
+    ) in str(found)
     as_they_are = attended(*(M.astype(np.float64) for M in inputs))
     assert "rounded" not in str(diagnose(*inputs, output=as_they_are))
     whole = np.rint(exact * 3).astype(inputs.dtype)
@@ -168,9 +171,8 @@ def test_of_many_queries_rounding_is_tried_on_those_that_are_searched():
     assert "What rounding the inputs changes was tried on 50 of the 300 queries." in found.notes
 
 
-def test_no_trouble_is_placed_where_rounded_inputs_are_all_there_is():
+def test_right_weights_of_rounded_inputs_place_the_trouble_after_them():
     exact = drawn(0, 6, 4)
-    weights = np.array([[1.0]])
     scores = exact[0] @ exact[1].T / 2
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     other = np.random.default_rng(1).normal(size=(6, 4))
@@ -178,6 +180,18 @@ def test_no_trouble_is_placed_where_rounded_inputs_are_all_there_is():
         *exact.round(3), output=weights @ other, weights=weights.round(3), decimals=all_to(3)
     )
     assert any(note.startswith("The weights are right") for note in found.notes), str(found)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lost", [np.nan, np.inf])
+@pytest.mark.parametrize("decimals", [None, 4])
+@pytest.mark.parametrize("dtype", ["f2", "f8"])
+def test_rounded_inputs_with_lost_numbers_warn_of_nothing(dtype, decimals, lost):
+    X, *W = np.random.default_rng(0).normal(size=(4, 4, 4)).round(4).astype(dtype)
+    X[1, 2] = lost
+    names = ("W_Q", "W_K", "W_V")
+    given = dict(zip(names, W, strict=True))
+    assert diagnose(X=X, **given, output=np.ones((4, 4)), decimals=decimals).verdict
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from files import npy, stored, torn
 
 from attention import RMSNorm, Rotary, self_attention
 from attention.frameworks.mistakes import BY_NAME, MISTAKES
+from attention.frameworks.precision import printed
 from attention.limits import BadInput
 from attention.readers import array_files
 from attention.readers.printouts import read_matrices
@@ -55,8 +56,8 @@ def test_a_planted_mistake_is_found_from_its_text(example, name):
 
 def test_right_numbers_as_numpy_prints_them_are_right():
     there = bench("random-qkv", "causal")
-    for printed in (str, repr):
-        found = inputs.explain(there, {"output": printed(there.right["output"])})
+    for way in (str, repr):
+        found = inputs.explain(there, {"output": way(there.right["output"])})
         assert found.correct
         assert found.explanations[0].digits in (8, 9)
 
@@ -88,6 +89,36 @@ def test_inputs_pasted_as_they_were_printed_count_as_rounded(text):
     in_full = {name: str(M.tolist()) for name, M in zip("QKV", exact, strict=True)}
     there = inputs.bench_of(inputs.pasted("qkv", in_full, **USUAL))
     assert there.given.rounded == {}
+
+
+PRINTED = "0.1235 0.5000\n0.2500 0.1250\n0.3333 1.0000"
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "text"),
+    [
+        ("Q.txt", PRINTED, PRINTED),
+        ("Q.csv", PRINTED.replace(" ", ","), PRINTED),
+        ("Q.json", '{"K": [[1, 2]], "Q": [[0.5000, 0.1250], [1.0000, -0.0000]]}', None),
+        ("Q.txt", "1.2350e-01 5.0000e-01", "1.2350e-01 5.0000e-01"),
+        ("Q.txt", "0,1235\t0,5000\n0,2500\t0,1250", "0.1235 0.5000\n0.2500 0.1250"),
+        ("Q.txt", "0.1235 nan\n-inf 0.5000", "0.1235 nan\n-inf 0.5000"),
+        ("Q.txt", "0.12 0.50\n0.25 0.13", "0.12 0.5\n0.25 0.13"),
+        ("Q.txt", "[[1.0000, 0.5000], [2.0000, 0.2500]]", "1.0000 0.5000\n2.0000 0.2500"),
+    ],
+)
+def test_an_uploaded_text_keeps_the_decimals_it_was_printed_with(filename, content, text):
+    """In the box it counts as rounded just as the same text does when it is pasted."""
+    box = inputs.from_file(filename, content.encode(), "Q")
+    assert text in (None, box)
+    read = [inputs._array(each, "Q", "Q").read() for each in (content, box)]
+    np.testing.assert_array_equal(*read)
+    assert printed(box, read[0]) == printed(content, read[0])
+
+
+def test_an_uploaded_array_of_short_numbers_is_written_in_full():
+    array = np.array([[0.125, 0.5], [0.25, 1.0]])
+    assert inputs.from_file("a.npy", npy(array), "output") == "0.125 0.5\n0.25 1"
 
 
 def test_inputs_from_explore_are_exact_whatever_their_decimals():
@@ -355,7 +386,7 @@ def test_an_integer_out_of_a_file_keeps_all_its_digits():
         ("a.csv", ",k1,k2\nq1,0.5,1e-3\nq2,-1,2\n"),
         ("a.tsv", "q1\t0,5\t0,001\nq2\t-1\t2\n"),
         ("a.json", '{"output": [[0.5, 0.001], [-1, 2]], "x": [[1]]}'),
-        ("a.txt", "tensor([[ 5.0000e-01,  1.0000e-03],\n        [-1.0000e+00,  2.0000e+00]])"),
+        ("a.txt", "tensor([[ 5.00e-01,  1.00e-03],\n        [-1.00e+00,  2.00e+00]])"),
     ],
 )
 def test_tables_json_and_printouts_are_read_as_everywhere(filename, content):

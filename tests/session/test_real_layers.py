@@ -312,7 +312,8 @@ def test_a_drawn_mask_takes_the_window_in():
         ),
         (
             {"matrices": {**CAT.matrices, "R": Matrix(np.ones((7, 2)))}},
-            "R has shape (7, 2); (buckets, heads) is wanted, with an even number of rows from 4.",
+            "R must have shape (buckets, heads) with an even number of buckets, at least 4, got"
+            " shape (7, 2).",
         ),
         (
             {"matrices": TABLE.matrices, "max_distance": 2},
