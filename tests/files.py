@@ -3,13 +3,8 @@
 import io
 import struct
 import zipfile
-from importlib.metadata import version
 
 import numpy as np
-
-# Options by which pandas.read_csv reads every float64 exactly, as it does by default from 3.1 on.
-_IS_EXACT = tuple(map(int, version("pandas").split(".")[:2])) >= (3, 1)
-EXACTLY = {} if _IS_EXACT else {"float_precision": "round_trip"}
 
 
 def npy(array, **options) -> bytes:
