@@ -615,7 +615,7 @@ def read_matrix_text(text: str, name: str, rows: Rows | None = None, beside: int
         text = _inflate(text[1:], name, MAX_MATRIX_TEXT).decode("ascii", "replace")
     parts = text.removeprefix("!").split("!")
     if len(parts) > MAX_BATCH:
-        raise BadInput(f"{name} has {len(parts)} items; at most {MAX_BATCH} fit.")
+        raise BadInput(f"{name} has {len(parts):,} items; at most {MAX_BATCH} fit.")
     items = [read_matrix(part.replace("_", " "), name) for part in parts]
     if len({item.shape for item in items}) > 1:
         raise BadInput(f"the items of {name} have different shapes.")
@@ -630,7 +630,7 @@ def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
     kind, stream, seed, rows, columns, low, high = match.groups()
     shape = int(rows), int(columns)
     if not all(1 <= side <= MAX_JOINED for side in shape):
-        raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_JOINED} are allowed.")
+        raise BadInput(f"{name} is {rows:,} × {columns:,}; 1 to {MAX_JOINED:,} are allowed.")
     ends = (read_number(low, name), read_number(high, name)) if low else (0.0, 3.0)
     return Recipe(kind, int(seed), ends[0], ends[1], stream or ""), shape
 
