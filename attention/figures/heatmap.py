@@ -69,7 +69,12 @@ def heatmap(
             text[i][j] = written
     there = np.isfinite(matrix) & ~shut
     others = ("hidden", covered), ("broken", broken), ("blank", asked), ("waits", waits)
-    main = scale(limits, bar) | {"z": pack(np.where(covered | broken | shut, np.nan, matrix))}
+    # Without texts Plotly writes the number itself, and knows no decimals that give way to powers.
+    said = "%{z:." + str(digits + 4) + "~g}" if text is None else "%{text}"
+    main = scale(limits, bar) | {
+        "z": pack(np.where(covered | broken | shut, np.nan, matrix)),
+        "hovertemplate": f"%{{y}} · %{{x}}<br><b>{said}</b><extra></extra>",
+    }
     data = [main] + [
         {
             "type": "heatmap",
@@ -122,7 +127,6 @@ def scale(limits: tuple[float, float], bar: bool) -> dict[str, Any]:
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
-        "hovertemplate": "%{y} · %{x}<br><b>%{z:.8~g}</b><extra></extra>",
     }
 
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from attention.colours import FAINTEST, LIGHT
 from attention.figures import printing
+from attention.figures.charts import DIGITS
 from attention.figures.heatmap import escape
 from attention.figures.theme import layout
 from attention.long import LongAttention
+from attention.numbers import rounded
 from attention.paper import Paper
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
         x=attended.key_edges,
         y=attended.row_edges,
         customdata=values,
+        text=rounded(values, DIGITS),
         zmin=math.log10(low),
         zmax=math.log10(high),
         colorscale=[[0, "#e8f1fa"], [0.5, "#4a9be0"], [1, "#0b2f57"]],
@@ -58,7 +61,7 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
             "thickness": 8,
             "outlinewidth": 0,
         },
-        hovertemplate="around query %{y}, key %{x}<br><b>%{customdata:.6~g}</b><extra></extra>",
+        hovertemplate="around query %{y}, key %{x}<br><b>%{text}</b><extra></extra>",
     )
     above, height = (100, SIDE + 110) if title else (60, SIDE + 70)
     margin = {"l": 70, "r": 10, "t": above, "b": 10}

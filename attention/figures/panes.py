@@ -47,6 +47,7 @@ class Pane(Words):
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
     queries: NotRequired[bool]  # whether its rows are those of queries
+    digits: int  # of its numbers
     filename: NotRequired[str]  # of its image
     offer: NotRequired[str]  # of a pooled one: what a click gives
     spans: NotRequired[tuple[tuple[str, ...], ...]]  # and what its rows and columns stand for
@@ -225,6 +226,7 @@ def pane(
         "rows": tuple(rows),
         "columns": tuple(columns),
         "sources": [],
+        "digits": digits,
         "figure": figure,
     }
     if large:

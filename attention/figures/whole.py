@@ -273,7 +273,7 @@ def _place(
     axes, x, y = slot.pane["figure"]["layout"], f"x{number}", f"y{number}"
     across = [left / width, (left + slot.wide) / width]
     up = [1 - (top + slot.tall) / height, 1 - top / height]
-    letters: dict[str, Any] = {"text": None, "texttemplate": None}
+    letters: dict[str, Any] = {"texttemplate": None}  # the text is still there for the pointer
     if slot.letters:
         letters = {"textfont": {"color": LIGHT["ink"], "size": slot.letters}}
     for k, heatmap in enumerate(slot.pane["figure"]["data"]):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from attention.html.tables import line, table
-from attention.numbers import exact
+from attention.numbers import MINUS, exact, number
 from attention.readers.entry import ArrayEntry, shown
 from attention.readers.printouts import sides
 from attention.readers.select import SelectedArray
 
 COLUMNS, NAMES = 6, 200
+DIGITS = 6  # of a number that is longer
 
 
 def contents(arrays: dict[str, ArrayEntry]) -> str:
@@ -40,5 +41,5 @@ def preview(role: str, selected: SelectedArray, rows: int = 4) -> str:
 
 def _brief(value: float) -> str:
     """A number in full, or its first digits where it has many."""
-    text = exact(value)
-    return text if len(text) <= 10 else f"{float(value):.6g}…"
+    text = exact(value).replace("-", MINUS)
+    return text if len(text) <= 10 else f"{number(value, DIGITS)}…"

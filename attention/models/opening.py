@@ -10,13 +10,10 @@ from attention.limits import (
     MAX_FILE,
     MAX_HEADER,
     MAX_LONG_FILE,
-    MAX_LONG_HEADS,
-    MAX_LONG_TOKENS,
-    MAX_LONG_WIDTH,
     MAX_RANK,
     BadInput,
 )
-from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, header_of
+from attention.models.taken import ARRAYS, FORMAT, Taken, beyond, counts, header_of, is_for_long
 from attention.numbers import megabytes
 
 LONG_OPENS = "Long context opens it"
@@ -46,7 +43,7 @@ def opened(content: bytes, where: str, weights: float = MAX_CAPTURED_CELLS) -> T
         raise BadInput(f"{where} is a damaged capture.") from None
     if said := beyond(len(header), heads, cells if cells > weights else 0):
         ways = f"{LESS}, or attention.verify in Python."
-        if not beyond(len(header), heads, 0) and _is_for_long(header, about):
+        if not beyond(len(header), heads, 0) and _first_is_for_long(header, about):
             raise BadInput(f"{where} {said}. {LONG_OPENS}; or {ways}")
         raise BadInput(f"{where} {said}. {ways[0].upper()}{ways[1:]}")
     taken = Taken.of_bytes(content, where)
@@ -61,22 +58,18 @@ def too_large(head: bytes, where: str, size: int) -> str:
     """
     try:
         header, about, _ = header_of(head, where, MAX_HEADER)
-        opens = size <= MAX_LONG_FILE and _is_for_long(header, about)
+        opens = size <= MAX_LONG_FILE and _first_is_for_long(header, about)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         return ""
     said = f"{where} is a capture of {megabytes(size)}; at most {megabytes(MAX_FILE)} are opened"
     return f"{said}. {LONG_OPENS}; or {LESS}." if opens else f"{said}: {LESS}."
 
 
-def _is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
+def _first_is_for_long(header: dict[str, Any], about: dict[str, Any]) -> bool:
     """Check whether its first call, by the header, is within the bounds of Long context."""
     first = next(iter(about["layers"]), None)
-    bounds = MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH
-    return first is not None and all(
-        side <= most
-        for name in "QKV"
-        for side, most in zip(_shape(header, f"{first}.{name}")[1:], bounds, strict=True)
-    )
+    shapes = [_shape(header, f"{first}.{name}") for name in "QKV" if first is not None]
+    return bool(shapes) and is_for_long(*shapes)
 
 
 def _is_checkpoint(content: bytes) -> bool:
@@ -88,13 +81,13 @@ def _is_checkpoint(content: bytes) -> bool:
 
 def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int]:
     """How many heads there are, and how many weights, by the header alone."""
-    heads = cells = 0
+    calls = []
     for name in about["layers"]:
         b, h, n_q, d_k = _shape(header, f"{name}.Q")
         _, _, n_k, d_v = _shape(header, f"{name}.V")
         if min(b, h, n_q, n_k, d_k, d_v) < 1:
             raise ValueError(name)
-        heads, cells = heads + b * h, cells + b * h * n_q * n_k
+        calls.append(((b, h, n_q, d_k), (b, h, n_k, d_k)))
         scores = (b, h, n_q, n_k)
         for mask in ("mask", "allowed", "bias"):  # each fits by itself, so together they do
             if f"{name}.{mask}" in header:
@@ -104,7 +97,7 @@ def _sizes(header: dict[str, Any], about: dict[str, Any]) -> tuple[int, int]:
     known = {f"{name}.{array}" for name in about["layers"] for array in (*ARRAYS, "mask")}
     if set(header) - known or any(math.prod(_rank(entry)) < 0 for entry in header.values()):
         raise ValueError("another array")
-    return heads, cells
+    return counts(calls)
 
 
 def _shape(header: dict[str, Any], name: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -35,6 +35,7 @@ from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
 ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
+Shape = tuple[int, ...]
 TYPES = {"<f8": "F64", "<f4": "F32", "<f2": "F16", "|b1": "BOOL"}
 
 
@@ -155,6 +156,11 @@ class Taken:
             array.nbytes for each in self.calls for array in each.arrays.values()
         )
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many heads and weights all calls have together."""
+        return counts((each.Q.shape, each.K.shape) for each in self.calls)
+
     def __repr__(self) -> str:
         from attention.models.verify import look_ahead_lost  # which needs this module
 
@@ -208,9 +214,8 @@ class Taken:
 
     def _opens_as_long(self, header: bytes) -> bool:
         """Check whether the page Long context opens the file, and its first call."""
-        first, most = self.calls[0], (MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH)
-        sides = (zip(M.shape[1:], most, strict=True) for M in (first.Q, first.K, first.V))
-        fits = all(side <= limit for shape in sides for side, limit in shape)
+        first = self.calls[0]
+        fits = is_for_long(first.Q.shape, first.K.shape, first.V.shape)
         return fits and not self._refused(header, MAX_LONG_FILE, math.inf)
 
     def _refused(self, header: bytes, size: int, weights: float) -> str:
@@ -219,13 +224,9 @@ class Taken:
             return _of_header(header, MAX_HEADER)
         if self.size > size:
             return f"would have {megabytes(self.size)}, and the page reads {megabytes(size)}"
-        shapes = [each.Q.shape[:3] + each.K.shape[2:3] for each in self.calls]
-        cells = sum(map(math.prod, shapes))
-        return beyond(
-            sum(len(each.arrays) for each in self.calls),
-            sum(b * h for b, h, _, _ in shapes),
-            cells if cells > weights else 0,
-        )
+        heads, cells = self.counts
+        arrays = sum(len(each.arrays) for each in self.calls)
+        return beyond(arrays, heads, cells if cells > weights else 0)
 
     def _header(self) -> bytes:
         """Eight bytes of length, then the JSON of names, types, shapes, places and metadata."""
@@ -426,6 +427,24 @@ def beyond(arrays: int, heads: int, weights: int) -> str:
         if count > most:
             return f"holds {count:,} {word}; at most {most:,} are shown"
     return ""
+
+
+def counts(calls: Iterable[tuple[Shape, Shape]]) -> tuple[int, int]:
+    """Count heads and weights of calls by the shapes of their Q and K: (b, h, n, d_k).
+
+    >>> counts([((1, 12, 5, 64), (1, 12, 7, 64))])
+    (12, 420)
+    """
+    each = [(math.prod(Q[:2]), math.prod(Q[:3]) * K[2]) for Q, K in calls]
+    return sum(heads for heads, _ in each), sum(weights for _, weights in each)
+
+
+def is_for_long(*shapes: Shape) -> bool:
+    """Check whether Long context opens a call whose Q, K and V have these shapes: (b, h, n, d)."""
+    most = MAX_LONG_HEADS, MAX_LONG_TOKENS, MAX_LONG_WIDTH
+    return all(
+        side <= limit for shape in shapes for side, limit in zip(shape[1:], most, strict=True)
+    )
 
 
 def checked_tokens(tokens: Any) -> list[Any]:

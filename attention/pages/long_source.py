@@ -242,8 +242,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
         items = len(taken.calls[0].Q)
         if len(taken.calls) > 1 or items > 1:
             other = "Open it on Real model, then choose another here under “a captured model”."
-            weights = sum(math.prod(call.Q.shape[:3]) * call.K.shape[2] for call in taken.calls)
-            if len(content) > MAX_FILE or weights > MAX_CAPTURED_CELLS:
+            if len(content) > MAX_FILE or taken.counts[1] > MAX_CAPTURED_CELLS:
                 other = "Capture one layer and one sequence to see another."
             state.remark(
                 f"{name} holds {len(taken.calls)} calls and {items} items; here is the first of"

@@ -365,8 +365,8 @@ def _wide_enough(s: Settings, brought: dict[str, SelectedArray], remarks: list[s
         return s
     if common[0] > MAX_DIMENSION:
         raise BadInput(
-            f"the weights take {common[0]} numbers in; at most {MAX_DIMENSION} fit. Cut as many out"
-            " of each by a slice."
+            f"the weights take {common[0]:,} numbers in; at most {MAX_DIMENSION} fit. Cut as many"
+            " out of each by a slice."
         )
     drawn = "X and Y are drawn" if s.memory_tokens else "X is drawn"
     ends = "Q, K and V, typed themselves, give way; weights that do not come along are drawn."

@@ -37,7 +37,7 @@ ONE_HOT = "one-hot rows, so that X W is W"
 def set_dimension(s: Settings, name: str, size: int) -> Settings:
     """Change d_model, d_k or d_v; numbers that still fit stay where they are."""
     if not 1 <= size <= MAX_DIMENSION:
-        raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
+        raise BadInput(f"{name} is {size:,}; 1 to {MAX_DIMENSION} are allowed.")
     m, width, shared = dict(s.matrices), size * s.heads, size * s.kv_heads
 
     def resize(key: str, rows: int | None = None, columns: int | None = None) -> None:

@@ -112,8 +112,8 @@ def _check(A: np.ndarray) -> None:
     heads, n_q, n_k = A.shape
     if heads * n_k > MAX_JOINED:
         raise BadInput(
-            f"{heads} heads of {n_k} keys are {heads * n_k} columns; at most {MAX_JOINED} fit. Cut"
-            f" heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
+            f"{heads:,} heads of {n_k:,} keys are {heads * n_k:,} columns; at most {MAX_JOINED:,}"
+            f" fit. Cut heads out, such as 0:{max(MAX_JOINED // n_k, 1)}."
         )
     check_numbers(heads * n_k * (n_q + 2 * n_k))  # with K and V, which are 1
     for h, i, j in np.argwhere((A < 0) | (A > 1))[:1]:

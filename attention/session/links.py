@@ -615,7 +615,7 @@ def read_matrix_text(text: str, name: str, rows: Rows | None = None, beside: int
         text = _inflate(text[1:], name, MAX_MATRIX_TEXT).decode("ascii", "replace")
     parts = text.removeprefix("!").split("!")
     if len(parts) > MAX_BATCH:
-        raise BadInput(f"{name} has {len(parts)} items; at most {MAX_BATCH} fit.")
+        raise BadInput(f"{name} has {len(parts):,} items; at most {MAX_BATCH} fit.")
     items = [read_matrix(part.replace("_", " "), name) for part in parts]
     if len({item.shape for item in items}) > 1:
         raise BadInput(f"the items of {name} have different shapes.")
@@ -630,7 +630,7 @@ def _read_recipe(text: str, name: str) -> tuple[Recipe | None, tuple[int, int]]:
     kind, stream, seed, rows, columns, low, high = match.groups()
     shape = int(rows), int(columns)
     if not all(1 <= side <= MAX_JOINED for side in shape):
-        raise BadInput(f"{name} is {rows} × {columns}; 1 to {MAX_JOINED} are allowed.")
+        raise BadInput(f"{name} is {shape[0]:,} × {shape[1]:,}; 1 to {MAX_JOINED:,} are allowed.")
     ends = (read_number(low, name), read_number(high, name)) if low else (0.0, 3.0)
     return Recipe(kind, int(seed), ends[0], ends[1], stream or ""), shape
 
@@ -705,22 +705,26 @@ def _kept(settings: Settings, matrix_text: Callable[[Matrix, Rows | None], str])
 def too_large(settings: Settings, kept: bool = False) -> str:
     """Return why a saved state, or one ``kept`` by a browser, is not opened again; "" if it is.
 
-    What is counted is what would be written: large matrices first by the most that they can take,
-    and packed only where that is too much.
+    What is counted is what would be written: matrices first by the most that they can take, and
+    their numbers are written only where that is too much.
     """
-    large: list[Matrix] = []
+    left: list[Matrix] = []
 
-    def leave_out(matrix: Matrix) -> str:
-        large.append(matrix)
+    def leave_out(matrix: Matrix, *_: Any) -> str:
+        left.append(matrix)
         return ""
 
     form = _kept if kept else _file
+    content = form(settings, leave_out)
+    try:
+        # a recipe has up to four commas
+        _check_file(content + len(left) * b",,,,", sum(map(_most_written, left)))
+        return ""
+    except BadInput:
+        left = []
     content = form(settings, partial(write_matrix, with_values=not kept, pack=leave_out))
     try:
-        if len(content) + sum(map(_most_packed, large)) > MAX_STATE:
-            _check_file(content, sum(matrix.packed_size for matrix in large))
-        else:
-            _check_file(content)
+        _check_file(content, sum(matrix.packed_size for matrix in left))
     except BadInput as refused:
         problem = str(refused)
     else:
@@ -733,9 +737,12 @@ def too_large(settings: Settings, kept: bool = False) -> str:
     return problem
 
 
-def _most_packed(matrix: Matrix) -> int:
-    """Return a bound on the characters of :func:`packed_text`: numbers that do not compress."""
-    return 11 * matrix.values.size + 64
+def _most_written(matrix: Matrix) -> int:
+    """Return a bound on the characters of :func:`write_matrix`: 24 and a blank for each number, or
+    its bytes where they do not compress, and the recipe.
+    """
+    each = 11 if matrix.values.size > MAX_TYPED else 25
+    return each * matrix.values.size + 256
 
 
 def _check_file(content: bytes, more: int = 0) -> None:

@@ -103,7 +103,7 @@ def check_token(token: str, called: str) -> None:
     if _holds_the_unshown(token):
         raise BadInput(f"{called} holds a line break or another character that cannot be shown.")
     if len(token) > MAX_TOKEN_LENGTH:
-        raise BadInput(f"{called} has {len(token)} characters; at most {MAX_TOKEN_LENGTH} fit.")
+        raise BadInput(f"{called} has {len(token):,} characters; at most {MAX_TOKEN_LENGTH} fit.")
 
 
 def _check_choices(settings: Settings) -> None:
@@ -132,8 +132,8 @@ def _check_choices(settings: Settings) -> None:
         )
     if settings.capture not in ("", UPLOADED, *CAPTURES):
         raise BadInput(
-            f"there is no capture “{settings.capture[:40]}”; choose one of"
-            f" {', '.join([*CAPTURES, UPLOADED])}."
+            f"there is no capture “{settings.capture[:40]}”; choose one of {', '.join(CAPTURES)},"
+            " or upload your own."
         )
     for held, called in (
         (settings.asked, "places to fill in"),
@@ -194,7 +194,7 @@ def _check_matrices(s: Settings) -> None:
         )
     check_numbers(sum(matrix.values.size for matrix in s.matrices.values()))
     if s.batch > MAX_BATCH:
-        raise BadInput(f"{s.batch} sequences are too many; at most {MAX_BATCH} fit.")
+        raise BadInput(f"{s.batch:,} sequences are too many; at most {MAX_BATCH} fit.")
     for name, matrix in s.matrices.items():
         *lead, rows, columns = matrix.shape
         batch = (s.batch,) if s.batch and not STAGES[name].is_shared else ()
@@ -240,7 +240,7 @@ def check_columns(name: str, columns: int) -> None:
     """Refuse a matrix of this name with too many columns, or none."""
     most = MAX_JOINED if STAGES[name].columns in ("d_k", "d_v") else MAX_SIDE
     if not 1 <= columns <= most:
-        raise BadInput(f"{name} has {columns} columns; 1 to {most:,} are allowed.")
+        raise BadInput(f"{name} has {columns:,} columns; 1 to {most:,} are allowed.")
 
 
 def check_token_count(count: int) -> None:
@@ -289,7 +289,7 @@ def _check_shapes(s: Settings, n_q: int, n_k: int) -> None:
     _check_parts(s)
     for name, size in (("d_model", s.d_model), ("d_k", s.d_k), ("d_v", s.d_v)):
         if size is not None and not 1 <= size <= MAX_DIMENSION:
-            raise BadInput(f"{name} is {size}; 1 to {MAX_DIMENSION} are allowed.")
+            raise BadInput(f"{name} is {size:,}; 1 to {MAX_DIMENSION} are allowed.")
     cells = max(s.batch, 1) * s.heads * n_q * n_k
     if cells > MAX_CELLS:
         raise BadInput(f"{cells:,} scores are too many for this page; at most {MAX_CELLS:,} fit.")

@@ -11,7 +11,7 @@ from models.test_recorded import FILES, recorded
 from safetensors.numpy import save as safetensors
 
 from attention.limits import MAX_CAPTURED_CELLS, MAX_CAPTURED_HEADS, BadInput
-from attention.models.opening import opened
+from attention.models.opening import opened, too_large
 from attention.models.survey import past_of, plain_word, survey, words_of
 from attention.models.taken import FORMAT, Call, Taken
 
@@ -83,6 +83,20 @@ def test_sizes_are_counted_by_the_header_before_anything_is_made(shape, sentence
     assert tracemalloc.get_traced_memory()[1] < 2**20
     tracemalloc.stop()
     assert (MAX_CAPTURED_CELLS, MAX_CAPTURED_HEADS) == (8_388_608, 4_096)
+
+
+@pytest.mark.parametrize("bound", ["HEADS", "TOKENS", "WIDTH"])
+def test_one_rule_says_what_long_context_opens(monkeypatch, tmp_path, bound):
+    Q, K = np.zeros((1, 1, 3000, 1), np.float32), np.zeros((1, 1, 3000, 1), np.float32)
+    call = Call(0, 0, "a", Q, K, K, Q, 1.0)
+    for most, opens in ((10**6, True), (0, False)):
+        monkeypatch.setattr(f"attention.models.taken.MAX_LONG_{bound}", most)
+        with pytest.raises(ValueError) as saved:
+            Taken("m", calls=[call]).save(tmp_path / "run.safetensors")
+        assert ("Long context" in str(saved.value)) == opens
+        content = filed(call_of(1, 1, 3000, 3000, 1), ABOUT)
+        assert ("Long context" in refused(content)) == opens
+        assert ("Long context" in too_large(content, "run.safetensors", 10**8)) == opens
 
 
 def test_masks_that_grow_when_they_are_added_are_refused():

@@ -279,7 +279,7 @@ def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
     with pytest.raises(BadInput) as refused:
         brought(softmax(RNG.standard_normal((300, 14, 14))))
     assert str(refused.value) == (
-        "300 heads of 14 keys are 4200 columns; at most 4096 fit. Cut heads out, such as 0:292."
+        "300 heads of 14 keys are 4,200 columns; at most 4,096 fit. Cut heads out, such as 0:292."
     )
 
 

@@ -57,6 +57,25 @@ def test_the_largest_states_open_again_from_a_file_and_from_the_browser(tokens, 
     assert not whole and kept.restored(joined(s), address["partial"]) == s
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_no_number_is_written_to_see_that_a_state_fits(monkeypatch, is_kept):
+    typed = {name: Matrix(normal(64, 64)) for name in ("W_Q", "W_K", "W_V")}
+    s = check(replace(four_words(), matrices=typed | {"X": Matrix(normal(4, 64))}, cell=None))
+    monkeypatch.setattr(links, "exact", lambda value: pytest.fail("a number is written"))
+    assert links.too_large(s, kept=is_kept) == ""
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (64, 64), (64, 65), (3, 30, 30), (1, 4096)])
+def test_no_matrix_takes_more_characters_than_were_counted(shape):
+    longest = Matrix(np.full(shape, -1.2345678901234567e-300) * (1 + RNG.random(shape) / 8))
+    ends = {"low": -1.2345678901234567e-100, "high": 1.2345678901234567e-100}
+    recipe = Recipe("uniform", 4294967295, stream="memory", **ends)
+    for matrix in (longest, Matrix(longest.values, recipe)):
+        written = links.write_matrix(matrix, None, True)
+        assert len(written) <= links._most_written(matrix)
+        assert written.count(",") <= 4 and ":" not in written and "[" not in written
+
+
 def joined(s: Settings) -> str:
     """What the browser joins together of what it was told to keep, as its store does."""
     link, matrices = kept.pack(s)
@@ -107,7 +126,7 @@ def test_the_largest_state_written_is_read_and_one_beyond_is_refused(monkeypatch
     ):
         with monkeypatch.context() as patch:
             patch.setattr(links, name, count)
-            patch.setattr(links, "_most_packed", lambda matrix: MAX_STATE)
+            patch.setattr(links, "_most_written", lambda matrix: MAX_STATE)
             assert not links.too_large(both, kept=is_kept)
             if is_kept:
                 assert kept.restored(content.decode(), links.address(both)[0]["partial"]) == both

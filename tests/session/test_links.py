@@ -594,7 +594,7 @@ NOTICES = [
     ),
     (
         {"X": "identity,0,0x4"},
-        "The link's parameter X was passed over: X is 0 × 4; 1 to 4096 are allowed.",
+        "The link's parameter X was passed over: X is 0 × 4; 1 to 4,096 are allowed.",
     ),
     (
         {"X": "!1!1_2"},

@@ -460,6 +460,8 @@ REFUSED = [
     (FOUR, matrix("W_Q", (4, 3)), "W_Q is 4 × 3; 4 × 4 is wanted."),
     (FOUR, matrix("W_V", (3, 4)), "W_V is 3 × 4; 4 × 4 is wanted."),
     (FOUR, matrix("W_V", (4, 0)), "W_V has 0 columns; 1 to 4,096 are allowed."),
+    (FOUR, matrix("W_V", (4, 5000)), "W_V has 5,000 columns; 1 to 4,096 are allowed."),
+    (FOUR, matrix("W_V", (4, 1024)), "d_v is 1,024; 1 to 512 are allowed."),
     (FOUR, matrix("W_V", (4, 513)), "d_v is 513; 1 to 512 are allowed."),
     (FOUR, matrix("W_O", (3, 4)), "W_O is 3 × 4; 4 × 4 is wanted."),
     (
@@ -491,6 +493,16 @@ REFUSED = [
         FOUR,
         {"distribution": "evil"},
         "there is no distribution “evil” to sample from; choose one of normal, uniform, signs.",
+    ),
+    (
+        FOUR,
+        {"tokens": ("a" * 1234, *"bcd")},
+        "token 1 has 1,234 characters; at most 40 fit.",
+    ),
+    (
+        FOUR,
+        {"capture": "evil"},
+        "there is no capture “evil”; choose one of pronoun, verbs, or upload your own.",
     ),
     (
         FOUR,

@@ -743,7 +743,7 @@ class Board {
     }
     const value = pane.z[i][j]
     if (Number.isNaN(value)) return 'hidden'
-    return number(value, 6)
+    return number(value, pane.spec.digits)
   }
 
   // The words of a cell's row and column; of a pooled one from which to which.

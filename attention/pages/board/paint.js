@@ -219,11 +219,11 @@ const paintBar = (context, pane, palette, font) => {
   context.fillStyle = palette.ink
   context.textAlign = 'left'
   for (const [k, share] of [0, 0.5, 1].entries()) {
-    const value =
-      colorbar.ticktext?.[k] ?? Number((zmin + share * (zmax - zmin)).toPrecision(2))
+    const value = Number((zmin + share * (zmax - zmin)).toPrecision(2))
+    const text = colorbar.ticktext?.[k] ?? number(value, 2)
     const [first, last] = [top + small / 2, top + height - small / 2]
     const y = Math.min(Math.max(top + (1 - share) * height, first), last)
-    context.fillText(String(value).replace('-', '\u2212'), x + small - 1, y)
+    context.fillText(text, x + small - 1, y)
   }
 }
 
