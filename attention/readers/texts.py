@@ -99,9 +99,9 @@ def _entries(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
         return embeddings(arrays, where)
     if _BRACKETS.match(below.lstrip()):
         return _unnamed(below, where)
-    cells, of_truth = counted(without_comments(text))
-    remark = _of_comments(cells, text, where)
-    found = _with_remark(tables(cells, where, comma), remark)
+    table, of_truth = counted(without_comments(text))
+    remark = _of_comments(table, text, where)
+    found = _with_remark(tables(table, where, comma), remark)
     return {name: _as_truth(entry) for name, entry in found.items()} if of_truth else found
 
 
@@ -128,15 +128,15 @@ def _below_comments(text: str) -> str:
     return text[start:] if closed else text
 
 
-def _of_comments(cells: str, text: str, where: str) -> str:
+def _of_comments(table: str, text: str, where: str) -> str:
     """Return a remark on a comment between rows where one is above the first row.
 
-    Refuse it where both are names, as each names a matrix. ``cells`` is the text with a vertical
+    Refuse it where both are names, as each names a matrix. ``table`` is the text with a vertical
     tab in place of each comment.
     """
-    if not cells.lstrip(" \t\r\n").startswith("\x0b"):
+    if not table.lstrip(" \t\r\n").startswith("\x0b"):
         return ""
-    lines, before = cells.split("\n"), text.replace("\r\n", "\n").split("\n")
+    lines, before = table.split("\n"), text.replace("\r\n", "\n").split("\n")
     rows = [k for k, line in enumerate(lines) if line.strip()]
     if not rows:
         return ""
