@@ -75,10 +75,9 @@ def test_a_pasted_printout_a_range_and_word_vectors_become_the_example(visit):
     dashboard = visit().open()
     with np.printoptions(precision=17, floatmode="unique"):
         dashboard.paste(repr(X))
-    assert (
-        dashboard.page.locator(".st-key-dock_content table.numbers td").first.inner_text()
-        == f"{X[0, 0]:.6f}…".replace("-", "−")
-    )
+    assert dashboard.page.locator(
+        ".st-key-dock_content table.numbers td"
+    ).first.inner_text() == f"{X[0, 0]:.6f}…".replace("-", "−")
     assert np.array_equal(dashboard.numbers("X"), four("X"))  # nothing changed yet
     dashboard.use()
     agrees(dashboard, X=X, **{f"W_{name}": four(f"W_{name}") for name in "QKV"})
