@@ -48,7 +48,8 @@ the numbers of the rows, or write them with decimals if they are part of the mat
     if not others or not all(first.removesuffix(".").isdecimal() for first in firsts):
         return 0
     decimals = all(map(FRACTION.search, others))
-    if labelled and _belong({label.lower() for label, _ in rows}, firsts):
+    named = labelled and (by_spaces or len(rows) > 1)
+    if named and _belong({label.lower() for label, _ in rows}, firsts):
         if decimals and len(rows) > 1 and by_spaces:
             return 1
         raise BadInput(
@@ -115,22 +116,26 @@ class Column(NamedTuple):
     """What holds for the labels of a table together."""
 
     in_cells: bool  # whether a separator, not a space, ends each
-    one: bool  # whether there is one line
+    one: bool  # whether there is one line, and no names of columns above it
     counted: bool  # whether they count
     plain: bool  # whether one has no number
     alike: bool  # whether all end in ":", or all in "="
     took: bool  # whether each took the first number of its row: "loss=0.5", "Head,0"
 
     @classmethod
-    def of(cls, labels: Sequence[str], in_cells: bool, quoted: bool = False) -> Column:
+    def of(
+        cls, labels: Sequence[str], in_cells: bool, quoted: bool = False, names: bool = False
+    ) -> Column:
         """Look at all labels; ``quoted``: whether no number of a row can be in one.
+
+        ``names``: whether names of columns are above them.
 
         >>> Column.of(["the:", "cat:"], False).alike, Column.of(["a=1", "b=2"], False).took
         (True, True)
         """
         return cls(
             in_cells,
-            len(labels) == 1,
+            len(labels) == 1 and not names,
             count(labels),
             any(not any(map(is_figure, label.split())) for label in labels),
             labels[0].endswith((":", "=")) and len({label[-1:] for label in labels}) == 1,

@@ -213,7 +213,7 @@ def _table(
         lines, over = _label_first(lines)
     dialect = _dialect(lines, corner, where)
     remarks = [*_remarks(lines, dialect, text), over]
-    head = lines.cells(lines.numbered[0][1]) if dialect.names and lines.separator else []
+    head = lines.cells(lines.numbered[0][1]) if dialect.names else []
     lines = lines.without(dialect.above)
     count, width, labelled = len(lines.numbered), dialect.width, dialect.labelled
     _check_widths(lines, labelled + dialect.numbered, width, where)
@@ -222,6 +222,7 @@ def _table(
         raise BadInput(f"{size}.")
     rows = tuple(_label(lines, line, width) for _, line in lines.numbered) if labelled else ()
     named = len(head) == width + 1 and head[0].lower() in CORNERS
+    named = named and all(len(lines.cells(line)) == len(head) for _, line in lines.numbered)
     sure = dialect.counts or ((named or lines.separator == UNQUOTED) and not lines.places)
     if labelled and not sure:
         remarks.append(_check_labels(lines, rows, dialect, where))
@@ -637,7 +638,7 @@ def _check_labels(lines: Lines, labels: Sequence[str], dialect: Dialect, where: 
             " to the matrix, write it with decimals."
         )
     own = lines.separator in ("\t", UNQUOTED)
-    column = row_labels.Column.of(labels, lines.separator is not None, own)
+    column = row_labels.Column.of(labels, lines.separator is not None, own, dialect.names)
     for (number, line), label in zip(lines.numbered, labels, strict=True):
         if row_labels.is_word(label):
             continue
