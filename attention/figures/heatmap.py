@@ -69,11 +69,9 @@ def heatmap(
             text[i][j] = written
     there = np.isfinite(matrix) & ~shut
     others = ("hidden", covered), ("broken", broken), ("blank", asked), ("waits", waits)
-    # Without texts Plotly writes the number itself, and knows no decimals that give way to powers.
-    said = "%{z:." + str(digits + 4) + "~g}" if text is None else "%{text}"
     main = scale(limits, bar) | {
         "z": pack(np.where(covered | broken | shut, np.nan, matrix)),
-        "hovertemplate": f"%{{y}} · %{{x}}<br><b>{said}</b><extra></extra>",
+        "hovertemplate": f"%{{y}} · %{{x}}<br>{hover_of(text, 'z', digits)}",
     }
     data = [main] + [
         {
@@ -158,6 +156,16 @@ def _only(text: list[list[str]], where: np.ndarray) -> list[list[str]]:
 def cells(matrix: np.ndarray, digits: int) -> list[list[str]] | None:
     """The number of each cell as text; None where there are too many to print."""
     return None if matrix.size > MOST_TEXTS else rounded(matrix, digits)
+
+
+def hover_of(text: list[list[str]] | None, numbers: str, digits: int) -> str:
+    """Return the end of the template of a cell that is pointed at: its text, where it has one.
+
+    Without one Plotly writes the number that it finds under this name, with ``digits`` and four
+    more significant digits: it cannot change between decimals and e-notation as our texts do.
+    """
+    said = "%{text}" if text else f"%{{{numbers}:.{digits + 4}~g}}"
+    return f"<b>{said}</b><extra></extra>"
 
 
 def pack(values: np.ndarray) -> dict:

@@ -11,10 +11,9 @@ import numpy as np
 from attention.colours import FAINTEST, LIGHT
 from attention.figures import printing
 from attention.figures.charts import DIGITS
-from attention.figures.heatmap import escape
+from attention.figures.heatmap import cells, escape, hover_of
 from attention.figures.theme import layout
 from attention.long import LongAttention
-from attention.numbers import rounded
 from attention.paper import Paper
 
 if TYPE_CHECKING:
@@ -45,12 +44,13 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
     with np.errstate(all="ignore"):
         shades = np.log10(np.where(values > 0, np.maximum(values, low), np.nan))
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    text = cells(values, DIGITS)
     heatmap = go.Heatmap(
         z=shades,
         x=attended.key_edges,
         y=attended.row_edges,
         customdata=values,
-        text=rounded(values, DIGITS),
+        text=text,
         zmin=math.log10(low),
         zmax=math.log10(high),
         colorscale=[[0, "#e8f1fa"], [0.5, "#4a9be0"], [1, "#0b2f57"]],
@@ -61,7 +61,7 @@ def long_figure(attended: LongAttention, *, item: int, head: int, title: str) ->
             "thickness": 8,
             "outlinewidth": 0,
         },
-        hovertemplate="around query %{y}, key %{x}<br><b>%{text}</b><extra></extra>",
+        hovertemplate="around query %{y}, key %{x}<br>" + hover_of(text, "customdata", DIGITS),
     )
     above, height = (100, SIDE + 110) if title else (60, SIDE + 70)
     margin = {"l": 70, "r": 10, "t": above, "b": 10}

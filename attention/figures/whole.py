@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
+import numpy as np
+
 from attention.colours import LIGHT
 from attention.conversion import shown as shown_as
 from attention.figures.differing import panes_of
@@ -282,6 +284,8 @@ def _place(
             bar = {"thickness": 8, "x": across[1], "xpad": 10, "len": slot.tall / height}
             middle = {"y": sum(up) / 2, "ypad": 0, "yanchor": "middle"}
             scale["colorbar"] = {**heatmap["colorbar"], **bar, **middle, "tickfont": {"size": 11}}
+        if "text" in heatmap and not slot.letters:
+            letters["text"] = np.array(heatmap["text"], object) if k == 0 else None
         numbers = {"z": unpack(heatmap["z"])}  # an array, for those who compute with the figure
         data.append({**heatmap, **numbers, **scale, **letters, "xaxis": x, "yaxis": y})
     angle = -90 if slot.turned else 0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from browser.conftest import CLIPBOARD, IN_COLOURS, Dashboard, clipboard, in_colours, until
 
-from attention.colours import LIGHT
+from attention.colours import LIGHT, colour_limits
 from attention.numbers import number
 from attention.session import links
 from attention.session.matrix import Matrix
@@ -59,6 +59,15 @@ def test_a_cell_is_named_under_the_mouse_and_a_click_gives_its_number(opened):
     assert dashboard.cell()[-1] == f"= {number(value, 2)}"
     dashboard.wait_for(f"() => /t150 · t20 +[0-9]/.test({TIP})")
     assert dashboard.page.evaluate(TIP).split("   ")[1] == dashboard.cell()[-1].removeprefix("= ")
+
+
+def test_a_colour_bar_writes_its_numbers_as_the_board_does(opened):
+    """With two significant digits: there is no room for more."""
+    dashboard, s = opened
+    low, high = colour_limits(view(s, run(s)))["scores"]
+    ends = [float(f"{value:.2g}") for value in (low, (low + high) / 2, high)]
+    assert dashboard.painted("scores", "painted.bar") == [number(value) for value in ends]
+    assert dashboard.painted("weights", "painted.bar") == ["0", "0.25", "1"]
 
 
 def test_the_pixels_of_a_stage_have_the_colours_of_its_cells(opened):

@@ -21,7 +21,7 @@ from attention.figures.heatmap import (
     label,
     pack,
 )
-from attention.numbers import number
+from attention.numbers import number, rounded
 from attention.sentences import LABEL_LENGTH
 
 
@@ -90,11 +90,21 @@ def test_the_text_of_a_cell_is_its_number(digits):
     assert text == [[number(float(v), digits) for v in row] for row in matrix]
 
 
+@pytest.mark.parametrize("digits", [0, 2, 8])
+def test_what_is_pointed_at_is_the_text_of_the_cell(digits):
+    matrix = np.array([[0.00049, 27.456], [-1234567.25, 3.0]])
+    drawn = draw(matrix, digits=digits)["data"][0]
+    assert drawn["hovertemplate"] == "%{y} · %{x}<br><b>%{text}</b><extra></extra>"
+    assert drawn["text"] == rounded(matrix, digits)
+
+
 def test_a_large_matrix_is_drawn_without_texts():
     side = int(MOST_TEXTS**0.5)
     assert len(cells(np.ones((side, side)), 2)) == side
     assert cells(np.ones((side, side + 1)), 2) is None
-    assert "text" not in draw(np.ones((side, side + 1)))["data"][0]
+    for digits in (2, 8):
+        drawn = draw(np.ones((side, side + 1)), digits=digits)["data"][0]
+        assert "text" not in drawn and f"%{{z:.{digits + 4}~g}}" in drawn["hovertemplate"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 
 import attention
 from attention import places
+from attention.numbers import rounded
 
 RNG = np.random.default_rng(0)
 FOUND = attention.long_attention(
@@ -16,6 +17,8 @@ def test_plotly_shows_every_cell_between_its_tokens():
     drawn = attention.figure(FOUND, head=1, title="<b>two</b> heads")
     (heatmap,) = drawn.data
     np.testing.assert_array_equal(heatmap.customdata, FOUND.mean_map[1])
+    assert [list(row) for row in heatmap.text] == rounded(FOUND.mean_map[1], 4)
+    assert "<b>%{text}</b>" in heatmap.hovertemplate and heatmap.texttemplate is None
     seen = FOUND.mean_map[1] > 0
     np.testing.assert_allclose(10 ** heatmap.z[seen], FOUND.mean_map[1][seen])
     assert np.isnan(heatmap.z[~seen]).all() and not seen.all()

@@ -67,6 +67,7 @@ def test_every_pane_shows_the_bits_of_its_stage_and_opens_as_a_figure(name):
 def test_each_cell_carries_its_number_once(name, digits):
     now = shown(name)
     for pane in panes(now, digits=digits):
+        assert pane["digits"] == digits
         matrix = now.stages[pane["name"]]
         for i, j in np.ndindex(matrix.shape):
             texts = [trace["text"][i][j] for trace in pane["figure"]["data"]]

@@ -9,6 +9,7 @@ import pytest
 
 import attention
 from attention import causal, figure, scaled_dot_product_attention, self_attention
+from attention.numbers import numbers
 
 RNG = np.random.default_rng(0)
 HOSTILE = ("<b>x</b>", "$x$ %{y}", "a very long word of a person", "שלום", "犬犬犬犬犬犬犬犬")
@@ -121,6 +122,10 @@ def test_numbers_are_printed_in_one_size_where_there_is_room():
     weights = heatmaps(figure(layer(5), stages=["weights"]))["x"][0]
     assert weights.text[0][0] == "1.00"
     assert all(t.texttemplate is None for t in large.data)
+    for main, *_ in heatmaps(large).values():  # what is pointed at is still written
+        texts = [text for row in main.text for text in row if text]
+        assert texts == numbers(main.z[np.isfinite(main.z)])
+        assert "%{text}" in main.hovertemplate
     said = [
         [" · in colours</b>" in a.text for a in drawn.layout.annotations]
         for drawn in (small, large)

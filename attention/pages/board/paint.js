@@ -55,10 +55,10 @@ const paint = (pane, palette, font, waiting) => {
   context.restore()
   Object.assign(context, { textBaseline: 'middle' })
   const labels = paintLabels(context, pane, palette, font, axes, waiting)
-  if (places.bar) paintBar(context, pane, palette, font)
+  const bar = places.bar && paintBar(context, pane, palette, font)
   if (pane.row >= 0) fade(context, pane, palette, font, axes)
   const { z, codes } = pane
-  pane.canvas.painted = { z, codes, ...numbers, ...labels, bar: !!places.bar, axes }
+  pane.canvas.painted = { z, codes, ...numbers, ...labels, bar, axes }
 }
 
 const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
@@ -218,13 +218,14 @@ const paintBar = (context, pane, palette, font) => {
   context.font = `${small}px ${font}`
   context.fillStyle = palette.ink
   context.textAlign = 'left'
-  for (const [k, share] of [0, 0.5, 1].entries()) {
+  return [0, 0.5, 1].map((share, k) => {
     const value = Number((zmin + share * (zmax - zmin)).toPrecision(2))
     const text = colorbar.ticktext?.[k] ?? number(value, 2)
     const [first, last] = [top + small / 2, top + height - small / 2]
     const y = Math.min(Math.max(top + (1 - share) * height, first), last)
     context.fillText(text, x + small - 1, y)
-  }
+    return text
+  })
 }
 
 // Whether the person asked for less motion.
