@@ -55,7 +55,7 @@ def draw(panels: list[Panel], paper: Paper, on_panel: OnPanel | None = None) -> 
 
 
 def _number_sizes(blocks: list[Block], sheet: Sheet) -> dict[str, float]:
-    """The size at which the numbers of each stage fit into its cells, of all its panels alike.
+    """Return the size at which the numbers of a stage fit into its cells, one for all its panels.
 
     Where there is no room for tiny numbers in e-notation, they are rounded, as on the screen.
     """

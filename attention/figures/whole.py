@@ -257,7 +257,7 @@ def _lines(slots: Iterable[_Slot]) -> list[list[_Slot]]:
 
 
 def _letters(pane: Pane, wide: int, tall: int) -> int:
-    """One size for the numbers of all heatmaps of a pane; 0 where they would be too small."""
+    """Return one size for the numbers of all heatmaps of a pane; 0 where they are too small."""
     across, up = wide / len(pane["columns"]), tall / len(pane["rows"])
     size = min(LARGEST, int((across - 4) / (DIGIT * _longest(pane))), int(up - 4))
     return size if size >= SMALLEST else 0

@@ -158,7 +158,7 @@ class Taken:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many heads and weights all calls have together."""
+        """Return how many heads and weights all calls have together."""
         return counts((each.Q.shape, each.K.shape) for each in self.calls)
 
     def __repr__(self) -> str:

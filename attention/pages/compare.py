@@ -91,7 +91,7 @@ File = tuple[str, Callable[[], bytes], str]  # its label, what writes it, and it
 
 
 def saved_states(too_large: str) -> dict[str, File]:
-    """The state as a file, by its ending; A and B one by one where both are too large for one."""
+    """Return the state as a file, by its ending; A and B as two where one would be too large."""
     if not too_large:
         help = "A and B; opens under “Your data”."
         return {".json": ("The state as a file", partial(links.to_file, s), help)}

@@ -40,12 +40,12 @@ ORDERS = ("by layer", "by this number")
 
 
 def uploaded() -> tuple[ChosenFile | None, Survey | None]:
-    """The file that was uploaded last, and its survey."""
+    """Return the file that was uploaded last, and its survey."""
     return state.page_value(OPENED, (None, None))
 
 
 def standing() -> Survey | None:
-    """What is open."""
+    """Return what is open."""
     if s.capture in examples.CAPTURES:
         return examples.surveyed(s.capture)
     return uploaded()[1] if s.capture == UPLOADED else None
@@ -75,7 +75,7 @@ def close() -> None:
 
 
 def stand(capture: str) -> None:
-    """Open this in the place of what was open, and put a mark of it into the address."""
+    """Open this in place of what was open, and put a mark of it into the address."""
     state.change(lambda settings: replace(settings, capture=capture))
     for name, first in (("layer", EVERY), ("head", EVERY), ("item", 0), ("part", 1)):
         state.set_page_value(f"model_{name}", first)

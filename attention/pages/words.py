@@ -188,7 +188,7 @@ def _randomized() -> None:
 
 
 def _draw(s: Settings) -> Callable[[int], Settings]:
-    """What Randomize makes of a seed, by the other fields."""
+    """Return the function that draws by a seed as Randomize does, with its other fields."""
     kind = state.page_value("randomize_kind", "integers")
     low, high = editing.WEIGHT_ENDS.get(kind, (0, 1))
     with_X = bool(state.page_value("randomize_X", False))
@@ -196,7 +196,7 @@ def _draw(s: Settings) -> Callable[[int], Settings]:
 
 
 def _count_on(s: Settings) -> int:
-    """The seed to go on to from these numbers, noted as one that nobody typed."""
+    """Return the seed to go on to from these numbers, and note that nobody typed it."""
     seed = seeds.regular(_draw(s), editing.next_seed(s))
     state.set_page_value(COUNTED, seed)
     return seed

@@ -73,7 +73,7 @@ def likely(name: str, entry: ArrayEntry, s: Settings) -> str:
 
 
 def picks_of(found: dict[str, ArrayEntry], family: str, layer: str | None) -> dict[str, str | None]:
-    """Which array most likely is which input of the family.
+    """Return the array that most likely is each input of the family.
 
     One with rows and columns comes first. One with a single axis is refused when it is read; only
     an input without which nothing is computed may be one.

@@ -71,7 +71,7 @@ def from_settings(s: Settings) -> dict[str, Any]:
 def pasted(
     source: str, boxes: dict[str, str], *, mask: str, true_means: str, **numbers: Any
 ) -> dict[str, Any]:
-    """Inputs typed or pasted: a text for each matrix, and for the mask where it is ``PASTED``.
+    """Read inputs as typed: a text for each matrix, and for the mask where it is ``PASTED``.
 
     Where a text shows that its numbers were rounded, that is kept with them.
     """

@@ -161,7 +161,7 @@ class Matrix:
 
     @cached_property
     def packed_size(self) -> int:
-        """How many characters :func:`packed_text` has for these numbers."""
+        """Return how many characters :func:`packed_text` has for these numbers."""
         return len(packed_text(self.values))
 
     @classmethod

@@ -28,7 +28,7 @@ _COMPONENT = st.components.v2.component(
 
 
 class Field(NamedTuple):
-    """A value of the page that is kept: its default, and what reads one that a browser sends.
+    """Hold the default of a value that is kept, and what reads one that a browser sends.
 
     ``read`` raises ValueError for what the page could not have had.
     """
@@ -38,7 +38,7 @@ class Field(NamedTuple):
 
 
 def text(default: str = "") -> Field:
-    """A text, or a choice, which falls back on its default where it is not on offer."""
+    """Keep a text, or a choice, which falls back on its default where it is not on offer."""
 
     def read(value: Any) -> str:
         if not isinstance(value, str) or len(value) > MAX_FILE:
@@ -49,7 +49,7 @@ def text(default: str = "") -> Field:
 
 
 def count(least: float, most: float, default: float | None) -> Field:
-    """A number from ``least`` to ``most``, of their type."""
+    """Keep a number from ``least`` to ``most``, of their type."""
     kind = type(least)
 
     def read(value: Any) -> float:
