@@ -1,10 +1,12 @@
 """Small inputs that ask for much: a size is checked before anything of that size is made.
 
-Each is opened as its page opens it, in a process of its own (:mod:`session.memory`), which must not
-grow by 150 MB where it is refused. Where it is accepted, reading it may take four times the file,
-or 30 MB: files here are small, so that an array of NumPy, an interpreter's lists and pages of a
-library that is first touched weigh more than they do. What is then computed of it are its stages,
-which hold its scores in float64 a few times over.
+Each is opened as its page opens it, in a process of its own (:mod:`session.memory`), and every test
+says whether it is refused. What is refused may take 150 MB, as a file may unpack to that much
+before its shape is known. Reading what is accepted may take four times the file, or 30 MB where
+that is more: files here are small, so that the pages of a library that is first touched (pyarrow
+takes 26 MB) and the numbers that a link draws (a million: 24 MB with their copy) weigh more than
+they do. Computing all stages of it may take 24 MB on top: no input here has more than 4,096 scores,
+and finished weights of 256 heads, whose stages hold a million numbers, take 20.
 """
 
 import base64
@@ -25,32 +27,30 @@ from attention.limits import MAX_ELEMENTS
 from attention.session import links
 from attention.session.examples import EXAMPLES, FIRST
 
-MOST_REFUSED, MOST_ACCEPTED = 150, 30  # MB
-STAGES = 10  # arrays of as many numbers as there are scores, with what is in between
+MOST_REFUSED, MOST_READ, MOST_COMPUTED = 150, 30, 24  # MB
 SECONDS = 3  # of the processor
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory) -> Iterator[Callable[..., dict]]:
+def opened(tmp_path_factory) -> Iterator[Callable[..., None]]:
     folder = tmp_path_factory.mktemp("sent")
     with Opener() as ask:
 
-        def within(way: str, name: str, content: bytes, role: str = "") -> dict:
+        def within(way: str, name: str, content: bytes, role: str = "", *, refused: bool) -> None:
             path = folder / "content"
             path.write_bytes(content)
             found = ask(way, name, path, role)
             assert "crashed" not in found, found
             read, ran = found["read"], found["ran"]
-            if found["refused"]:
+            assert bool(found["refused"]) is refused, found
+            if refused:
                 assert ran < MOST_REFUSED, found
             else:
-                accepted = max(MOST_ACCEPTED, 4 * len(content) / 2**20)
-                assert read < accepted, found
-                assert ran < accepted + read + STAGES * found["scores"] * 8 / 2**20, found
+                assert read < max(MOST_READ, 4 * len(content) / 2**20), found
+                assert ran - read < MOST_COMPUTED, found
             assert found["seconds"] < SECONDS, found
-            return found
 
         yield within
 
@@ -102,7 +102,7 @@ def test_a_file_of_any_shape_takes_little_memory(opened, form, shape):
     if form in WIDE and shape[1] > 3000:
         shape = (1, 3000)
     name, made = FORMS[form]
-    assert bool(opened("file", name, made(np.ones(shape, "f4")))["refused"]) is (shape[0] != 64)
+    opened("file", name, made(np.ones(shape, "f4")), refused=shape[0] != 64)
 
 
 ROLES = ("W_Q", "W_O", "memory", "Q", "mask", "weights")
@@ -113,7 +113,7 @@ ROLES = ("W_Q", "W_O", "memory", "Q", "mask", "weights")
 def test_any_input_that_an_array_is_used_as_takes_little(opened, role, shape):
     values = np.zeros(shape, "f4")
     values[:, 0] = 1  # rows of attention weights
-    assert opened("file", "w.npz", compressed(X=values), role)["refused"]
+    opened("file", "w.npz", compressed(X=values), role, refused=True)
 
 
 SEVERAL = {
@@ -133,14 +133,14 @@ SEVERAL = {
 
 @pytest.mark.parametrize("arrays", SEVERAL.values(), ids=SEVERAL)
 def test_several_arrays_that_ask_for_larger_ones_take_little(opened, arrays):
-    opened("file", "w.npz", compressed(**arrays))
+    opened("file", "w.npz", compressed(**arrays), refused=True)
 
 
 @pytest.mark.parametrize("shape", [(0, 400_000), (400_000, 0), (0, 0), (0, 4, 90_000)])
 @pytest.mark.parametrize("form", ["npy", "npz", "compressed", "safetensors"])
 def test_an_empty_axis_beside_a_long_one_takes_little(opened, form, shape):
     name, made = FORMS[form]
-    assert opened("file", name, made(np.ones(shape, "f4")))["refused"]
+    opened("file", name, made(np.ones(shape, "f4")), refused=True)
 
 
 # ---- a checkpoint whose config.json says large numbers -------------------------------------------
@@ -162,7 +162,8 @@ def test_a_configuration_of_large_numbers_takes_little(opened, said):
         f"model.layers.0.self_attn.{name}_proj.weight": np.ones(shape, "f4")
         for name, shape in sides.items()
     }
-    opened("file", "m.safetensors", safetensors(tensors), json.dumps(config))
+    refused = config["num_attention_heads"] > 1  # the others are taken as weights alone
+    opened("file", "m.safetensors", safetensors(tensors), json.dumps(config), refused=refused)
 
 
 # ---- links and saved states ----------------------------------------------------------------------
@@ -216,11 +217,17 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
-def test_a_link_that_asks_for_much_takes_little(opened, link):
-    opened("link", "", json.dumps(link).encode())
+@pytest.mark.parametrize("name", LINKS)
+def test_a_link_that_asks_for_much_takes_little(opened, name):
+    link = LINKS[name]
+    opened("link", "", json.dumps(link).encode(), refused=name != "finished weights of many heads")
     file = json.loads(links.to_file(EXAMPLES[FIRST].build()))
-    opened("state", "state.json", json.dumps(file | {"link": file["link"] | link}).encode())
+    opened(
+        "state",
+        "state.json",
+        json.dumps(file | {"link": file["link"] | link}).encode(),
+        refused=True,
+    )
 
 
 def typed(**matrices: str) -> dict[str, str]:
@@ -259,7 +266,7 @@ CHANGES = {
 def test_a_change_that_asks_for_much_is_refused_and_takes_little(opened, change):
     base = {"example": "four-words"} if change in ("2,048 tokens", "draw the mask") else {}
     content = json.dumps(base | CHANGES[change]).encode()
-    assert opened("change", "", content, change)["refused"]
+    opened("change", "", content, change, refused=True)
 
 
 # ---- other pages ---------------------------------------------------------------------------------
@@ -267,7 +274,7 @@ def test_a_change_that_asks_for_much_is_refused_and_takes_little(opened, change)
 
 @pytest.mark.parametrize("mask", ["none", "causal"])
 def test_many_rows_in_check_yours_make_no_mask(opened, mask):
-    assert opened("check", "", b"1\n" * 399_999, mask)["refused"]
+    opened("check", "", b"1\n" * 399_999, mask, refused=True)
 
 
 def captured(n: int, **facts: int) -> bytes:
@@ -286,11 +293,11 @@ def captured(n: int, **facts: int) -> bytes:
 
 @pytest.mark.parametrize("facts", [{"first_key": 2**31 - 9}, {"first_query": 2**31 - 9}])
 def test_a_capture_from_far_along_its_tokens_takes_little(opened, facts):
-    opened("long", "c.safetensors", captured(4, **facts), "captured")
-    opened("capture", "c.safetensors", captured(4, **facts))
+    opened("long", "c.safetensors", captured(4, **facts), "captured", refused=False)
+    opened("capture", "c.safetensors", captured(4, **facts), refused=False)
 
 
 def test_a_long_context_of_small_files_takes_little(opened):
     Q = np.ones((400_000, 1), "f4")
-    assert opened("long", "c.npz", compressed(Q=Q, K=Q))["refused"]
-    assert opened("long", "c.npz", compressed(Q=np.ones((1, 2**24), "f4"), K=Q))["refused"]
+    opened("long", "c.npz", compressed(Q=Q, K=Q), refused=True)
+    opened("long", "c.npz", compressed(Q=np.ones((1, 2**24), "f4"), K=Q), refused=True)
