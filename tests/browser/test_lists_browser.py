@@ -44,8 +44,9 @@ def opened(dashboard, box) -> dict:
     [("", ".board[data-tag]"), ("long", "p.intro"), ("check", ".st-key-set_check_plant")],
 )
 def test_no_entry_of_a_list_is_cut(visit, path, ready, window):
-    dashboard = visit(*window).open(path, ready=ready)
+    dashboard = visit(*window).open(path, ready=ready).idle()
     page = dashboard.page
+    until(page.locator(BOXES).first, "attached")  # it comes after what says that a page is ready
     places = [".stMain"]
     if page.locator("[data-testid=stSidebar] " + BOXES).count():
         places.append("[data-testid=stSidebar]")
