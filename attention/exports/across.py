@@ -12,7 +12,7 @@ from attention.figures.across import layer_pane
 from attention.figures.paper import of_panes
 from attention.figures.whole import need
 from attention.limits import MAX_PRINTED
-from attention.models.survey import words_of
+from attention.models.labels import words_of
 from attention.models.taken import Taken
 from attention.paper import Paper
 from attention.view import place_of, whole_number

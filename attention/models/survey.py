@@ -1,19 +1,16 @@
-"""All heads of a capture at a glance: how sharp, how far, and how near to the model's own output.
-
-And the words that stand at a call's queries and keys, where these are known.
-"""
+"""All heads of a capture at a glance: how sharp, how far, how near to the model's own output."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from attention.limits import MAX_DIAGNOSED, MAX_TOKEN_LENGTH, BadInput
-from attention.models.taken import Call, Taken
+from attention.limits import MAX_DIAGNOSED, BadInput
+from attention.models.labels import first_token, past_of
+from attention.models.taken import Taken
 from attention.models.verify import Verification, Verified, verified_call
 from attention.statistics import entropy
 from attention.trace import AttentionTrace
@@ -29,20 +26,28 @@ class Measure:
     label: str
     sentence: str
     largest_first: bool
-    of: Callable[[Taken, Call, AttentionTrace], float | None]
+    of: Callable[[Places, AttentionTrace], float | None]
 
 
-def _entropy(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
+@dataclass(frozen=True)
+class Places:
+    """Where the queries and keys of an item stand; None where it is not known."""
+
+    past: int | None  # of the first query among the keys
+    first: int | None  # of the sequence's first token among the keys
+
+
+def _entropy(places: Places, trace: AttentionTrace) -> float | None:
     seeing = trace.allowed.any(axis=-1)
     return float(entropy(trace.weights)[seeing].mean()) if seeing.any() else None
 
 
-def _first(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
-    return float(trace.weights[:, 0].mean()) if call.first_key == 0 else None
+def _first(places: Places, trace: AttentionTrace) -> float | None:
+    return None if places.first is None else float(trace.weights[:, places.first].mean())
 
 
-def _distance(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
-    past, (n_q, n_k) = past_of(taken, call), trace.weights.shape
+def _distance(places: Places, trace: AttentionTrace) -> float | None:
+    past, (n_q, n_k) = places.past, trace.weights.shape
     total = trace.weights.sum()
     if past is None or not total > 0:
         return None
@@ -50,7 +55,7 @@ def _distance(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
     return float((trace.weights * apart).sum() / total)
 
 
-def _to_come(taken: Taken, call: Call, trace: AttentionTrace) -> float | None:
+def _to_come(places: Places, trace: AttentionTrace) -> float | None:
     """What the verification says."""
     return None
 
@@ -64,7 +69,7 @@ MEASURES = {
     ),
     "first": Measure(
         "on the first",
-        "Mean share that the queries give to the first token.",
+        "Mean share that the queries give to the first token; “–” where it is not among the keys.",
         True,
         _first,
     ),
@@ -131,7 +136,9 @@ def survey(taken: Taken) -> Survey:
                 found: dict[tuple[int, int], Measures] = {}
                 wrong = sum(not each.agrees for each in verified)
                 small = call.Q.shape[2] * call.K.shape[2] <= MAX_DIAGNOSED
-                seen = partial(_measure, taken, call, found)
+                past = past_of(taken, call)
+                places = [Places(past, first_token(taken, call, k)) for k in range(len(call.Q))]
+                seen = partial(_measure, places, found)
                 one = verified_call(call, small and wrong < DIAGNOSED, seen)
                 verified.append(one)
                 heads += [_head(place, one, at, said) for at, said in found.items()]
@@ -141,14 +148,13 @@ def survey(taken: Taken) -> Survey:
 
 
 def _measure(
-    taken: Taken,
-    call: Call,
+    places: list[Places],
     found: dict[tuple[int, int], Measures],
     item: int,
     head: int,
     trace: AttentionTrace,
 ) -> None:
-    found[item, head] = {name: each.of(taken, call, trace) for name, each in MEASURES.items()}
+    found[item, head] = {name: each.of(places[item], trace) for name, each in MEASURES.items()}
 
 
 def _head(place: int, one: Verified, at: tuple[int, int], measures: Measures) -> Head:
@@ -157,93 +163,3 @@ def _head(place: int, one: Verified, at: tuple[int, int], measures: Measures) ->
     finite = {n: v if v is None or np.isfinite(v) else None for n, v in said.items()}
     number, share = call.heads[head] if call.heads else head, float(one.shares[at])
     return Head(place, item, head, number, call.layer, call.call, share <= 1, share, finite)
-
-
-# ---- places and words ---------------------------------------------------------------------------
-
-
-def past_of(taken: Taken, call: Call) -> int | None:
-    """Where the first query stands among the keys, if both are of one sequence; else None.
-
-    A mask that lets each query see one key more than the one before says it; so do as many keys as
-    queries, and keys that grow in number from call to call, as with a cache.
-    """
-    n_q, n_k = call.Q.shape[2], call.K.shape[2]
-    earlier = [each for each in taken if each.layer == call.layer and each.call < call.call]
-    last = _last_seen(call)
-    if last is not None and n_q > 1 and _rises(last):
-        return int(last[0])
-    if last is not None and n_q == 1 and any(_is_causal(each) for each in earlier):
-        return int(last[0])
-    whole_q, whole_k = call.all_queries or n_q, call.all_keys or n_k
-    grows = any((each.all_keys or each.K.shape[2]) < whole_k for each in earlier)
-    if whole_q == whole_k or grows:
-        return whole_k - whole_q + call.first_query - call.first_key
-    return None
-
-
-def _is_causal(call: Call) -> bool:
-    last = _last_seen(call)
-    return last is not None and len(last) > 1 and _rises(last)
-
-
-def _last_seen(call: Call) -> np.ndarray | None:
-    """(n_q,), the last key that each query may see in any item and head; None without a mask."""
-    if call.allowed is None or call.allowed.shape[3] == 1:
-        return None
-    n_q, n_k = call.Q.shape[2], call.K.shape[2]
-    seen = np.broadcast_to(call.allowed.any(axis=(0, 1)), (n_q, n_k))
-    return np.where(seen.any(axis=1), n_k - 1 - seen[:, ::-1].argmax(axis=1), -1)
-
-
-def _rises(last: np.ndarray) -> bool:
-    steps = last - np.arange(len(last))
-    return bool((steps == steps[0]).all() and steps[0] >= 0)
-
-
-def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words at the recorded queries and keys of an item; where unknown, names that count.
-
-    >>> from attention.models.examples import load
-    >>> words_of(load("verbs"), load("verbs")[0], 1)[0][:4]
-    ('[CLS]', 'the', 'cats', 'on')
-    """
-    tokens = taken.tokens
-    if tokens and not isinstance(tokens[0], str):
-        tokens = tokens[item] if item < len(tokens) else []
-    words = tuple(map(plain_word, tokens))
-    n_q, n_k = call.Q.shape[2], call.K.shape[2]
-    past = past_of(taken, call)
-    if past is not None:
-        places = (call.first_key + past, n_q), (call.first_key, n_k)
-        queries, keys = (
-            tuple(
-                words[k] if 0 <= k < len(words) else f"w{k + 1}"
-                for k in range(first, first + count)
-            )
-            for first, count in places
-        )
-        return queries, keys
-    whole = (call.all_queries or n_q, call.all_keys or n_k)
-    queries, keys = (
-        words[start : start + count] if len(words) == of else ()
-        for start, count, of in zip(
-            (call.first_query, call.first_key), (n_q, n_k), whole, strict=True
-        )
-    )
-    return (
-        queries or tuple(f"q{call.first_query + k}" for k in range(1, n_q + 1)),
-        keys or tuple(f"k{call.first_key + k}" for k in range(1, n_k + 1)),
-    )
-
-
-def plain_word(token: str) -> str:
-    r"""A token as a page can show it: no line break, not empty, not too long.
-
-    >>> plain_word("\n"), plain_word("  "), plain_word("Ġthe")
-    ('\\n', '␣␣', 'Ġthe')
-    """
-    odd = any(unicodedata.category(c) in ("Cc", "Cs") for c in token)
-    word = repr(token)[1:-1] if odd else token
-    word = word if word.strip() else "␣" * max(len(word), 1)
-    return word if len(word) <= MAX_TOKEN_LENGTH else f"{word[: MAX_TOKEN_LENGTH - 1]}…"

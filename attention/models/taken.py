@@ -30,11 +30,14 @@ from attention.limits import (
     MAX_LONG_WIDTH,
     BadInput,
 )
+from attention.models.kinds import CROSS, kind_by_name, stack_of
 from attention.numbers import megabytes
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
 ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
+TUPLES = ("heads", "notes", "names", "key_names")
+TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all calls together
 Shape = tuple[int, ...]
 TYPES = {"<f8": "F64", "<f4": "F32", "<f2": "F16", "|b1": "BOOL"}
 
@@ -67,6 +70,20 @@ class Call:
     replayed: float | None = None  # where the inside was hidden: how far asking again lies apart
     replay_allowed: float | None = None  # and what rounding explains of that
     notes: tuple[str, ...] = ()
+    kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"; "" where it is not known
+    keys_of: str = ""  # of cross-attention: a module whose sequence the keys are, where it is known
+    names: tuple[str, ...] = ()  # of queries that are no words: special ones, then what is counted
+    key_names: tuple[str, ...] = ()  # the same of the keys
+    query_position: int | None = None  # in its sequence, of the first row that was recorded
+    key_position: int | None = None  # the same of the first key; both below 0 for virtual tokens
+    virtual: int = 0  # how many virtual tokens stand before the sequence
+    repeat: str = "call"  # what a later one is: a "step" of generate, a "run": see labels.py
+    run: int = 0  # how often the model ran before, not counting the steps of one generation
+
+    @property
+    def when(self) -> str:
+        """Return which call of its layer it is, such as ``"step 4"``; "" for the first."""
+        return f"{self.repeat} {self.call}" if self.call else ""
 
     @property
     def name(self) -> str:
@@ -125,10 +142,13 @@ class Taken:
     """
 
     model: str = ""
-    tokens: list[Any] = field(default_factory=list)  # words of the sequence, or a list an item
+    # words of the sequence, or a list an item; or either by a part of the modules' names
+    tokens: list[Any] | dict[str, Any] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)  # of torch and transformers
     calls: list[Call] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)  # modules that passed through no known door
+    not_run: list[str] = field(default_factory=list)  # modules of attention that were never called
+    stacks: list[str] = field(default_factory=list)  # of layers that ran, each on words of its own
 
     def __iter__(self) -> Iterator[Call]:
         return iter(self.calls)
@@ -162,14 +182,15 @@ class Taken:
         return counts((each.Q.shape, each.K.shape) for each in self.calls)
 
     def __repr__(self) -> str:
-        from attention.models.verify import look_ahead_lost  # which needs this module
+        from attention.models.labels import label_note  # these need this module
+        from attention.models.verify import look_ahead_lost
 
         lines = [f"{self.model or 'a model'}: {counted(len(self.calls))}, {megabytes(self.size)}"]
         for each in self.calls[:40]:
             b, h, n_q, d_k = each.Q.shape
             kept = f" {list(each.heads)}" if 0 < len(each.heads) <= 8 else ""
             lines.append(
-                f"  {each.name} ({', '.join(filter(None, (each.module, each.implementation)))}):"
+                f"  {each.name} ({', '.join(filter(None, _said_of(each)))}):"
                 f" {b} × {h} heads{kept}, {n_q} queries × {each.K.shape[2]} keys, d_k {d_k}"
             )
             if look_ahead_lost(each):
@@ -178,6 +199,10 @@ class Taken:
             lines.append(f"  … and {len(self.calls) - 40:,} more")
         if self.missed:
             lines.append(f"  not captured: {', '.join(self.missed)}")
+        if self.not_run:
+            lines.append(f"  was not run: {', '.join(self.not_run)}")
+        if said := label_note(self):
+            lines.append(f"  {said}")
         return "\n".join(lines)
 
     def save(self, path: str | PathLike[str], *, large: bool = False) -> None:
@@ -232,6 +257,8 @@ class Taken:
         """Eight bytes of length, then the JSON of names, types, shapes, places and metadata."""
         about: dict[str, Any] = {"model": self.model, "tokens": self.tokens}
         about |= {"versions": self.versions, "missed": self.missed, "layers": {}}
+        about |= {"not_run": self.not_run} if self.not_run else {}
+        about |= {"stacks": self.stacks} if self.stacks else {}
         header: dict[str, Any] = {}
         place = 0
         for each in self.calls:
@@ -283,10 +310,12 @@ class Taken:
     def of_arrays(cls, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> Taken:
         """Arrays by name, as layers.3.Q, and the JSON that stands beside them."""
         known = {each.name for each in fields(Call)}
-        calls = []
+        calls: list[Call] = []
         for name, facts in about["layers"].items():
             said = {"module": ""} | {key: facts[key] for key in facts.keys() & known}
-            said |= {key: tuple(said[key]) for key in ("heads", "notes") if key in said}
+            said |= {key: tuple(said[key]) for key in TUPLES if key in said}
+            if "kind" not in said:  # a file of before 0.8, or of the lines without the package
+                said |= _guessed(said["module"], arrays[f"{name}.K"], calls)
             found: dict[str, Any]
             found = {key: arrays[f"{name}.{key}"] for key in ARRAYS if f"{name}.{key}" in arrays}
             mask, kind = arrays.get(f"{name}.mask"), str(said.get("dtype"))  # of the snippet
@@ -297,11 +326,13 @@ class Taken:
             found |= visible_and_added(found.get("allowed"), found.get("bias"), kind)
             _, layer, *later = name.split(".")
             calls.append(_checked(Call(int(layer), int(later[1]) if later else 0, **found, **said)))
-        told = {key: about.get(key) for key in ("model", "tokens", "versions", "missed")}
+        told = {key: about.get(key) for key in TOLD}
         taken = cls(calls=calls, **{key: each for key, each in told.items() if each is not None})
         if not isinstance(taken.model, str) or not isinstance(taken.versions, dict):
             raise ValueError("the model or the versions are not said")
-        checked_tokens(taken.tokens), checked_tokens(taken.missed)
+        checked_tokens(taken.tokens)
+        for names in (taken.missed, taken.not_run, taken.stacks):
+            checked_tokens(names)
         return taken
 
 
@@ -353,9 +384,13 @@ def _checked(call: Call) -> Call:
     numbers = [call.scale, call.softcap, call.window, call.dropout]
     numbers += [call.replayed, call.replay_allowed]
     counts = [call.first_query, call.first_key, call.all_queries, call.all_keys, *call.heads]
+    counts += [call.virtual, call.run]
+    places = [place for place in (call.query_position, call.key_position) if place is not None]
     texts = [call.module, call.dtype, call.implementation, *call.notes]
+    texts += [call.kind, call.keys_of, call.repeat, *call.names, *call.key_names]
     right = all(each is None or _is_number(each) for each in numbers) and call.scale is not None
     right &= all(type(each) is int and 0 <= each < 2**31 for each in counts)
+    right &= all(type(each) is int and abs(each) < 2**31 for each in places)
     right &= all(isinstance(each, str) for each in texts) and call.dropout is not None
     right &= call.softcap is None or call.softcap > 0
     right &= call.allowed is None or call.allowed.dtype == bool
@@ -377,6 +412,24 @@ def _checked(call: Call) -> Call:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _guessed(module: str, K: np.ndarray, before: list[Call]) -> dict[str, str]:
+    """Return the kind that a module's name says, and of cross-attention whose keys these may be:
+    of the last other layers that had as many tokens.
+    """
+    kind, own = kind_by_name(module), stack_of(module)
+    theirs = [
+        each.module
+        for each in before
+        if each.kind != CROSS and stack_of(each.module) != own and each.Q.shape[2] == K.shape[2]
+    ]
+    return {"kind": kind, "keys_of": theirs[-1] if kind == CROSS and theirs else ""}
+
+
+def _said_of(call: Call) -> tuple[str, ...]:
+    """Return what a line about a call has in its brackets."""
+    return call.when, call.module, call.kind, call.implementation
 
 
 def visible_and_added(
@@ -447,10 +500,21 @@ def is_for_long(*shapes: Shape) -> bool:
     )
 
 
-def checked_tokens(tokens: Any) -> list[Any]:
-    """Words of the sequence, or of each item of the batch; [] where none were given."""
+def checked_tokens(tokens: Any) -> list[Any] | dict[str, Any]:
+    """Words of the sequence, or of each item of the batch, or either by a part of modules' names;
+    [] where none were given.
+    """
     if tokens is None:
         return []
+    if isinstance(tokens, Mapping):
+        if not all(isinstance(part, str) for part in tokens):
+            odd = next(part for part in tokens if not isinstance(part, str))
+            raise TypeError(f"tokens names {shown(odd)}; a part of a module's name is wanted.")
+        return {part: _checked_words(words) for part, words in tokens.items()}
+    return _checked_words(tokens)
+
+
+def _checked_words(tokens: Any) -> list[Any]:
     if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
         raise TypeError(f"tokens is {shown(tokens)}; a list of words is wanted, one for each.")
     words = [each if isinstance(each, str) else list(each) for each in tokens]
@@ -461,4 +525,6 @@ def checked_tokens(tokens: Any) -> list[Any]:
             f"tokens holds {shown(odd)}; words are wanted, as"
             " tokenizer.convert_ids_to_tokens(…) gives them."
         )
+    if len({isinstance(each, str) for each in words}) > 1:
+        raise TypeError("tokens holds words and lists of words; one or the other is wanted.")
     return words

@@ -15,9 +15,10 @@ from attention.figures.maps import SmallMap, small_map
 from attention.figures.shades import BY_ROOT
 from attention.limits import MAX_DRAWN, MAX_MAPS, BadInput
 from attention.models import examples
+from attention.models.labels import words_of
 from attention.models.opening import LONG_OPENS, opened
 from attention.models.snippet import LINES, SNIPPET
-from attention.models.survey import MEASURES, Head, Survey, survey, words_of
+from attention.models.survey import MEASURES, Head, Survey, survey
 from attention.models.taken import Call
 from attention.numbers import number
 from attention.pages import board, chooser, maps, navigation, paper, parts, state

@@ -11,7 +11,7 @@ import numpy as np
 from attention.biases import relative_buckets
 from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
 from attention.masks import MASKS
-from attention.models.survey import words_of
+from attention.models.labels import words_of
 from attention.models.taken import Call, Taken, one
 from attention.numbers import number
 from attention.session.examples import OWN

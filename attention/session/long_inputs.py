@@ -22,7 +22,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.long import LongAttention, long_attention
-from attention.models.survey import words_of
+from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.numbers import megabytes
 from attention.patterns import PATTERNS, made

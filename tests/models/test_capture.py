@@ -34,8 +34,8 @@ from models.families import (  # noqa: E402
 from torch import nn  # noqa: E402
 
 import attention  # noqa: E402
+from attention.models.labels import words_of  # noqa: E402
 from attention.models.snippet import LINES, SNIPPET  # noqa: E402
-from attention.models.survey import words_of  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 EACH = [(name, way) for name, (_, _, ways) in FAMILIES.items() for way in ways]

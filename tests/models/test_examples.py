@@ -11,7 +11,8 @@ import pytest
 
 import attention
 from attention.models.examples import CAPTURES, FOLDER, load
-from attention.models.survey import survey, words_of
+from attention.models.labels import words_of
+from attention.models.survey import survey
 from attention.session.examples import EXAMPLES
 from attention.session.run import run
 

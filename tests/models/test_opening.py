@@ -11,8 +11,9 @@ from models.test_recorded import FILES, recorded
 from safetensors.numpy import save as safetensors
 
 from attention.limits import MAX_CAPTURED_CELLS, MAX_CAPTURED_HEADS, BadInput
+from attention.models.labels import label_note, past_of, plain_word, words_of
 from attention.models.opening import opened, too_large
-from attention.models.survey import past_of, plain_word, survey, words_of
+from attention.models.survey import survey
 from attention.models.taken import FORMAT, Call, Taken
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
@@ -193,11 +194,14 @@ def test_steps_of_a_generation_stand_behind_what_came_before():
     assert words_of(Taken("m", WORDS, calls=static), static[1], 0)[0] == ("the",)
 
 
-def test_of_two_sequences_the_words_stand_where_there_are_as_many():
+def test_of_two_sequences_one_list_of_words_stands_nowhere():
     t5 = recorded("t5")
     cross = t5[2]
-    assert past_of(t5, cross) is None
-    assert words_of(t5, cross, 0) == (("q1", "q2", "q3", "q4"), tuple(WORDS))
+    assert past_of(t5, cross) is None and t5.tokens == WORDS
+    assert words_of(t5, cross, 0)[1] == tuple(f"k{k}" for k in range(1, 7))
+    assert 'tokens={"encoder": …, "decoder": …}' in label_note(t5)
+    t5.tokens = {"encoder": WORDS, "decoder": WORDS[:4]}
+    assert words_of(t5, cross, 0) == (tuple(WORDS[:4]), tuple(WORDS)) and label_note(t5) == ""
     found = survey(t5)
     assert {h.measures["distance"] for h in found.heads if h.layer == 2} == {None}
     lonely = call(1, 6, number=3)  # a step alone: it cannot be told whether it is of one sequence

@@ -10,7 +10,7 @@ from models.test_recorded import FAMILIES, recorded
 
 from attention.exports import tables
 from attention.limits import BadInput
-from attention.models.survey import words_of
+from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is

@@ -1,0 +1,244 @@
+"""What kind of attention a module of a model is, and what its tokens are, by its place in it.
+
+Reads attributes alone and needs no torch: names are enough for a file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+TEXT, VISION, AUDIO, CROSS = "text", "vision", "audio", "cross"
+ENCODER, DECODER = "encoder", "decoder"
+# parts of a module's name that say what its tower reads, whatever the model reads first
+_TOWERS = {
+    VISION: re.compile(r"(?:^|_)(?:vision|visual|image|video)(?:_|$)"),
+    AUDIO: re.compile(r"(?:^|_)(?:audio|speech|acoustic)(?:_|$)"),
+    TEXT: re.compile(r"(?:^|_)(?:text|language)(?:_|$)"),
+}
+_CROSS = re.compile(r"cross|encoder_attn|enc_?dec|encoder_decoder|^attn2$|^xattn$", re.IGNORECASE)
+# what a model reads first, by transformers' name of it
+_INPUTS = {"pixel": VISION, "flattened_patches": VISION, "input_features": AUDIO}
+_INPUTS |= {"input_values": AUDIO, "audio": AUDIO}
+_SPECIAL = {  # parameters that stand in front of the patches, in their order
+    "[CLS]": ("cls_token", "class_embedding", "class_token", "cls_embedding"),
+    "[DIST]": ("distillation_token", "dist_token"),
+    "register": ("register_tokens", "reg_token"),
+}
+PATCH, FRAME, PLACE, QUERY = "patch", "frame", "place", "query"
+HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads")
+
+
+def stack_of(module: str) -> str:
+    """Return the name of the layers that a module is one of: all before the first number.
+
+    >>> stack_of("model.decoder.layers.3.self_attn"), stack_of("attn")
+    ('model.decoder.layers', '')
+    """
+    parts = module.split(".")
+    number = next((k for k, part in enumerate(parts) if part.isdigit()), len(parts) - 1)
+    return ".".join(parts[:number])
+
+
+def around(module: str) -> str:
+    """Return the name of the layer around a module of attention.
+
+    >>> around("decoder.layers.0.encoder_attn"), around("bert.encoder.layer.0.attention.self")
+    ('decoder.layers.0', 'bert.encoder.layer.0')
+    """
+    parts = module.split(".")
+    last = max((k for k, part in enumerate(parts) if part.isdigit()), default=-2)
+    return ".".join(parts[: last + 1] if last >= 0 else parts[:-1])
+
+
+def is_cross_by_name(module: str) -> bool:
+    """Check whether the name within its layer is one that cross-attention has.
+
+    >>> is_cross_by_name("decoder.layers.0.encoder_attn"), is_cross_by_name("encoder.attn")
+    (True, False)
+    """
+    inner = module[len(around(module)) :].strip(".")
+    return any(_CROSS.search(part) for part in inner.split("."))
+
+
+def kind_by_name(module: str) -> str:
+    """Return the kind that a name says, or "".
+
+    >>> [kind_by_name(f"model.{name}.0.attn") for name in ("vision_tower", "decoder", "h")]
+    ['vision', 'decoder', '']
+    """
+    if is_cross_by_name(module):
+        return CROSS
+    tower = _tower_by_name(module)
+    if tower in (VISION, AUDIO):
+        return tower
+    return _side_by_name(module)
+
+
+def _tower_by_name(module: str) -> str:
+    """Return what the innermost part of a name that says so names as the tower's input."""
+    for part in reversed(module.split(".")):
+        for tower, pattern in _TOWERS.items():
+            if pattern.search(part):
+                return tower
+    return ""
+
+
+def _side_by_name(module: str) -> str:
+    """Return encoder or decoder, whichever the outermost part names.
+
+    >>> _side_by_name("decoder.bert.encoder.layer.0.attention.self")
+    'decoder'
+    """
+    for part in around(module).split("."):
+        for side in (DECODER, ENCODER):
+            if side in part.lower():
+                return side
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """One module of attention in its model; what is said of it is asked of torch's attributes."""
+
+    name: str
+    modules: Mapping[str, Any]  # of the model, by name, as named_modules() has them
+
+    @cached_property
+    def itself(self) -> Any:
+        """The module."""
+        return self.modules.get(self.name)
+
+    @cached_property
+    def stack(self) -> str:
+        """The layers that it is one of."""
+        return stack_of(self.name)
+
+    @cached_property
+    def ancestors(self) -> list[tuple[str, Any]]:
+        """Names and modules around it, the innermost first, itself among them."""
+        parts = self.name.split(".") if self.name else []
+        names = [".".join(parts[:k]) for k in range(len(parts), -1, -1)]
+        return [(name, self.modules[name]) for name in names if name in self.modules]
+
+    @cached_property
+    def _tower(self) -> tuple[str, str]:
+        """What its tower reads, and the tower's name."""
+        for name, module in self.ancestors:
+            said = _tower_by_name(name.rpartition(".")[2])
+            first = str(getattr(module, "main_input_name", "") if hasattr(module, "config") else "")
+            said = said or next((t for start, t in _INPUTS.items() if first.startswith(start)), "")
+            kind = type(module)
+            if not said and ("Vision" in kind.__name__ or hasattr(module, "patch_embed")):
+                said = VISION
+            if not said and kind.__module__.startswith("diffusers."):
+                said = VISION
+            if said or first == "input_ids":
+                return said or TEXT, name
+        return TEXT, ""
+
+    @property
+    def tower(self) -> str:
+        """What its tower reads: text, vision or audio."""
+        return self._tower[0]
+
+    @cached_property
+    def is_cross(self) -> bool:
+        """Whether it looks at another sequence, by its own switch or its name."""
+        switch = getattr(self.itself, "is_cross_attention", None)
+        return switch if isinstance(switch, bool) else is_cross_by_name(self.name)
+
+    @cached_property
+    def beside_cross(self) -> bool:
+        """Whether a module of cross-attention stands in the same layer."""
+        layer = around(self.name)
+        return any(
+            name.startswith(f"{layer}.") and is_cross_by_name(name)
+            for name in self.modules
+            if name != self.name and around(name) == layer
+        )
+
+    @cached_property
+    def heads(self) -> int:
+        """How many heads of queries it says that it has; 0 where it says nothing."""
+        for name in HEADS:
+            count = getattr(self.itself, name, None)
+            if isinstance(count, int) and count > 0:
+                return count
+        return 0
+
+    def kind(self, cross: bool, causal: bool) -> str:
+        """Return the kind of a call; ``causal``: its mask lets no query look ahead."""
+        if cross:
+            return CROSS
+        if self.tower != TEXT:
+            return DECODER if self.looks_with_queries else self.tower
+        if causal or getattr(self.itself, "is_causal", None) is True:
+            return DECODER
+        return _side_by_name(self.name) or ENCODER
+
+    @cached_property
+    def looks_with_queries(self) -> bool:
+        """Whether its queries are learned ones, as in DETR's decoder, and no patches."""
+        layered = self.is_cross or self.beside_cross
+        return self.tower == VISION and layered and DECODER in around(self.name).lower()
+
+    def names(self, count: int) -> tuple[str, ...]:
+        """Return how so many tokens of its sequence are called that are no words; () for words."""
+        if self.tower == TEXT:
+            return ()
+        if self.looks_with_queries:
+            return (QUERY,)
+        if self.tower == AUDIO and not self._sizes:
+            return (FRAME,)
+        if "diffusers" in type(dict(self.ancestors)[self._tower[1]]).__module__:
+            return (PLACE,)
+        special, patches = self._special, self._patches
+        rest = count - len(special)
+        if patches and count == patches:
+            return (PATCH,)
+        if special:
+            known = rest == patches or rest > 0 and math.isqrt(rest) ** 2 == rest
+            return (*special, PATCH) if known else (PLACE,)
+        return (PLACE,) if patches else (PATCH,)
+
+    @cached_property
+    def _sizes(self) -> tuple[Any, Any] | None:
+        """The sizes of the image and of a patch, by the nearest configuration that has one."""
+        for _, module in self.ancestors:
+            config = getattr(module, "config", None)
+            patch = getattr(config, "patch_size", None)
+            if patch is not None:
+                return getattr(config, "image_size", None), patch
+        return None
+
+    @cached_property
+    def _patches(self) -> int:
+        """How many patches the tower's image has; 0 where nothing says so."""
+        for _, module in self.ancestors:
+            count = getattr(getattr(module, "patch_embed", None), "num_patches", None)
+            if isinstance(count, int):
+                return count
+        if self._sizes is None or self._sizes[0] is None:
+            return 0
+        try:
+            sides = [(s, s) if isinstance(s, int) else tuple(s)[-2:] for s in self._sizes]
+            return math.prod(int(whole) // int(part) for whole, part in zip(*sides, strict=True))
+        except (TypeError, ValueError, ZeroDivisionError):
+            return 0
+
+    @cached_property
+    def _special(self) -> tuple[str, ...]:
+        """What stands before the patches, by the parameters of the tower."""
+        root = dict(self.ancestors)[self._tower[1]]
+        there = {name.rpartition(".")[2]: each for name, each in root.named_parameters()}
+        found: list[str] = []
+        for label, parameters in _SPECIAL.items():
+            for each in (there[name] for name in parameters if name in there):
+                many = each.shape[-2] if label == "register" else 1
+                found += [f"{label} {k}" for k in range(many)] if label == "register" else [label]
+        return tuple(found)

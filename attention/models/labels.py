@@ -1,0 +1,396 @@
+"""The words at a call's queries and keys, and the places of both in their sequences.
+
+A sequence is what one stack of layers works on: the words of an encoder, those of a decoder, the
+patches of a vision tower. Words are placed in the sequence they are of, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attention.conversion import shown
+from attention.limits import MAX_TOKEN_LENGTH
+from attention.models.kinds import CROSS, around, stack_of
+from attention.models.taken import Call, Taken
+
+# What a later call is: of a generation; of a model that ran again; of a module used again in one
+# run; of the second pass that gradient checkpointing makes; and where it was not recorded.
+STEP, RUN, USE, RECOMPUTE, UNKNOWN = "step", "run", "use", "recompute", "call"
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Side:
+    """The queries or the keys of a call."""
+
+    call: Call
+    of: str  # "query" or "key"
+    position: int | None  # in its sequence, of the first that was recorded
+    first: int  # the place of that one in the call
+    count: int  # of those that were recorded
+    whole: int  # of the call
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its tokens are called that are no words; () for words."""
+        return self.call.names if self.of == "query" else self.call.key_names
+
+    @property
+    def sequence(self) -> str:
+        """A module on whose sequence it is: of cross-attention's keys, where this is not known,
+        what the module is called in its layer.
+        """
+        module, layer = self.call.module, around(self.call.module)
+        if self.call.kind != CROSS:
+            return module
+        if self.of == "query":
+            return layer or "queries"
+        return self.call.keys_of or module[len(layer) :].strip(".") or "keys"
+
+    @property
+    def stack(self) -> str:
+        """The layers that work on its sequence."""
+        if self.call.kind == CROSS and (self.of == "query" or not self.call.keys_of):
+            return stack_of(f"{self.sequence}.") or self.sequence
+        return stack_of(self.sequence)
+
+    @property
+    def start(self) -> int | None:
+        """The position of the call's first."""
+        return None if self.position is None else self.position - self.first
+
+    @property
+    def end(self) -> int:
+        """One beyond the position of the call's last; without positions its count."""
+        return (self.start or 0) + self.whole
+
+    def part(self, parts: Iterable[str]) -> str | None:
+        """Return the longest of these parts of names that its sequence has, the outermost of two
+        as long.
+        """
+        module = f"{self.sequence}."
+        there = [part for part in parts if part in module]
+        return min(there, key=lambda part: (-len(part), module.find(part)), default=None)
+
+
+def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
+    """Return the queries and the keys of a call."""
+    return _sides_at(call, *positions_of(taken, call))
+
+
+def _sides_at(call: Call, at_query: int | None, at_key: int | None) -> tuple[Side, Side]:
+    n_q, n_k = call.Q.shape[2], call.K.shape[2]
+    return (
+        Side(call, "query", at_query, call.first_query, n_q, call.all_queries or n_q),
+        Side(call, "key", at_key, call.first_key, n_k, call.all_keys or n_k),
+    )
+
+
+# ---- positions -----------------------------------------------------------------------------------
+
+
+def positions_of(taken: Taken, call: Call) -> tuple[int | None, int | None]:
+    """Return where the first recorded query and key stand in their sequences, counted from 0.
+
+    Virtual tokens in front stand below 0. As capture recorded it; of a file without, by what
+    :func:`past_of` says. None where neither is known.
+    """
+    return _positions(call, _earlier(taken, call))
+
+
+def _positions(call: Call, earlier: list[Call]) -> tuple[int | None, int | None]:
+    if call.query_position is not None or call.key_position is not None:
+        return call.query_position, call.key_position
+    past = None if call.kind == CROSS else _past(call, earlier)
+    return (None, None) if past is None else (call.first_key + past, call.first_key)
+
+
+def _earlier(taken: Taken, call: Call) -> list[Call]:
+    """The calls of the same layer before this one."""
+    return [each for each in taken if each.layer == call.layer and each.call < call.call]
+
+
+def past_of(taken: Taken, call: Call) -> int | None:
+    """Return where the first query stands among the keys, if both are of one sequence; else None.
+
+    Where no positions were recorded, a mask that lets each query see one key more than the one
+    before says it; so do as many keys as queries, and keys that grow in number from call to call,
+    as with a cache. A cache that keeps a window of keys says nothing.
+    """
+    if call.kind == CROSS:
+        return None
+    if call.query_position is not None and call.key_position is not None:
+        return call.query_position - call.key_position
+    return _past(call, _earlier(taken, call))
+
+
+def _past(call: Call, earlier: list[Call]) -> int | None:
+    """The same by the calls of the layer before this one."""
+    n_q, n_k = call.Q.shape[2], call.K.shape[2]
+    last = _last_seen(call)
+    if last is not None and n_q > 1 and _rises(last):
+        return int(last[0])
+    if last is not None and n_q == 1 and any(_is_causal(each) for each in earlier):
+        return int(last[0])
+    whole_q, whole_k = call.all_queries or n_q, call.all_keys or n_k
+    if call.window and earlier and whole_k <= call.window:
+        return None
+    grows = any((each.all_keys or each.K.shape[2]) < whole_k for each in earlier)
+    if whole_q == whole_k or grows:
+        return whole_k - whole_q + call.first_query - call.first_key
+    return None
+
+
+def first_token(taken: Taken, call: Call, item: int) -> int | None:
+    """Return the place of the sequence's first token among the recorded keys of an item.
+
+    Behind padding on the left it is the first that any query sees. None where it is not among
+    the keys, or not known.
+    """
+    at = positions_of(taken, call)[1]
+    if at is None or not 0 <= -at < call.K.shape[2]:
+        return None
+    return min(-at + _padding(taken, call, item), call.K.shape[2] - 1)
+
+
+def _padding(taken: Taken, call: Call, item: int) -> int:
+    """How many keys from the start of the sequence no query of the layer's first call sees."""
+    for each in taken:
+        if each.layer != call.layer or each.run != call.run or each.allowed is None:
+            continue
+        query, key = positions_of(taken, each)
+        seen = each.allowed[item if each.allowed.shape[0] > 1 else 0].any(axis=(0, 1))
+        if key == 0 and query == 0 and seen.any():
+            return int(seen.argmax())
+    return 0
+
+
+def _is_causal(call: Call) -> bool:
+    last = _last_seen(call)
+    return last is not None and len(last) > 1 and _rises(last)
+
+
+def _last_seen(call: Call) -> np.ndarray | None:
+    """(n_q,), the last key that each query may see in any item and head; None without a mask."""
+    if call.allowed is None or call.allowed.shape[3] == 1:
+        return None
+    n_q, n_k = call.Q.shape[2], call.K.shape[2]
+    seen = np.broadcast_to(call.allowed.any(axis=(0, 1)), (n_q, n_k))
+    return np.where(seen.any(axis=1), n_k - 1 - seen[:, ::-1].argmax(axis=1), -1)
+
+
+def _rises(last: np.ndarray) -> bool:
+    steps = last - np.arange(len(last))
+    return bool((steps == steps[0]).all() and steps[0] >= 0)
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words at the recorded queries and keys of an item; where unknown, counted names.
+
+    >>> from attention.models.examples import load
+    >>> words_of(load("verbs"), load("verbs")[0], 1)[0][:4]
+    ('[CLS]', 'the', 'cats', 'on')
+    """
+    queries, keys = (_labels(taken, side, item) for side in sides_of(taken, call))
+    return queries, keys
+
+
+def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
+    words, rivals = _given(taken, side)
+    mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
+    offset = _offset(len(mine), [each for each in rivals if each.call.run == side.call.run])
+    places = range(side.first, side.first + side.count)
+    if mine and len(mine) == side.whole and (offset is None or side.position is None):
+        return mine[places.start : places.stop]
+    if side.names and offset is None:
+        return tuple(_counted(side.names, place) for place in places)
+    if side.position is None:
+        return tuple(f"{side.of[0]}{place + 1}" for place in places)
+    mine, start = ((), 0) if offset is None else (mine, offset)
+    places = range(side.position, side.position + side.count)
+    return tuple(_placed(mine, p, p - start, side.call.virtual) for p in places)
+
+
+def _placed(words: tuple[str, ...], position: int, place: int, virtual: int) -> str:
+    if 0 <= place < len(words):
+        return words[place]
+    return f"virtual {position + virtual + 1}" if position < 0 else f"w{position + 1}"
+
+
+def _counted(names: tuple[str, ...], place: int) -> str:
+    *special, noun = names
+    return special[place] if place < len(special) else f"{noun} {place - len(special)}"
+
+
+def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
+    """The words that are meant for a side, and all sides they are meant for; [] for none."""
+    tokens = taken.tokens
+    if isinstance(tokens, dict):
+        part = side.part(tokens)
+        if part is None:
+            return [], []
+        return tokens[part], [each for each in _sides(taken) if each.part(tokens) == part]
+    if not tokens or side.names or len(_text_stacks(taken)) > 1:
+        return [], []
+    return tokens, [each for each in _sides(taken) if not each.names]
+
+
+def _sides(taken: Taken) -> list[Side]:
+    """The queries and keys of all calls."""
+    sides: list[Side] = []
+    before: dict[int, list[Call]] = {}  # by layer, so that a long generation is gone through once
+    for call in sorted(taken, key=lambda call: call.call):
+        sides += _sides_at(call, *_positions(call, before.setdefault(call.layer, [])))
+        before[call.layer].append(call)
+    return sides
+
+
+def _text_stacks(taken: Taken) -> list[str]:
+    """The stacks that ran on words of their own."""
+    there = {side.stack: None for side in _sides(taken) if not side.names}
+    return list(dict.fromkeys([*taken.stacks, *there]))
+
+
+def _of_item(words: list[Any], item: int, items: int) -> list[str]:
+    """The list of an item: of one for all, of one each, or of each item's beams."""
+    if not words or isinstance(words[0], str):
+        return words
+    if len(words) > 1 and items % len(words):
+        return []
+    return words[item // max(items // len(words), 1) % len(words)]
+
+
+def _offset(count: int, sides: list[Side]) -> int | None:
+    """Where so many words begin in the sequence of these sides, or None where they fit nowhere.
+
+    They are all of it, or the queries or the keys of a call; in a generation the last word may be
+    one that was never fed.
+    """
+    known = [side for side in sides if side.start is not None]
+    if not count or not known:
+        return None
+    # keys beyond the last query are places of a cache that are not filled yet
+    total = max(side.end for side in [s for s in known if s.of == "query"] or known)
+    generated = any(side.call.call and side.call.repeat in (STEP, UNKNOWN) for side in known)
+    ends = {total, total + 1} if generated else {total}
+    if count in ends:
+        return 0
+    return next((max(s.start or 0, 0) for s in known if s.whole == count), None)
+
+
+# ---- whether they fit ----------------------------------------------------------------------------
+
+
+def label_note(taken: Taken) -> str:
+    """Return a sentence about words that stand nowhere, or do not fit; "" where all do.
+
+    >>> from attention.models.examples import load
+    >>> label_note(load("verbs"))
+    ''
+    """
+    tokens = taken.tokens
+    if not tokens:
+        return ""
+    if isinstance(tokens, dict):
+        return _note_of_parts(taken, tokens)
+    stacks = _text_stacks(taken)
+    if len(stacks) > 1:
+        return (
+            f"tokens is one list, and words of {len(stacks)} sequences went through the model;"
+            f" give each its own: tokens={_dict_to_write(stacks)}."
+        )
+    if not stacks:
+        others = list(dict.fromkeys(side.stack for side in _sides(taken)))
+        return (
+            "tokens is a list of words, and no words went through these layers; to name what did:"
+            f" tokens={_dict_to_write(others)}."
+        )
+    return _misfit(tokens, [side for side in _sides(taken) if not side.names], "tokens")
+
+
+def check_labels(taken: Taken) -> None:
+    """Raise ValueError where tokens fit no call, or a part that they name is in no module's name.
+
+    A list for a model with two sequences of words raises nothing: it is not used.
+    """
+    tokens = taken.tokens
+    said = label_note(taken)
+    if said and (isinstance(tokens, dict) or len(_text_stacks(taken)) == 1):
+        raise ValueError(said)
+
+
+def _note_of_parts(taken: Taken, tokens: dict[str, Any]) -> str:
+    sides = _sides(taken)
+    for part, words in tokens.items():
+        mine = [side for side in sides if side.part(tokens) == part]
+        if not mine:
+            there = list(dict.fromkeys(each.module for each in taken))
+            more = ", …" if len(there) > MOST_NAMED else ""
+            return (
+                f"tokens names {shown(part)}, which names no sequence here; the modules are"
+                f" {', '.join(there[:MOST_NAMED])}{more}."
+            )
+        if said := _misfit(words, mine, f"tokens[{part!r}]"):
+            return said
+    return ""
+
+
+def _misfit(words: list[Any], sides: list[Side], name: str) -> str:
+    """What is said of words that fit none of these sides; "" where they fit one of each run."""
+    items = max(len(side.call.Q) for side in sides)
+    lists = [words] if not words or isinstance(words[0], str) else words
+    if items % max(len(lists), 1):
+        return f"{name} holds {len(lists)} lists of words, and the batch {items} items."
+    counts = sorted({side.whole for side in sides})
+    for k, each in enumerate(lists):
+        runs = {side.call.run: None for side in sides}
+        fits = any(
+            _offset(len(each), [side for side in sides if side.call.run == run]) is not None
+            for run in runs
+        )
+        if not fits and len(each) not in counts:
+            which = f"{name}[{k}]" if len(lists) > 1 else name
+            longest = max(side.end for side in sides)
+            return (
+                f"{which} has {len(each)} words, and the model read {_of_counts(counts)}"
+                f"{'' if longest in counts else f', {longest} in all'}: one word for each is"
+                " wanted, special and padding tokens among them."
+            )
+    return ""
+
+
+def _of_counts(counts: list[int]) -> str:
+    if len(counts) > MOST_NAMED:
+        return f"{counts[0]} to {counts[-1]} tokens"
+    said = " or ".join(map(str, counts))
+    return f"{said} token{'s' * (counts != [1])}"
+
+
+def _dict_to_write(stacks: list[str]) -> str:
+    """The dict that names each of these stacks by the part that the others have not."""
+    names = []
+    for stack in stacks:
+        others = [part for other in stacks if other != stack for part in other.split(".")]
+        own = [part for part in stack.split(".") if part not in others]
+        names.append(own[0] if own else stack or "…")
+    return "{" + ", ".join(f'"{name}": …' for name in names) + "}"
+
+
+def plain_word(token: str) -> str:
+    r"""Return a token as a page can show it: no line break, not empty, not too long.
+
+    >>> plain_word("\n"), plain_word("  "), plain_word("Ġthe")
+    ('\\n', '␣␣', 'Ġthe')
+    """
+    odd = any(unicodedata.category(c) in ("Cc", "Cs") for c in token)
+    word = repr(token)[1:-1] if odd else token
+    word = word if word.strip() else "␣" * max(len(word), 1)
+    return word if len(word) <= MAX_TOKEN_LENGTH else f"{word[: MAX_TOKEN_LENGTH - 1]}…"
