@@ -13,14 +13,18 @@ torch and transformers are the person's own and are imported when they are first
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attention.conversion import shown
+from attention.models.labels import check_labels
 from attention.models.taken import Call, Taken, checked_tokens, visible_and_added
+
+if TYPE_CHECKING:
+    from attention.models.following import At, Following
 
 Chosen = Collection[int] | int | None
 
@@ -33,7 +37,7 @@ def capture(
     heads: Chosen = None,
     queries: Chosen = None,
     calls: Chosen = None,
-    tokens: Iterable[Any] | None = None,
+    tokens: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
     name: str | None = None,
 ) -> Iterator[Taken]:
     """Record the attention of all that the model does inside of the block.
@@ -53,13 +57,17 @@ def capture(
     queries : which queries of each call, such as ``range(8)``, one after the other; of the keys
         only those from the first to the last that these may look at. Default: all.
     calls : which calls of each layer, from 0: the steps of ``generate``. Default: all.
-    tokens : words of the sequence, or for each item of a batch a list of them
+    tokens : words of the sequence, one for each token, or for each item of a batch a list of them.
+        Of a model with two sequences, or for a tower of pictures or sound, a dict from a part of a
+        module's name to the words of that part: ``{"encoder": source, "decoder": target}``.
     name : of the model. Default: what its configuration says, or its class.
 
     Raises
     ------
     ValueError
-        At the end of the block: nothing passed through a known door; the modules are named.
+        At the end of the block: nothing passed through a known door; the modules are named. Or
+        there are more or fewer tokens than the model read: ``taken`` holds the run, so that
+        ``taken.tokens`` can be set anew.
 
     What passed through none of these doors beside what did is listed in ``taken.missed``.
     """
@@ -71,11 +79,12 @@ def capture(
         for each in ("torch", "transformers")
         if each in sys.modules
     }
-    from attention.models.doors import opened  # only now: it needs torch
+    from attention.models.doors import opened  # only now: these need torch
+    from attention.models.following import Following
 
     recorder = Recorder(
         taken,
-        {id(module): name for name, module in model.named_modules()},
+        Following(model),
         _layers(layers),
         _chosen("heads", heads),
         _run("queries", queries),
@@ -84,9 +93,11 @@ def capture(
     with ExitStack() as stack:
         opened(stack, recorder, model)
         yield taken
-    taken.missed = recorder.missed(model)
+    taken.missed, taken.not_run = recorder.missed(model)
+    taken.stacks = recorder.following.words
     if not taken.calls:
-        raise ValueError(_empty(recorder, model, taken.missed))
+        raise ValueError(_empty(recorder, model, taken.missed, taken.not_run))
+    check_labels(taken)
 
 
 class Recorder:
@@ -95,36 +106,37 @@ class Recorder:
     def __init__(
         self,
         taken: Taken,
-        names: dict[int, str],
+        following: Following,
         layers: list[int | str] | None,
         heads: list[int] | None,
         queries: slice | None,
         steps: list[int] | None,
     ) -> None:
         self.taken = taken
-        self.names = names  # of the model's modules, by id
+        self.following = following
+        self.names = following.names  # of the model's modules, by id
         self.layers = layers
         self.heads = heads
         self.queries = queries
         self.steps = steps
-        self.times: dict[str, int] = {}  # how often each module was called, in order of the first
         self.unknown: dict[str, None] = {}  # modules that took a softmax by themselves
 
-    def wanted(self, module: str) -> tuple[int, int] | None:
-        """Counts the call; the layer's number and the call's, where both were chosen."""
-        call = self.times.get(module, 0)
-        self.times[module] = call + 1
-        layer = list(self.times).index(module)
+    def wanted(self, module: str, n_q: int, n_k: int, cross: bool | None = None) -> At | None:
+        """Follow a call with so many queries and keys; return what it is where it was chosen.
+
+        ``cross``: whether the keys are of another sequence, where the door can tell.
+        """
+        at = self.following.call(module, n_q, n_k, cross)
         if self.layers is not None and not any(
-            each == layer if isinstance(each, int) else each in f"{module}." for each in self.layers
+            each == at.layer if isinstance(each, int) else each in f"{module}."
+            for each in self.layers
         ):
             return None
-        return None if self.steps is not None and call not in self.steps else (layer, call)
+        return None if self.steps is not None and at.call not in self.steps else at
 
     def keep(
         self,
-        module: str,
-        at: tuple[int, int],
+        at: At,
         Q: Any,
         K: Any,
         V: Any,
@@ -157,7 +169,11 @@ class Recorder:
         kept: dict[str, Any] = {
             name: None if M is None else np.ascontiguousarray(M) for name, M in arrays.items()
         }
-        call = Call(at[0], at[1], module, **kept, **facts, **places)
+        facts |= at.facts | {"kind": at.module.kind(at.cross, _is_causal(kept["allowed"]))}
+        for side in ("query", "key"):
+            if facts.get(f"{side}_position") is not None:
+                facts[f"{side}_position"] += places.get(f"first_{side}", 0)
+        call = Call(at.layer, at.call, at.module.name, **kept, **facts, **places)
         self.taken.calls.append(call)
 
     def _chosen_part(self, arrays: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -200,9 +216,11 @@ class Recorder:
                 places["first_key"] = keys.start
         return arrays, places
 
-    def missed(self, model: Any) -> list[str]:
-        """Modules that look like attention, or took a softmax, and passed through no door."""
-        called = list(self.times)
+    def missed(self, model: Any) -> tuple[list[str], list[str]]:
+        """Return modules that look like attention, or took a softmax, and passed through no door;
+        and of these such as were never called.
+        """
+        called = list(self.following.layers)
         looks = [
             name
             for name, module in model.named_modules()
@@ -213,17 +231,27 @@ class Recorder:
             for name in looks
             if not any(_inside(other, name) for other in looks if other != name)
         ]
-        both = dict.fromkeys([*self.unknown, *inner])
-        return [
+        both = [
             name
-            for name in both
+            for name in dict.fromkeys([*self.unknown, *inner])
             if not any(_inside(one, name) or _inside(name, one) for one in called)
         ]
+        ran = [name for name in both if name in self.unknown or self.following.was_run(name)]
+        return ran, [name for name in both if name not in ran]
 
 
 def _inside(name: str, other: str) -> bool:
     """Whether a module is another, or a part of it."""
     return name == other or other == "" or name.startswith(f"{other}.")
+
+
+def _is_causal(allowed: np.ndarray | None) -> bool:
+    """Check whether a mask lets each of several queries see no key after its own place."""
+    if allowed is None or min(allowed.shape[2:]) < 2:
+        return False
+    n_q, n_k = allowed.shape[2:]
+    seen = np.asarray(allowed.any(axis=(0, 1)))
+    return n_q <= n_k and not seen[np.triu_indices(n_q, n_k - n_q + 1, n_k)].any()
 
 
 def _array(tensor: Any) -> np.ndarray:
@@ -326,14 +354,17 @@ def _layers(given: Any) -> list[int | str] | None:
     return chosen
 
 
-def _empty(recorder: Recorder, model: Any, missed: list[str]) -> str:
+def _empty(recorder: Recorder, model: Any, missed: list[str], not_run: list[str]) -> str:
     """Why nothing was captured."""
-    if recorder.times:
-        there = ", ".join(f"{k} ({name})" for k, name in enumerate(list(recorder.times)[:8]))
+    if called := list(recorder.following.layers):
+        there = ", ".join(f"{k} ({name})" for k, name in enumerate(called[:8]))
         return f"Nothing that was chosen was called: the layers are {there}."
     listed = missed or [
         f"{name} ({type(child).__name__})" for name, child in model.named_children()
     ]
+    if not_run and not missed:
+        more = ", …" if len(not_run) > 8 else ""
+        return f"No attention was run while the block ran: {', '.join(not_run[:8])}{more} was not."
     names = ", ".join(listed[:8]) or type(model).__name__
     more = ", …" if len(listed) > 8 else ""
     way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")

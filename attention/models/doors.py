@@ -10,12 +10,15 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
+from attention.models.kinds import PLACE
+
 if TYPE_CHECKING:
     from attention.models.capture import Recorder
+    from attention.models.following import At
 
 KNOWN = ("position_bias", "s_aux")  # tensors of which it is known what they do
 ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on another path
@@ -23,6 +26,7 @@ ROUNDINGS = 32  # of a projection, or of a layer, that may fall otherwise on ano
 
 def opened(stack: ExitStack, recorder: Recorder, model: Any) -> None:
     """Listen at all doors until the stack is closed."""
+    stack.enter_context(recorder.following.listening())
     mode = stack.enter_context(_functions(recorder))
     doors = [*_torch_layers(recorder, mode)]
     if "transformers" in sys.modules:
@@ -67,7 +71,7 @@ def _functions(recorder: Recorder) -> Any:
                 return self.attend(args, kwargs)
             if func in alone and not self.within and getattr(args[0], "ndim", 0) > 2:
                 module = _caller(recorder.names)
-                if module is not None:
+                if module is not None and not _is_no_attention(recorder, module):
                     recorder.unknown[module] = None
             return func(*args, **kwargs)
 
@@ -77,26 +81,35 @@ def _functions(recorder: Recorder) -> Any:
             causal = bool(given.get("is_causal"))
             if self.within:
                 Q, K = given["query"], given["key"]
-                self.seen = _given_masks(given.get("attn_mask"), Q, causal, Q, K), K.shape[-2]
-            module = None if self.within else _caller(recorder.names)
-            at = None if module is None else recorder.wanted(module)
-            if module is None or at is None:
+                self.seen = _given_masks(given.get("attn_mask"), causal, Q, K), K.shape[-2]
+            name = None if self.within else _caller(recorder.names)
+            query, key = given["query"], given["key"]
+            at = None if name is None else recorder.wanted(name, query.shape[-2], key.shape[-2])
+            if at is None:
                 return attend(*args, **kwargs)
-            Q, K, V = (_four_axes(given[name]) for name in ("query", "key", "value"))
+            axes = Axes.of(tuple(query.shape), at.module.heads)
+            if query.ndim > 4:  # of a window the places in the picture are not known
+                at.facts.update(
+                    {side: (PLACE,) for side in ("names", "key_names") if at.facts[side]}
+                )
+            Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
             Q, K, V = (M.detach().clone() for M in (Q, K, V))
-            masks = _given_masks(given.get("attn_mask"), given["query"], causal, Q, K)
+            masks = [
+                axes.four_of_mask(mask.detach())
+                for mask in _given_masks(given.get("attn_mask"), causal, query, key)
+            ]
             answer = attend(*args, **kwargs)
             recorder.keep(
-                module,
                 at,
                 Q,
                 K,
                 V,
-                _four_axes(answer),
+                axes.four(answer),
                 masks=masks,
                 scale=given.get("scale"),
                 dropout=float(given.get("dropout_p", 0.0)),
                 implementation="scaled_dot_product_attention",
+                notes=axes.notes,
             )
             return answer
 
@@ -137,27 +150,70 @@ def _caller(names: dict[int, str]) -> str | None:
     return None
 
 
-def _four_axes(M: Any) -> Any:
-    """(n, d), (b, n, d), (b, h, n, d) or more leading axes → (b, h, n, d)."""
-    if M.ndim == 2:
-        return M[None, None]
-    return M[:, None] if M.ndim == 3 else M.flatten(0, M.ndim - 4)
+def _is_no_attention(recorder: Recorder, name: str) -> bool:
+    """Check whether a module's softmax is known to be of another kind: one that mixes streams."""
+    kind = type(recorder.following.modules[name]).__name__.lower()
+    return "hyperconnection" in kind
 
 
-def _given_masks(mask: Any, query: Any, causal: bool, Q: Any, K: Any) -> list[Any]:
-    """The mask and the causal switch of ``scaled_dot_product_attention``, with four axes."""
-    import torch
+@dataclass(frozen=True)
+class Axes:
+    """How the axes of a query are read as (b, h, n, d)."""
 
+    shape: tuple[int, ...]
+    heads: int  # in the first axis, together with the items
+    place: int | None  # the axis of the heads, where there are five or more
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], heads: int) -> Axes:
+        """Read a shape by how many heads the module says that it has; 0 where it says nothing."""
+        size, lead = " × ".join(map(str, shape)), shape[:-2]
+        if len(shape) == 3:
+            if heads > 1 and shape[0] % heads == 0:
+                note = f"{size} were read as {shape[0] // heads} items of {heads} heads"
+                return cls(shape, heads, None, (f"{note}, which is the module's number",))
+            if heads == 1 or shape[0] == 1:
+                return cls(shape, 1, None)
+            note = f"{size} were read as {shape[0]} items of one head"
+            return cls(shape, 1, None, (f"{note}: the module says no number of heads",))
+        if len(shape) < 5:
+            return cls(shape, 1, None)
+        places = [axis for axis in range(1, len(lead)) if lead[axis] == heads]
+        if len(places) == 1:
+            return cls(shape, 1, places[0])
+        joined = " × ".join(map(str, lead))
+        note = f"axes were joined: {joined} became items of one head, as which of them counts heads"
+        return cls(shape, 1, None, (f"{note} is not known",))
+
+    def four(self, M: Any) -> Any:
+        """(…, n, d) → (b, h, n, d)."""
+        if M.ndim == 2:
+            return M[None, None]
+        if M.ndim == 3:  # those of keys and values may be fewer
+            return M.unflatten(0, (self.shape[0] // self.heads, -1))
+        if M.ndim == 4:
+            return M
+        if self.place is None:
+            return M.flatten(0, -3)[:, None]
+        return M.movedim(self.place, -3).flatten(0, -4)
+
+    def four_of_mask(self, mask: Any) -> Any:
+        """A mask that broadcasts to (…, n_q, n_k), so that it does to (b, h, n_q, n_k)."""
+        import torch
+
+        if mask.ndim < 3 or len(self.shape) in (2, 4):
+            return mask
+        return self.four(torch.broadcast_to(mask, self.shape[:-2] + mask.shape[-2:]))
+
+
+def _given_masks(mask: Any, causal: bool, Q: Any, K: Any) -> list[Any]:
+    """The mask and the causal switch of ``scaled_dot_product_attention``."""
     masks = [_causal(Q, K)] if causal else []
     if mask is None:
         return masks
     if hasattr(mask, "_materialize"):  # torch.nn.attention.bias.CausalBias
         mask = mask._materialize(Q.device)
-    if query.ndim == 3 and mask.ndim == 3:
-        mask = mask[:, None]
-    if query.ndim > 4 and mask.ndim > 3:  # the items are counted through as one axis
-        lead = query.shape[:-3] + mask.shape[-3:]
-        mask = torch.broadcast_to(mask, lead).flatten(0, query.ndim - 4)
     return [*masks, mask.detach().clone()]
 
 
@@ -165,7 +221,7 @@ def _causal(Q: Any, K: Any) -> Any:
     """Aligned top left, as torch's switch."""
     import torch
 
-    return torch.ones(Q.shape[2], K.shape[2], dtype=torch.bool).tril()
+    return torch.ones(Q.shape[-2], K.shape[-2], dtype=torch.bool).tril()
 
 
 # ---- transformers --------------------------------------------------------------------------------
@@ -190,14 +246,13 @@ def _transformers(
         ) -> Any:
             mask = more.pop("attention_mask", mask)
             name = recorder.names.get(id(module))
-            at = None if name is None else recorder.wanted(name)
+            sizes = query.shape[-2], key.shape[-2]
+            at = None if name is None else recorder.wanted(name, *sizes)
             given = Given(module, query, key, value, mask, more) if at else None
             with mode.paused() if hidden else mode.inside():
                 answer = attend(module, query, key, value, mask, *args, **more)
-            if name is not None and at is not None and given is not None:
-                given.keep(
-                    recorder, name, at, answer, implementation, None if hidden else mode.seen
-                )
+            if at is not None and given is not None:
+                given.keep(recorder, at, answer, implementation, None if hidden else mode.seen)
             return answer
 
         return listened
@@ -238,8 +293,7 @@ class Given:
     def keep(
         self,
         recorder: Recorder,
-        name: str,
-        at: tuple[int, int],
+        at: At,
         answer: Any,
         implementation: str,
         seen: tuple[list[Any], int] | None,
@@ -263,7 +317,6 @@ class Given:
             if word not in KNOWN and getattr(M, "is_floating_point", bool)():
                 notes.append(f"{word} {tuple(M.shape)} was handed over as well")
         recorder.keep(
-            name,
             at,
             self.Q,
             self.K[:, :, :n_k],
@@ -315,11 +368,11 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
             name = recorder.names.get(id(self))
             with mode.paused():
                 answer = original(self, *args, **more)
-                at = None if name is None else recorder.wanted(name)
-                if name is not None and at is not None:
-                    bound = inspect.signature(original).bind(self, *args, **more)
-                    bound.apply_defaults()
-                    _keep_attention(recorder, name, at, bound.arguments, answer)
+                bound = inspect.signature(original).bind(self, *args, **more)
+                bound.apply_defaults()
+                at = None if name is None else _asked(recorder, name, bound.arguments)
+                if at is not None:
+                    _keep_attention(recorder, at, bound.arguments, answer)
             return answer
 
         return forward
@@ -328,10 +381,10 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
         @wraps(original)
         def forward(self: Any, *args: Any, **more: Any) -> Any:
             name = recorder.names.get(id(self.self_attn))
-            before = recorder.times.get(name, 0) if name else 0
+            before = _calls(recorder, name)
             with mode.paused():
                 answer = original(self, *args, **more)
-                if name is not None and recorder.times.get(name, 0) == before:  # the fast path
+                if name is not None and _calls(recorder, name) == before:  # the fast path
                     bound = inspect.signature(original).bind(self, *args, **more)
                     _ask_again(recorder, original, bound, answer)
             return answer
@@ -353,9 +406,23 @@ def _torch_layers(recorder: Recorder, mode: Any) -> Iterator[AbstractContextMana
     yield _replaced(nn.TransformerEncoder, "forward", encoder)
 
 
-def _keep_attention(
-    recorder: Recorder, name: str, at: tuple[int, int], given: dict[str, Any], answer: Any
-) -> None:
+def _calls(recorder: Recorder, name: str | None) -> int:
+    """How often a module was recorded."""
+    return recorder.following.layers[name].calls if name in recorder.following.layers else 0
+
+
+def _asked(recorder: Recorder, name: str, given: dict[str, Any]) -> At | None:
+    """Follow a call of nn.MultiheadAttention; what it is, where it was chosen."""
+    query, key = given["query"], given["key"]
+    if query.is_nested:
+        n_q, n_k = (max(len(each) for each in M.unbind()) for M in (query, key))
+    else:
+        axis = 1 if query.ndim == 3 and given["self"].batch_first else 0
+        n_q, n_k = query.shape[axis], key.shape[axis]
+    return recorder.wanted(name, n_q, n_k, cross=query is not key)
+
+
+def _keep_attention(recorder: Recorder, at: At, given: dict[str, Any], answer: Any) -> None:
     """Q, K and V are projected once more and attention is asked once more, by the same weights:
     on no path does the module show them. How far its answer lies from that is recorded.
     """
@@ -403,7 +470,6 @@ def _keep_attention(
             joined.abs(), out.weight.abs(), None if out.bias is None else out.bias.abs()
         )
         recorder.keep(
-            name,
             at,
             Q,
             K,

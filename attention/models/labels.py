@@ -159,12 +159,16 @@ def first_token(taken: Taken, call: Call, item: int) -> int | None:
 
 
 def _padding(taken: Taken, call: Call, item: int) -> int:
-    """How many keys from the start of the sequence no query of the layer's first call sees."""
+    """How many keys from the start of the sequence no query of the layer's first call sees.
+
+    A query that sees nothing but padding is shown as seeing every key, so such are left out.
+    """
     for each in taken:
         if each.layer != call.layer or each.run != call.run or each.allowed is None:
             continue
         query, key = positions_of(taken, each)
-        seen = each.allowed[item if each.allowed.shape[0] > 1 else 0].any(axis=(0, 1))
+        allowed = each.allowed[item if each.allowed.shape[0] > 1 else 0]
+        seen = np.asarray(allowed[~allowed.all(axis=-1)].any(axis=0))
         if key == 0 and query == 0 and seen.any():
             return int(seen.argmax())
     return 0
@@ -206,7 +210,7 @@ def words_of(taken: Taken, call: Call, item: int) -> tuple[tuple[str, ...], tupl
 def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     words, rivals = _given(taken, side)
     mine = tuple(map(plain_word, _of_item(words, item, len(side.call.Q))))
-    offset = _offset(len(mine), [each for each in rivals if each.call.run == side.call.run])
+    offset = _offset(taken, len(mine), rivals, side.call.run)
     places = range(side.first, side.first + side.count)
     if mine and len(mine) == side.whole and (offset is None or side.position is None):
         return mine[places.start : places.stop]
@@ -268,20 +272,22 @@ def _of_item(words: list[Any], item: int, items: int) -> list[str]:
     return words[item // max(items // len(words), 1) % len(words)]
 
 
-def _offset(count: int, sides: list[Side]) -> int | None:
-    """Where so many words begin in the sequence of these sides, or None where they fit nowhere.
+def _offset(taken: Taken, count: int, sides: list[Side], run: int) -> int | None:
+    """Where so many words begin in the sequence of these sides in a run; None where they fit
+    nowhere.
 
     They are all of it, or the queries or the keys of a call; in a generation the last word may be
     one that was never fed.
     """
-    known = [side for side in sides if side.start is not None]
+    known = [side for side in sides if side.call.run == run and side.start is not None]
     if not count or not known:
         return None
     # keys beyond the last query are places of a cache that are not filled yet
-    total = max(side.end for side in [s for s in known if s.of == "query"] or known)
+    ends = [side.end for side in [s for s in known if s.of == "query"] or known]
+    for stack in {side.stack for side in known}:  # also of what ran and was not chosen
+        ends += taken.stacks.get(stack, [])[run : run + 1]
     generated = any(side.call.call and side.call.repeat in (STEP, UNKNOWN) for side in known)
-    ends = {total, total + 1} if generated else {total}
-    if count in ends:
+    if count in {max(ends), max(ends) + generated}:
         return 0
     return next((max(s.start or 0, 0) for s in known if s.whole == count), None)
 
@@ -313,7 +319,7 @@ def label_note(taken: Taken) -> str:
             "tokens is a list of words, and no words went through these layers; to name what did:"
             f" tokens={_dict_to_write(others)}."
         )
-    return _misfit(tokens, [side for side in _sides(taken) if not side.names], "tokens")
+    return _misfit(taken, tokens, [side for side in _sides(taken) if not side.names], "tokens")
 
 
 def check_labels(taken: Taken) -> None:
@@ -338,12 +344,12 @@ def _note_of_parts(taken: Taken, tokens: dict[str, Any]) -> str:
                 f"tokens names {shown(part)}, which names no sequence here; the modules are"
                 f" {', '.join(there[:MOST_NAMED])}{more}."
             )
-        if said := _misfit(words, mine, f"tokens[{part!r}]"):
+        if said := _misfit(taken, words, mine, f"tokens[{part!r}]"):
             return said
     return ""
 
 
-def _misfit(words: list[Any], sides: list[Side], name: str) -> str:
+def _misfit(taken: Taken, words: list[Any], sides: list[Side], name: str) -> str:
     """What is said of words that fit none of these sides; "" where they fit one of each run."""
     items = max(len(side.call.Q) for side in sides)
     lists = [words] if not words or isinstance(words[0], str) else words
@@ -352,10 +358,7 @@ def _misfit(words: list[Any], sides: list[Side], name: str) -> str:
     counts = sorted({side.whole for side in sides})
     for k, each in enumerate(lists):
         runs = {side.call.run: None for side in sides}
-        fits = any(
-            _offset(len(each), [side for side in sides if side.call.run == run]) is not None
-            for run in runs
-        )
+        fits = any(_offset(taken, len(each), sides, run) is not None for run in runs)
         if not fits and len(each) not in counts:
             which = f"{name}[{k}]" if len(lists) > 1 else name
             longest = max(side.end for side in sides)

@@ -148,7 +148,8 @@ class Taken:
     calls: list[Call] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)  # modules that passed through no known door
     not_run: list[str] = field(default_factory=list)  # modules of attention that were never called
-    stacks: list[str] = field(default_factory=list)  # of layers that ran, each on words of its own
+    # the layers that worked on words of their own, by their common name: how many in each run
+    stacks: dict[str, list[int]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Call]:
         return iter(self.calls)
@@ -331,8 +332,11 @@ class Taken:
         if not isinstance(taken.model, str) or not isinstance(taken.versions, dict):
             raise ValueError("the model or the versions are not said")
         checked_tokens(taken.tokens)
-        for names in (taken.missed, taken.not_run, taken.stacks):
-            checked_tokens(names)
+        for names in (taken.missed, taken.not_run):
+            _checked_words(names)
+        for counts in taken.stacks.values():
+            if not isinstance(counts, list) or not all(type(each) is int for each in counts):
+                raise ValueError("how many words there were is not said")
         return taken
 
 

@@ -72,6 +72,8 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "Mixtral": ("mixtral", SHARED | {"num_local_experts": 2}, BOTH),
     "Qwen2": ("qwen2", SHARED, BOTH),
     "Qwen3, experts": ("qwen3_moe", SHARED | {"head_dim": 4, "num_experts": 2} | ONE, BOTH),
+    "GPT-J": ("gptj", GPT | {"rotary_dim": 2}, BOTH),  # since transformers 5.24, as CodeGen
+    "CodeGen": ("codegen", GPT | {"rotary_dim": 2}, BOTH),
     "Llama 4": ("llama4_text", SHARED | {"head_dim": 4, "intermediate_size_mlp": 8} | ONE, BOTH),
 }
 # These answer by code of their own, which passes through no door: refused, by name.
@@ -79,8 +81,6 @@ UNKNOWN: dict[str, tuple[str, dict[str, Any]]] = {
     "Falcon, eager": ("falcon", SMALL | {"multi_query": True}),
     "BLOOM": ("bloom", SMALL | {"n_layer": 1, "n_head": 4}),
     "MPT": ("mpt", {"d_model": 16, "n_heads": 4, "n_layers": 1, "vocab_size": 11}),
-    "GPT-J": ("gptj", GPT | {"rotary_dim": 2}),
-    "CodeGen": ("codegen", GPT | {"rotary_dim": 2}),
     "MPNet": ("mpnet", SMALL),
     "RoFormer": ("roformer", SMALL),
     "DeBERTa": ("deberta", SMALL),

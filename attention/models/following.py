@@ -1,0 +1,228 @@
+"""Where a model's run stands at each call of attention: of which sequence, at which positions, and
+whether it is a step of a generation, another run, or the same module once more.
+
+torch and transformers are asked for what they know themselves: how often a module was called, by
+torch's hook for all modules; how many tokens a cache holds, by the cache.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from attention.models.kinds import DECODER, ENCODER, PLACE, TEXT, Module
+from attention.models.labels import RECOMPUTE, RUN, STEP, UNKNOWN, USE
+
+
+@dataclass(frozen=True)
+class Cached:
+    """What a cache has handed out last, in tokens."""
+
+    new: int
+    returned: int
+    length: int  # of the sequence with the new ones
+
+
+@dataclass
+class Stack:
+    """The last call of a stack of layers."""
+
+    module: Module
+    start: int | None  # the position of its first query
+    count: int
+    repeat: str = UNKNOWN
+
+
+@dataclass
+class Layer:
+    """What is kept of one module of attention from call to call."""
+
+    module: Module
+    calls: int = 0
+    runs: int = 0
+    keys: int = 0
+    occasion: tuple[Any, ...] = ()  # the run and the call of the module
+
+
+@dataclass(frozen=True)
+class At:
+    """One call: which it is, and what a record says of it beside its numbers."""
+
+    layer: int
+    call: int
+    module: Module
+    cross: bool
+    facts: dict[str, Any]
+
+
+class Following:
+    """Follows a model's run."""
+
+    def __init__(self, model: Any) -> None:
+        self.modules = dict(model.named_modules())
+        self.modules |= _of_keras(model, self.modules)
+        self.names = {id(module): name for name, module in self.modules.items()}
+        self.called: Counter[int] = Counter()  # by id
+        self.layers: dict[str, Layer] = {}  # by name, in the order of their first calls
+        self.stacks: dict[str, Stack] = {}  # the same, the one that was called last at the end
+        self.words: dict[str, list[int]] = {}  # of stacks on words: the end of each run's sequence
+        self.cached: Cached | None = None
+        self.virtual = _virtual(model)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Count the calls of all modules, and hear what caches hold."""
+        from torch.nn.modules.module import register_module_forward_pre_hook
+
+        def hook(module: Any, args: Any) -> None:
+            self.called[id(module)] += 1
+
+        handle = register_module_forward_pre_hook(hook)
+        try:
+            with self._caches():
+                yield
+        finally:
+            handle.remove()
+
+    @contextmanager
+    def _caches(self) -> Iterator[None]:
+        if "transformers" not in sys.modules:
+            yield
+            return
+        from transformers.cache_utils import Cache
+
+        original = Cache.update
+
+        @wraps(original)
+        def update(
+            cache: Any, key_states: Any, value_states: Any, layer_idx: int, *args: Any, **more: Any
+        ) -> Any:
+            answer = original(cache, key_states, value_states, layer_idx, *args, **more)
+            length = int(cache.get_seq_length(layer_idx))
+            self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length)
+            return answer
+
+        Cache.update = update
+        try:
+            yield
+        finally:
+            Cache.update = original
+
+    def was_run(self, name: str) -> bool:
+        """Check whether a module was called."""
+        return self.called[id(self.modules[name])] > 0
+
+    def call(self, name: str, n_q: int, n_k: int, cross: bool | None) -> At:
+        """Return what the next call of a module is; ``cross`` where the door can tell."""
+        layer = self.layers.setdefault(name, Layer(Module(name, self.modules)))
+        module, number = layer.module, layer.calls
+        cached, self.cached = self.cached, None
+        cross = module.is_cross if cross is None else cross
+        stack = self.stacks.get(module.stack)
+        if cross:
+            start, first = stack.start if stack and stack.count == n_q else None, None
+        else:
+            start, first = _positions(n_q, n_k, cached)
+            virtual = self._virtual_of(module)
+            start, first = (None if at is None else at - virtual for at in (start, first))
+        repeat = self._repeat(layer, n_q, n_k, start, stack if cross else None)
+        layer.calls, layer.keys = number + 1, n_k
+        layer.runs += number > 0 and repeat == RUN
+        facts = {"repeat": repeat, "run": layer.runs, "query_position": start}
+        facts |= {"names": module.names(n_q), "virtual": self._virtual_of(module)}
+        if cross:
+            facts |= self._keys_of(module, n_k)
+        else:
+            facts |= {"key_names": module.names(n_k), "key_position": first}
+            self.stacks.pop(module.stack, None)
+            self.stacks[module.stack] = Stack(module, start, n_q, repeat)
+            if module.tower == TEXT:
+                ends = self.words.setdefault(module.stack, [])
+                ends += [0] * (layer.runs + 1 - len(ends))
+                ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)
+        return At(list(self.layers).index(name), number, module, cross, facts)
+
+    def _repeat(
+        self, layer: Layer, n_q: int, n_k: int, start: int | None, around: Stack | None
+    ) -> str:
+        """What a call is that is not its module's first."""
+        before = layer.occasion
+        layer.occasion = self._occasion(layer.module)
+        if not layer.calls:
+            return UNKNOWN
+        if _is_backward():
+            return RECOMPUTE
+        if before[0] is not None and before[0] == layer.occasion[0]:
+            return USE
+        if around is not None and around.repeat in (STEP, RUN):
+            return around.repeat
+        if start is None and n_q < n_k and layer.keys < n_k or start:
+            return STEP  # behind what stands in a cache, of torch's own or another
+        return UNKNOWN if before[0] is None else RUN
+
+    def _occasion(self, module: Module) -> tuple[Any, ...]:
+        """Which run it is of the outermost module around that was called."""
+        for name, each in reversed(module.ancestors):
+            if self.called[id(each)]:
+                return ((name, self.called[id(each)]),)
+        return (None,)
+
+    def _keys_of(self, module: Module, n_k: int) -> dict[str, Any]:
+        """Whose sequence the keys of cross-attention are: of the stack that had as many tokens and
+        was called last; else of none that is known.
+        """
+        others = [each for name, each in self.stacks.items() if name != module.stack]
+        found = [each for each in others if each.count == n_k]
+        if found:
+            theirs = found[-1].module
+            first = found[-1].start
+            return {"keys_of": theirs.name, "key_names": theirs.names(n_k), "key_position": first}
+        pictures = any(each.module.tower != TEXT for each in others)
+        names = (PLACE,) if pictures or module.looks_with_queries else ()
+        return {"key_names": names, "key_position": 0}
+
+    def _virtual_of(self, module: Module) -> int:
+        """How many virtual tokens stand before the sequence of a module."""
+        count, side = self.virtual
+        if not count or module.tower != TEXT or side and side not in module.name:
+            return 0
+        return count
+
+
+def _positions(n_q: int, n_k: int, cached: Cached | None) -> tuple[int | None, int | None]:
+    """Where the first query and key stand, by the cache or since there is none."""
+    if cached is not None and (cached.new, cached.returned) == (n_q, n_k):
+        return cached.length - n_q, max(cached.length - n_k, 0)
+    return (0, 0) if n_q == n_k else (None, None)
+
+
+def _virtual(model: Any) -> tuple[int, str]:
+    """How many virtual tokens peft puts before a sequence, and which of two has them."""
+    config = getattr(model, "active_peft_config", None)
+    if config is None or not config.is_prompt_learning:
+        return 0, ""
+    side = ""
+    if getattr(getattr(model, "config", None), "is_encoder_decoder", False):
+        side = DECODER if "PREFIX" in str(config.peft_type) else ENCODER
+    return int(config.num_virtual_tokens), side
+
+
+def _of_keras(model: Any, known: dict[str, Any]) -> dict[str, Any]:
+    """Keras's layers by their paths: they are modules of torch that named_modules() leaves out."""
+    if not hasattr(model, "_flatten_layers"):
+        return {}
+    there = {id(module) for module in known.values()}
+    layers = [each for each in model._flatten_layers(include_self=False) if id(each) not in there]
+    return {str(getattr(each, "path", each.name)).replace("/", "."): each for each in layers}
+
+
+def _is_backward() -> bool:
+    """Check whether torch computes gradients right now: what is called then is called again."""
+    import torch
+
+    return getattr(torch._C, "_current_graph_task_id", lambda: -1)() != -1

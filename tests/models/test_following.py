@@ -1,0 +1,274 @@
+"""What stands beside captured weights: whose words, at which positions, of which call and head."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="capture listens to torch, which is not installed here")
+pytest.importorskip("transformers", reason="the models come from transformers, not installed here")
+
+from models.families import GPT, SHARED, SMALL, WORDS, made  # noqa: E402
+from models.labelled import (  # noqa: E402
+    CASES,
+    GREEDY,
+    SOURCE,
+    VisionWindows,
+    captured,
+    wrong_labels,
+    wrong_layers,
+    wrong_positions,
+)
+from torch import nn  # noqa: E402
+from transformers import AutoModelForCausalLM  # noqa: E402
+
+import attention  # noqa: E402
+from attention.models.labels import first_token, label_note, positions_of, words_of  # noqa: E402
+from attention.models.survey import survey  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+NAMES = [case.name for case in CASES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_layers_labels_and_positions_are_those_written_by_hand(name, tmp_path):
+    case = CASES[NAMES.index(name)]
+    if name in ("prefix tuning", "soft prompt"):
+        pytest.importorskip("peft", reason="peft is not installed here")
+    taken, told = captured(case)
+    taken.save(tmp_path / "run.safetensors")
+    for each in (taken, attention.Taken.load(tmp_path / "run.safetensors")):
+        assert wrong_layers(case, each) == []
+        assert wrong_labels(case, each) == []
+        assert wrong_positions(case, each, told) == []
+        assert case.note in label_note(each) and bool(case.note) == bool(label_note(each))
+        assert attention.verify(each).agrees
+    assert bool(told) == bool(case.own)
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens", "said"),
+    [
+        ("bert", WORDS[:4], "tokens has 4 words, and the model read 6 tokens"),
+        ("bert", [WORDS, WORDS], "tokens holds 2 lists of words, and the batch 1 items"),
+        ("bert", {"encoder": WORDS[:2]}, r"tokens\['encoder'\] has 2 words, and the model read 6"),
+        ("bert", {"decoder": WORDS}, "tokens names 'decoder', which names no sequence here"),
+        ("vit", {"attention": WORDS}, r"tokens\['attention'\] has 6 words, .* read 5 tokens"),
+    ],
+)
+@torch.no_grad()
+def test_tokens_that_fit_nothing_are_an_error_with_both_counts(kind, tokens, said):
+    from models.families import VIT, inputs
+
+    model = made(kind, VIT if kind == "vit" else SMALL, "sdpa")
+    with pytest.raises(ValueError, match=said), attention.capture(model, tokens=tokens) as taken:
+        model(**inputs(kind))
+    assert len(taken) and attention.verify(taken).agrees  # the run is there all the same
+    taken.tokens = []
+    assert label_note(taken) == ""
+
+
+@torch.no_grad()
+def test_a_list_for_a_tower_of_pictures_is_not_used_and_a_dict_is():
+    from models.families import VIT, inputs
+
+    model, asked = made("vit", VIT, "sdpa"), inputs("vit")
+    with attention.capture(model, tokens=WORDS[:5]) as taken:
+        model(**asked)
+    counted = ("[CLS]", "patch 0", "patch 1", "patch 2", "patch 3")
+    assert words_of(taken, taken[0], 0) == (counted, counted)
+    assert 'to name what did: tokens={"layers": …}' in label_note(taken)
+    taken.tokens = {"layers": WORDS[:5]}
+    assert words_of(taken, taken[0], 0)[1] == tuple(WORDS[:5]) and label_note(taken) == ""
+
+
+@torch.no_grad()
+def test_words_of_new_tokens_stand_behind_the_cache():
+    model = made("gpt2", GPT, "sdpa", AutoModelForCausalLM)
+    cache = model(SOURCE[:, :4], use_cache=True).past_key_values
+    with attention.capture(model, tokens=["new", "er"]) as taken:
+        model(SOURCE[:, 4:], past_key_values=cache)
+    assert positions_of(taken, taken[0]) == (4, 0)
+    assert words_of(taken, taken[0], 0) == (("new", "er"), ("w1", "w2", "w3", "w4", "new", "er"))
+
+
+@pytest.mark.parametrize("implementation", ["dynamic", "static"])
+@torch.no_grad()
+def test_on_the_first_is_the_share_of_the_first_token_or_nothing(implementation):
+    model = made("mistral", SHARED | {"sliding_window": 4}, "eager", AutoModelForCausalLM)
+    options = GREEDY | {"max_new_tokens": 8, "cache_implementation": implementation}
+    with attention.capture(model, layers=[0]) as taken:
+        model.generate(SOURCE[:, :2], **options)
+    model.config.sliding_window = None
+    for call in taken:
+        n = call.query_position + call.Q.shape[2]
+        seen = first_token(taken, call, 0)
+        # by hand: token 0 has left a window of 4 keys from the fifth token on
+        assert (seen == 0) == (n <= 4 or implementation == "static" and call.key_position == 0)
+    found = [head.measures["first"] for head in survey(taken).heads if head.call == 6]
+    assert found == [None] * 4 if implementation == "dynamic" else set(found) <= {None, 0.0}
+
+
+@torch.no_grad()
+def test_on_the_first_of_a_padded_item_is_its_first_word():
+    ids = torch.tensor([[3, 4, 5, 6, 3, 7], [0, 0, 3, 4, 5, 6]])
+    model = made("llama", SHARED, "eager", AutoModelForCausalLM)
+    options = GREEDY | {"max_new_tokens": 3, "attention_mask": (ids > 0).long()}
+    with attention.capture(model, layers=[0]) as taken:
+        model.generate(ids, **options)
+    assert [first_token(taken, call, 1) for call in taken] == [2, 2, 2]
+    assert [first_token(taken, call, 0) for call in taken] == [0, 0, 0]
+    weights = taken.at(0, 1).trace(1, 3).weights
+    found = {(h.item, h.head, h.call): h.measures["first"] for h in survey(taken).heads}
+    assert found[1, 3, 1] == pytest.approx(weights[0, 2]) and weights[0, 0] == 0
+
+
+class Twice(nn.Module):
+    """Two softmaxes in one call, as DiffLlama has."""
+
+    def forward(self, x):
+        F = nn.functional
+        return F.scaled_dot_product_attention(x, x, x) - F.scaled_dot_product_attention(x, x, 2 * x)
+
+
+class Noise(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = Twice()
+
+    def forward(self, x):
+        return self.attn(x[:, None])[:, 0]
+
+
+def test_calls_that_are_no_steps_have_other_names():
+    x = torch.randn(1, 6, 16)
+    with torch.no_grad(), attention.capture(model := Noise()) as taken:
+        model(model(x))
+    assert [each.when for each in taken] == ["", "use 1", "run 2", "use 3"]
+    assert [each.run for each in taken] == [0, 0, 1, 1]
+    albert = made("albert", SMALL | {"embedding_size": 16}, "sdpa")
+    with torch.no_grad(), attention.capture(albert) as taken:
+        albert(SOURCE)
+    assert [each.when for each in taken] == ["", "use 1"]
+    model = made("gpt2", GPT, "sdpa", AutoModelForCausalLM)
+    model.gradient_checkpointing_enable()
+    with attention.capture(model.train()) as taken:
+        model(SOURCE, labels=SOURCE).loss.backward()
+    assert [each.when for each in taken] == ["", "", "recompute 1", "recompute 1"]
+    with torch.no_grad(), attention.capture(model.eval(), layers=[0]) as taken:
+        model.generate(SOURCE, max_new_tokens=3, **GREEDY)
+        model.generate(SOURCE, max_new_tokens=2, **GREEDY)
+    assert [each.when for each in taken] == ["", "step 1", "step 2", "run 3", "step 4"]
+    assert [each.run for each in taken] == [0, 0, 0, 1, 1]
+
+
+class Folded(nn.Module):
+    """Items and heads in one axis, as older code has them."""
+
+    def __init__(self, heads=None):
+        super().__init__()
+        if heads:
+            self.n_heads = heads
+
+    def forward(self, x):
+        return nn.functional.scaled_dot_product_attention(x, x, x)
+
+
+@pytest.mark.parametrize(
+    ("make", "shape", "wanted", "note"),
+    [
+        (lambda: Folded(4), (12, 6, 8), (3, 4), "12 × 6 × 8 were read as 3 items of 4 heads"),
+        (Folded, (12, 6, 8), (12, 1), "12 × 6 × 8 were read as 12 items of one head"),
+        (lambda: Folded(1), (12, 6, 8), (12, 1), ""),
+        (lambda: Folded(3), (2, 5, 3, 6, 8), (10, 3), ""),
+        (lambda: Folded(3), (2, 3, 5, 6, 8), (10, 3), ""),
+        (lambda: Folded(3), (2, 3, 3, 6, 8), (18, 1), "2 × 3 × 3 became items of one head"),
+        (Folded, (2, 3, 5, 6, 8), (30, 1), "2 × 3 × 5 became items of one head"),
+    ],
+)
+@torch.no_grad()
+def test_axes_are_read_as_items_and_heads_by_the_modules_number(make, shape, wanted, note):
+    model, x = nn.Sequential(make()), torch.randn(shape)
+    with attention.capture(model) as taken:
+        answer = model(x)
+    (call,) = taken
+    assert call.Q.shape[:2] == wanted and attention.verify(taken).agrees
+    assert any(note in said for said in call.notes) if note else call.notes == ()
+    # each head's answer is that of the item and head it is said to be
+    whole = answer.reshape(-1, *shape[-2:]).numpy()
+    heads = call.output.reshape(-1, *shape[-2:])
+    if shape == (2, 3, 5, 6, 8) and wanted[1] == 3:
+        heads = call.output.reshape(2, 5, 3, 6, 8).swapaxes(1, 2).reshape(-1, 6, 8)
+    np.testing.assert_array_equal(heads, whole)
+
+
+@torch.no_grad()
+def test_a_mask_of_windows_keeps_its_heads():
+    torch.manual_seed(0)
+    model = nn.Sequential(VisionWindows(2))
+    original = nn.functional.scaled_dot_product_attention
+    bias = torch.randn(2, 9, 4, 4)  # heads, windows, queries, keys
+
+    def masked(Q, K, V):
+        return original(Q, K, V, attn_mask=bias)
+
+    model[0].forward = lambda x: masked(
+        *model[0].qkv(x).reshape(3, 4, 9, 3, 2, 4).permute(3, 0, 4, 2, 1, 5)
+    )
+    with attention.capture(model, heads=[1]) as taken:
+        model(torch.randn(3, 36, 8))
+    assert taken[0].Q.shape[:2] == (27, 1) and attention.verify(taken).agrees
+    np.testing.assert_array_equal(taken[0].bias[4, 0], bias[1, 4].numpy())
+
+
+class Idle(nn.Module):
+    """A model with an attention that it does not use."""
+
+    def __init__(self):
+        super().__init__()
+        self.used, self.left = (nn.MultiheadAttention(8, 2, batch_first=True) for _ in range(2))
+
+    def forward(self, x):
+        return self.used(x, x, x)[0]
+
+
+class MixHyperConnection(nn.Module):
+    def forward(self, x):
+        return x.softmax(-1)
+
+
+@torch.no_grad()
+def test_what_was_not_run_is_said_to_be_and_a_mixing_of_streams_is_no_attention():
+    with attention.capture(model := Idle()) as taken:
+        model(torch.randn(1, 3, 8))
+    assert (taken.missed, taken.not_run) == ([], ["left"])
+    assert repr(taken).endswith("was not run: left")
+    streams = nn.Sequential(MixHyperConnection(), nn.Sequential(Folded()))
+    with attention.capture(streams) as taken:
+        streams(torch.randn(1, 3, 8))
+    assert (taken.missed, taken.not_run) == ([], [])
+    with (
+        pytest.raises(ValueError, match="No attention was run while the block ran: used, left"),
+        attention.capture(Idle()),
+    ):
+        pass
+
+
+@torch.no_grad()
+def test_keras_layers_have_their_names(monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    keras = pytest.importorskip("keras", reason="keras is not installed here")
+    x = keras.Input((6, 8))
+    y = keras.layers.MultiHeadAttention(2, 4, name="one", flash_attention=None)(x, x)
+    model = keras.Model(x, keras.layers.MultiHeadAttention(2, 4, name="two")(y, y))
+    with attention.capture(model, tokens=WORDS) as taken:
+        model(torch.randn(1, 6, 8))
+    assert [each.module for each in taken] == ["one", "two"] and not any(c.when for c in taken)
+
+
+def test_the_command_prints_a_table_of_right_answers():
+    from models.labelled import table
+
+    pytest.importorskip("peft", reason="peft is not installed here")
+    lines = table().splitlines()
+    assert len(lines) == len(CASES) + 2
+    assert all(line.split("|")[2:4] == [" right ", " right "] for line in lines[2:])
+    assert sum("as its own" in line for line in lines) == sum(bool(case.own) for case in CASES)
