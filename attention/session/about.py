@@ -16,6 +16,7 @@ from attention.masks import MASKS
 from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
 from attention.readers.tensor_names import recognised
+from attention.sentences import numbered, which_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
 from attention.session.origin import Origin, captured_head
@@ -30,34 +31,29 @@ UNSAID = "given, and no record of where from"  # such a link too
 
 @dataclass(frozen=True)
 class Part:
-    """Which items or heads a file holds, counted from 1, and how many there are.
+    """Which items or heads a file holds, counted from 0, and how many there are.
 
-    >>> [Part("head", which, 3).words for which in ((2,), (1, 3), (1, 2, 3))]
-    ['head 2 of 3', 'heads 1, 3 of 3', 'all 3 heads']
-    >>> [Part("head", which, 3).suffix for which in ((2,), (1, 3), (1, 2, 3))]
-    ['_head2', '_heads1-3', '_all_heads']
+    >>> [Part("head", which, 3).words for which in ((1,), (0, 2), (0, 1, 2))]
+    ['head 1 of 0–2', 'heads 0, 2 of 0–2', 'all 3 heads']
+    >>> [Part("head", which, 3).suffix for which in ((1,), (0, 2), (0, 1, 2))]
+    ['_head1', '_heads0-2', '_all_heads']
     """
 
     word: str
     which: tuple[int, ...]
     count: int
-    of_model: bool = False  # counted as a model counts, from 0, and alone here
+    of_model: bool = False  # whether these are a model's numbers, of which others may be missing
 
     @classmethod
     def all(cls, word: str, count: int) -> Part:
-        return cls(word, tuple(range(1, count + 1)), count)
+        return cls(word, tuple(range(count)), count)
 
     @property
     def words(self) -> str:
         """Nothing where there is one, unless it is one of a model's."""
         if self.of_model:
-            return f"{self.word} {self.which[0]}, as the model counts"
-        if self.count == 1:
-            return ""
-        if len(self.which) == self.count:
-            return f"all {self.count} {self.word}s"
-        plural = "s" * (len(self.which) > 1)
-        return f"{self.word}{plural} {', '.join(map(str, self.which))} of {self.count}"
+            return numbered(self.word, self.which)
+        return which_of(self.word, self.which, self.count) if self.count != 1 else ""
 
     @property
     def suffix(self) -> str:
@@ -75,25 +71,26 @@ class About:
 
     Two files of one state differ in the date alone, :func:`attention.program.today`.
 
-    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (2,), 4))
+    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (1,), 4))
     >>> about.lines()[1:]
-    ['head 2 of 4', 'Q, K: typed', 'V: drawn']
+    ['head 1 of 0–3', 'Q, K: typed', 'V: drawn']
     """
 
     inputs: Mapping[str, str] = field(default_factory=dict)  # where each came from
     behind: tuple[str, ...] = ()  # what of their model the formula has not
-    item: Part = Part("item", (1,), 1)
-    head: Part = Part("head", (1,), 1)
+    item: Part = Part("item", (0,), 1)
+    head: Part = Part("head", (0,), 1)
     whole: tuple[str, ...] = field(default=(), kw_only=True)  # inputs that hold all heads
+    layer: str = field(default="", kw_only=True)  # of a real model, where the heads were recorded
 
     @property
     def part(self) -> str:
         """Which item and head: "" where there is one of each."""
-        return ", ".join(filter(None, (self.item.words, self.head.words)))
+        return ", ".join(filter(None, (self.layer, self.item.words, self.head.words)))
 
     @property
     def suffix(self) -> str:
-        """The same for the name of a file: ``_item1_head2``, or ""."""
+        """The same for the name of a file: ``_item0_head1``, or ""."""
         return self.item.suffix + self.head.suffix
 
     def sources(self) -> dict[str, str]:
@@ -122,7 +119,8 @@ class About:
         found: dict[str, Any] = {"program": program.NAME, "version": program.version()}
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
-            found[part.word] = part.words or "1 of 1"
+            found[part.word] = part.words or "the only one"
+        found |= {"layer": self.layer} if self.layer else {}
         found |= {"of_all_heads": list(self.whole)} if self.whole else {}
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
 
@@ -148,7 +146,7 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:
-        parts = Part("item", (s.item + 1,), max(s.batch, 1)), Part("head", (s.head + 1,), s.heads)
+        parts = Part("item", (s.item,), max(s.batch, 1)), Part("head", (s.head,), s.heads)
     return About(inputs, behind(s), *parts)
 
 

@@ -6,24 +6,10 @@ import re
 import zipfile
 
 import pytest
-import streamlit as st
 from pages.test_explore import below, opened, ran
 from pages.test_paper_page import figure_of
 
 from attention.exports import citation
-
-
-@pytest.fixture
-def offered(monkeypatch) -> dict:
-    """What each button saves: label → (name of the file, its bytes or what writes them)."""
-    found, button = {}, st.download_button
-
-    def recorded(label, data, file_name, *rest, **options):
-        found[label] = file_name, data
-        return button(label, data, file_name, *rest, **options)
-
-    monkeypatch.setattr(st, "download_button", recorded)
-    return found
 
 
 def taking(**link):
