@@ -272,7 +272,8 @@ def scaled_dot_product_attention(
         columns = None if sinks is None else sinks[..., None, None]
         arguments = Q, K, V, seen, M, columns
         theirs = kind_of(softmax) == FUNCTION or score_mod is not None  # sees whole stages
-        stages = formula(*arguments, {}) if theirs else in_blocks(formula, *arguments)
+        stages: dict[str, Any] = {"allowed": seen}
+        stages |= formula(*arguments, {}) if theirs else in_blocks(formula, *arguments)
     return AttentionTrace(
         **before,
         V=V,
@@ -285,5 +286,5 @@ def scaled_dot_product_attention(
         rotary=rotary,
         relative=relative,
         R=None if relative is None else in_type(np.asarray(relative.table), Q.dtype),
-        **{"allowed": seen} | stages,
+        **stages,
     )
