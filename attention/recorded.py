@@ -26,11 +26,12 @@ class Recorded:
 
     def title(self, *heads: int) -> str:
         """These heads of the layer, by their numbers in the model, as a matrix is called."""
-        which = numbered("head", heads) if heads else ""
-        return ", ".join(filter(None, (f"layer {self.layer}", which, self.when)))
+        return self._named(f"layer {self.layer}", heads)
 
     def words(self, *heads: int) -> str:
         """The same with kind and module, as a file says it."""
         inside = ", ".join(filter(None, (self.kind, self.module)))
-        layer = f"layer {self.layer}"
-        return self.title(*heads).replace(layer, f"{layer} ({inside})" if inside else layer, 1)
+        return self._named(f"layer {self.layer}" + f" ({inside})" * bool(inside), heads)
+
+    def _named(self, layer: str, heads: tuple[int, ...]) -> str:
+        return ", ".join(filter(None, (layer, numbered("head", heads), self.when)))

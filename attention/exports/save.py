@@ -163,12 +163,11 @@ def _about(
         Part.all(word, count) if which is None else Part(word, (operator.index(which),), count)
         for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
     ]
-    layer = ""
     if of := trace.recorded:
         numbers = tuple(of.heads[k] for k in parts[1].which)
-        layer, parts[1] = of.words(), replace(parts[1], which=numbers, of_model=True)
+        parts[1] = replace(parts[1], which=numbers, recorded=of)
     made = weighted_by(trace.softcap, () if sink is None else (sink,), trace.softmax)
-    return About(dict.fromkeys(names, words) | made, (), *parts, layer=layer)
+    return About(dict.fromkeys(names, words) | made, (), *parts)
 
 
 def _file(path: str | PathLike[str]) -> Path:

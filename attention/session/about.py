@@ -16,7 +16,8 @@ from attention.masks import MASKS
 from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
 from attention.readers.tensor_names import recognised
-from attention.sentences import numbered, which_of
+from attention.recorded import Recorded
+from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
 from attention.session.origin import Origin, captured_head
@@ -42,7 +43,7 @@ class Part:
     word: str
     which: tuple[int, ...]
     count: int
-    of_model: bool = False  # whether these are a model's numbers, of which others may be missing
+    recorded: Recorded | None = None  # whose heads these are, by their numbers in a model
 
     @classmethod
     def all(cls, word: str, count: int) -> Part:
@@ -51,8 +52,8 @@ class Part:
     @property
     def words(self) -> str:
         """Nothing where there is one, unless it is one of a model's."""
-        if self.of_model:
-            return numbered(self.word, self.which)
+        if self.recorded:
+            return self.recorded.words(*self.which)
         return which_of(self.word, self.which, self.count) if self.count != 1 else ""
 
     @property
@@ -81,12 +82,11 @@ class About:
     item: Part = Part("item", (0,), 1)
     head: Part = Part("head", (0,), 1)
     whole: tuple[str, ...] = field(default=(), kw_only=True)  # inputs that hold all heads
-    layer: str = field(default="", kw_only=True)  # of a real model, where the heads were recorded
 
     @property
     def part(self) -> str:
         """Which item and head: "" where there is one of each."""
-        return ", ".join(filter(None, (self.layer, self.item.words, self.head.words)))
+        return ", ".join(filter(None, (self.item.words, self.head.words)))
 
     @property
     def suffix(self) -> str:
@@ -120,7 +120,6 @@ class About:
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
             found[part.word] = part.words or "the only one"
-        found |= {"layer": self.layer} if self.layer else {}
         found |= {"of_all_heads": list(self.whole)} if self.whole else {}
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
 
@@ -141,7 +140,8 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if s.heads == 1 and (of_model := captured_head(s.matrices)):
-        head = Part("head", (of_model.head,), 1, of_model=True)
+        which = (of_model.head,)
+        head = Part("head", which, 1, Recorded(of_model.layer, which))
         return About(inputs, behind(s), head=head)
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
