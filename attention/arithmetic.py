@@ -372,7 +372,7 @@ def _output(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
 def _joined(view: View, stage: str, i: int, j: int, digits: int) -> list[str]:
     width = view.stages["V"].shape[1]
     return [
-        f"column {j % width + 1} of head {j // width + 1}, copied",
+        f"column {j % width + 1} of head {j // width}, copied",
         f"= {number(view.printed('joined')[i, j], digits)}",
     ]
 

@@ -187,7 +187,7 @@ def formula(view: View) -> Parts:
     >>> print("".join(words for words, _ in formula(View.of(trace))))
     Attention(Q, K, V) = softmax( 2 tanh( Q Kᵀ / √d_k / 2 ) ) V,   Q = X W + b
     """
-    of_heads: Parts = [(f"   head {view.head + 1} of {view.heads}", None)] * (view.heads > 1)
+    of_heads: Parts = [(f"   {view.which_head}", None)] * bool(view.which_head)
     if "output" not in view.stages:
         return [("Attention weights A", "weights"), *of_heads]
     parts: Parts = [("Attention", "output"), ("(Q, K, V) = ", None)]

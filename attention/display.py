@@ -74,6 +74,8 @@ def _sizes(trace: AttentionTrace) -> list[str]:
     ]
     if trace.output.ndim > 2:
         parts.append(f"leading axes {trace.output.shape[:-2]}")
+    if of := trace.recorded:
+        parts.append(of.words(*of.heads))
     return [*parts, trace.scores.dtype.name]
 
 

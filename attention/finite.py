@@ -11,6 +11,7 @@ import numpy as np
 from attention.sentences import in_words
 
 if TYPE_CHECKING:
+    from attention.recorded import Recorded
     from attention.trace import AttentionTrace
 
 MOST_WARNINGS = 8  # sentences of one trace
@@ -75,7 +76,9 @@ def troubles(trace: AttentionTrace) -> Iterator[Trouble]:
                 queries = np.flatnonzero(rows & ~told)
                 told |= rows
                 if queries.size:
-                    yield Trouble(_place(at, of_heads), tuple(queries.tolist()), reason)
+                    yield Trouble(
+                        _place(at, of_heads, trace.recorded), tuple(queries.tolist()), reason
+                    )
     if trace.projected is not None and trace.joined is not None:
         lost = _lost(trace.projected) & ~_lost(trace.joined)
         for at in np.ndindex(lost.shape[:-1]):
@@ -94,10 +97,11 @@ def _is_well(trace: AttentionTrace) -> bool:
     return not (trace.allowed & ~np.isfinite(trace.masked)).any()
 
 
-def _place(at: tuple[int, ...], of_heads: bool) -> str:
+def _place(at: tuple[int, ...], of_heads: bool, recorded: Recorded | None = None) -> str:
     """The leading axes in words: the batch, then the head, if there is an axis of heads."""
     *items, head = at if of_heads or len(at) > 1 else (*at, None)
     item = f"item {', '.join(map(str, items))}" if items else ""
+    head = recorded.heads[head] if recorded and head is not None else head
     return ", ".join(filter(None, (item, "" if head is None else f"head {head}")))
 
 

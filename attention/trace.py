@@ -31,6 +31,7 @@ from attention.hints import hinting
 from attention.mods import MaskMod, ScoreMod, mask_of, modify
 from attention.norms import RMSNorm
 from attention.prepared import last, prepared
+from attention.recorded import Recorded
 from attention.rotary import Rotary
 from attention.scores import (
     FUNCTION,
@@ -92,6 +93,7 @@ class AttentionTrace:
     rotary: Rotary | None = None
     Q_rotated: np.ndarray | None = None  # (…, n_q, d_k)
     K_rotated: np.ndarray | None = None  # (…, n_k, d_k)
+    recorded: Recorded | None = None  # in which layer of a real model, and its heads' numbers
 
     def __post_init__(self) -> None:
         """Make every stage read-only; an array handed in stays as its owner has it."""
@@ -270,7 +272,8 @@ def scaled_dot_product_attention(
         columns = None if sinks is None else sinks[..., None, None]
         arguments = Q, K, V, seen, M, columns
         theirs = kind_of(softmax) == FUNCTION or score_mod is not None  # sees whole stages
-        stages = formula(*arguments, {}) if theirs else in_blocks(formula, *arguments)
+        stages: dict[str, Any] = {"allowed": seen}
+        stages |= formula(*arguments, {}) if theirs else in_blocks(formula, *arguments)
     return AttentionTrace(
         **before,
         V=V,
@@ -283,5 +286,5 @@ def scaled_dot_product_attention(
         rotary=rotary,
         relative=relative,
         R=None if relative is None else in_type(np.asarray(relative.table), Q.dtype),
-        **{"allowed": seen} | stages,
+        **stages,
     )

@@ -16,8 +16,10 @@ import numpy as np
 from attention.cancellation import zeros_of
 from attention.conversion import shown
 from attention.norms import RMSNorm
+from attention.recorded import Recorded
 from attention.rotary import Rotary
 from attention.scores import share_of_sink
+from attention.sentences import numbered, which_of
 from attention.stages import STAGES
 from attention.trace import AttentionTrace, reading_order
 
@@ -41,7 +43,7 @@ class View:
     scale: float
     bias: np.ndarray | None = None  # (n_q, n_k), added to the scaled scores
     softmax: bool | str = True  # as in AttentionTrace
-    head: int = 0  # which one, of `heads`
+    head: int = 0  # which one, of `heads`, counted from 0
     heads: int = 1
     softcap: float | None = None
     sink: float | None = None  # a score of no key, in the sum of each row
@@ -53,6 +55,7 @@ class View:
     root_mean_squares: Mapping[str, np.ndarray] = field(default_factory=dict)
     # where a stage is 0 but for what rounding left, which is printed as 0
     zeros: Mapping[str, np.ndarray] = field(default_factory=dict)
+    recorded: Recorded | None = None  # as in AttentionTrace
 
     @classmethod
     def of(
@@ -78,7 +81,8 @@ class View:
         item, head : which item of the batch and which head, counted from 0
             Of several leading axes the last one counts the heads. A single one counts the heads
             where the trace joined them, and the items of the batch otherwise; several batch axes
-            are counted through as one.
+            are counted through as one. A head that was recorded in a real model is called by its
+            number there (:attr:`head_number`); ``head`` counts those that the trace holds.
         names : labels of dimensions, such as ``{"d_v": ("yes", "no")}``
         context : also show the sum of the outputs
 
@@ -131,6 +135,7 @@ class View:
             None if buckets is None else stages["R"][buckets, 0],
             {name: pick(rms)[:, 0] for name, rms in _root_mean_squares(trace).items()},
             zeros,
+            trace.recorded,
         )
 
     def printed(self, name: str) -> np.ndarray:
@@ -139,6 +144,25 @@ class View:
         if where is None or where.shape != matrix.shape:
             return matrix
         return np.where(where, matrix.dtype.type(0), matrix)
+
+    @property
+    def head_number(self) -> int:
+        """Which head this is, from 0; of a real model its number there."""
+        return self.recorded.heads[self.head] if self.recorded else self.head
+
+    @property
+    def head_title(self) -> str:
+        """``head 1`` or ``layer 3, head 5``, as a matrix is called; "" of the only head."""
+        if self.recorded:
+            return self.recorded.title(self.head_number)
+        return numbered("head", [self.head]) if self.heads > 1 else ""
+
+    @property
+    def which_head(self) -> str:
+        """The same with the heads that there are: ``head 1 of 0–2``; a real model's stand alone."""
+        if self.recorded or self.heads == 1:
+            return self.head_title
+        return which_of("head", [self.head], self.heads)
 
     @property
     def sunk(self) -> np.ndarray | None:

@@ -166,7 +166,8 @@ def _made_before(view: View, given: list[str]) -> list[str]:
 
 
 def _head(view: View) -> tuple[str, ...]:
-    return (f"Head {view.head + 1} of {view.heads}.",) if view.heads > 1 else ()
+    which = view.which_head
+    return (f"{which[0].upper()}{which[1:]}.",) if which else ()
 
 
 # ---- which stages --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from attention.view import View
 SENTENCE = EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
-    "head 2": replace(SENTENCE, head=1),
+    "head 1": replace(SENTENCE, head=1),
     "W_O": changes.set_output_weights(SENTENCE, True).with_matrix(
         "W_O", Matrix(np.random.default_rng(1).normal(size=(4, 3)))
     ),
@@ -184,7 +184,7 @@ def test_a_joined_cell_says_which_head_it_is_copied_from():
     now = shown("W_O")
     said = [cell(now, "joined", 0, j)[0] for j in range(4)]
     assert said == [
-        f"column {column} of head {head}, copied" for head in (1, 2) for column in (1, 2)
+        f"column {column} of head {head}, copied" for head in (0, 1) for column in (1, 2)
     ]
 
 

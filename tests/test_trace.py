@@ -130,7 +130,7 @@ def test_context_is_the_sum_of_the_outputs_over_the_tokens():
     np.testing.assert_allclose(trace.context, expected, rtol=1e-14)
 
 
-NO_ARRAYS = "scale", "softmax", "softcap", "norm", "relative", "rotary"
+NO_ARRAYS = "scale", "softmax", "softcap", "norm", "relative", "rotary", "recorded"
 ARRAYS = [field.name for field in fields(AttentionTrace) if field.name not in NO_ARRAYS]
 
 

@@ -33,7 +33,7 @@ def figure_of(
 
 def about(settings: Settings) -> About:
     """What the figure says of itself: it holds the heads that were chosen for it."""
-    heads = tuple(head + 1 for head in settings.paper_heads or (settings.head,))
+    heads = settings.paper_heads or (settings.head,)
     return replace(what_it_is(settings), head=Part("head", heads, settings.heads))
 
 

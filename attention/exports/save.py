@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -158,10 +159,13 @@ def _about(
     names = [name for name in MATRICES if name not in ("Q", "K", "V")]
     names = [name for name in names if getattr(trace, name, None) is not None]
     names += [] if "X" in names else ["Q", "K", "V"]
-    parts = (
-        Part.all(word, count) if which is None else Part(word, (operator.index(which) + 1,), count)
+    parts = [
+        Part.all(word, count) if which is None else Part(word, (operator.index(which),), count)
         for word, which, count in zip(("item", "head"), (item, head), axes_of(trace), strict=True)
-    )
+    ]
+    if of := trace.recorded:
+        numbers = tuple(of.heads[k] for k in parts[1].which)
+        parts[1] = replace(parts[1], which=numbers, recorded=of)
     made = weighted_by(trace.softcap, () if sink is None else (sink,), trace.softmax)
     return About(dict.fromkeys(names, words) | made, (), *parts)
 

@@ -21,8 +21,7 @@ from attention.view import View, as_view, axes_of
 
 
 def to_csv(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
-    """One line for each cell of each stage; rows, columns, items and heads count from 1, the head
-    of a real model as that model counts it.
+    """One line for each cell of each stage; rows and columns count from 1, items and heads from 0.
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; it is read back
     as it was. What it is stands in columns, as a line of comment would take the place of the header
@@ -65,14 +64,17 @@ def to_npz(
     Beside them, by their names in a trace, what else made the weights of the scores: ``scale``,
     and where there are any ``softcap``, ``bias``, which is M where a key is allowed, and ``sinks``.
 
-    ``context`` adds the sum of the outputs; the tokens are kept where they are given. ``about`` is
-    an array of lines. Stages that ``only`` does not name are left out.
+    ``context`` adds the sum of the outputs; the tokens are kept where they are given, and the
+    ``head_numbers`` in a real model where they were recorded. ``about`` is an array of lines.
+    Stages that ``only`` does not name are left out.
     """
     names = [name for name in STAGES if name in only and name != "context"]
     if "masked" in names:
         names += ["softcap", "bias", "sinks"]
     kept = {name: getattr(trace, name, None) for name in (*names, "allowed")}
     arrays: dict[str, Any] = {name: M for name, M in kept.items() if M is not None}
+    if trace.recorded:
+        arrays["head_numbers"] = np.array(trace.recorded.heads)
     if context:
         arrays["context"] = trace.context
     arrays |= {"scale": np.float64(trace.scale), "heads": np.int64(axes_of(trace)[1])}

@@ -42,7 +42,7 @@ def to_json(shown: View | AttentionTrace, about: About = UNKNOWN) -> bytes:
     document |= {} if view.softcap is None else {"softcap": view.softcap}
     document |= {} if view.sink is None else {"sink": view.sink}
     document |= {} if view.softmax is True else {"softmax": view.softmax}
-    document |= {"head": view.head + 1, "heads": view.heads, "stages": stages}
+    document |= {"head": view.head_number, "heads": view.heads, "stages": stages}
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 

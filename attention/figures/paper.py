@@ -56,7 +56,8 @@ def paper_figure(
     tokens, key_tokens : n_q and n_k words, the labels of queries and keys
     item : which item of the batch, counted from 0
     heads : one, several side by side, or None for all; counted from 0
-        Several heads of one stage stand as a grid with one colour bar.
+        Several heads of one stage stand as a grid with one colour bar. Of a captured layer they
+        count the heads that were recorded, and each is called by its number in the model.
     digits : of the numbers in the cells
     paper : its sizes, words and colours
 
@@ -98,6 +99,8 @@ def paper_figure(
         for head in (chosen if isinstance(chosen, tuple) else [chosen])
     ]
     figure = of_views(views, words, stages, checked_digits(digits), paper)
+    if of := views[0].recorded:
+        figure.about = of.words(*(view.head_number for view in views))
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
@@ -141,8 +144,8 @@ def of_views(
             if is_shared and view is not views[0 if pane["group"] == "inputs" else -1]:
                 continue
             title = [pane["symbol"]] * (len(chosen) > 1)
-            if view.heads > 1 and not is_shared and (len(chosen) == 1 or len(views) > 1):
-                title.append(f"head {view.head + 1}")
+            if not is_shared and (len(chosen) == 1 or len(views) > 1):
+                title += [view.head_title] * bool(view.head_title)
             group = f"{view.head} {pane['group']}"
             to_draw.append(pane | {"title": ", ".join(title), "group": group})
     return of_panes(to_draw, paper, on_panel=on_panel)

@@ -62,7 +62,7 @@ def figure(
     item, head : counted from 0
         These four as in :meth:`attention.View.of`.
     digits : of the numbers printed in the cells, where there is room
-    title : over the figure
+    title : over the figure; by default nothing, or of a captured layer which head it is
 
     Returns
     -------
@@ -100,6 +100,7 @@ def figure(
         return whole_figure([pane for pane in found if pane["group"] in chosen], title)
     view = View.of(shown, tokens=tokens, key_tokens=key_tokens, item=item, head=head)
     chosen = chosen_stages(stages, {name: M.size for name, M in view.stages.items()}, "trace")
+    title = title or (view.recorded.words(view.head_number) if view.recorded else "")
     return whole_figure(panes(view, digits=digits, only=chosen), title)
 
 

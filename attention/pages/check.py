@@ -282,7 +282,7 @@ try:
                 0,
                 options=range(heads),
                 required=True,
-                format_func=lambda h: str(h + 1),
+                format_func=str,
                 help="Which head the matrices below show.",
             )
         panes = panes_of(diagnosis, head, s if source == "explore" else None)

@@ -167,20 +167,20 @@ def _view(s: Settings) -> None:
             s.head,
             lambda s, h: replace(s, head=s.head if h is None else h),
             options=range(s.heads),
-            format_func=lambda h: str(h + 1),
-            help="Which head the stages show.",
+            format_func=str,
+            help="Which head the stages show; they count from 0.",
         )
     if s.batch > 1:
         state.setting_control(
             st.number_input,
             "Batch item",
             "item",
-            s.item + 1,
-            lambda s, i: replace(s, item=i - 1, cell=None),
-            min_value=1,
-            max_value=s.batch,
+            s.item,
+            lambda s, i: replace(s, item=i, cell=None),
+            min_value=0,
+            max_value=s.batch - 1,
             step=1,
-            help="Which sequence of the batch the stages show.",
+            help="Which sequence of the batch the stages show; they count from 0.",
         )
     state.setting_control(
         st.slider,

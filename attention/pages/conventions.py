@@ -8,6 +8,7 @@ from attention.html import frameworks as tables
 from attention.limits import MAX_COMPARED
 from attention.pages import board, paper, parts, state
 from attention.parts import called
+from attention.sentences import which_of
 from attention.session import compare_frameworks as inputs
 from attention.session.about import what_it_is
 from attention.session.changes import name_of
@@ -42,7 +43,7 @@ if s.weights_alone:
     parts.address()
     state.end()
     st.stop()
-head = f", head {s.head + 1} of {s.heads}" if s.heads > 1 else ""
+head = ", " + which_of("head", [s.head], s.heads) if s.heads > 1 else ""
 parts.note(f"“{name_of(s)[0]}” as it stands on Explore{head}. Change it there.")
 if s.fill == PUSHED:
     parts.message_box(

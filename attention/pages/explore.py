@@ -31,6 +31,7 @@ from attention.pages import (
     worksheet,
     your_data,
 )
+from attention.sentences import which_of
 from attention.session import captured
 from attention.session.about import behind, what_it_is
 from attention.session.changes import name_of
@@ -125,7 +126,7 @@ sizes += [f"d_model {s.d_model}"] * (s.d_model is not None)
 sizes += [f"d_k {s.d_k}", f"d_v {s.d_v}"] * (not s.weights_alone)
 sizes += [f"{s.heads} head{'s' * (s.heads > 1)}"]
 sizes += [f"{s.kv_heads} of keys and values"] * (s.kv_heads < s.heads)
-sizes += [f"item {s.item + 1} of {s.batch}"] * (s.batch > 1)
+sizes += [which_of("item", [s.item], s.batch)] * (s.batch > 1)
 words.row(s)
 if of_model := behind(s):
     parts.folded("flag", " ".join(of_model[::-1]))  # what stayed behind first
@@ -133,7 +134,7 @@ parts.sentences(*state.sentences())
 if arrived := captured.arrival(s, state.page_value(captured.ARRIVED, None)):
     parts.message_box("understood", arrived)
 
-head = f" · head {s.head + 1}" if s.heads > 1 else ""
+head = f" · head {s.head}" if s.heads > 1 else ""
 called, called_in_files = name_of(s)
 title = called + head
 panes = drawn(shown, in_colours=True)
@@ -143,7 +144,7 @@ for pane in panes:
     pane["added"] = pane["name"] in ADDED and not s.weights_alone
     pane["filename"] = f"attention_{called_in_files}_{pane['name']}"
     if head:
-        pane["filename"] += f"_head{s.head + 1}"
+        pane["filename"] += f"_head{s.head}"
 
 walking = state.page_value("below", CELL) == WALK
 board.show(

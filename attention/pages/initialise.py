@@ -107,7 +107,7 @@ def _standing(s: Settings, name: str) -> str:
     matrix: Matrix = s.matrices[name]
     said = []
     if matrix.values.ndim == 3:
-        said.append(f"Only item {s.item + 1} of the batch is filled.")
+        said.append(f"Only item {s.item} of the batch is filled.")
     heads = s.kv_heads if name in ("W_K", "W_V", "b_K", "b_V") else s.heads
     if heads > 1 and name not in ("X", "memory", "P", "b_O"):
         said.append(f"It holds all {heads} heads.")

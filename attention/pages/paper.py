@@ -58,7 +58,7 @@ def stages_and_heads(s: Settings, trace: AttentionTrace, stages: Sequence[str], 
         labels = {name: parts.plain(STAGES[name].heading) for name in stages}
         _pills(s, "Stages on it", "paper_stages", labels, "Which matrices. None chosen: all.")
         if s.heads > 1:
-            heads = {head: str(head + 1) for head in range(s.heads)}
+            heads = {head: str(head) for head in range(s.heads)}
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 none = "Which heads. None chosen: the one shown on the board."
                 _pills(s, "Heads on it", "paper_heads", heads, none)

@@ -87,7 +87,7 @@ def _window(s: Settings) -> None:
 def _sink(s: Settings) -> None:
     """That of the head that is shown."""
     _number(
-        f"Sink of head {s.head + 1}" if s.heads > 1 else "Sink",
+        f"Sink of head {s.head}" if s.heads > 1 else "Sink",
         "sink",
         s.sinks[s.head % len(s.sinks)],
         changes.set_sink,

@@ -21,7 +21,9 @@ from attention.stages import PROJECTIONS, STAGES
 TIDY = ("stage", "row", "column", "row_label", "column_label", "value", "item", "head", "origin")
 ROUNDED = re.compile(r"(?m)^[%-] (rounded to \d{1,2} digits?)\b")
 _NAMES = {"row", "column", "value"}  # of columns that make a line for each cell
-_OF_HEADS = re.compile(r"head \d{1,3} of \d{1,3}; ([\w, ]{1,60}) of all ([1-9]\d{0,2}) heads")
+_OF_HEADS = re.compile(  # texts until 0.7 counted from 1: "head 2 of 2" for "head 1 of 0–1"
+    r"head \d{1,3} of (?:0–)?\d{1,3}; ([\w, ]{1,60}) of all ([1-9]\d{0,2}) heads"
+)
 _IN_JSON = re.compile(r'"of_all_heads": \[([^\]]{0,200})\]'), re.compile(r'\n "heads": (\d{1,3}),')
 _WHOLE = re.compile(r"[1-9]\d{0,5}(?:\.0)?")
 _ZIP = re.compile(r"cells(?:_(?:item|head)[\w-]*)?\.csv")

@@ -223,12 +223,12 @@ def read_matrices(text: str, name: str, finite: bool = True) -> np.ndarray:
         raise BadInput(f"{name} is {len(blocks):,} matrices; at most {MAX_BLOCKS} are read.")
     matrices = [
         read_matrix(_closed(block), f"{name}, head {head}", finite)
-        for head, block in enumerate(blocks, 1)
+        for head, block in enumerate(blocks)
     ]
-    for head, matrix in enumerate(matrices, 1):
+    for head, matrix in enumerate(matrices):
         if matrix.shape != matrices[0].shape:
             raise BadInput(
-                f"{name}, head {head} is {sides(matrix.shape)} and head 1 is"
+                f"{name}, head {head} is {sides(matrix.shape)} and head 0 is"
                 f" {sides(matrices[0].shape)}; all need the same shape."
             )
     return np.stack(matrices)

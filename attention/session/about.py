@@ -16,6 +16,8 @@ from attention.masks import MASKS
 from attention.numbers import exact
 from attention.readers.select import FINISHED, MASK
 from attention.readers.tensor_names import recognised
+from attention.recorded import Recorded
+from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
 from attention.session.origin import Origin, captured_head
@@ -30,34 +32,29 @@ UNSAID = "given, and no record of where from"  # such a link too
 
 @dataclass(frozen=True)
 class Part:
-    """Which items or heads a file holds, counted from 1, and how many there are.
+    """Which items or heads a file holds, counted from 0, and how many there are.
 
-    >>> [Part("head", which, 3).words for which in ((2,), (1, 3), (1, 2, 3))]
-    ['head 2 of 3', 'heads 1, 3 of 3', 'all 3 heads']
-    >>> [Part("head", which, 3).suffix for which in ((2,), (1, 3), (1, 2, 3))]
-    ['_head2', '_heads1-3', '_all_heads']
+    >>> [Part("head", which, 3).words for which in ((1,), (0, 2), (0, 1, 2))]
+    ['head 1 of 0–2', 'heads 0, 2 of 0–2', 'all 3 heads']
+    >>> [Part("head", which, 3).suffix for which in ((1,), (0, 2), (0, 1, 2))]
+    ['_head1', '_heads0-2', '_all_heads']
     """
 
     word: str
     which: tuple[int, ...]
     count: int
-    of_model: bool = False  # counted as a model counts, from 0, and alone here
+    recorded: Recorded | None = None  # whose heads these are, by their numbers in a model
 
     @classmethod
     def all(cls, word: str, count: int) -> Part:
-        return cls(word, tuple(range(1, count + 1)), count)
+        return cls(word, tuple(range(count)), count)
 
     @property
     def words(self) -> str:
         """Nothing where there is one, unless it is one of a model's."""
-        if self.of_model:
-            return f"{self.word} {self.which[0]}, as the model counts"
-        if self.count == 1:
-            return ""
-        if len(self.which) == self.count:
-            return f"all {self.count} {self.word}s"
-        plural = "s" * (len(self.which) > 1)
-        return f"{self.word}{plural} {', '.join(map(str, self.which))} of {self.count}"
+        if self.recorded:
+            return self.recorded.words(*self.which)
+        return which_of(self.word, self.which, self.count) if self.count != 1 else ""
 
     @property
     def suffix(self) -> str:
@@ -75,15 +72,15 @@ class About:
 
     Two files of one state differ in the date alone, :func:`attention.program.today`.
 
-    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (2,), 4))
+    >>> about = About({"Q": "typed", "K": "typed", "V": "drawn"}, head=Part("head", (1,), 4))
     >>> about.lines()[1:]
-    ['head 2 of 4', 'Q, K: typed', 'V: drawn']
+    ['head 1 of 0–3', 'Q, K: typed', 'V: drawn']
     """
 
     inputs: Mapping[str, str] = field(default_factory=dict)  # where each came from
     behind: tuple[str, ...] = ()  # what of their model the formula has not
-    item: Part = Part("item", (1,), 1)
-    head: Part = Part("head", (1,), 1)
+    item: Part = Part("item", (0,), 1)
+    head: Part = Part("head", (0,), 1)
     whole: tuple[str, ...] = field(default=(), kw_only=True)  # inputs that hold all heads
 
     @property
@@ -93,7 +90,7 @@ class About:
 
     @property
     def suffix(self) -> str:
-        """The same for the name of a file: ``_item1_head2``, or ""."""
+        """The same for the name of a file: ``_item0_head1``, or ""."""
         return self.item.suffix + self.head.suffix
 
     def sources(self) -> dict[str, str]:
@@ -122,7 +119,7 @@ class About:
         found: dict[str, Any] = {"program": program.NAME, "version": program.version()}
         found["date"] = program.today().isoformat()
         for part in (self.item, self.head):
-            found[part.word] = part.words or "1 of 1"
+            found[part.word] = part.words or "the only one"
         found |= {"of_all_heads": list(self.whole)} if self.whole else {}
         return found | {"inputs": dict(self.inputs), "stayed_behind": list(self.behind)}
 
@@ -143,12 +140,13 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
     if s.heads == 1 and (of_model := captured_head(s.matrices)):
-        head = Part("head", (of_model.head,), 1, of_model=True)
+        which = (of_model.head,)
+        head = Part("head", which, 1, Recorded(of_model.layer, which))
         return About(inputs, behind(s), head=head)
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:
-        parts = Part("item", (s.item + 1,), max(s.batch, 1)), Part("head", (s.head + 1,), s.heads)
+        parts = Part("item", (s.item,), max(s.batch, 1)), Part("head", (s.head,), s.heads)
     return About(inputs, behind(s), *parts)
 
 

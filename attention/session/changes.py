@@ -254,11 +254,7 @@ def sentence_ends(s: Settings) -> str:
         return ""
     if s.typed_qkv:
         return "Q, K and V were typed themselves; embeddings and random weights take their place."
-    return (
-        f"The batch ends: embeddings by word take the place of item {s.item + 1}."
-        if s.batch
-        else ""
-    )
+    return f"The batch ends: embeddings by word take the place of item {s.item}." if s.batch else ""
 
 
 def set_sentence(s: Settings, sentence: str, memory: bool = False) -> Settings:

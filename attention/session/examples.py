@@ -126,7 +126,7 @@ def four_words(name: str) -> Settings:
     "sentence",
     "A sentence, two heads",
     "Two heads: “it” finds the cat, and every word the one before it.",
-    "Head 1: “it” looks for an animal and puts nearly all its weight on “cat”. Head 2: every word"
+    "Head 0: “it” looks for an animal and puts nearly all its weight on “cat”. Head 1: every word"
     " looks at the word before it, the first one at itself. Switch heads to see both.",
 )
 def sentence(name: str) -> Settings:
@@ -344,8 +344,8 @@ def rotary(name: str) -> Settings:
     "ALiBi: nearer counts more",
     "One word four times: the nearest one gets most, in each head by another slope.",
     "Each “tick” has the same row of K, so its scores are alike: without ALiBi the last one shares"
-    " its look evenly among all four. Head 1 takes 1/4 from a score for each place back: itself"
-    " gets 0.44, the first 0.10. Head 4 takes 1/256, and all four get nearly the same.",
+    " its look evenly among all four. Head 0 takes 1/4 from a score for each place back: itself"
+    " gets 0.44, the first 0.10. Head 3 takes 1/256, and all four get nearly the same.",
 )
 def alibi(name: str) -> Settings:
     tick, tock = [2, 0] * 4, [0, 2] * 4
@@ -359,8 +359,8 @@ def alibi(name: str) -> Settings:
     "grouped",
     "Grouped heads",
     "Four heads ask, and two of keys and values answer.",
-    "Heads 1 and 2 share their keys and values, and so do heads 3 and 4: switch heads, and Q"
-    " changes each time, K and V only from head 2 to head 3. W_K and W_V are half as wide as W_Q.",
+    "Heads 0 and 1 share their keys and values, and so do heads 2 and 3: switch heads, and Q"
+    " changes each time, K and V only from head 1 to head 2. W_K and W_V are half as wide as W_Q.",
 )
 def grouped(name: str) -> Settings:
     tokens, X = _words("she sells sea shells", 3)
@@ -407,9 +407,9 @@ def _trained(name: str, layer: int, head: int, query: int) -> Settings:
     "trained-it",
     "Trained: what “it” is",
     "A head of MiniLM reads a sentence: “it” looks at “animal”.",
-    "Nobody set these numbers: layer 3, head 1 of MiniLM (counted from 0) made them of this"
-    " sentence. “it” gives 0.69 of its weight to “animal” and 0.05 to “street”. Other heads stand"
-    " on the page Real model.",
+    "Nobody set these numbers: layer 3, head 1 of MiniLM made them of this sentence. “it” gives"
+    " 0.69 of its weight to “animal” and 0.05 to “street”. Other heads stand on the page Real"
+    " model.",
 )
 def trained_it(name: str) -> Settings:
     return _trained(name, 3, 1, query=9)
@@ -419,8 +419,8 @@ def trained_it(name: str) -> Settings:
     "trained-before",
     "Trained: the word before",
     "A head of MiniLM that looks one word back, whatever the words.",
-    "Layer 0, head 2 of MiniLM (counted from 0): every token gives more than 0.99 of its weight to"
-    " the one before it, the first to itself. Training made it so.",
+    "Layer 0, head 2 of MiniLM: every token gives more than 0.99 of its weight to the one before"
+    " it, the first to itself. Training made it so.",
 )
 def trained_before(name: str) -> Settings:
     return _trained(name, 0, 2, query=9)

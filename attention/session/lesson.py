@@ -298,8 +298,8 @@ STEPS = (
         "Two heads",
         ("Q", "K", "V", "weights"),
         _heads,
-        lambda s, shown: "Set Heads in the sidebar to 2, and then Head, under View there, to 2.",
-        "These are Q, K, V and weights of head 2 alone. That was the last step: your turn, in"
+        lambda s, shown: "Set Heads in the sidebar to 2, and then Head, under View there, to 1.",
+        "These are Q, K, V and weights of head 1 alone. That was the last step: your turn, in"
         " Exercises.",
         lambda before, now: now.heads == 2 and now.head == 1,
         _plain,

@@ -272,8 +272,8 @@ CHOICES: dict[str, Callable[[Settings], str]] = {
     "window": lambda s: f"{s.window} keys" if s.window else "none",
     "norm of Q and K": lambda s: _without(prepared_by(s).get("norm", "none")),
     "rotary positions": lambda s: _without(prepared_by(s).get("rotary", "none")),
-    "item": lambda s: str(s.item + 1),
-    "head": lambda s: str(s.head + 1),
+    "item": lambda s: str(s.item),
+    "head": lambda s: str(s.head),
 }
 
 

@@ -96,7 +96,7 @@ def test_a_planted_mistake_is_found_and_its_first_stage_drawn(visit):
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][0])
     dashboard.after(
         lambda: (
-            dashboard.page.locator(".st-key-set_check_head").get_by_text("2", exact=True).click()
+            dashboard.page.locator(".st-key-set_check_head").get_by_text("1", exact=True).click()
         )
     )
     assert np.array_equal(dashboard.numbers("Q_theirs"), bench.run((wrong,))["Q"][1])

@@ -271,8 +271,8 @@ def test_the_zip_holds_every_format_and_the_figure_and_says_how_far_it_is():
     assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps)
     assert steps[-1][0] == 1
     assert [what for _, what, _ in steps] == [*files, "the zip"]
-    figures = [name.replace(".", "_head1.") for name in FIGURES]
-    pictures = [f"stages/{name}_head1.png" for name in s.view.stages]
+    figures = [name.replace(".", "_head0.") for name in FIGURES]
+    pictures = [f"stages/{name}_head0.png" for name in s.view.stages]
     assert list(files) == [*(f.name(s.about) for f in FORMATS.values()), *figures, *pictures]
     assert [files[name][:5] for name in figures] == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
     for name in pictures:

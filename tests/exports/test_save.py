@@ -65,7 +65,7 @@ def test_csv_holds_every_cell_of_the_item_and_head(trace, tmp_path):
 def test_json_holds_every_cell_of_the_item_and_head(trace, tmp_path):
     save(trace, tmp_path / "a.json", **CHOSEN)
     found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert (found["head"], found["heads"]) == (2, 2)
+    assert (found["head"], found["heads"]) == (1, 2)
     for name, M in with_whole_weights(trace).items():
         read = [[float(v) for v in row] for row in found["stages"][name]["values"]]
         assert np.array(read).tobytes() == M.tobytes()
@@ -90,7 +90,7 @@ def test_a_report_holds_every_stage_and_what_was_typed_as_text(trace, tmp_path):
     assert "<b>" not in found
     for value in View.of(trace, item=1, head=1).stages["weights"].ravel():
         assert f">{number(value)}<" in found
-    assert "item 2 of 2, head 2 of 2" in found
+    assert "item 1 of 0–1, head 1 of 0–1" in found
 
 
 def test_a_report_names_the_warnings(tmp_path):

@@ -21,7 +21,7 @@ from attention.view import View
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
-    "W_O, head 2": replace(
+    "W_O, head 1": replace(
         changes.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
     ),
     "crossed": replace(changes.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),

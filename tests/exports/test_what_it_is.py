@@ -62,7 +62,7 @@ SAID = [
 ]
 LINES = [
     MADE,
-    "head 2 of 2",
+    "head 1 of 0–1",
     "X, W_Q, W_V: example “A sentence, two heads”",
     f"W_K: {FILE}",
     "mask: look-ahead (causal)",
@@ -70,7 +70,7 @@ LINES = [
     BEHIND,
 ]
 WHOLE = [LINES[0], "all 2 heads", *LINES[2:]]
-OF_TABLES = [MADE, "head 2 of 2; W_Q, W_K, W_V of all 2 heads", *LINES[2:]]
+OF_TABLES = [MADE, "head 1 of 0–1; W_Q, W_K, W_V of all 2 heads", *LINES[2:]]
 EXACT = "rounded to 2 digits; CSV, JSON and NPZ are exact"
 
 
@@ -87,7 +87,7 @@ def test_pandas_reads_the_tidy_csv_as_it_is_and_finds_item_head_and_origin_in_it
     empty = {n: set(frame.loc[frame[n].isna(), "stage"]) for n in ("item", "head")}
     assert empty["item"] == {"W_Q", "W_K", "W_V"}
     assert empty["head"] == {"X", "W_Q", "W_K", "W_V", "joined"}
-    assert set(frame["item"].dropna()) == {1} and set(frame["head"].dropna()) == {2}
+    assert set(frame["item"].dropna()) == {0} and set(frame["head"].dropna()) == {1}
     first = frame[(frame["row"] == 1) & (frame["column"] == 1)].set_index("stage")["origin"]
     assert frame["origin"].notna().sum() == len(first)
     assert frame["origin"][0] == first["X"] == "; ".join(OF_TABLES)
@@ -120,8 +120,8 @@ def test_json_has_it_by_name():
         "program": "attention-stages",
         "version": attention.__version__,
         "date": "1970-01-02",
-        "item": "1 of 1",
-        "head": "head 2 of 2",
+        "item": "the only one",
+        "head": "head 1 of 0–1",
         "of_all_heads": ["W_Q", "W_K", "W_V"],
         "inputs": {
             **dict.fromkeys(("X", "W_Q"), SAID[0]),
@@ -187,13 +187,13 @@ def test_the_report_says_it_in_its_first_table():
     lines = [[cell.text for cell in line] for line in ElementTree.fromstring(table)]
     assert dict(lines) == {
         "made by": MADE,
-        "holds": "head 2 of 2",
+        "holds": "head 1 of 0–1",
         "X, W_Q, W_V": SAID[0],
         "W_K": FILE,
         "mask": "mymask.csv",
         "tokens": ", ".join(s.tokens),
         "heads": "2",
-        "formula": "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V   head 2 of 2",
+        "formula": "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V   head 1 of 0–1",
         "scale": repr(contents.trace.scale),
         "softmax": "on",
         "stayed behind": f"{NOT_ITS_EMBEDDINGS} {BEHIND}",
@@ -201,7 +201,7 @@ def test_the_report_says_it_in_its_first_table():
 
 
 @pytest.mark.parametrize(
-    ("heads", "part"), [((), "head 2 of 2"), ((0,), "head 1 of 2"), ((0, 1), "all 2 heads")]
+    ("heads", "part"), [((), "head 1 of 0–1"), ((0,), "head 0 of 0–1"), ((0, 1), "all 2 heads")]
 )
 def test_figures_say_it_where_their_kinds_of_file_have_room(heads, part):
     now = page(paper_heads=heads)
@@ -225,22 +225,22 @@ def test_figures_say_it_where_their_kinds_of_file_have_room(heads, part):
 def test_names_of_files_say_the_item_and_the_head_where_there_are_several():
     names = {key: format.name(page().about) for key, format in FORMATS.items()}
     assert names == {
-        "csv": "cells_head2.csv",
-        "matrices": "matrices_head2.csv",
+        "csv": "cells_head1.csv",
+        "matrices": "matrices_head1.csv",
         "npz": "stages.npz",
-        "json": "stages_head2.json",
-        "latex": "stages_head2.tex",
-        "markdown": "stages_head2.md",
-        "lines": "who_looks_at_whom_head2.svg",
+        "json": "stages_head1.json",
+        "latex": "stages_head1.tex",
+        "markdown": "stages_head1.md",
+        "lines": "who_looks_at_whom_head1.svg",
         "python": "recompute.py",
         "notebook": "recompute.ipynb",
-        "report": "report_head2.html",
+        "report": "report_head1.html",
         "state": "state.json",
     }
     batch = EXAMPLES["batch"].build()
     now = view(batch, run(batch))
     alone = PageContents(batch, run(batch), now, "", list)
-    assert FORMATS["csv"].name(alone.about) == "cells_item1.csv"
+    assert FORMATS["csv"].name(alone.about) == "cells_item0.csv"
 
 
 # ---- the date alone ------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def test_a_trace_saved_from_python_says_version_part_and_the_source_it_was_given
     save(trace, tmp_path / "a.json", **given)
     about = json.loads((tmp_path / "a.json").read_text())["about"]
     assert about["inputs"] == dict.fromkeys(("X", "W_Q", "W_K", "W_V"), "layer 3 of my model")
-    assert (about["item"], about["head"]) == ("item 2 of 2", "head 1 of 2")
+    assert (about["item"], about["head"]) == ("item 1 of 0–1", "head 0 of 0–1")
     save(trace, tmp_path / "a.npz", source="mine")
     with np.load(tmp_path / "a.npz") as arrays:
         assert arrays["about"].tolist() == [

@@ -23,7 +23,7 @@ from attention.stages import STAGES
 FOUR, SENTENCE = EXAMPLES["four-words"].build(), EXAMPLES["sentence"].build()
 CASES = {
     **{name: e.build() for name, e in EXAMPLES.items()},
-    "W_O, head 2": replace(
+    "W_O, head 1": replace(
         changes.set_output_weights(SENTENCE, True), head=1, mask="causal", context=True
     ),
     "crossed": replace(changes.set_memory(FOUR, True), mask="causal_lower_right", padding=(0,)),
@@ -243,7 +243,7 @@ def test_the_formula_leaves_out_what_is_not_done():
     assert text("four-words") == "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k ) V"
     assert text("random-qkv") == "Attention(Q, K, V) = softmax( Q Kᵀ / √d_k + M ) V"
     assert text("bare-bones") == "Attention(Q, K, V) = ( Q Kᵀ ) V"
-    assert text("sentence").endswith("V   head 1 of 2")
+    assert text("sentence").endswith("V   head 0 of 0–1")
     for name in CASES:
         assert {stage for _, stage in formula(shown(name))} - {None} <= set(shown(name).stages)
 

@@ -178,9 +178,9 @@ def test_heads_are_drawn_in_the_order_asked_for_with_one_bar():
     for axes, head in zip(panels(figure), [5, 0, 2], strict=True):
         assert np.array_equal(axes.collections[0].get_array(), given.weights[head])
     assert [axes.get_title("left") for axes in panels(figure)] == [
-        "(a) head 6",
-        "(b) head 1",
-        "(c) head 3",
+        "(a) head 5",
+        "(b) head 0",
+        "(c) head 2",
     ]
     assert len(figure.axes) == 4
     chosen = given.weights[[5, 0, 2]]

@@ -96,7 +96,7 @@ def test_all_heads_stand_as_a_grid_with_one_bar():
     at = taking()
     ran(at.button(key="paper_all_heads").click())
     assert settings(at).paper_heads == (0, 1)
-    assert [axes.get_title("left") for axes in panels(at)] == ["(a) head 1", "(b) head 2"]
+    assert [axes.get_title("left") for axes in panels(at)] == ["(a) head 0", "(b) head 1"]
     assert len(figure_of(at).axes) == 3
 
 

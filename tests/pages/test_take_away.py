@@ -6,24 +6,10 @@ import re
 import zipfile
 
 import pytest
-import streamlit as st
 from pages.test_explore import below, opened, ran
 from pages.test_paper_page import figure_of
 
 from attention.exports import citation
-
-
-@pytest.fixture
-def offered(monkeypatch) -> dict:
-    """What each button saves: label → (name of the file, its bytes or what writes them)."""
-    found, button = {}, st.download_button
-
-    def recorded(label, data, file_name, *rest, **options):
-        found[label] = file_name, data
-        return button(label, data, file_name, *rest, **options)
-
-    monkeypatch.setattr(st, "download_button", recorded)
-    return found
 
 
 def taking(**link):
@@ -33,28 +19,28 @@ def taking(**link):
 def test_files_of_one_head_are_named_by_it_and_those_of_all_are_not(offered):
     taking(example="sentence", head="1")
     assert {label: name for label, (name, _) in offered.items()} == {
-        "CSV, a line for each cell": "attention_sentence_cells_head2.csv",
-        "CSV, matrices": "attention_sentence_matrices_head2.csv",
+        "CSV, a line for each cell": "attention_sentence_cells_head1.csv",
+        "CSV, matrices": "attention_sentence_matrices_head1.csv",
         "NPZ for NumPy": "attention_sentence_stages.npz",
-        "JSON": "attention_sentence_stages_head2.json",
-        "LaTeX": "attention_sentence_stages_head2.tex",
-        "Markdown": "attention_sentence_stages_head2.md",
-        "SVG, who looks at whom": "attention_sentence_who_looks_at_whom_head2.svg",
+        "JSON": "attention_sentence_stages_head1.json",
+        "LaTeX": "attention_sentence_stages_head1.tex",
+        "Markdown": "attention_sentence_stages_head1.md",
+        "SVG, who looks at whom": "attention_sentence_who_looks_at_whom_head1.svg",
         "Python script": "attention_sentence_recompute.py",
         "Jupyter notebook": "attention_sentence_recompute.ipynb",
-        "HTML report": "attention_sentence_report_head2.html",
+        "HTML report": "attention_sentence_report_head1.html",
         "The state as a file": "attention_sentence_state.json",
-        "Save as PDF": "attention_sentence_head2.pdf",
-        "Save as SVG": "attention_sentence_head2.svg",
-        "Save as PNG": "attention_sentence_head2.png",
-        "Worksheet PDF": "attention_sentence_head2_worksheet.pdf",
-        "Worksheet HTML": "attention_sentence_head2_worksheet.html",
+        "Save as PDF": "attention_sentence_head1.pdf",
+        "Save as SVG": "attention_sentence_head1.svg",
+        "Save as PNG": "attention_sentence_head1.png",
+        "Worksheet PDF": "attention_sentence_head1_worksheet.pdf",
+        "Worksheet HTML": "attention_sentence_head1_worksheet.html",
     }
 
 
 @pytest.mark.parametrize(
     ("heads", "name"),
-    [("0", "attention_sentence_head1.pdf"), ("0.1", "attention_sentence_all_heads.pdf")],
+    [("0", "attention_sentence_head0.pdf"), ("0.1", "attention_sentence_all_heads.pdf")],
 )
 def test_a_figure_is_named_by_the_heads_on_it(offered, heads, name):
     taking(example="sentence", head="1", paper_heads=heads)
@@ -89,10 +75,10 @@ def test_the_zip_holds_all_stages_whatever_the_texts_hold(offered):
     ran(at.multiselect(key="set_text_stages").set_value(["weights"]))
     ran(at.button(key="build_zip").click())
     name, content = offered["Save the zip"]
-    assert name == "attention_sentence_head1.zip"
+    assert name == "attention_sentence_head0.zip"
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert len(json.loads(archive.read("stages_head1.json"))["stages"]) > 8
-        assert {"figure_head1.png", "stages/weights_head1.png"} <= set(archive.namelist())
+        assert len(json.loads(archive.read("stages_head0.json"))["stages"]) > 8
+        assert {"figure_head0.png", "stages/weights_head0.png"} <= set(archive.namelist())
 
 
 def test_building_a_zip_leaves_the_figure_that_was_made_before():

@@ -49,7 +49,7 @@ def test_where_embeddings_by_word_end_a_batch_the_page_says_so(move):
         ran(at.button(key="randomize").click())
     assert not settings(at).batch
     assert said(at, "understood") == [
-        "The batch ends: embeddings by word take the place of item 1."
+        "The batch ends: embeddings by word take the place of item 0."
     ]
 
 

@@ -49,6 +49,15 @@ def test_tables_and_texts_of_two_heads_hold_the_inputs_of_both(page, form):
     assert all((entry.remark == said) is not exact for entry in found.values())
 
 
+@pytest.mark.parametrize("form", ["matrices", "latex", "markdown"])
+def test_the_heads_of_a_text_written_while_they_counted_from_1_are_seen_as_well(page, form):
+    written = FORMATS[form].write(page).decode()
+    assert written.count("head 1 of 0–1; ") == 1
+    for text in (written, written.replace("head 1 of 0–1; ", "head 2 of 2; ")):
+        found = opened(FORMATS[form].filename, text.encode())
+        assert [found[name].heads for name in ("W_Q", "W_K", "W_V")] == [2, 2, 2]
+
+
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 def test_small_numbers_in_e_notation_open_with_all_their_digits(page, form):
     """However small they are, half of the digits stay."""
@@ -65,7 +74,9 @@ def test_small_numbers_in_e_notation_open_with_all_their_digits(page, form):
 
 def test_cells_of_two_heads_of_one_stage_stand_beside_each_other():
     lines = ["W_Q,1,1,1,1,5,,2,", "W_Q,1,1,1,1,-3,,1,", "W_Q,2,1,2,1,4,,1,", "W_Q,2,1,2,1,6,,2,"]
-    for text in (sorted(lines), lines, [line.replace(",,2,", ",,2.0,") for line in lines]):
+    from_0 = [line.replace(",,1,", ",,0,").replace(",,2,", ",,1,") for line in lines]
+    as_floats = [line.replace(",,2,", ",,2.0,") for line in lines]
+    for text in (sorted(lines), lines, as_floats, from_0, sorted(from_0)):
         found = opened("c.csv", (HEAD + "\n".join(text)).encode())
         assert found["W_Q"].read().tolist() == [[-3, 5], [4, 6]]
         assert found["W_Q"].remark == "W_Q: its 2 heads stand beside each other."

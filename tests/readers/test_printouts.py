@@ -335,7 +335,7 @@ def test_empty_lines_stand_between_matrices():
 
 def test_matrices_of_different_shapes_are_refused():
     with pytest.raises(
-        BadInput, match="^x, head 2 is 1 × 2 and head 1 is 2 × 2; all need the same shape.$"
+        BadInput, match="^x, head 1 is 1 × 2 and head 0 is 2 × 2; all need the same shape.$"
     ):
         read_matrices("[[[1 2]\n  [3 4]]\n\n [[5 6]]]", "x")
 

@@ -320,7 +320,7 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
     s = check(replace(bert, heads=2, head=1, mask="causal", padding=(0,)))
     assert what_it_is(s).lines() == [
         f"attention-stages {attention.__version__}, 1970-01-02",
-        "head 2 of 2",
+        "head 1 of 0–1",
         "X, W_V: example “Four words, by hand”",
         f"W_Q: bert.safetensors, {BERT}.query.weight, transposed",
         f"W_K: bert.safetensors, {BERT}.key.weight[0:4, :], transposed",
@@ -329,14 +329,14 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
         *what_it_is(bert).behind,
     ]
     assert what_it_is(s, whole=True).lines()[1] == "all 2 heads"
-    assert what_it_is(s).suffix == "_head2"
+    assert what_it_is(s).suffix == "_head1"
     assert what_it_is(s, whole=True).suffix == "_all_heads"
     assert what_it_is(s).record() == {
         "program": program.NAME,
         "version": attention.__version__,
         "date": "1970-01-02",
-        "item": "1 of 1",
-        "head": "head 2 of 2",
+        "item": "the only one",
+        "head": "head 1 of 0–1",
         "inputs": sources(s),
         "stayed_behind": list(what_it_is(bert).behind),
     }
@@ -345,6 +345,6 @@ def test_the_lines_name_program_date_part_inputs_and_what_stayed_behind(bert, mo
 def test_a_batch_says_its_item():
     X = np.ones((3, 4, 4))
     s = check(replace(FOUR.with_matrix("X", Matrix(X)), item=2))
-    assert what_it_is(s).part == "item 3 of 3"
+    assert what_it_is(s).part == "item 2 of 0–2"
     assert what_it_is(s, whole=True).part == "all 3 items"
-    assert what_it_is(s).suffix == "_item3"
+    assert what_it_is(s).suffix == "_item2"

@@ -789,7 +789,7 @@ def test_weights_over_typed_qkv_and_over_a_batch_get_embeddings_by_word():
     batch, _ = adopt(four_words(), brought(X=normal(3, 2, 4)))
     s, remarks = adopt(batch, of_a_model(5, *"QKV"))
     assert (s.batch, s.shape("X")) == (0, (2, 5))
-    assert "The batch ends: embeddings by word take the place of item 1." in remarks
+    assert "The batch ends: embeddings by word take the place of item 0." in remarks
 
 
 def test_weights_of_a_model_that_is_too_wide_are_refused_with_what_to_do():

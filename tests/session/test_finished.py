@@ -194,7 +194,7 @@ def test_board_cell_and_figures_speak_of_weights_alone():
     A /= A.sum(axis=-1, keepdims=True)
     s, _ = brought(A)
     found = shown(replace(s, head=1))
-    assert formula(found) == [("Attention weights A", "weights"), ("   head 2 of 2", None)]
+    assert formula(found) == [("Attention weights A", "weights"), ("   head 1 of 0–1", None)]
     assert [(pane["name"], pane["formula"]) for pane in panes(found)] == [
         ("mask", "0 or −∞"),
         ("weights", "finished weights"),
@@ -296,7 +296,7 @@ def test_more_columns_than_a_matrix_holds_are_cut_by_heads():
         ),
         (
             np.array([[[0.5, 0.5]], [[0.5, 0.2]]]),
-            "the weights, head 2, row 1 sum to 0.70; each row of attention weights sums to 1.",
+            "the weights, head 1, row 1 sum to 0.70; each row of attention weights sums to 1.",
         ),
     ],
 )

@@ -1,0 +1,180 @@
+"""Heads and items count from 0 wherever a person reads them: all pages, all files, all figures."""
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pandas
+import pytest
+from pages.test_check_page import opened, panes, ran
+from pages.test_explore import below, settings
+
+from attention.exports.paper import about, figure_of
+from attention.pages.navigation import PAGES
+from attention.session import changes, lesson, links, pair
+from attention.session.examples import EXAMPLES, OWN
+from attention.session.matrix import Matrix
+from attention.session.run import run, view
+from attention.session.validate import check
+
+# what nothing of two heads and two items may say: there is no second of them, and no first of two
+FROM_ONE = re.compile(r"(?i)(?<![a-z])(?:head|item)s?[ _]?2(?![0-9])|(?:head|item) \d of [12]\b")
+BOTH = "item 1 of 0–1, head 1 of 0–1"
+PARTS = ("This cell", "Step by step", "Lines", "Spread", "Initialise", "Your data", "Take it away")
+
+
+def two_heads(**others):
+    """A batch of two items with two heads; the second of each is looked at."""
+    X = np.round(np.random.default_rng(1).normal(size=(2, 4, 4)), 1)
+    s = replace(EXAMPLES["four-words"].build(), example=OWN, names={}).with_matrix("X", Matrix(X))
+    s = changes.set_sinks(changes.set_output_weights(changes.set_heads(s, 2), True), True)
+    look = {"head": 1, "item": 1, "cell": ("joined", 0, 1), "mask": "causal", "context": True}
+    return check(replace(s, **look | others))
+
+
+def shown(s, page="explore"):
+    return opened(f"attention/pages/{page}.py", **links.write(s))
+
+
+def sent(at) -> str:
+    """All texts that the browser is sent: labels, options, helps, HTML, the board's JSON."""
+
+    def walk(node):
+        if (proto := getattr(node, "proto", None)) is not None:
+            yield proto.SerializeToString(deterministic=True).decode(errors="replace")
+        for child in getattr(node, "children", {}).values():
+            yield from walk(child)
+
+    return "\n".join(walk(at._tree))
+
+
+def words_of(name: str, content: bytes) -> str:
+    """What a person reads in a file; of a notebook also the text of its cells."""
+    if name.endswith(".npz"):
+        with np.load(io.BytesIO(content)) as arrays:
+            return "\n".join(arrays["about"])
+    if name.endswith(".ipynb"):
+        return "".join(part for cell in json.loads(content)["cells"] for part in cell["source"])
+    return content.decode(errors="replace")
+
+
+def never_from_one(text: str) -> None:
+    assert [text[max(m.start() - 60, 0) : m.end() + 20] for m in FROM_ONE.finditer(text)] == []
+
+
+# Real model speaks of MiniLM's heads, of which there is a head 2
+@pytest.mark.parametrize("page", [file[:-3] for file, *_ in PAGES.values() if file[0] != "r"])
+def test_no_page_calls_a_head_or_an_item_by_the_next_number(page):
+    at = shown(two_heads(), page)
+    text = sent(at)
+    assert settings(at).head == settings(at).item == 1
+    if page in ("explore", "conventions"):
+        assert "head 1 of 0–1" in text
+    if page in ("explore", "compare"):  # above the board, or in its pictures
+        assert "item 1 of 0–1" in text
+    never_from_one(text)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_part_below_the_board_calls_a_head_by_the_next_number(part):
+    at = below(shown(two_heads()), part)
+    if part == "Initialise":
+        ran(at.selectbox(key="set_matrix").set_value("X"))
+    text = sent(at)
+    never_from_one(text)
+    if part == "This cell":
+        assert "column 2 of head 0, copied" in text
+    if part == "Initialise":
+        assert "Only item 1 of the batch is filled." in text
+
+
+def test_the_controls_of_heads_and_items_offer_their_numbers_from_0():
+    at = shown(two_heads())
+    at.session_state["real_layers"] = True
+    at = below(at, "Take it away")
+    for key in ("set_head", "set_paper_heads"):
+        assert at.button_group(key=key).options == ["0", "1"]
+    item = at.number_input(key="set_item")
+    assert (item.min, item.max, item.value) == (0, 1, 1)
+    assert "Sink of head 1" in [control.label for control in at.number_input]
+    ran(item.set_value(0))
+    ran(at.button_group(key="set_head").set_value(0))
+    assert (settings(at).item, settings(at).head) == (0, 0)
+
+
+def test_panes_are_titled_and_saved_by_the_number_of_their_head():
+    for pane in panes(shown(two_heads())).values():
+        assert pane["filename"].endswith("_head1")
+        assert "· head 1" in json.dumps(pane["figure"], ensure_ascii=False)
+
+
+def test_no_file_calls_a_head_or_an_item_by_the_next_number(offered):
+    at = below(shown(two_heads()), "Take it away")
+    ran(at.button(key="build_zip").click())
+    files = {name: data() if callable(data) else data for name, data in offered.values()}
+    with zipfile.ZipFile(io.BytesIO(files["attention_own_item1_head1.zip"])) as archive:
+        files |= {f"zip/{name}": archive.read(name) for name in archive.namelist()}
+    for name, content in files.items():
+        never_from_one(name)
+        text = words_of(name, content)
+        never_from_one(text)
+        if "_head1" in name and not name.endswith((".zip", ".png", ".pdf")):
+            assert BOTH in text.replace('",\n  "head": "', ", "), name
+    table = pandas.read_csv(io.BytesIO(files["attention_own_cells_item1_head1.csv"]))
+    for column in ("item", "head"):
+        assert set(table[column].dropna()) == {1}
+    found = json.loads(files["attention_own_stages_item1_head1.json"])
+    assert (found["head"], found["heads"]) == (1, 2)
+    assert (found["about"]["item"], found["about"]["head"]) == tuple(BOTH.split(", "))
+
+
+def test_a_figure_of_both_heads_has_their_numbers():
+    s = two_heads(paper_heads=(0, 1))
+    figure = figure_of(s, run(s))
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles[:2] == ["(a) head 0", "(b) head 1"]
+    assert about(s).suffix == "_item1_all_heads"
+    assert figure.about.startswith("item 1 of 0–1, all 2 heads; ")
+
+
+def test_compare_and_its_files_have_the_numbers_of_both_sides(offered):
+    both = pair.compared(pair.Pair(two_heads(head=0, item=0), two_heads()))
+    at = shown(both, "compare")
+    assert "<li>item: 0 → 1</li><li>head: 0 → 1</li>" in sent(at)
+    never_from_one(sent(at))
+    ran(at.button_group(key="set_below_compare").set_value("Take it away"))
+    for name, write in offered.values():
+        never_from_one(text := words_of(name, write()))
+        if not name.endswith(".json"):
+            assert "A: item 0 of 0–1, head 0 of 0–1" in text
+            assert f"B: {BOTH}" in text
+
+
+def test_check_yours_offers_the_heads_by_their_numbers():
+    at = opened(example="sentence", mask="causal")
+    at = ran(at.selectbox(key="set_check_plant").set_value("the softmax runs over the queries"))
+    at = ran(at.button(key="check_planted").click())
+    assert at.button_group(key="set_check_head").options == ["0", "1"]
+    never_from_one(sent(at))
+
+
+@pytest.mark.parametrize("example", ["sentence", "alibi", "grouped", "trained-it"])
+def test_what_to_notice_in_an_example_names_the_heads_that_are_offered(example):
+    notice = EXAMPLES[example].notice
+    heads = EXAMPLES[example].build().heads
+    named = re.findall(r"[Hh]eads? (\d+)(?: and (\d+))?", notice)
+    named = {int(number) for both in named for number in both if number}
+    assert named <= set(range(max(heads, 2))) and named
+    assert "counted from" not in notice
+
+
+def test_the_guided_way_asks_for_the_head_that_it_then_finds():
+    step, s = lesson.STEPS[-1], EXAMPLES["four-words"].build()
+    asked = step.ask(s, view(s, run(s)))
+    wanted = int(re.search(r"Head, under View there, to (\d+)", asked)[1])
+    two = changes.set_heads(s, 2)
+    assert step.is_done(s, replace(two, head=wanted)) and not step.is_done(s, replace(two, head=0))
+    assert f"of head {wanted} alone" in step.did
