@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 collect_ignore = [
     "models/beside.py",
     "models/families.py",
+    "models/labelled.py",
     "models/record.py",
     "models/record_minilm.py",
     "peers/record_kernels.py",

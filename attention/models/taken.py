@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from attention.limits import (
 )
 from attention.models.kinds import CROSS, kind_by_name, stack_of
 from attention.numbers import megabytes
+from attention.recorded import Recorded
 from attention.trace import AttentionTrace, scaled_dot_product_attention
 
 FORMAT = "attention_capture"  # the name of our JSON among the metadata of the file
@@ -118,13 +119,17 @@ class Call:
             # all is moved by 1, which changes no weight
             masks["bias"] = bias - 1
             sinks = None if sinks is None else sinks - 1
-        return scaled_dot_product_attention(
+        trace = scaled_dot_product_attention(
             *(M.astype(np.float64) for M in (Q, K, V)),
             scale=self.scale,
             softcap=self.softcap,
             sinks=sinks,
             **masks,
         )
+        numbers = self.heads or tuple(range(self.Q.shape[1]))
+        heads = numbers if head is None or item is None else (numbers[head],)
+        place = Recorded(self.layer, heads, self.module, self.kind, self.when)
+        return replace(trace, recorded=place)
 
 
 def one(mask: np.ndarray | None, item: int, head: int) -> np.ndarray | None:
