@@ -71,7 +71,7 @@ def save(
     ...     path = Path(folder, "trace.csv")
     ...     save(trace, path, tokens=["cat"])
     ...     print(path.read_text().splitlines()[-1].partition(" ")[0])
-    output,1,1,cat,1,3,1,1,"computed;
+    output,1,1,cat,1,3,0,0,"computed;
     """
     ending = _file(path).suffix.lower()
     if ending not in (".npz", *WRITERS):

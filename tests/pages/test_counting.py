@@ -13,9 +13,11 @@ from pages.test_check_page import opened, panes, ran
 from pages.test_explore import below, settings
 
 from attention.exports.paper import about, figure_of
+from attention.exports.worksheet import Wanted, sheets_of
 from attention.pages.navigation import PAGES
 from attention.session import changes, lesson, links, pair
 from attention.session.examples import EXAMPLES, OWN
+from attention.session.exercise import faded
 from attention.session.matrix import Matrix
 from attention.session.run import run, view
 from attention.session.validate import check
@@ -151,6 +153,17 @@ def test_compare_and_its_files_have_the_numbers_of_both_sides(offered):
         if not name.endswith(".json"):
             assert "A: item 0 of 0–1, head 0 of 0–1" in text
             assert f"B: {BOTH}" in text
+
+
+def test_an_exercise_on_ones_own_numbers_and_its_sheet_name_the_head(offered):
+    s = two_heads(exercise="state", cell=None)
+    s = replace(s, asked=faded(view(s, run(s)), 2, 1))
+    at = shown(s, "exercises")
+    never_from_one(sent(at))
+    _, write = offered["On paper"]
+    assert write().startswith(b"%PDF")
+    (sheet,) = sheets_of(Wanted("scores"), s)
+    assert "Head 1 of 0–1." in sheet.notes and BOTH in sheet.about
 
 
 def test_check_yours_offers_the_heads_by_their_numbers():
