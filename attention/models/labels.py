@@ -219,14 +219,16 @@ def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
     if side.position is None:
         return tuple(f"{side.of[0]}{place + 1}" for place in places)
     mine, start = ((), 0) if offset is None else (mine, offset)
-    places = range(side.position, side.position + side.count)
-    return tuple(_placed(mine, p, p - start, side.call.virtual) for p in places)
-
-
-def _placed(words: tuple[str, ...], position: int, place: int, virtual: int) -> str:
-    if 0 <= place < len(words):
-        return words[place]
-    return f"virtual {position + virtual + 1}" if position < 0 else f"w{position + 1}"
+    letter = side.of[0] if side.call.kind == CROSS and not mine else "w"  # of two sequences
+    found: list[str] = []
+    for position in range(side.position, side.position + side.count):
+        if 0 <= position - start < len(mine):
+            found.append(mine[position - start])
+        elif position < 0:
+            found.append(f"virtual {position + side.call.virtual + 1}")
+        else:
+            found.append(f"{letter}{position + 1}")
+    return tuple(found)
 
 
 def _counted(names: tuple[str, ...], place: int) -> str:

@@ -162,7 +162,7 @@ CASES = [
         S,
         {
             "encoder.layers.0.self_attn": both([f"w{k}" for k in range(1, 7)]),
-            "decoder.layers.0.encoder_attn": "w1 w2 w3 w4 | w1 w2 w3 w4 w5 w6",
+            "decoder.layers.0.encoder_attn": "q1 q2 q3 q4 | k1 k2 k3 k4 k5 k6",
         },
         layers=["encoder.layers.0.self_attn", "decoder.layers.0.self_attn"]
         + ["decoder.layers.0.encoder_attn"],
@@ -430,6 +430,7 @@ def table() -> str:
         found += (wrong_positions(case, taken, told),)
         said = ["right" if not each else "; ".join(each) for each in found]
         said[2] += ", as its own" if told and not found[2] else ""
+        said[2] = said[2] if told or case.positions else "by its labels"
         rows.append(f"| {case.name} | {' | '.join(said)} | {on_the_page(taken)} |")
     return "\n".join(rows)
 
