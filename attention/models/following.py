@@ -141,7 +141,7 @@ class Following:
             facts |= {"key_names": module.names(n_k), "key_position": first}
             self.stacks.pop(module.stack, None)
             self.stacks[module.stack] = Stack(module, start, n_q, repeat)
-            if module.tower == TEXT:
+            if not facts["names"]:
                 ends = self.words.setdefault(module.stack, [])
                 ends += [0] * (layer.runs + 1 - len(ends))
                 ends[layer.runs] = max(ends[layer.runs], (start or 0) + n_q)

@@ -20,6 +20,8 @@ _TOWERS = {
     AUDIO: re.compile(r"(?:^|_)(?:audio|speech|acoustic)(?:_|$)"),
     TEXT: re.compile(r"(?:^|_)(?:text|language)(?:_|$)"),
 }
+# between a tower and the words: learned queries, perhaps with words behind them
+_BETWEEN = re.compile(r"qformer|resampler|perceiver|abstractor", re.IGNORECASE)
 _CROSS = re.compile(r"cross|encoder_attn|enc_?dec|encoder_decoder|^attn2$|^xattn$", re.IGNORECASE)
 # what a model reads first, by transformers' name of it
 _INPUTS = {"pixel": VISION, "flattened_patches": VISION, "input_features": AUDIO}
@@ -101,6 +103,24 @@ def _side_by_name(module: str) -> str:
     return ""
 
 
+def _reads(name: str, module: Any) -> str:
+    """Return what a module around others reads, by its name and what it says itself; or ""."""
+    if said := _tower_by_name(name.rpartition(".")[2]):
+        return said
+    if hasattr(module, "embed_tokens"):  # whatever the whole model reads first
+        return TEXT
+    first = str(getattr(module, "main_input_name", "") if hasattr(module, "config") else "")
+    for start, tower in _INPUTS.items():
+        if first.startswith(start):
+            return tower
+    kind = type(module)
+    if "Vision" in kind.__name__ or hasattr(module, "patch_embed"):
+        return VISION
+    if kind.__module__.startswith("diffusers."):
+        return VISION
+    return TEXT if first == "input_ids" else ""
+
+
 @dataclass(frozen=True, eq=False)
 class Module:
     """One module of attention in its model; what is said of it is asked of torch's attributes."""
@@ -128,23 +148,18 @@ class Module:
     @cached_property
     def _tower(self) -> tuple[str, str]:
         """What its tower reads, and the tower's name."""
-        for name, module in self.ancestors:
-            said = _tower_by_name(name.rpartition(".")[2])
-            first = str(getattr(module, "main_input_name", "") if hasattr(module, "config") else "")
-            said = said or next((t for start, t in _INPUTS.items() if first.startswith(start)), "")
-            kind = type(module)
-            if not said and ("Vision" in kind.__name__ or hasattr(module, "patch_embed")):
-                said = VISION
-            if not said and kind.__module__.startswith("diffusers."):
-                said = VISION
-            if said or first == "input_ids":
-                return said or TEXT, name
-        return TEXT, ""
+        known = ((name, _reads(name, module)) for name, module in self.ancestors)
+        return next(((said, name) for name, said in known if said), (TEXT, ""))
 
     @property
     def tower(self) -> str:
         """What its tower reads: text, vision or audio."""
         return self._tower[0]
+
+    @cached_property
+    def is_between(self) -> bool:
+        """Whether it stands between a tower and the words, as BLIP-2's Q-Former does."""
+        return bool(_BETWEEN.search(around(self.name)))
 
     @cached_property
     def is_cross(self) -> bool:
@@ -175,6 +190,8 @@ class Module:
         """Return the kind of a call; ``causal``: its mask lets no query look ahead."""
         if cross:
             return CROSS
+        if self.is_between:
+            return ENCODER
         if self.tower != TEXT:
             return DECODER if self.looks_with_queries else self.tower
         if causal or getattr(self.itself, "is_causal", None) is True:
@@ -189,6 +206,8 @@ class Module:
 
     def names(self, count: int) -> tuple[str, ...]:
         """Return how so many tokens of its sequence are called that are no words; () for words."""
+        if self.is_between:
+            return (PLACE,)
         if self.tower == TEXT:
             return ()
         if self.looks_with_queries:
@@ -234,11 +253,17 @@ class Module:
     @cached_property
     def _special(self) -> tuple[str, ...]:
         """What stands before the patches, by the parameters of the tower."""
-        root = dict(self.ancestors)[self._tower[1]]
-        there = {name.rpartition(".")[2]: each for name, each in root.named_parameters()}
+        tower, root = self._tower
+        for name, module in self.ancestors:  # outwards, as long as it is the same tower
+            if root == name or root.startswith(f"{name}." if name else ""):
+                if _reads(name, module) not in ("", tower):
+                    break
+                root = name
+        whole = self.modules[root]
+        there = {name.rpartition(".")[2]: each for name, each in whole.named_parameters()}
         found: list[str] = []
         for label, parameters in _SPECIAL.items():
             for each in (there[name] for name in parameters if name in there):
-                many = each.shape[-2] if label == "register" else 1
+                many = each.shape[-2] if label == "register" and each.ndim > 1 else 1
                 found += [f"{label} {k}" for k in range(many)] if label == "register" else [label]
         return tuple(found)

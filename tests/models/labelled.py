@@ -116,6 +116,26 @@ def encoder_layer() -> Any:
     return nn.TransformerEncoderLayer(16, 4, 8, batch_first=True).eval()
 
 
+def two_berts() -> Any:
+    from transformers import BertConfig, EncoderDecoderConfig, EncoderDecoderModel
+
+    decoder = BertConfig(is_decoder=True, add_cross_attention=True, **SMALL)
+    join = EncoderDecoderConfig.from_encoder_decoder_configs
+    torch.manual_seed(0)
+    return EncoderDecoderModel(join(BertConfig(**SMALL), decoder)).eval()
+
+
+def detr() -> Any:
+    from transformers import DetrConfig, DetrModel, ResNetConfig
+
+    stem = {"embedding_size": 4, "hidden_sizes": [4, 8], "depths": [1, 1]}
+    backbone = ResNetConfig(out_features=["stage2"], **stem)
+    sizes = {name: size for name, size in BART.items() if name != "vocab_size"}
+    torch.manual_seed(0)
+    whole = DetrConfig(use_timm_backbone=False, backbone_config=backbone, num_queries=3, **sizes)
+    return DetrModel(whole).eval()
+
+
 CASES = [
     Case(
         "BERT",
@@ -309,6 +329,66 @@ CASES = [
             "model.layers.0.self_attn#1.5": "w7 | <pad> <pad> b1 b2 b3 b4 w7",
         },
         options={"layers": [0]},
+    ),
+    Case(
+        "two BERTs",
+        two_berts,
+        lambda model: model(SOURCE, decoder_input_ids=TARGET),
+        {"encoder": S, "decoder": T},
+        {
+            "encoder.encoder.layer.0.attention.self": both(S),
+            "decoder.bert.encoder.layer.1.attention.self": both(T),
+            "decoder.bert.encoder.layer.1.crossattention.self": f"{' '.join(T)} | {' '.join(S)}",
+        },
+        {"decoder.bert.encoder.layer.1.crossattention.self": "cross"},
+        layers=[f"encoder.encoder.layer.{k}.attention.self" for k in range(2)]
+        + [
+            f"decoder.bert.encoder.layer.{k}.{name}.self"
+            for k in range(2)
+            for name in ("attention", "crossattention")
+        ],
+    ),
+    Case(
+        "Speech2Text",
+        lambda: made(
+            "speech_to_text",
+            BART | {"input_feat_per_channel": 4, "conv_channels": 8, "max_source_positions": 50},
+            "sdpa",
+        ),
+        lambda model: model(torch.randn(1, 20, 4), decoder_input_ids=TARGET),
+        T,
+        {
+            "encoder.layers.0.self_attn": both(counted("frame", 5)),
+            "decoder.layers.0.self_attn": both(T),
+            "decoder.layers.0.encoder_attn": f"{' '.join(T)} | {' '.join(counted('frame', 5))}",
+        },
+        {"encoder.layers.0.self_attn": "audio", "decoder.layers.0.self_attn": "decoder"},
+    ),
+    Case(
+        "DINOv2 with registers",
+        lambda: made("dinov2_with_registers", VIT | {"num_register_tokens": 2}, "sdpa"),
+        lambda model: model(torch.randn(1, 3, 8, 8)),
+        None,
+        {
+            "encoder.layer.0.attention": both(
+                counted("patch", 4, "[CLS]", "register·0", "register·1")
+            )
+        },
+        {"encoder.layer.0.attention": "vision"},
+    ),
+    Case(
+        "DETR",
+        detr,
+        lambda model: model(torch.randn(1, 3, 32, 32)),
+        None,
+        {
+            "encoder.layers.0.self_attn": both(counted("patch", 16)),
+            "decoder.layers.0.self_attn": both(counted("query", 3)),
+            "decoder.layers.0.encoder_attn": " | ".join(
+                " ".join(counted(*each)) for each in (("query", 3), ("patch", 16))
+            ),
+        },
+        {"encoder.layers.0.self_attn": "vision", "decoder.layers.0.self_attn": "decoder"},
     ),
     Case(
         "nn.TransformerEncoderLayer",
