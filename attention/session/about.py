@@ -20,7 +20,8 @@ from attention.recorded import Recorded
 from attention.sentences import which_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.matrix import Recipe, are_waves
-from attention.session.origin import Origin, captured_head
+from attention.session.origin import Origin
+from attention.session.run import recorded
 from attention.session.settings import DRAWN, SOFTMAX, Settings
 from attention.stages import PROJECTIONS
 from attention.weights import INITIALISERS
@@ -139,10 +140,8 @@ def what_it_is(s: Settings, whole: bool = False) -> About:
         inputs["padding"] = f"{keys} hidden"
     inputs |= prepared_by(s)
     inputs |= {} if s.weights_alone else weighted_by(s.softcap, s.sinks, s.softmax)
-    if s.heads == 1 and (of_model := captured_head(s.matrices)):
-        which = (of_model.head,)
-        head = Part("head", which, 1, Recorded(of_model.layer, which))
-        return About(inputs, behind(s), head=head)
+    if of := recorded(s):
+        return About(inputs, behind(s), head=Part("head", of.heads, 1, of))
     if whole:
         parts = Part.all("item", max(s.batch, 1)), Part.all("head", s.heads)
     else:

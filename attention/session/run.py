@@ -10,6 +10,8 @@ import numpy as np
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
 from attention.masks import TUTORIAL_FILL
+from attention.recorded import Recorded
+from attention.session.origin import captured_head
 from attention.session.settings import (
     MATRICES,
     TRUE_MASK,
@@ -74,13 +76,21 @@ def run(settings: Settings) -> AttentionTrace:
 def view(settings: Settings, trace: AttentionTrace) -> View:
     """The stages of the chosen item and head, in reading order, each with two axes.
 
-    Finished weights stand alone, with their mask.
+    Finished weights stand alone, with their mask. A captured head is called as in its model.
     """
     shown = _every_stage(settings, trace)
+    if of := recorded(settings):
+        shown = replace(shown, recorded=of)
     if not settings.weights_alone:
         return shown
     stages = {name: matrix for name, matrix in shown.stages.items() if name in ALONE}
     return replace(shown, stages=stages, softmax=True)
+
+
+def recorded(settings: Settings) -> Recorded | None:
+    """Which head of a real model these settings show; None where it is none, or was changed."""
+    of = captured_head(settings.matrices) if settings.heads == 1 else None
+    return Recorded(of.layer, (of.head,)) if of else None
 
 
 def _every_stage(settings: Settings, trace: AttentionTrace) -> View:

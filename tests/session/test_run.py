@@ -1,5 +1,6 @@
 """From settings to the numbers on the page: the right item, the right head, the right labels."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -7,8 +8,14 @@ import numpy as np
 import pytest
 from oracle import COMPUTED
 
+from attention.captions import formula
+from attention.exports.paper import figure_of
+from attention.exports.text import to_json
 from attention.limits import BadInput
+from attention.models.examples import load
 from attention.session import changes
+from attention.session.about import what_it_is
+from attention.session.captured import with_head
 from attention.session.examples import EXAMPLES
 from attention.session.links import existing_cell
 from attention.session.matrix import Matrix
@@ -264,3 +271,18 @@ def test_the_matrices_of_the_settings_stand_in_the_trace_without_a_copy():
     trace = run(settings)
     for name, matrix in settings.matrices.items():
         assert np.shares_memory(getattr(trace, name), matrix.values), name
+
+
+def test_a_captured_head_keeps_its_layer_and_number_in_views_and_files_until_it_is_changed():
+    taken = load("pronoun")
+    s = with_head(EXAMPLES["cat-sat"].build(), taken, taken[3], 0, 3)
+    assert taken[3].heads[3] == 8
+    shown = view(s, run(s))
+    assert (shown.head_number, shown.which_head) == (8, "layer 3, head 8")
+    assert formula(shown)[-1] == ("   layer 3, head 8", None)
+    assert json.loads(to_json(shown, what_it_is(s)))["head"] == 8
+    (sheet,) = figure_of(s, run(s)).axes[:1]
+    assert sheet.get_title("left") == "layer 3, head 8"
+    doubled = replace(s.matrices["V"], values=2 * s.matrices["V"].values)
+    changed = s.with_matrix("V", doubled)
+    assert view(changed, run(changed)).which_head == ""
