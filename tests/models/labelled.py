@@ -353,7 +353,7 @@ CASES = [
         lambda: made(
             "speech_to_text",
             BART | {"input_feat_per_channel": 4, "conv_channels": 8, "max_source_positions": 50},
-            "sdpa",
+            "eager",
         ),
         lambda model: model(torch.randn(1, 20, 4), decoder_input_ids=TARGET),
         T,

@@ -264,6 +264,34 @@ def test_keras_layers_have_their_names(monkeypatch):
     assert [each.module for each in taken] == ["one", "two"] and not any(c.when for c in taken)
 
 
+@torch.no_grad()
+def test_chosen_heads_of_a_tower_keep_their_numbers_and_its_name():
+    pytest.importorskip("matplotlib")
+    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaModel
+
+    tower = {"hidden_size": 24, "num_attention_heads": 12, "num_hidden_layers": 5}
+    tower |= {"intermediate_size": 8, "image_size": 8, "patch_size": 4}
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(**tower),
+        text_config=LlamaConfig(**SHARED),
+        image_token_index=9,
+        vision_feature_layer=-1,
+    )
+    model = LlavaModel(config).eval()
+    with attention.capture(model, layers=[3], heads=[1, 2, 5, 8, 11]) as taken:
+        model(torch.tensor([[1, 9, 9, 9, 9, 3]]), pixel_values=torch.randn(1, 3, 8, 8))
+    (call,) = taken
+    assert (call.module, call.kind) == ("vision_tower.encoder.layers.3.self_attn", "vision")
+    paper = attention.Paper("text", numbers=False)
+    figure = attention.paper_figure(call.trace(), heads=None, paper=paper)
+    titles = [each.get_title("left") for each in figure.axes]
+    titles = [title.split(" ", 1)[1] for title in titles if title]
+    assert titles == [f"layer 3, head {head}" for head in (1, 2, 5, 8, 11)]
+    figure = attention.across_layers(taken, head=8, paper=paper)
+    assert "head 8" in figure.axes[0].get_title("left")
+    assert "vision_tower.encoder.layers.3.self_attn" in repr(call.trace(0, 3))
+
+
 def test_the_command_prints_a_table_of_right_answers():
     from models.labelled import table
 
