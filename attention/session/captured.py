@@ -160,8 +160,8 @@ def layer_of(call: Call) -> str:
     return f"layer {call.layer}" + f" ({what})" * bool(what)
 
 
-def called(call: Call, item: int, head: int | None = None) -> str:
-    """Return the name of an item of a call, or of one of its recorded heads.
+def called(call: Call, item: int | None = None, head: int | None = None) -> str:
+    """Return the name of a call, of an item of it, or of one of its recorded heads.
 
     Layers, heads and items are counted from 0, heads as the model does.
 
@@ -172,7 +172,7 @@ def called(call: Call, item: int, head: int | None = None) -> str:
     words = [layer_of(call)]
     if head is not None:
         words.append(f"head {call.heads[head] if call.heads else head}")
-    words += [f"item {item} of 0–{len(call.Q) - 1}"] * (len(call.Q) > 1)
+    words += [f"item {item} of 0–{len(call.Q) - 1}"] * (item is not None and len(call.Q) > 1)
     return ", ".join([*words, *filter(None, [call.when])])
 
 

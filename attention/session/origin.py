@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
 CAPTURED = "captured from"
-# a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4; before
-# 0.45 without brackets, and "item 2 of 2", counted from 1
+# "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; older
+# links and files have no brackets, and "item 2 of 2", counted from 1
 _OF_A_HEAD = re.compile(
     rf"{CAPTURED} (.+), layer (\d+)(?: \((.+)\))?, head (\d+)"
     r"((?:, [a-z]+ \d+(?: of (?:0–)?\d+)?)*)"
@@ -87,11 +87,19 @@ class Captured:
     @property
     def stem(self) -> str:
         """The same for the name of a file."""
+        return self._stem(f"head{self.head}")
+
+    @property
+    def stem_of_layer(self) -> str:
+        """The same of all heads of the layer."""
+        return self._stem("")
+
+    def _stem(self, head: str) -> str:
         model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
         module = re.sub(r"[^A-Za-z0-9._-]+", "-", self.what.rpartition(", ")[2])
         # of a long one its end, which tells it from others
         module = module[-LONGEST_STEM:].strip("-.")
-        parts = [model[:LONGEST_STEM] or "model", f"layer{self.layer}", module, f"head{self.head}"]
+        parts = [model[:LONGEST_STEM] or "model", f"layer{self.layer}", module, head]
         parts += ["".join(both) for both in re.findall(r", (\w+) (\d+)", self.more)]
         return "_".join(filter(None, parts))
 

@@ -25,7 +25,7 @@ MODULE = "decoder.layers.1.encoder_attn"
             "Layer 0, head 1, of a model",
             "a-model_layer0_head1",
         ),
-        (  # as written before 0.45, items counted from 1
+        (  # of older links and files, items counted from 1
             "captured from M, layer 3, head 1, call 1, item 2 of 2",
             "Layer 3, head 1, call 1, item 2 of 2, of M",
             "M_layer3_head1_call1_item2",
