@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -178,7 +177,7 @@ def the_proof(found: Survey) -> None:
         parts.message_box(
             "understood",
             f"{model} Each output is equal to the model’s own to {number(proof.difference, 1)}"
-            f" (rounding in {kinds} alone could make {_times(share)} as much).",
+            f" (rounding in {kinds} alone could make {captured.times(share)} as much).",
         )
         lacking = sum(int((~one.proven).sum()) for one in proof.calls)
         if lacking:
@@ -207,18 +206,6 @@ def the_proof(found: Survey) -> None:
 
 def _count(many: int, word: str) -> str:
     return f"{many:,} {word}{'s' * (many != 1)}"
-
-
-def _times(share: float) -> str:
-    """Return how many times as much there could be, by what share of it there is.
-
-    >>> [_times(share) for share in (0.001, 0.048, 0.4, 1.0)]
-    ['over 100 times', '20 times', '2.5 times', 'just']
-    """
-    if share < 0.01:
-        return "over 100 times"
-    times = math.floor(10 / share) / 10  # no more than is true
-    return f"{times:.{times < 10:d}f} times" if times > 1 else "just"
 
 
 # ---- the maps ------------------------------------------------------------------------------------
@@ -392,8 +379,9 @@ def _heading(found: Survey, place: int) -> tuple[str, str]:
     difference = number(one.difference, 1)
     proof = f"equal to the model to {difference}, as {call.dtype} explains"
     proof = proof if one.agrees else f"differs from the model by {difference}"
-    n_q, n_k = (_count(M.shape[2], word) for M, word in ((call.Q, "query"), (call.K, "key")))
-    return title, f"{proof} · {n_q} × {n_k}, d_k {call.Q.shape[3]}"
+    n_q, d_k = call.Q.shape[2:]
+    queries = f"{n_q:,} {'query' if n_q == 1 else 'queries'}"
+    return title, f"{proof} · {queries} × {_count(call.K.shape[2], 'key')}, d_k {d_k}"
 
 
 def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -> maps.Button:

@@ -149,17 +149,6 @@ def left_behind(call: Call) -> list[str]:
     return []
 
 
-def layer_of(call: Call) -> str:
-    """Return a call's layer, counted from 0, its kind and its module.
-
-    >>> from attention.models.examples import load
-    >>> layer_of(load("verbs")[3])
-    'layer 3 (encoder, encoder.layer.3.attention.self)'
-    """
-    what = ", ".join(filter(None, (call.kind, call.module)))
-    return f"layer {call.layer}" + f" ({what})" * bool(what)
-
-
 def called(call: Call, item: int | None = None, head: int | None = None) -> str:
     """Return the name of a call, of an item of it, or of one of its recorded heads.
 
@@ -169,7 +158,8 @@ def called(call: Call, item: int | None = None, head: int | None = None) -> str:
     >>> called(load("verbs")[3], 1, 0)
     'layer 3 (encoder, encoder.layer.3.attention.self), head 1, item 1 of 0–1'
     """
-    words = [layer_of(call)]
+    what = ", ".join(filter(None, (call.kind, call.module)))
+    words = [f"layer {call.layer}" + f" ({what})" * bool(what)]
     if head is not None:
         words.append(f"head {call.heads[head] if call.heads else head}")
     words += [f"item {item} of 0–{len(call.Q) - 1}"] * (item is not None and len(call.Q) > 1)
@@ -177,12 +167,7 @@ def called(call: Call, item: int | None = None, head: int | None = None) -> str:
 
 
 def source_of(taken: Taken, call: Call, item: int, head: int | None = None) -> str:
-    """Return where an item of a call, or a head of it, was captured, in words.
-
-    >>> from attention.models.examples import load
-    >>> source_of(load("verbs"), load("verbs")[0], 1)[:63]
-    'captured from sentence-transformers/all-MiniLM-L6-v2, layer 0 ('
-    """
+    """Return where an item of a call, or one of its recorded heads, was captured, in words."""
     return f"{CAPTURED} {taken.model or 'a model'}, {called(call, item, head)}"
 
 
@@ -230,6 +215,20 @@ def _in_order(words: dict[int, str]) -> list[str]:
         found += ["…"] * (place != expected) + [words[place]]
         expected = place + 1
     return found
+
+
+def times(share: float) -> str:
+    """Return how many times as much there could be, in words, by the share of it that there is.
+
+    >>> times(0.001), times(0.048), times(0.4), times(1.0)
+    ('over 100 times', '20 times', '2.5 times', 'just')
+    """
+    if share < 0.01:
+        return "over 100 times"
+    least = math.floor(10 / share) / 10  # no more than is true
+    if least >= 10:
+        return f"{math.floor(least)} times"
+    return f"{least:g} times" if least > 1 else "just"
 
 
 def _mask(allowed: np.ndarray) -> tuple[str, tuple[tuple[bool, ...], ...]]:

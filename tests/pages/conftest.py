@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import app_test
@@ -25,3 +26,16 @@ def kept_as_a_server_keeps_it() -> Iterator[None]:
             patch.setattr(module, name, cache(getattr(module, name)))
         patch.setattr(SafeSessionState, "filtered_state", property(Values))
         yield
+
+
+@pytest.fixture
+def offered(monkeypatch) -> dict:
+    """What each button saves: label → (name of the file, its bytes or what writes them)."""
+    found, button = {}, st.download_button
+
+    def recorded(label, data, file_name, *rest, **options):
+        found[label] = file_name, data
+        return button(label, data, file_name, *rest, **options)
+
+    monkeypatch.setattr(st, "download_button", recorded)
+    return found
