@@ -306,10 +306,13 @@ def of_kind(found: Survey, kind: str, item: int) -> list[Head]:
 
 def the_words(found: Survey, item: int) -> None:
     """The words that the model read, a line for each sequence."""
+    lines = []
     for part, words in captured.sequences(found.taken, item).items():
         said = " ".join(words[:MOST_WORDS])
         said += f" … ({len(words):,} in all)" * (len(words) > MOST_WORDS)
-        parts.note(f"Words{f' ({part})' * bool(part)}: {said}")
+        lines.append(f"Words{f' ({part})' * bool(part)}: {said}")
+    if lines:
+        parts.note(*lines)
 
 
 def the_maps(found: Survey) -> None:

@@ -454,8 +454,8 @@ def test_maps_that_stand_alone_say_their_kind_and_step(tmp_path):
 
 def test_the_words_of_each_sequence_stand_above_the_maps(tmp_path):
     def lines(at):
-        html = [element.proto.body for element in at.get("html")]
-        return [body[18:-4] for body in html if body.startswith("<p class='notice'>Words")]
+        html = "".join(element.proto.body for element in at.get("html"))
+        return re.findall(r"<p class='notice'>(Words.*?)</p>", html)
 
     at = page(content=file_of(two_stacks(), tmp_path))
     assert lines(at) == ["Words (encoder): das ist ein Satz", "Words (decoder): a phrase"]

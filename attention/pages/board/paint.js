@@ -212,7 +212,9 @@ const paintCorner = (context, { places, spec }, palette, font) => {
   context.font = `${small}px ${font}`
   Object.assign(context, { fillStyle: palette.ink, textAlign: 'right' })
   const written = cornerOf(spec)
-  written.forEach((text, k) => context.fillText(text, left - 5, top - (k ? 4 : 4 + small) - small / 2))
+  written.forEach((text, k) => {
+    context.fillText(text, left - 5, top - 4 - (written.length - k - 0.5) * small)
+  })
   return written
 }
 
