@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attention.conversion import shown
 from attention.figures.across import layer_pane
+from attention.figures.panes import Pane
 from attention.figures.paper import of_panes
 from attention.figures.whole import need
 from attention.limits import MAX_PRINTED
 from attention.models.labels import words_of
-from attention.models.taken import Taken
+from attention.models.taken import Call, Taken
 from attention.paper import Paper
+from attention.session.about import About
+from attention.session.captured import source_of
+from attention.session.origin import Captured
 from attention.view import place_of, whole_number
 
 if TYPE_CHECKING:
@@ -63,16 +67,14 @@ def across_layers(
         raise TypeError(f"paper is {shown(paper)}; an attention.Paper is wanted.")
     item = place_of("item", item, max((len(call.Q) for call in taken), default=0))
     head, wanted = whole_number("head", head), _numbers(layers)
-    found: list[Any] = []
+    found: list[tuple[Call, int]] = []
     cells = 0
     for call in taken if wanted is None else [c for k in wanted for c in _calls(taken, k)]:
         numbers = list(call.heads or range(call.Q.shape[1]))
         if head not in numbers or item >= len(call.Q):
             continue
-        name = f"Layer {call.layer}, head {head}" + f", call {call.call}" * bool(call.call)
-        trace = call.trace(item, numbers.index(head))
-        cells += trace.weights.size
-        found.append(layer_pane(name, trace, words_of(taken, call, item)))
+        cells += call.Q.shape[2] * call.K.shape[2]
+        found.append((call, numbers.index(head)))
     if not found:
         there = sorted({k for call in taken for k in call.heads or range(call.Q.shape[1])})
         raise ValueError(f"head is {head}; captured were {', '.join(map(str, there))}.")
@@ -81,10 +83,38 @@ def across_layers(
             f"these panels hold {cells:,} cells; at most {MAX_PRINTED:,} can be printed. Choose"
             " fewer layers."
         )
-    figure = of_panes(found, paper)
+    panes, about = panes_of(taken, item, found)
+    figure = of_panes(panes, paper, "; ".join(about.lines()[1:]))
     for note in figure.notes:
         warnings.warn(note, stacklevel=2)
     return figure
+
+
+def panes_of(
+    taken: Taken, item: int, heads: Sequence[tuple[Call, int]]
+) -> tuple[list[Pane], About]:
+    """Return the weights of heads, as recorded, each with its call; and what a file says of them.
+
+    The kind of attention is in the headings where there are several.
+    """
+    kinds = {call.kind for call, _ in heads}
+    panes, sources = list[Pane](), dict[str, str]()
+    for call, head in heads:
+        number = call.heads[head] if call.heads else head
+        layer = f"Layer {call.layer}" + f" ({call.kind})" * (len(kinds) > 1 and bool(call.kind))
+        heading = ", ".join([layer, f"head {number}", *filter(None, [call.when])])
+        source = source_of(taken, call, item, head)
+        captured = Captured.of(source)
+        made = layer_pane(
+            heading,
+            call.trace(item, head),
+            words_of(taken, call, item),
+            sentence=", ".join(filter(None, (call.kind, call.module))),
+            file=f"{captured.stem}_weights" if captured else "",
+        )
+        panes.append(made)
+        sources[heading] = source
+    return panes, About(sources)
 
 
 def _numbers(layers: Any) -> list[int] | None:
@@ -99,7 +129,7 @@ def _numbers(layers: Any) -> list[int] | None:
     return numbers
 
 
-def _calls(taken: Taken, layer: int) -> list[Any]:
+def _calls(taken: Taken, layer: int) -> list[Call]:
     """All calls of a layer, or one sentence."""
     taken.at(layer)
     return [call for call in taken if call.layer == layer]

@@ -19,7 +19,8 @@ SAVED = (
 
 def to_npz(record: LongAttention, inputs: LongInputs, s: LongContext) -> bytes:
     """What was computed, and what it is, as ``np.savez_compressed`` writes it."""
-    said = [program.made_by(), f"{program.today()}", inputs.source, f"mask: {MASKS[s.mask]}"]
+    said = [program.made_by(), f"{program.today()}", f"{inputs.source}{inputs.said_of_heads}"]
+    said.append(f"mask: {MASKS[s.mask]}")
     if s.mask == "window":
         said[-1] += f" of {s.seen:,} keys"
     arrays = {name: getattr(record, name) for name in SAVED}
@@ -42,7 +43,8 @@ def code(s: LongContext, inputs: LongInputs) -> str:
         if s.rotary:
             lines += ["rotary = attention.Rotary()", "Q, K = rotary.rotate(Q), rotary.rotate(K)"]
     else:
-        lines += ["", f"# Q, K: (heads, tokens, columns), {inputs.source}"]
+        of = f"{inputs.source}{inputs.said_of_heads}"
+        lines += ["", f"# Q, K: (heads, tokens, columns), {of}"]
     options = {"allowed": masks.get(s.mask)}
     if s.mask == "own":
         options["allowed"] = None if inputs.allowed is None else "allowed"
@@ -58,6 +60,8 @@ def code(s: LongContext, inputs: LongInputs) -> str:
     top, bottom, left, right = fitted(s.window, inputs.n_q, inputs.n_k)
     head = f", head={s.head}" * (inputs.heads > 1)
     of = f', of="{s.of}"' * (s.of != "mean") + head
+    if head and inputs.numbers:
+        lines.append(f"# head={s.head} of the arrays is the model's head {inputs.number(s.head)}")
     lines += [
         "found = attention.long_attention(",
         f"    Q, K{given},",

@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.captions import describe
 from attention.colours import around_zero, hidden_cells
-from attention.figures.panes import Cell, Pane, Words, marks_of, pane
+from attention.figures.panes import Cell, Pane, Words, marks_of, name_axes, pane
 from attention.frameworks.beside import Both
 from attention.frameworks.differing import limits_of
 from attention.frameworks.distance import largest_finite
@@ -58,18 +58,18 @@ def compared(
     panes = []
     for (key, matrix, limits, hidden), (symbol, sentence) in zip(matrices, words, strict=False):
         rows, columns = labels(matrix)
-        panes.append(
-            pane(
-                f"{name}_{key}",
-                matrix,
-                rows,
-                columns,
-                limits=limits,
-                digits=digits,
-                hidden=hidden,
-                words=_words(name, symbol, sentence),
-            )
+        made = pane(
+            f"{name}_{key}",
+            matrix,
+            rows,
+            columns,
+            limits=limits,
+            digits=digits,
+            hidden=hidden,
+            words=_words(name, symbol, sentence),
         )
+        name_axes(made, name)
+        panes.append(made)
     return panes
 
 
@@ -92,20 +92,22 @@ def beside_ours(
         "weights": _limits(most("weights"), share=True),
         "output": _limits(most("output"), share=False),
     }
-    return [
-        pane(
-            f"{stage}_{name}",
-            getattr(answer, stage),
-            labels["queries"],
-            labels[columns],
-            limits=limits[stage],
-            digits=digits,
-            hidden=~ours.allowed if answer is ours and stage == "weights" else None,
-            words=_words(name, title if stage == "weights" else "", stage),
-        )
-        for name, title, answer in everyone
-        for stage, columns in (("weights", "keys"), ("output", "d_v"))
-    ]
+    panes = []
+    for name, title, answer in everyone:
+        for stage, columns in (("weights", "keys"), ("output", "d_v")):
+            made = pane(
+                f"{stage}_{name}",
+                getattr(answer, stage),
+                labels["queries"],
+                labels[columns],
+                limits=limits[stage],
+                digits=digits,
+                hidden=~ours.allowed if answer is ours and stage == "weights" else None,
+                words=_words(name, title if stage == "weights" else "", stage),
+            )
+            name_axes(made, stage)
+            panes.append(made)
+    return panes
 
 
 def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = None) -> list[Pane]:
@@ -158,7 +160,7 @@ def apart(both: Both, a: View, b: View, *, digits: int = 2, cell: Cell | None = 
             in_colours=True,
         )
         made["sources"] = [(other, "same") for other in names if other != name]
-        made["queries"] = STAGES[both.name].rows == "queries"
+        name_axes(made, both.name)
         panes.append(made)
     return panes
 

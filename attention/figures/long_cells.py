@@ -185,8 +185,13 @@ def row_pane(
     )
 
 
-def panes_along(record: LongAttention, head: int, past: int = 0) -> list[dict]:
-    """What was asked for of every query, as charts; the first query stands at key ``past``."""
+def panes_along(
+    record: LongAttention, head: int, past: int = 0, numbers: Sequence[int] = ()
+) -> list[dict]:
+    """What was asked for of every query, as charts; the first query stands at key ``past``.
+
+    ``numbers``: of its heads, where these are not counted from 0.
+    """
     panes = []
     keys = record.shape[-1]
     if record.entropy is not None:
@@ -195,7 +200,9 @@ def panes_along(record: LongAttention, head: int, past: int = 0) -> list[dict]:
             f"In nats: 0 where one key has all, ln {keys:,} = {most} where all keys get as much."
             f" The mean is {mean}."
         )
-        panes.append(along_pane("long_entropy", "Entropy", said, record.entropy, head, "nats"))
+        panes.append(
+            along_pane("long_entropy", "Entropy", said, record.entropy, head, "nats", numbers)
+        )
     shares = (
         ("long_first", "Share of the first token", "What each query gives to it", record.first),
         ("long_sink", "Share of the sink", "What each query gives to no key", record.sunk),
@@ -204,10 +211,12 @@ def panes_along(record: LongAttention, head: int, past: int = 0) -> list[dict]:
         if values is not None:
             mean = number(float(values[head].mean(dtype=np.float64)), 4)
             panes.append(
-                along_pane(name, title, f"{said}; {mean} in the mean.", values, head, "share")
+                along_pane(
+                    name, title, f"{said}; {mean} in the mean.", values, head, "share", numbers
+                )
             )
     if record.profile is not None:
-        panes.append(profile_pane(record.distances + past, record.profile, head))
+        panes.append(profile_pane(record.distances + past, record.profile, head, numbers))
     return panes
 
 
@@ -218,6 +227,7 @@ def along_pane(
     values: np.ndarray,
     shown: int,
     unit: str,
+    numbers: Sequence[int] = (),
 ) -> dict:
     """Figures of each query, (h, n_q), along the queries: the mean of each cell, a line a head."""
     n = values.shape[-1]
@@ -225,13 +235,15 @@ def along_pane(
     starts = np.arange(0, n, cell)
     counts = np.diff([*starts, n])
     means = np.add.reduceat(values.astype(np.float64), starts, axis=-1) / counts
-    lines = _by_head(starts, means, shown)
+    lines = _by_head(starts, means, shown, numbers)
     if cell > 1:
         said += f" Each point is the mean of {cell:,} queries."
     return _pane(name, title, said, lines, "query", unit, rangemode="tozero")
 
 
-def profile_pane(distances: np.ndarray, profile: np.ndarray, shown: int) -> dict:
+def profile_pane(
+    distances: np.ndarray, profile: np.ndarray, shown: int, numbers: Sequence[int] = ()
+) -> dict:
     """The mean weight by how far a key stands before its query, (h, distances), on two logarithmic
     axes; equal ratios of distances have one point."""
     behind = distances >= 0
@@ -248,7 +260,7 @@ def profile_pane(distances: np.ndarray, profile: np.ndarray, shown: int) -> dict
     )
     if ahead := float(profile[shown, ~behind].sum(dtype=np.float64)):
         said += f" Keys ahead of it get {number(ahead, 4)} together, and are not drawn."
-    lines = _by_head(1 + places, means, shown)
+    lines = _by_head(1 + places, means, shown, numbers)
     pane = _pane(
         "long_distance", "By distance", said, lines, "distance + 1", "mean weight", type="log"
     )
@@ -256,17 +268,18 @@ def profile_pane(distances: np.ndarray, profile: np.ndarray, shown: int) -> dict
     return pane
 
 
-def _by_head(x: np.ndarray, values: np.ndarray, shown: int) -> list[dict]:
+def _by_head(x: np.ndarray, values: np.ndarray, shown: int, numbers: Sequence[int]) -> list[dict]:
     """A line for each head, (h, places), that of the shown one last and above the others."""
+    names = [f"head {number}" for number in numbers or range(len(values))]
     if len(values) == 1:
-        return [_line(x, values[0], "this head", 0)]
+        return [_line(x, values[0], names[0] if numbers else "this head", 0)]
     others = [head for head in range(len(values)) if head != shown]
     lines = []
     for k, head in enumerate(others):
-        line = _line(x, values[head], f"head {head}", 1 + k % (len(LINES) - 1), 0.6)
+        line = _line(x, values[head], names[head], 1 + k % (len(LINES) - 1), 0.6)
         line["line"]["dash"] = DASHES[k // (len(LINES) - 1) % len(DASHES)]
         lines.append(line)
-    lines.append(_line(x, values[shown], f"head {shown}", 0))
+    lines.append(_line(x, values[shown], names[shown], 0))
     for head, line in zip([*others, shown], lines, strict=True):
         line["legendrank"] = head
     return lines

@@ -17,6 +17,7 @@ from attention.stages import STAGES
 from attention.view import View
 
 Cell = tuple[str, int, int]  # stage, row, column
+QUERY_KEY = "query", "key"  # a row and a column of what queries make of keys
 
 
 class Words(TypedDict):
@@ -47,6 +48,7 @@ class Pane(Words):
     picks: NotRequired[bool]  # whether a page shows the arithmetic of its cells
     added: NotRequired[bool]  # by a setting, at the end of a line, which it is not to break
     queries: NotRequired[bool]  # whether its rows are those of queries
+    axes: NotRequired[tuple[str, str]]  # what a row and a column are, where its corner says it
     digits: int  # of its numbers
     filename: NotRequired[str]  # of its image
     offer: NotRequired[str]  # of a pooled one: what a click gives
@@ -155,8 +157,16 @@ def _stage(
     made["sources"] = view.sources(name)
     if name == "mask" and view.buckets is not None and view.buckets.size <= MOST_NUMBERED:
         made["sources"], made["buckets"] = [("R", "bucket")], view.buckets.tolist()
-    made["queries"] = stage.rows == "queries"
+    name_axes(made, name)
     return made
+
+
+def name_axes(made: Pane, stage: str) -> None:
+    """Say of a pane of this stage whether its rows are queries and its columns keys."""
+    of = STAGES.get(stage)
+    made["queries"] = of is not None and of.rows == "queries"
+    if of is not None and (of.rows, of.columns) == ("queries", "keys"):
+        made["axes"] = QUERY_KEY
 
 
 def _say_exact(made: Pane, view: View, name: str, marks: tuple[Mark, ...], digits: int) -> None:

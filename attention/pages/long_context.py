@@ -15,6 +15,7 @@ from attention.limits import MAX_LONG_TOKENS
 from attention.numbers import megabytes, number
 from attention.pages import board, long_source, parts, state, zoom
 from attention.pages.long_source import WORK, changed, control
+from attention.session.about import About
 from attention.session.long_context import ALSO, MASKS, SHOWN, LongContext, fitted, moved
 from attention.session.long_inputs import LongInputs, computed_part, settled
 from attention.session.long_run import Job, sentence_of
@@ -59,7 +60,8 @@ def the_controls(inputs: LongInputs, c: LongContext) -> None:
             "head",
             value=c.head,
             options=list(range(inputs.heads)),
-            help="Counted from 0.",
+            format_func=lambda head: str(inputs.number(head)),
+            help="Counted from 0, of a captured model as the model does.",
         )
     st.html("<h2 class='rail'>View</h2>")
     control(
@@ -188,6 +190,12 @@ def the_map(work: LongWork, look: Look, inputs: LongInputs, c: LongContext, head
     zoom.show("long_map", drawn, c.query, looked, about)
 
 
+def about(inputs: LongInputs, head: int) -> About:
+    """What a picture of one head says of itself."""
+    one = inputs.of_head(head) if inputs.heads > 1 else inputs
+    return About({"Q, K": one.source})
+
+
 def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> None:
     """The exact row of one query, and its strongest keys."""
     state.setting_control(
@@ -205,7 +213,8 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
     weights = work.weights(c.query, head)
     _, _, left, right = fitted(c.window, inputs.n_q, inputs.n_k)
     words = inputs.query_words, inputs.key_words
-    board.show("long_row", [long_cells.row_pane(weights[left:right], left, c.query, words)])
+    pane = long_cells.row_pane(weights[left:right], left, c.query, words)
+    board.show("long_row", [pane], about=about(work.inputs, head))
     best = np.argsort(-weights, kind="stable")[:TOP]
     said = []
     for key in best[weights[best] > 0]:
@@ -217,8 +226,11 @@ def the_query(work: LongWork, inputs: LongInputs, c: LongContext, head: int) -> 
 def the_lines(work: LongWork, c: LongContext, head: int) -> None:
     """Figures of every query, once they are there."""
     past = 0 if c.mask in ("causal", "window") else work.inputs.n_k - work.inputs.n_q
-    if work.record is not None and (panes := long_cells.panes_along(work.record, head, past)):
-        board.show("long_lines", panes)
+    if work.record is None:
+        return
+    numbers = work.inputs.numbers
+    if panes := long_cells.panes_along(work.record, head, past, numbers):
+        board.show("long_lines", panes, about=about(work.inputs, head))
 
 
 def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
@@ -228,7 +240,7 @@ def the_take_away(work: LongWork, inputs: LongInputs, c: LongContext) -> None:
         st.download_button(
             "Numbers (.npz)",
             partial(exports.to_npz, work.record, work.inputs, c),
-            "long_attention.npz",
+            f"{inputs.file}.npz",
             "application/octet-stream",
             on_click="ignore",
             key="long_npz",
@@ -247,9 +259,11 @@ def the_page() -> None:
         the_controls(inputs, c)
     if long_source.is_lost(s):
         parts.not_here(*long_source.NOT_HERE)
-    heads = f", {inputs.heads} heads" if inputs.heads > 1 else ""
+    if inputs.flag:
+        parts.message_box("flag", state.capital(inputs.flag))
     parts.note(
-        f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys{heads},"
+        f"{state.capital(inputs.source)}: {inputs.n_q:,} queries × {inputs.n_k:,} keys"
+        f"{inputs.said_of_heads},"
         f" d_k {inputs.Q.shape[2]}, {inputs.Q.dtype}; {inputs.n_q * inputs.n_k:,} weights a head."
     )
     window, work = fitted(c.window, inputs.n_q, inputs.n_k), kept_work(inputs, c)

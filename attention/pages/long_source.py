@@ -23,11 +23,12 @@ from attention.markdown import plain
 from attention.models import examples
 from attention.models.opening import opened
 from attention.models.survey import Survey
-from attention.models.taken import Taken, header_of
+from attention.models.taken import Taken, counted, header_of
 from attention.pages import state
 from attention.patterns import PATTERNS
 from attention.readers.array_files import Bounds, entries
 from attention.readers.entry import ArrayEntry, shown
+from attention.session.captured import called
 from attention.session.long_context import TOKENS, LongContext
 from attention.session.long_inputs import (
     LongInputs,
@@ -210,11 +211,11 @@ def _file(s: Settings) -> None:
             st.number_input,
             "Item",
             "long_item",
-            1,
-            min_value=1,
-            max_value=items,
+            0,
+            min_value=0,
+            max_value=items - 1,
             step=1,
-            help="Of the first of four axes, counted from 1.",
+            help="Of the first of four axes, counted from 0.",
         )
     state.button("Use these", "long_use", _use, type="primary")
 
@@ -238,16 +239,15 @@ def _take(key: str) -> None:
 def _read(filename: str, name: str, content: bytes) -> None:
     if _is_capture(content):
         taken = opened(content, name, math.inf)
-        _bring(captured_inputs(taken, taken.calls[0], 0))
-        items = len(taken.calls[0].Q)
+        first = taken.calls[0]
+        _bring(captured_inputs(taken, first, 0))
+        items = len(first.Q)
         if len(taken.calls) > 1 or items > 1:
             other = "Open it on Real model, then choose another here under “a captured model”."
             if len(content) > MAX_FILE or taken.counts[1] > MAX_CAPTURED_CELLS:
                 other = "Capture one layer and one sequence to see another."
-            state.remark(
-                f"{name} holds {len(taken.calls)} calls and {items} items; here is the first of"
-                f" both. {other}"
-            )
+            many = f"{counted(len(taken.calls))} and {items} item{'s' * (items != 1)}"
+            state.remark(f"{name} holds {many}; here is {called(first, 0)}. {other}")
         return
     arrays = entries(filename, content, BOUNDS)
     if len(arrays) < 2:
@@ -259,7 +259,7 @@ def _read(filename: str, name: str, content: bytes) -> None:
         _bring(read_inputs(arrays, names, name))
         return
     state.set_page_value(ARRAYS, hold(Waiting(name, arrays, len(content))))
-    state.set_page_value("long_item", 1)
+    state.set_page_value("long_item", 0)
     for letter in LETTERS:
         state.set_page_value(f"long_name_{letter}", names.get(letter))
 
@@ -278,7 +278,7 @@ def _use() -> None:
         return
     asked = {letter: state.page_value(f"long_name_{letter}", None) for letter in LETTERS}
     names = {letter: name for letter, name in asked.items() if name in waiting.arrays}
-    item = int(state.page_value("long_item", 1)) - 1
+    item = int(state.page_value("long_item", 0))
     try:
         if not names.keys() >= {"Q", "K"}:
             raise BadInput("choose which arrays are the queries and the keys.")
@@ -327,7 +327,7 @@ def _model(s: Settings) -> None:
         "long_layer",
         0,
         options=list(range(len(taken.calls))),
-        format_func=lambda k: taken.calls[k].name,
+        format_func=lambda k: called(taken.calls[k]),
         help="Counted from 0, as the model does.",
     )
     item, items = 0, len(taken.calls[place].Q)
@@ -338,8 +338,7 @@ def _model(s: Settings) -> None:
             "long_item_of_capture",
             0,
             options=list(range(items)),
-            format_func=lambda k: str(k + 1),
-            help="Of the batch, counted from 1.",
+            help="Of the batch, counted from 0.",
         )
     asked = taken, place, item
     state.confirm("Look at it", "long_look", _look, asked, type="primary")

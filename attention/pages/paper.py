@@ -77,11 +77,16 @@ def _all_heads(settings: Settings) -> Settings:
 
 
 def offer(
-    s: Settings, panes: Sequence[Mapping[str, Any]], filename: str, about: About | None = None
+    s: Settings,
+    panes: Sequence[Mapping[str, Any]],
+    filename: str,
+    about: About | None = None,
+    suffix: str = "",
 ) -> None:
     """The section behind a switch, for pages with other things to show.
 
-    Its files say what they are by ``about``, without which they are of Explore's state.
+    Its files say what they are by ``about``, without which they are of Explore's state; their names
+    end in ``suffix``.
     """
     help = "Shows what stands above as a figure to print, and saves it."
     opened = f"paper_open_{filename}"
@@ -103,7 +108,9 @@ def offer(
     paper, said = replace(s.paper, **words), (about or what_it_is(s)).lines()[1:]
     kept = [pane for pane in panes if pane["name"] in chosen] or list(panes)
     with right, st.container(key="paper_preview"):
-        _show(filename, (paper, kept, said), partial(of_panes, kept, paper, "; ".join(said)))
+        _show(
+            filename + suffix, (paper, kept, said), partial(of_panes, kept, paper, "; ".join(said))
+        )
 
 
 # ---- settings ------------------------------------------------------------------------------------

@@ -53,9 +53,9 @@ def message_box(kind: str, sentence: str) -> None:
     st.html(f"<p role='status' class='said {kind}'>{escape(sentence)}</p>")
 
 
-def note(sentence: str) -> None:
-    """One quiet line in our own HTML."""
-    st.html(f"<p class='notice'>{escape(sentence)}</p>")
+def note(*sentences: str) -> None:
+    """Quiet lines in our own HTML, one for each."""
+    st.html("".join(f"<p class='notice'>{escape(sentence)}</p>" for sentence in sentences))
 
 
 def not_here(what: str, again: str) -> None:

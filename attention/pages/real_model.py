@@ -10,12 +10,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.figures import across
+from attention.exports.across import panes_of
 from attention.figures.maps import SmallMap, small_map
 from attention.figures.shades import BY_ROOT
 from attention.limits import MAX_DRAWN, MAX_MAPS, BadInput
 from attention.models import examples
-from attention.models.labels import words_of
+from attention.models.labels import label_note
 from attention.models.opening import LONG_OPENS, opened
 from attention.models.snippet import LINES, SNIPPET
 from attention.models.survey import MEASURES, Head, Survey, survey
@@ -25,16 +25,18 @@ from attention.pages import board, chooser, maps, navigation, paper, parts, stat
 from attention.pages.chooser import ChosenFile
 from attention.readers.other_files import OtherKind
 from attention.session import captured
-from attention.session.about import About
 from attention.session.settings import UPLOADED
 
 FILE = "model_file"
 WANTED = f"What taken.save or the lines below have written; {chooser.AT_MOST}"
 OPENED = "model_opened"  # the file that was uploaded last, and its survey
 GO = "model_go"  # to the page of this path, as the next run begins
+MOST_NAMED = 20  # modules
 MOST_SAID = 3  # layers that do not agree of which all is said
 EVERY = "every"
-ORDERS = ("by layer", "by this number")
+LAYER, NUMBER = "layer", "this number"  # by which maps are sorted
+MOST_WORDS = 60  # of a sequence that are said
+ON_A_MAP = {"": "kind not known", "cross": "cross-attention"}  # others are called as they are
 
 
 # ---- what is open --------------------------------------------------------------------------------
@@ -78,7 +80,9 @@ def close() -> None:
 def stand(capture: str) -> None:
     """Open this in place of what was open, and put a mark of it into the address."""
     state.change(lambda settings: replace(settings, capture=capture))
-    for name, first in (("layer", EVERY), ("head", EVERY), ("item", 0), ("part", 1)):
+    for name in ("kind", "layer", "head"):
+        state.set_page_value(f"model_{name}", EVERY)
+    for name, first in (("item", 0), ("part", 1)):
         state.set_page_value(f"model_{name}", first)
 
 
@@ -170,11 +174,10 @@ def the_proof(found: Survey) -> None:
             parts.message_box("plain", f"And so do others: {names}.")
     else:
         share = max(one.share for one in proof.calls)
-        part = f"at most {share:.0%}" if share >= 0.01 else "under 1%"
         parts.message_box(
             "understood",
-            f"{model} Each output is equal to the model’s own to {number(proof.difference, 1)},"
-            f" {part} of what rounding in {kinds} explains.",
+            f"{model} Each output is equal to the model’s own to {number(proof.difference, 1)}"
+            f" (rounding in {kinds} alone could make {captured.times(share)} as much).",
         )
         lacking = sum(int((~one.proven).sum()) for one in proof.calls)
         if lacking:
@@ -183,8 +186,12 @@ def the_proof(found: Survey) -> None:
                 f"This is no proof for {lacking:,} of {_count(len(found.heads), 'head')}: rounding"
                 " would explain an output of 0 as well.",
             )
-    if taken.missed:
-        parts.message_box("flag", f"Not captured: {', '.join(taken.missed[:20])}.")
+    for said, modules in (("Not captured", taken.missed), ("Was not run", taken.not_run)):
+        if modules:
+            more = f" and {len(modules) - MOST_NAMED:,} more" * (len(modules) > MOST_NAMED)
+            parts.message_box("flag", f"{said}: {', '.join(modules[:MOST_NAMED])}{more}.")
+    if said := label_note(taken):
+        parts.message_box("flag", state.capital(said))
     notes = dict.fromkeys(note for call in taken for note in call.notes)
     for note in list(notes)[:MOST_SAID]:
         parts.message_box("flag", f"Note: {note}.")
@@ -204,10 +211,6 @@ def _count(many: int, word: str) -> str:
 # ---- the maps ------------------------------------------------------------------------------------
 
 
-def name_of(head: Head) -> str:
-    return f"layer {head.layer}, head {head.number}" + f", call {head.call}" * bool(head.call)
-
-
 def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, bool]:
     """The heads that are wanted, in their order; the measure under them; whether it sorts them."""
     with row:
@@ -223,26 +226,35 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
         )
         order = state.page_control(
             st.segmented_control,
-            "Order",
+            "Sort by",
             "model_order",
-            ORDERS[0],
-            options=ORDERS,
+            LAYER,
+            options=[LAYER, NUMBER],
             required=True,
-            help="By layer and head, or the most striking number first.",
+            help="Layer and head, or the number under each map, the most striking one first.",
         )
-        item = 0
+        item, kind = 0, EVERY
         if found.items > 1:
-            item = _select("Item", "item", 0, range(found.items), lambda k: item_name(found, k))
-        layers = list(dict.fromkeys(head.layer for head in found.heads))
-        numbers = sorted({head.number for head in found.heads})
-        layer = _select("Layer", "layer", EVERY, [EVERY, *layers])
-        number = _select("Head", "head", EVERY, [EVERY, *numbers])
+            item = _select(
+                "Item",
+                "item",
+                0,
+                range(found.items),
+                "Of the batch, counted from 0.",
+                lambda item: item_name(found, item),
+            )
+        kinds = list(dict.fromkeys(call.kind for call in found.taken))
+        if len(kinds) > 1:
+            kind = _select("Kind", "kind", EVERY, [EVERY, *kinds], KINDS, kind_name)
+        there = of_kind(found, kind, item)
+        layers = list(dict.fromkeys(head.layer for head in there))
+        numbers = sorted({head.number for head in there})
+        layer = _select("Layer", "layer", EVERY, [EVERY, *layers], COUNTED)
+        number = _select("Head", "head", EVERY, [EVERY, *numbers], COUNTED)
     heads = [
-        head
-        for head in found.heads
-        if head.item == item and layer in (EVERY, head.layer) and number in (EVERY, head.number)
+        head for head in there if layer in (EVERY, head.layer) and number in (EVERY, head.number)
     ]
-    by_number = order == ORDERS[1]
+    by_number = order == NUMBER
     if by_number:
         sign = -1 if MEASURES[measure].largest_first else 1
 
@@ -254,7 +266,13 @@ def chosen_heads(found: Survey, row: DeltaGenerator) -> tuple[list[Head], str, b
     return heads, measure, by_number
 
 
-def _select(label: str, name: str, first: Any, options: Any, said: Any = str) -> Any:
+COUNTED = "Counted from 0, as the model and capture do."
+KINDS = (
+    "Of attention: encoder and decoder look at their own sequence, cross-attention at another one."
+)
+
+
+def _select(label: str, name: str, first: Any, options: Any, help: str, said: Any = str) -> Any:
     return state.page_control(
         st.selectbox,
         label,
@@ -263,18 +281,44 @@ def _select(label: str, name: str, first: Any, options: Any, said: Any = str) ->
         options=list(options),
         format_func=said,
         width=150,
-        help="Counted from 0, as the model and capture do." if first == EVERY else "Of the batch.",
+        help=help,
     )
 
 
+def kind_name(kind: str) -> str:
+    return ON_A_MAP.get(kind, kind)
+
+
 def item_name(found: Survey, item: int) -> str:
-    words = words_of(found.taken, found.taken.calls[0], item)[1]
-    return f"{item + 1}: {' '.join(words)}"
+    """The number of an item, and the words of its first sequence where they are known."""
+    words = next(iter(captured.sequences(found.taken, item).values()), None)
+    return f"{item}: {' '.join(words[:MOST_WORDS])}" if words else f"{item}"
+
+
+def of_kind(found: Survey, kind: str, item: int) -> list[Head]:
+    """The heads of an item, of calls of this kind or of every kind."""
+    return [
+        head
+        for head in found.heads
+        if head.item == item and kind in (EVERY, found.taken.calls[head.place].kind)
+    ]
+
+
+def the_words(found: Survey, item: int) -> None:
+    """The words that the model read, a line for each sequence."""
+    lines = []
+    for part, words in captured.sequences(found.taken, item).items():
+        said = " ".join(words[:MOST_WORDS])
+        said += f" … ({len(words):,} in all)" * (len(words) > MOST_WORDS)
+        lines.append(f"Words{f' ({part})' * bool(part)}: {said}")
+    if lines:
+        parts.note(*lines)
 
 
 def the_maps(found: Survey) -> None:
     row = st.container(horizontal=True)
     heads, measure, by_number = chosen_heads(found, row)
+    the_words(found, state.page_value("model_item", 0))
     said, shown = MEASURES[measure].sentence, heads
     if len(heads) > MAX_MAPS:
         last = -(-len(heads) // MAX_MAPS)
@@ -291,7 +335,10 @@ def the_maps(found: Survey) -> None:
             )
         shown = heads[(part - 1) * MAX_MAPS : part * MAX_MAPS]
         said = f"{len(shown)} of {len(heads):,} heads. {said}"
-    parts.note(f"{said} {BY_ROOT} Press a map to go through that head on Explore.")
+    parts.note(
+        f"{said} Rows are queries, columns keys. {BY_ROOT} Press a map to go through that head on"
+        " Explore."
+    )
     drawn = drawn_maps(found, shown)
     alone = len({head.place for head in shown}) == len(shown)  # one of each layer
     if by_number or alone:
@@ -299,11 +346,13 @@ def the_maps(found: Survey) -> None:
         if by_number:
             ending = "largest first" if MEASURES[measure].largest_first else "smallest first"
             title = f"Layer · head by {MEASURES[measure].label}, {ending}"
-        groups = [maps.Group(title, "", [_button(h, drawn, measure, True) for h in shown])]
+        buttons = [_button(found, head, drawn, measure, True) for head in shown]
+        groups = [maps.Group(title, "", buttons)]
     else:
         groups = [
             maps.Group(
-                *_heading(found, place), [_button(h, drawn, measure, False) for h in of_call]
+                *_heading(found, place),
+                [_button(found, head, drawn, measure, False) for head in of_call],
             )
             for place, of_call in groupby(shown, lambda head: head.place)
         ]
@@ -329,16 +378,18 @@ def drawn_maps(found: Survey, heads: Sequence[Head]) -> dict[tuple[int, int, int
 def _heading(found: Survey, place: int) -> tuple[str, str]:
     one = found.verification.calls[place]
     call = one.call
-    title = f"Layer {call.layer}" + f", call {call.call}" * bool(call.call)
+    title = state.capital(captured.called(call))
     difference = number(one.difference, 1)
     proof = f"equal to the model to {difference}, as {call.dtype} explains"
     proof = proof if one.agrees else f"differs from the model by {difference}"
-    sizes = f"{call.Q.shape[2]} × {call.K.shape[2]}, d_k {call.Q.shape[3]}"
-    return title, " · ".join(filter(None, (proof, sizes, call.module)))
+    n_q, d_k = call.Q.shape[2:]
+    queries = f"{n_q:,} {'query' if n_q == 1 else 'queries'}"
+    return title, f"{proof} · {queries} × {_count(call.K.shape[2], 'key')}, d_k {d_k}"
 
 
-def _button(head: Head, drawn: dict, measure: str, whole: bool) -> maps.Button:
-    """A map with its number and its proof."""
+def _button(found: Survey, head: Head, drawn: dict, measure: str, alone: bool) -> maps.Button:
+    """A map with its number and its proof; ``alone``: without a heading that has its layer."""
+    call = found.taken.calls[head.place]
     value, difference = head.measures[measure], head.measures["difference"]
     apart = "∞" if difference is None else number(difference, 1)
     proof = f"= model to {apart}" if head.agrees else f"off by {apart}"
@@ -347,13 +398,13 @@ def _button(head: Head, drawn: dict, measure: str, whole: bool) -> maps.Button:
         lines.insert(0, f"{MEASURES[measure].label} {'–' if value is None else number(value, 2)}")
     equal = f"equal to the model to {apart}" if head.agrees else f"off the model by {apart}"
     says = "; ".join([*lines[:-1], equal])
-    short = f"layer {head.layer} · {head.number}" + f", call {head.call}" * bool(head.call)
+    what = ", ".join(filter(None, (call.kind, call.when)))
     return maps.Button(
         f"{head.place} {head.item} {head.head}",
         drawn[head.place, head.item, head.head],
-        short if whole else f"head {head.number}",
-        tuple(lines),
-        f"{name_of(head)}: {says}. Opens on Explore.",
+        f"layer {head.layer} · {head.number}" if alone else f"head {head.number}",
+        (*([what] if alone and what else []), *lines),
+        f"{captured.called(call, head.item, head.head)}: {says}. Opens on Explore.",
         not head.agrees,
     )
 
@@ -379,13 +430,14 @@ def press(sent: object) -> None:
 
 def arrival(head: Head, call: Call, found: Survey) -> str:
     """What is said on Explore of a head that came."""
-    name = f"{name_of(head).capitalize()}, of {found.taken.model or 'a model'}"
+    of_call = captured.called(call, head.item, head.head)
+    name = f"{state.capital(of_call)}, of {found.taken.model or 'a model'}"
     difference = head.measures["difference"]
     if difference is None or not head.agrees:
         return f"{name}: its output is not the model’s own."
     return (
-        f"{name}, counted from 0: as captured, its output is equal to the model’s own to"
-        f" {number(difference, 1)}, as {call.dtype} explains."
+        f"{name}: as captured, its output is equal to the model’s own to {number(difference, 1)},"
+        f" as {call.dtype} explains."
     )
 
 
@@ -394,13 +446,14 @@ def arrival(head: Head, call: Call, found: Survey) -> str:
 
 def the_layers(found: Survey) -> None:
     """The weights of one head in every layer, beside each other, and as a figure to print."""
-    numbers = sorted({head.number for head in found.heads})
+    item, kind = state.page_value("model_item", 0), state.page_value("model_kind", EVERY)
+    there = of_kind(found, kind, item)
+    numbers = sorted({head.number for head in there})
     wanted = state.page_value("model_head", EVERY)
     if wanted == EVERY:
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            wanted = _select("Head across layers", "across", numbers[0], numbers)
-    item = state.page_value("model_item", 0)
-    heads = [head for head in found.heads if head.item == item and head.number == wanted]
+            wanted = _select("Head across layers", "across", numbers[0], numbers, COUNTED)
+    heads = [head for head in there if head.number == wanted]
     cells, kept = 0, list[Head]()
     for head in heads:
         call = found.taken.calls[head.place]
@@ -409,19 +462,11 @@ def the_layers(found: Survey) -> None:
             kept.append(head)
     if len(kept) < len(heads):
         parts.note(f"The first {len(kept)} of {len(heads)} layers and calls.")
-    panes = [
-        across.layer_pane(
-            name_of(head).capitalize(),
-            found.taken.calls[head.place].trace(head.item, head.head),
-            words_of(found.taken, found.taken.calls[head.place], head.item),
-        )
-        for head in kept
-    ]
-    source = f"captured from {found.taken.model or 'a model'}, head {wanted}"
-    about = About({"weights": source})
+    calls = [(found.taken.calls[head.place], head.head) for head in kept]
+    panes, about = panes_of(found.taken, item, calls)
     board.show("model_board", panes, about=about)
     if panes:
-        paper.offer(s, panes, "attention_across_layers", about)
+        paper.offer(s, panes, "attention_across_layers", about, f"_head{wanted}")
 
 
 def the_lines() -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from attention.biases import relative_buckets
 from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
 from attention.masks import MASKS
-from attention.models.labels import words_of
+from attention.models.kinds import stack_of
+from attention.models.labels import Side, sides_of, words_of
 from attention.models.taken import Call, Taken, one
 from attention.numbers import number
 from attention.session.examples import OWN
@@ -35,6 +36,7 @@ from attention.session.validate import check
 
 # of the settings, beside the numbers that come
 ARRIVED = "captured"  # a value of the page: the head that came last, and what is said of it
+MOST_SEQUENCES = 8  # of stacks, kinds and runs, whose words are said
 BIAS = "bias set for each score by itself"
 KEPT = ("digits", *SAMPLING, *PRINTED, *COMPARED, *GUIDED, *EXERCISE, *LONG, *OPENED)
 
@@ -49,8 +51,8 @@ def with_head(s: Settings, taken: Taken, call: Call, item: int, head: int) -> Se
     >>> from attention.session.examples import EXAMPLES
     >>> taken = load("pronoun")
     >>> s = with_head(EXAMPLES["cat-sat"].build(), taken, taken[3], 0, 0)
-    >>> s.tokens[9], s.matrices["Q"].origin.source
-    ('it', 'captured from sentence-transformers/all-MiniLM-L6-v2, layer 3, head 1')
+    >>> s.tokens[9], s.matrices["Q"].origin.source.partition(", ")[2]
+    ('it', 'layer 3 (encoder, encoder.layer.3.attention.self), head 1')
     """
     trace = call.trace(item, head)
     n_q, n_k = trace.scores.shape
@@ -147,18 +149,86 @@ def left_behind(call: Call) -> list[str]:
     return []
 
 
-def source_of(taken: Taken, call: Call, item: int, head: int) -> str:
-    """Where a head was captured, in words; layers and heads are counted as the model does, from 0.
+def called(call: Call, item: int | None = None, head: int | None = None) -> str:
+    """Return the name of a call, of an item of it, or of one of its recorded heads.
+
+    Layers, heads and items are counted from 0, heads as the model does.
 
     >>> from attention.models.examples import load
-    >>> source_of(load("verbs"), load("verbs")[3], 1, 0)
-    'captured from sentence-transformers/all-MiniLM-L6-v2, layer 3, head 1, item 2 of 2'
+    >>> called(load("verbs")[3], 1, 0)
+    'layer 3 (encoder, encoder.layer.3.attention.self), head 1, item 1 of 0–1'
     """
-    number = call.heads[head] if call.heads else head
-    words = [f"{CAPTURED} {taken.model or 'a model'}", f"layer {call.layer}", f"head {number}"]
-    words += [f"call {call.call}"] * bool(call.call)
-    words += [f"item {item + 1} of {len(call.Q)}"] * (len(call.Q) > 1)
-    return ", ".join(words)
+    what = ", ".join(filter(None, (call.kind, call.module)))
+    words = [f"layer {call.layer}" + f" ({what})" * bool(what)]
+    if head is not None:
+        words.append(f"head {call.heads[head] if call.heads else head}")
+    words += [f"item {item} of 0–{len(call.Q) - 1}"] * (item is not None and len(call.Q) > 1)
+    return ", ".join([*words, *filter(None, [call.when])])
+
+
+def source_of(taken: Taken, call: Call, item: int, head: int | None = None) -> str:
+    """Return where an item of a call, or one of its recorded heads, was captured, in words."""
+    return f"{CAPTURED} {taken.model or 'a model'}, {called(call, item, head)}"
+
+
+def sequences(taken: Taken, item: int) -> dict[str, list[str]]:
+    """Return the words of each sequence of an item that tokens were given for.
+
+    They are by the part of the modules' names that tokens have, "" for a plain list. Where words
+    between the first call and the last were not captured there is a "…". Patches, and words of
+    which it is not known whose they are, are left out.
+
+    >>> from attention.models.examples import load
+    >>> sequences(load("verbs"), 1)[""][:4]
+    ['[CLS]', 'the', 'cats', 'on']
+    """
+    tokens = taken.tokens
+    first: dict[tuple[str, str, int], Call] = {}
+    last: dict[tuple[str, str, int], Call] = {}
+    for call in taken:
+        if item < len(call.Q):
+            key = call.kind, stack_of(call.module), call.run
+            first.setdefault(key, call)
+            last[key] = call
+    ends = [both for key in [*first][:MOST_SEQUENCES] for both in (first[key], last[key])]
+    found, stacks = list[tuple[Side, tuple[str, ...]]](), set(taken.stacks)
+    for call in dict.fromkeys(ends if tokens else ()):
+        for side, words in zip(sides_of(taken, call), words_of(taken, call, item), strict=True):
+            if not side.names:
+                found.append((side, words))
+                stacks.add(side.stack)
+    if isinstance(tokens, list) and len(stacks) > 1:
+        return {}
+    placed: dict[str, dict[int, str]] = {}
+    for side, words in sorted(found, key=lambda both: both[0].position is None):
+        part = side.part(tokens) if isinstance(tokens, dict) else ""
+        if part is None or (side.position is None and part in placed):
+            continue
+        placed.setdefault(part, {}).update(enumerate(words, side.position or 0))
+    return {part: _in_order(words) for part, words in placed.items()}
+
+
+def _in_order(words: dict[int, str]) -> list[str]:
+    """Words by their places, with a "…" where some are missing."""
+    found, expected = list[str](), min(0, *words)
+    for place in sorted(words):
+        found += ["…"] * (place != expected) + [words[place]]
+        expected = place + 1
+    return found
+
+
+def times(share: float) -> str:
+    """Return how many times as much there could be, in words, by the share of it that there is.
+
+    >>> times(0.001), times(0.048), times(0.4), times(1.0)
+    ('over 100 times', '20 times', '2.5 times', 'just')
+    """
+    if share < 0.01:
+        return "over 100 times"
+    least = math.floor(10 / share) / 10  # no more than is true
+    if least >= 10:
+        return f"{math.floor(least)} times"
+    return f"{least:g} times" if least > 1 else "just"
 
 
 def _mask(allowed: np.ndarray) -> tuple[str, tuple[tuple[bool, ...], ...]]:

@@ -22,7 +22,7 @@ from attention.limits import (
     BadInput,
 )
 from attention.long import LongAttention, long_attention
-from attention.models.labels import words_of
+from attention.models.labels import label_note, words_of
 from attention.models.taken import Call, Taken
 from attention.numbers import megabytes
 from attention.patterns import PATTERNS, made
@@ -31,6 +31,7 @@ from attention.readers.printouts import sides
 from attention.rotary import Rotary
 from attention.session.captured import source_of
 from attention.session.long_context import LongContext
+from attention.session.origin import Captured
 
 NAMES = {  # of tensors, as models and people call them
     "Q": ("q", "query", "queries", "query_states"),
@@ -57,6 +58,9 @@ class LongInputs:
     query_words: tuple[str, ...] = ()
     key_words: tuple[str, ...] = ()
     remark: str = ""  # how it was understood
+    numbers: tuple[int, ...] = ()  # of its heads, as their model counts them; (): from 0 on
+    flag: str = ""  # what is to be known of its words
+    file: str = "long_attention"  # the stem of the names of its files
 
     @property
     def heads(self) -> int:
@@ -80,6 +84,18 @@ class LongInputs:
         arrays = (self.Q, self.K, self.V, self.allowed, self.bias)
         return sum(M.nbytes for M in arrays if M is not None)
 
+    def number(self, head: int) -> int:
+        """Return how a head is counted: from 0, or as its model does."""
+        return self.numbers[head] if self.numbers else head
+
+    @property
+    def said_of_heads(self) -> str:
+        """Return which heads there are, as ``", heads 1, 8"`` or ``", 3 heads"``; "" for one."""
+        if self.heads == 1:
+            return ""
+        named = f", heads {', '.join(map(str, self.numbers))}"
+        return named if self.numbers else f", {self.heads} heads"
+
     def of_head(self, head: int) -> LongInputs:
         """One head alone."""
         own = head * self.K.shape[0] // self.heads  # its keys, which others may share
@@ -96,7 +112,9 @@ class LongInputs:
             sinks=None if self.sinks is None else self.sinks[one],
             allowed=part(self.allowed, one),
             bias=part(self.bias, one),
-            source=f"{self.source}, head {head} of 0 to {self.heads - 1}",
+            source=f"{self.source}, head {self.number(head)}"
+            + f" of 0–{self.heads - 1}" * (not self.numbers),
+            numbers=(self.number(head),),
         )
 
     def run(self, s: LongContext, results: Collection[str], **watch: Any) -> LongAttention:
@@ -272,7 +290,7 @@ def read_inputs(
     found = {letter: np.ascontiguousarray(M, dtype) for letter, M in found.items()}
     said = f"{where}: {', '.join(names.values())}"
     many = items_of(entries.values())
-    said += f", item {item + 1} of {many}" * (many > 1)
+    said += f", item {item} of 0–{many - 1}" * (many > 1)
     return checked(LongInputs(found["Q"], found["K"], found.get("V"), said, remark=remark))
 
 
@@ -298,24 +316,30 @@ def _tokens_first(Q: np.ndarray, K: np.ndarray) -> bool:
 
 def captured_inputs(taken: Taken, call: Call, item: int) -> LongInputs:
     """All recorded heads of a layer, with the mask and what else the model used."""
-    words = words_of(taken, call, item) if taken.tokens else ()
+    are_named = taken.tokens or call.names or call.key_names
+    words = words_of(taken, call, item) if are_named else ((), ())
+    one_head = Captured.of(source_of(taken, call, item, 0))
+    only = 0 if call.Q.shape[1] == 1 else None
 
     def of_item(M: np.ndarray | None) -> np.ndarray | None:
         return M if M is None else M[min(item, len(M) - 1)]
 
-    source = source_of(taken, call, item, 0).rpartition(", head")[0]
     return checked(
         LongInputs(
             call.Q[item],
             call.K[item],
             call.V[item],
-            source,
+            source_of(taken, call, item, only),
             call.scale,
             call.softcap,
             call.sinks,
             of_item(call.allowed),
             of_item(call.bias),
-            *words,
+            query_words=words[0],
+            key_words=words[1],
+            numbers=call.heads,
+            flag=label_note(taken),
+            file=f"long_attention_{one_head.stem_of_layer}" if one_head else LongInputs.file,
         )
     )
 

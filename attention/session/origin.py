@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 LONGEST_SOURCE, LONGEST_BEHIND = 300, 800  # characters
 _MARK = re.compile(r"[0-9a-f]{12}")
 CAPTURED = "captured from"
-_OF_A_HEAD = re.compile(rf"{CAPTURED} (.+), layer (\d+), head (\d+)((?:, [a-z]+ \d+(?: of \d+)?)*)")
+# "a model, layer 3 (cross, decoder.layers.1.encoder_attn), head 1, item 1 of 0–1, step 4"; older
+# links and files have no brackets, and "item 2 of 2", counted from 1
+_OF_A_HEAD = re.compile(
+    rf"{CAPTURED} (.+), layer (\d+)(?: \((.+)\))?, head (\d+)"
+    r"((?:, [a-z]+ \d+(?: of (?:0–)?\d+)?)*)"
+)
+LONGEST_STEM = 60  # characters of a model's and of a module's name in that of a file
 
 
 @dataclass(frozen=True)
@@ -54,36 +60,48 @@ class Origin:
 
 @dataclass(frozen=True)
 class Captured:
-    """A head of a real model, layer and head counted as the model does, from 0.
+    """A head of a real model; its layer, head and item are counted as the model does, from 0.
 
-    >>> head = Captured.of("captured from some/MiniLM, layer 3, head 1, item 2 of 2")
+    >>> head = Captured.of("captured from some/BART, layer 3 (cross, decoder.0.attn), head 1")
     >>> head.title, head.stem
-    ('Layer 3, head 1, item 2 of 2, of some/MiniLM', 'MiniLM_layer3_head1_item2')
+    ('Layer 3 (cross, decoder.0.attn), head 1, of some/BART', 'BART_layer3_decoder.0.attn_head1')
     """
 
     model: str
     layer: int
+    what: str  # the kind of the layer's attention and its module; either may be missing
     head: int
-    more: str  # which call or item, where there are several
+    more: str  # which item and call, where there are several
 
     @classmethod
     def of(cls, source: str) -> Captured | None:
         """What a source says; None where it is of something else."""
         found = _OF_A_HEAD.fullmatch(source)
-        return found and cls(found[1], int(found[2]), int(found[3]), found[4])
+        return found and cls(found[1], int(found[2]), found[3] or "", int(found[4]), found[5])
 
     @property
     def title(self) -> str:
-        return f"Layer {self.layer}, head {self.head}{self.more}, of {self.model}"
+        what = f" ({self.what})" * bool(self.what)
+        return f"Layer {self.layer}{what}, head {self.head}{self.more}, of {self.model}"
 
     @property
     def stem(self) -> str:
         """The same for the name of a file."""
+        return self._stem(f"head{self.head}")
+
+    @property
+    def stem_of_layer(self) -> str:
+        """The same of all heads of the layer."""
+        return self._stem("")
+
+    def _stem(self, head: str) -> str:
         model = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.rpartition("/")[2]).strip("-.")
-        more = "".join(
-            f"_{word}{number}" for word, number in re.findall(r", (\w+) (\d+)", self.more)
-        )
-        return f"{model[:60] or 'model'}_layer{self.layer}_head{self.head}{more}"
+        module = re.sub(r"[^A-Za-z0-9._-]+", "-", self.what.rpartition(", ")[2])
+        # of a long one its end, which tells it from others
+        module = module[-LONGEST_STEM:].strip("-.")
+        parts = [model[:LONGEST_STEM] or "model", f"layer{self.layer}", module, head]
+        parts += ["".join(both) for both in re.findall(r", (\w+) (\d+)", self.more)]
+        return "_".join(filter(None, parts))
 
 
 def captured_head(inputs: Mapping[str, Matrix]) -> Captured | None:

@@ -26,6 +26,9 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     dashboard.idle()
     assert "Each output is equal to the model’s own" in page.locator(".said").first.inner_text()
     weights = taken[1].trace(0, 3).weights
+    what = ", ".join(filter(None, (taken[1].kind, taken[1].module)))
+    axes = page.locator(".map").first.locator(".map-frame").inner_text().split()
+    assert sorted(axes) == ["key", "query"]
 
     def shares(id: str) -> np.ndarray:  # the bluer, the larger the weight
         red = np.reshape(page.evaluate(PIXELS, id), (6, 6, 4))[..., 0].astype(float)
@@ -44,7 +47,7 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     dashboard.wait_for(wide)
     page.set_viewport_size({"width": 1440, "height": 900})
 
-    button = page.get_by_role("button", name="layer 1, head 3:")
+    button = page.get_by_role("button", name=f"layer 1 ({what}), head 3:")
     button.focus()
     steps, before = page.evaluate("[history.length, location.href]")
     dashboard.after(lambda: page.keyboard.press("Enter"))
@@ -52,7 +55,12 @@ def test_a_capture_is_painted_opens_on_explore_by_the_keyboard_and_is_there_afte
     np.testing.assert_allclose(
         dashboard.numbers("weights")[seen], view(s, run(s)).stages["weights"][seen], atol=1e-15
     )
-    assert "Layer 1, head 3, of LLaMA" in dashboard.notice()
+    assert f"Layer 1 ({what}), head 3, of LLaMA" in dashboard.notice()
+    painted = ".board-pane[data-stage=weights] .board-canvas"
+    assert page.eval_on_selector(painted, "canvas => canvas.painted.corner") == [
+        "key →",
+        "query ↓",
+    ]
     assert dashboard.labels("weights") == ["the (1)", "cat", "sat", "on", "the (2)", "mat"]
     assert page.evaluate("[history.length, location.pathname]") == [steps + 1, "/"]
     page.go_back()

@@ -306,3 +306,11 @@ def test_blanks_have_no_number_even_where_the_view_has_them():
     assert np.argwhere(z["waits"] == 0).tolist() == [[2, 2]]
     assert [blank["text"][0][1], waits["text"][2][2], blank["text"][3][0]] == ["?", "…", "0,4 ✗"]
     assert found["alt"].endswith("; 3 cells to be filled in.")
+
+
+def test_stages_of_queries_and_keys_say_which_side_is_which():
+    s = EXAMPLES["cat-sat"].build()
+    shown = {made["name"]: made for made in panes(view(s, run(s)))}
+    named = {name for name, made in shown.items() if "axes" in made}
+    assert named == {"scores", "scaled", "masked", "weights"}
+    assert {made["axes"] for made in shown.values() if "axes" in made} == {("query", "key")}

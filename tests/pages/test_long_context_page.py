@@ -170,7 +170,7 @@ def test_tensors_come_out_of_a_file_and_the_heads_one_by_one(kind):
 def test_an_item_is_asked_for_and_a_refused_file_leaves_what_was_there(monkeypatch):
     Q4 = np.stack([Q, 2 * Q])
     at = from_file("run.npz", npz(q=Q4, k=Q4))
-    at = ran(at.number_input(key="set_long_item").set_value(2))
+    at = ran(at.number_input(key="set_long_item").set_value(1))
     at = settled(ran(at.button(key="long_use").click()))
     record = long_attention(2 * Q, 2 * Q, allowed=places.causal(), results=["mean_map"])
     np.testing.assert_allclose(drawn(at)[2], record.mean_map[0], atol=1e-6)
@@ -258,7 +258,8 @@ def test_real_model_is_named_for_other_calls_only_where_it_opens_the_capture(n, 
     Taken("m", calls=calls).save(tmp_path / "run.safetensors", large=True)
     at = from_file("run.safetensors", (tmp_path / "run.safetensors").read_bytes())
     sentences = said(at)
-    assert "run.safetensors holds 2 calls and 1 items" in sentences
+    here = "here is layer 0 (encoder, encoder.layer.0.attention.self)."
+    assert f"run.safetensors holds 2 calls and 1 item; {here}" in sentences
     assert ("Open it on Real model" in sentences) == (n == 300)
     assert ("Capture one layer and one sequence" in sentences) == (n == 2500)
 

@@ -1,6 +1,9 @@
 """Real model by Streamlit's AppTest: what is opened, its proof, its maps, and on to Explore."""
 
+import io
 import json
+import re
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import numpy as np
 import pytest
 from models.test_recorded import recorded
 from pages.test_check_page import opened, ran, said
-from pages.test_explore import link_of
+from pages.test_explore import below, link_of
 from pages.test_helps import check
 from safetensors.numpy import save as safetensors
 
@@ -20,6 +23,7 @@ from attention.models.survey import MEASURES
 from attention.models.taken import Call, Taken
 from attention.pages.chooser import ChosenFile
 from attention.session.about import behind
+from attention.session.captured import times
 
 PAGE, EXPLORE = "attention/pages/real_model.py", "attention/pages/explore.py"
 
@@ -81,12 +85,19 @@ def test_with_nothing_open_the_lines_to_capture_stand_there():
 def test_an_example_shows_every_head_by_layer_with_its_map_number_and_proof():
     at = page("pronoun")
     assert "30 heads of 6 layers, computed again in float64" in said(at)
-    assert "equal to the model’s own to 7e−7, at most 5% of what rounding in float32" in said(at)
-    assert [group["title"] for group in groups(at)] == [f"Layer {k}" for k in range(6)]
+    assert (
+        "equal to the model’s own to 7e−7 (rounding in float32 alone could make 20 times as much)."
+    ) in said(at)
+    titles = [f"Layer {k} (encoder, encoder.layer.{k}.attention.self)" for k in range(6)]
+    assert [group["title"] for group in groups(at)] == titles
+    assert {group["note"].partition(" · ")[2] for group in groups(at)} == {
+        "15 queries × 15 keys, d_k 32"
+    }
     first = groups(at)[3]["buttons"][0]
     assert (first["name"], first["lines"]) == ("head 1", ["entropy 1.25", "= model to 2e−7"])
     assert first["says"] == (
-        "layer 3, head 1: entropy 1.25; equal to the model to 2e−7. Opens on Explore."
+        "layer 3 (encoder, encoder.layer.3.attention.self), head 1: entropy 1.25; equal to the"
+        " model to 2e−7. Opens on Explore."
     )
     content, expected = component(at, "model_maps"), b""
     for call in load("pronoun"):
@@ -101,11 +112,12 @@ def test_an_example_shows_every_head_by_layer_with_its_map_number_and_proof():
 def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
     at = page("pronoun")
     ran(at.button_group(key="set_model_measure").set_value(measure))
-    ran(at.button_group(key="set_model_order").set_value("by this number"))
+    ran(at.button_group(key="set_model_order").set_value("this number"))
     assert any(MEASURES[measure].sentence in html.proto.body for html in at.get("html"))
     found = surveyed("pronoun")
     sign = -1 if MEASURES[measure].largest_first else 1
     ordered = sorted(found.heads, key=lambda head: sign * head.measures[measure])
+    assert buttons(at)[0]["lines"][0] == "encoder"  # no heading says it here
     wanted = [f"{head.place} 0 {head.head}" for head in ordered]
     assert [button["id"] for button in buttons(at)] == wanted
     assert [button["name"] for button in buttons(at)][0] == (
@@ -115,7 +127,7 @@ def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
 
 def test_layers_heads_and_items_are_chosen_and_the_maps_are_a_part_at_a_time():
     at = page("verbs")
-    assert at.selectbox(key="set_model_item").options[1].startswith("2: [CLS] the cats on")
+    assert at.selectbox(key="set_model_item").options[1].startswith("1: [CLS] the cats on")
     ran(at.selectbox(key="set_model_item").set_value(1))
     assert {button["id"].split()[1] for button in buttons(at)} == {"1"}
     ran(at.selectbox(key="set_model_head").set_value(1))
@@ -140,7 +152,8 @@ def test_of_many_heads_so_many_are_drawn_as_the_page_says(tmp_path):
     assert len(buttons(at)) == MAX_MAPS == 72
     assert any("72 of 120 heads." in html.proto.body for html in at.get("html"))
     ran(at.selectbox(key="set_model_part").set_value(2))
-    assert [group["title"] for group in groups(at)] == ["Layer 1", "Layer 2"]
+    titles = ["Layer 1 (layer1.attn)", "Layer 2 (layer2.attn)"]
+    assert [group["title"] for group in groups(at)] == titles
     assert len(at.session_state["visit"].page_values["model_maps"]) == 48
 
 
@@ -176,7 +189,10 @@ def test_a_head_that_is_pressed_stands_on_explore_and_the_page_keeps_its_capture
     s = at.session_state["visit"].settings
     np.testing.assert_array_equal(s.matrices["Q"].values, load("pronoun")[3].Q[0, 0])
     assert list(s.tokens) == load("pronoun").tokens and behind(s) == ()
-    assert "Layer 3, head 1, of sentence-transformers/all-MiniLM-L6-v2, counted from 0" in said(at)
+    assert (
+        "Layer 3 (encoder, encoder.layer.3.attention.self), head 1, of"
+        " sentence-transformers/all-MiniLM-L6-v2: as captured"
+    ) in said(at)
     assert "equal to the model’s own to 2e−7" in said(at)
     assert at.selectbox(key="set_scale_kind") is not None  # it is Explore
     ran(at.switch_page("attention/pages/compare.py"))
@@ -231,6 +247,8 @@ def test_one_head_across_layers_is_a_board_and_a_figure_to_save():
     ran(at.selectbox(key="set_model_across").set_value(8))
     panes = json.loads(component(at, "model_board"))["panes"]
     assert [pane["symbol"] for pane in panes] == [f"Layer {k}, head 8" for k in range(6)]
+    assert panes[0]["sentence"] == "encoder, encoder.layer.0.attention.self"
+    assert panes[0]["axes"] == ["query", "key"]
     assert panes[0]["rows"][:3] == ["[CLS]", "the (1)", "animal"]
     ran(at.toggle(key="set_paper_open_attention_across_layers").set_value(True))
     assert at.get("download_button")
@@ -248,6 +266,242 @@ def test_what_is_open_can_be_closed_and_a_file_taken_away(tmp_path):
     assert len(buttons(at)) == 8 and at.button(key="model_close")
     at.session_state["visit"].page_values["model_file_chosen"] = 2, ()
     assert component(ran(at), "model_maps") is None
+
+
+# ---- which attention it is ---------------------------------------------------
+
+
+HEADS = (1, 2, 5, 8, 11)
+NUMBERS = re.compile(r"(?<![a-z])heads?[ _](\d+)")
+MODULES = {
+    "vision": "vision_tower.encoder.layers.3.self_attn",
+    "cross": "decoder.layers.1.encoder_attn",
+    "decoder": "decoder.layers.1.self_attn",
+    "encoder": "encoder.layers.1.self_attn",
+}
+
+
+def call_of(kind: str, layer: int, n_q: int, n_k: int, heads=HEADS, **more) -> Call:
+    rng = np.random.default_rng(layer)
+    Q, K, V = (rng.normal(size=(2, len(heads), n, 4)) for n in (n_q, n_k, n_k))
+    if kind != "cross":
+        more = {"query_position": 0, "key_position": 0} | more
+    named = {"dtype": "float64", "kind": kind, "heads": heads}
+    call = Call(layer, 0, MODULES[kind], Q, K, V, Q, 0.5, **named | more)
+    return replace(call, output=call.trace().output)
+
+
+def one_layer(kind: str) -> Taken:
+    """What layers=[3] and heads=[1, 2, 5, 8, 11] leave of a batch of two."""
+    if kind == "vision":
+        names = {"names": ("[CLS]", "patch"), "key_names": ("[CLS]", "patch")}
+        return Taken("org/VLM", ["a", "b"], calls=[call_of(kind, 3, 5, 5, **names)])
+    words = {"encoder": ["das", "ist", "ein", "Satz"], "decoder": ["a", "phrase"]}
+    places = {"query_position": 0, "key_position": 0, "keys_of": MODULES["encoder"]}
+    return Taken("org/VLM", words, calls=[call_of(kind, 3, 2, 4, **places)])
+
+
+def two_stacks(**more) -> Taken:
+    calls = [call_of("encoder", 0, 4, 4), call_of("decoder", 1, 2, 2)]
+    calls += one_layer("cross").calls
+    return replace(one_layer("cross"), calls=calls, **more)
+
+
+def texts(at) -> str:
+    """All that a browser is sent: labels, options, hints, HTML, and what components get as JSON."""
+
+    def walk(node):
+        if (proto := getattr(node, "proto", None)) is not None:
+            yield proto.SerializeToString(deterministic=True).decode(errors="replace")
+        for child in getattr(node, "children", {}).values():
+            yield from walk(child)
+
+    return "\n".join(walk(at._tree))
+
+
+def contents(name: str, data) -> str:
+    content = data() if callable(data) else data
+    if name.endswith(".npz"):
+        with np.load(io.BytesIO(content)) as arrays:
+            return "\n".join(arrays["about"])
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return "\n".join(
+                [
+                    *archive.namelist(),
+                    *(contents(each, archive.read(each)) for each in archive.namelist()),
+                ]
+            )
+    text = content.decode(errors="replace")
+    if name.endswith(".ipynb"):
+        text = "".join(part for cell in json.loads(text)["cells"] for part in cell["source"])
+    return text.replace("\\", "")  # of Markdown
+
+
+@pytest.mark.parametrize("kind", ["vision", "cross"])
+def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, tmp_path, offered):
+    taken, module = one_layer(kind), MODULES[kind]
+    layer = f"layer 3 ({kind}, {module})"
+    named, stem = f"{layer}, head 8, item 1 of 0–1", f"VLM_layer3_{module}_head8_item1"
+    at = page(content=file_of(taken, tmp_path))
+    ran(at.selectbox(key="set_model_item").set_value(1))
+    assert groups(at)[0]["title"] == f"L{layer[1:]}"
+    assert [button["name"] for button in buttons(at)] == [f"head {k}" for k in HEADS]
+    for number, button in zip(HEADS, buttons(at), strict=True):
+        assert button["says"].startswith(f"{layer}, head {number}, item 1 of 0–1: entropy ")
+    assert {int(k) for k in NUMBERS.findall(texts(at))} == set(HEADS)
+
+    ran(at.toggle(key="set_model_layers").set_value(True))
+    ran(at.selectbox(key="set_model_across").set_value(8))
+    ran(at.toggle(key="set_paper_open_attention_across_layers").set_value(True))
+    (pane,) = json.loads(component(at, "model_board"))["panes"]
+    assert (pane["symbol"], pane["sentence"]) == ("Layer 3, head 8", f"{kind}, {module}")
+    assert pane["filename"] == f"attention_{stem}_weights"
+    assert {name for name, _ in offered.values()} == {
+        f"attention_across_layers_head8.{form}" for form in ("pdf", "svg", "png")
+    }
+    figure = at.session_state["visit"].page_values["paper_saved"][0]
+    assert figure.about == f"Layer 3, head 8: captured from org/VLM, {named}"
+
+    offered.clear()
+    pressed(at, {"id": "0 1 3"})
+    ran(at)
+    ran(at.switch_page(EXPLORE))  # or AppTest goes on showing the maps
+    assert f"L{named[1:]}, of org/VLM: as captured, its output is equal" in said(at)
+    for tab in ("This cell", "Step by step", "Spread", "Code", "Take it away"):
+        below(at, tab)
+        text = texts(at)
+        assert named in text and set(NUMBERS.findall(text)) == {"8"}
+    assert named in at.session_state["visit"].page_values["paper_drawn"][1][0].about
+    ran(at.button(key="build_zip").click())
+    assert len(offered) > 15
+    saying = []
+    for label, (name, data) in offered.items():
+        assert name.startswith(f"attention_{stem}")
+        text = contents(name, data)
+        assert set(NUMBERS.findall(text)) <= {"8"}, label
+        saying += [label] * (named in text)
+    silent = {"Save as PDF", "Worksheet PDF", "Save as PNG", "Save the zip"}  # bytes, not texts
+    assert offered.keys() - set(saying) <= silent
+
+    ran(at.switch_page("attention/pages/compare.py"))
+    text = texts(at)
+    assert set(NUMBERS.findall(text)) == {"8"} and named in text
+
+
+@pytest.mark.parametrize("kind", ["vision", "cross"])
+def test_long_context_calls_the_heads_of_a_capture_as_the_model_does(kind, tmp_path, offered):
+    taken, layer = one_layer(kind), f"layer 3 ({kind}, {MODULES[kind]})"
+    at = page(content=file_of(taken, tmp_path))
+    ran(at.switch_page("attention/pages/long_context.py"))
+    ran(at.selectbox(key="set_long_source").set_value("model"))
+    assert at.selectbox(key="set_long_layer").options == [layer]
+    assert at.selectbox(key="set_long_item_of_capture").options == ["0", "1"]
+    ran(at.selectbox(key="set_long_item_of_capture").set_value(1))
+    ran(at.button(key="long_look").click())
+    assert at.selectbox(key="set_long_head").options == [str(k) for k in HEADS]
+    ran(at.selectbox(key="set_long_head").set_value(3))
+    assert at.session_state["visit"].page_values["long_work"][1].whole.wait(30)
+    ran(at)
+    text = texts(at)
+    source = f"aptured from org/VLM, {layer}, item 1 of 0–1"
+    assert f"{source}, heads 1, 2, 5, 8, 11" in text and f"{source}, head 8" in text
+    assert {int(k) for k in NUMBERS.findall(text)} <= set(HEADS)
+    assert "head=3 of the arrays is the model's head 8" in text
+    name, data = offered["Numbers (.npz)"]
+    assert name == f"long_attention_VLM_layer3_{MODULES[kind]}_item1.npz"
+    assert f"{source}, heads 1, 2, 5, 8, 11" in contents(name, data)
+
+
+def test_maps_are_filtered_by_kind_and_one_head_across_layers_too(tmp_path):
+    at = page(content=file_of(two_stacks(), tmp_path))
+    assert at.selectbox(key="set_model_kind").options == [
+        "every",
+        "encoder",
+        "decoder",
+        "cross-attention",
+    ]
+    assert len(buttons(at)) == 15
+    ran(at.selectbox(key="set_model_kind").set_value("cross"))
+    assert {button["id"].split()[0] for button in buttons(at)} == {"2"}
+    assert at.selectbox(key="set_model_layer").options == ["every", "3"]
+    ran(at.selectbox(key="set_model_kind").set_value("every"))
+    ran(at.toggle(key="set_model_layers").set_value(True))
+    names = [pane["symbol"] for pane in json.loads(component(at, "model_board"))["panes"]]
+    assert names == [
+        f"Layer {k} ({kind}), head 1" for k, kind in ((0, "encoder"), (1, "decoder"), (3, "cross"))
+    ]
+    ran(at.selectbox(key="set_model_kind").set_value("decoder"))
+    names = [pane["symbol"] for pane in json.loads(component(at, "model_board"))["panes"]]
+    assert names == ["Layer 1, head 1"]
+    ran(at.button(key="model_example_pronoun").click())
+    assert len(buttons(at)) == 30
+    with pytest.raises(KeyError):
+        at.selectbox(key="set_model_kind")
+
+
+def test_maps_that_stand_alone_say_their_kind_and_step(tmp_path):
+    taken = two_stacks()
+    step = replace(taken[3], call=4, repeat="step")
+    taken.calls.append(step)
+    at = page(content=file_of(taken, tmp_path))
+    assert groups(at)[-1]["title"] == f"Layer 3 (cross, {MODULES['cross']}), step 4"
+    ran(at.button_group(key="set_model_order").set_value("this number"))
+    lines = {button["id"]: (button["name"], button["lines"][0]) for button in buttons(at)}
+    assert lines["1 0 3"] == ("layer 1 · 8", "decoder")
+    assert lines["3 0 3"] == ("layer 3 · 8", "cross, step 4")
+
+
+def test_the_words_of_each_sequence_stand_above_the_maps(tmp_path):
+    def lines(at):
+        html = "".join(element.proto.body for element in at.get("html"))
+        return re.findall(r"<p class='notice'>(Words.*?)</p>", html)
+
+    at = page(content=file_of(two_stacks(), tmp_path))
+    assert lines(at) == ["Words (encoder): das ist ein Satz", "Words (decoder): a phrase"]
+    assert at.selectbox(key="set_model_item").options[1] == "1: das ist ein Satz"
+    assert lines(page(content=file_of(one_layer("vision"), tmp_path))) == []
+    at = page("verbs")
+    ran(at.selectbox(key="set_model_item").set_value(1))
+    (line,) = lines(at)
+    assert line.startswith("Words: [CLS] the cats on the mat") and line.endswith("[PAD] [PAD]")
+    words = [f"t{k}" for k in range(100)]
+    long = Taken("m", words, calls=[call_of("decoder", 0, 100, 100)])
+    (line,) = lines(page(content=file_of(long, tmp_path)))
+    assert line == f"Words: {' '.join(words[:60])} … (100 in all)"
+
+
+def test_notes_say_what_was_not_run_and_which_words_stand_nowhere(tmp_path):
+    taken = two_stacks(
+        missed=["m.odd"], not_run=[f"tower.{k}" for k in range(30)], tokens=["a", "b"]
+    )
+    content = file_of(taken, tmp_path)
+    at = page(content=content)
+    assert "Not captured: m.odd." in said(at)
+    assert "Was not run: tower.0, tower.1," in said(at) and "tower.19 and 10 more." in said(at)
+    note = "Tokens is one list, and words of 2 sequences went through the model; give each its own:"
+    assert note in said(at)
+    ran(at.switch_page("attention/pages/long_context.py"))
+    ran(at.selectbox(key="set_long_source").set_value("model"))
+    ran(at.button(key="long_look").click())
+    assert note in said(at)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "over 100 times"),
+        (0.0099, "over 100 times"),
+        (0.048, "20 times"),
+        (0.4, "2.5 times"),
+        (0.51, "1.9 times"),
+        (1, "just"),
+    ],
+)
+def test_how_much_more_rounding_could_make_is_never_said_too_large(share, said):
+    assert times(share) == said
+    if share >= 0.01 and said != "just":
+        assert float(said.split()[0]) <= 1 / share < float(said.split()[0]) + 1
 
 
 # ---- a reload ----------------------------------------------------------------

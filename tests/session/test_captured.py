@@ -14,7 +14,7 @@ from attention.models.labels import words_of
 from attention.models.taken import Call, Taken
 from attention.session import links
 from attention.session.about import behind, what_it_is
-from attention.session.captured import arrival, left_behind, with_head
+from attention.session.captured import arrival, left_behind, sequences, with_head
 from attention.session.changes import name_of
 from attention.session.examples import EXAMPLES, OWN
 from attention.session.run import run, view
@@ -95,12 +95,70 @@ def test_files_say_where_the_numbers_were_captured():
     taken = recorded("mistral")
     s = with_head(CAT, taken, taken[1], 0, 2)
     inputs = what_it_is(s).inputs
-    assert inputs["Q"] == "captured from Mistral, window, layer 1, head 2"
+    module = taken[1].module
+    assert inputs["Q"] == f"captured from Mistral, window, layer 1 ({module}), head 2"
     assert inputs["Q"] == inputs["mask"] and s.mask == "drawn"
-    chosen = replace(taken[1], heads=(0, 3, 5, 7), call=4)
+    chosen = replace(taken[1], heads=(0, 3, 5, 7), call=4, kind="decoder", repeat="step")
     s = with_head(CAT, taken, chosen, 0, 2)
-    assert what_it_is(s).inputs["Q"] == "captured from Mistral, window, layer 1, head 5, call 4"
+    where = f"layer 1 (decoder, {module}), head 5, step 4"
+    assert what_it_is(s).inputs["Q"] == f"captured from Mistral, window, {where}"
     assert with_head(CAT, recorded("gpt2"), recorded("gpt2")[0], 0, 0).mask == "causal"
+
+
+def two_stacks() -> Taken:
+    """An encoder of 3 words, and a decoder of 2 that look at these, as BART has them."""
+    rng = np.random.default_rng(0)
+
+    def call(layer, module, kind, n_q, n_k, **more):
+        Q, K = (rng.normal(size=(2, 2, n, 4)) for n in (n_q, n_k))
+        return Call(layer, 0, module, Q, K, K, Q, 0.5, kind=kind, **more)
+
+    places = {"query_position": 0, "key_position": 0}
+    cross = {"query_position": 0, "key_position": 0, "keys_of": "encoder.layers.0.self_attn"}
+    calls = [
+        call(0, "encoder.layers.0.self_attn", "encoder", 3, 3, **places),
+        call(1, "decoder.layers.0.self_attn", "decoder", 2, 2, **places),
+        call(2, "decoder.layers.0.encoder_attn", "cross", 2, 3, **cross),
+    ]
+    words = {"encoder": [["das", "ist", "gut"], ["wie", "geht", "[PAD]"]]}
+    return Taken("m/BART", {**words, "decoder": ["that", "is"]}, calls=calls)
+
+
+def test_a_head_of_cross_attention_says_its_kind_its_module_and_its_item():
+    taken = two_stacks()
+    s = with_head(CAT, taken, taken[2], 1, 0)
+    where = "layer 2 (cross, decoder.layers.0.encoder_attn), head 0, item 1 of 0–1"
+    assert what_it_is(s).inputs["Q"] == f"captured from m/BART, {where}"
+    stem = "BART_layer2_decoder.layers.0.encoder_attn_head0_item1"
+    assert name_of(s) == (f"L{where[1:]}, of m/BART", stem)
+    assert links.from_file(links.to_file(s)) == s
+
+
+def test_the_words_of_each_sequence_are_said_once_by_the_part_they_are_of():
+    taken = two_stacks()
+    assert sequences(taken, 1) == {"encoder": ["wie", "geht", "[PAD]"], "decoder": ["that", "is"]}
+    one = Taken("m", ["a", "b"], calls=[taken[1]])
+    assert sequences(one, 0) == {"": ["a", "b"]}
+    assert sequences(replace(taken, tokens=["a", "b"]), 0) == {}  # of which of the two?
+    assert sequences(replace(taken, tokens=[]), 0) == {}
+    patches = replace(taken[0], kind="vision", names=("patch",), key_names=("patch",))
+    assert sequences(Taken("m", ["a", "b", "c"], calls=[patches]), 0) == {}
+
+
+def test_the_words_of_a_generation_are_those_of_all_its_steps():
+    """A window keeps the last keys alone, and a long one leaves a gap."""
+    rng = np.random.default_rng(0)
+
+    def step(k, first, n_q, n_k):
+        Q, K = (rng.normal(size=(1, 1, n, 4)) for n in (n_q, n_k))
+        places = {"query_position": first + n_k - n_q, "key_position": first}
+        return Call(0, k, "h.0.attn", Q, K, K, Q, 0.5, repeat="step", **places)
+
+    words = list("abcdefgh")
+    calls = [step(0, 0, 3, 3), step(1, 1, 1, 3), step(2, 2, 1, 3), step(3, 3, 1, 3)]
+    assert sequences(Taken("m", words[:6], calls=calls), 0) == {"": words[:6]}
+    calls += [step(4, 4, 1, 3), step(5, 5, 1, 3)]
+    assert sequences(Taken("m", words, calls=calls), 0) == {"": ["a", "b", "c", "…", "f", "g", "h"]}
 
 
 def test_what_is_too_large_for_the_board_says_how_to_capture_less():
@@ -116,8 +174,10 @@ def test_files_of_a_head_are_called_as_the_model_counts_until_its_numbers_are_ch
     taken = recorded("bert")
     taken.model = "some one/of & mine: BERT"
     s = with_head(CAT, taken, taken[1], 0, 2)
-    stem = "of-mine-BERT_layer1_head2"
-    assert name_of(s) == ("Layer 1, head 2, of some one/of & mine: BERT", stem)
+    module = taken[1].module
+    stem = f"of-mine-BERT_layer1_{module}_head2"
+    where = f"Layer 1 (encoder, {module}), head 2"
+    assert name_of(s) == (f"{where}, of some one/of & mine: BERT", stem)
     assert name_of(replace(s, mask="causal"))[1] == stem
     about = what_it_is(s)
     assert about.head.words == "layer 1, head 2" and about.suffix == ""

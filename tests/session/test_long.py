@@ -179,7 +179,7 @@ def test_heads_and_tokens_are_told_apart_for_both_together(q, k, queries, keys):
 def test_an_item_is_chosen_and_said_and_items_must_be_as_many():
     Q = np.arange(3.0)[:, None, None, None] + np.zeros((3, 2, 9, 4))
     inputs = read_inputs(arrays(q=Q, k=Q), {"Q": "q", "K": "k"}, "a.npz", 2)
-    assert (inputs.Q == 2).all() and inputs.source == "a.npz: q, k, item 3 of 3"
+    assert (inputs.Q == 2).all() and inputs.source == "a.npz: q, k, item 2 of 0–2"
     with pytest.raises(limits.BadInput, match="3 items of queries and 2 of k"):
         read_inputs(arrays(q=Q, k=Q[:2]), {"Q": "q", "K": "k"}, "a.npz")
 

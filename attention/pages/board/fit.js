@@ -22,7 +22,15 @@ const GAP = 8 // px between two lines
 const LABELS = 0.35 // of a pane: row labels take no more
 const WORDY = 110 // px: a label takes no more
 const BAR = 38 // px: a colour bar with its numbers
+const SMALL = 9 // px: the letters of a colour bar, and of the names of the axes
 const BELOW = 20 // px: below the cells, for a button
+
+// The names of both axes, in the corner where the labels of rows and columns meet.
+const cornerOf = ({ axes }) => (axes ? [`${axes[1]} →`, `${axes[0]} ↓`] : [])
+
+// The room beside the cells that the labels of their rows take, and what stands in the corner.
+const asideOf = (spec, labelSize, small) =>
+  Math.max(longest(spec.rows, labelSize), longest(cornerOf(spec), small))
 
 const decode = z => {
   const packed = atob(z.bdata)
@@ -57,7 +65,7 @@ const usualWidth = ({ name }) => (name === 'weights' ? UNSIGNED : USUAL)
 // board; numbers that are longer are written shorter.
 const needed = ({ n, m, spec }) => {
   const size = Math.max(n, m) <= FEW ? READABLE : NARROW
-  const labels = Math.min(longest(spec.rows), 110) + 10
+  const labels = Math.min(asideOf(spec, 11, SMALL), 110) + 10
   const need = ems => {
     const cells = m * (ems * (size + 0.5) + PAD) + 6
     return Math.min(labels + cells, cells / (1 - LABELS))
@@ -128,7 +136,8 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const usually = download ? 14 : Math.max(13, Math.min(row * 0.5, 18))
   const most = label ? 3 * label : tallest ? 40 : usually
   const aside = label ? 10 * label : WORDY // there is more room beside the cells than above
-  const left = Math.min(longest(spec.rows, labelSize) + 10, aside + 10, LABELS * width)
+  const small = label ? 0.6 * label : SMALL
+  const left = Math.min(asideOf(spec, labelSize, small) + 10, aside + 10, LABELS * width)
   let right = 6
   const cell = () => (width - left - right) / m
   const pad = label ? 0.6 * label : PAD
@@ -151,8 +160,7 @@ const fitted = (pane, width, { row = ROW, tallest = 0, download = false, label =
   const { size, note } = readable(pane, ems => Math.min(fitting(ems), (LEADING * height) / n))
   // a lower one has no room for the numbers of its bar
   const bar = pane.traces[0].showscale && (download || (!size && height > 60))
-  const small = label ? 0.6 * label : 9
-  if (bar) right = (BAR / 9) * small
+  if (bar) right = (BAR / SMALL) * small
   const places = { width, left, right, bottom, height, cell: cell(), bar, ...above() }
   return { ...places, labelSize, most, small, pad, note }
 }
@@ -195,6 +203,12 @@ const composed = (pane, palette, width = 900) => {
   for (const shape of layout.shapes ?? []) shape.line.color = palette[shape.name]
   const fitting = ems => Math.min(14, (cell - PAD) / ems, (LEADING * height) / pane.n)
   const { write, size, note } = readable(pane, fitting)
+  layout.annotations = cornerOf(pane.spec).map((text, k) => ({
+    text,
+    ...{ x: 0, xref: 'paper', xanchor: 'right', xshift: -5 },
+    ...{ y: 1, yref: 'paper', yanchor: 'bottom', yshift: k ? 2 : 2 + SMALL },
+    ...{ showarrow: false, font: { size: SMALL, color: palette.ink } }
+  }))
   if (note) layout.title.text = [layout.title.text, note].filter(Boolean).join(' · ')
   const gap = Math.min(cell, height / pane.n) < 6 ? 0 : 1
   const hidden = strokes(pane, palette, Math.min(cell, height / pane.n))

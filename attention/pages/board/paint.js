@@ -55,10 +55,11 @@ const paint = (pane, palette, font, waiting) => {
   context.restore()
   Object.assign(context, { textBaseline: 'middle' })
   const labels = paintLabels(context, pane, palette, font, axes, waiting)
+  const corner = paintCorner(context, pane, palette, font)
   const bar = places.bar && paintBar(context, pane, palette, font)
   if (pane.row >= 0) fade(context, pane, palette, font, axes)
   const { z, codes } = pane
-  pane.canvas.painted = { z, codes, ...numbers, ...labels, bar, axes }
+  pane.canvas.painted = { z, codes, ...numbers, ...labels, corner, bar, axes }
 }
 
 const paintCells = (context, pane, palette, { x, y, across, down, columns, rows }) => {
@@ -202,6 +203,18 @@ const paintLabels = (context, pane, palette, font, axes, waiting) => {
     context.restore()
     written.columns.push(text)
   }
+  return written
+}
+
+// Which side of the cells is which, above the labels of the rows.
+const paintCorner = (context, { places, spec }, palette, font) => {
+  const { left, top, small } = places
+  context.font = `${small}px ${font}`
+  Object.assign(context, { fillStyle: palette.ink, textAlign: 'right' })
+  const written = cornerOf(spec)
+  written.forEach((text, k) => {
+    context.fillText(text, left - 5, top - 4 - (written.length - k - 0.5) * small)
+  })
   return written
 }
 

@@ -31,7 +31,10 @@ class Maps extends Shaded {
     button.dataset.map = id
     button.setAttribute('aria-label', says)
     button.title = says
-    const canvas = make('canvas', 'map-cells', button)
+    const frame = make('span', 'map-frame', button)
+    make('span', 'map-key', frame, 'key')
+    make('span', 'map-query', frame, 'query')
+    const canvas = make('canvas', 'map-cells', frame)
     make('span', 'map-name', button, name)
     for (const line of lines) make('span', 'map-line', button, line)
     button.onclick = () => {
