@@ -312,13 +312,13 @@ def label_note(taken: Taken) -> str:
     stacks = _text_stacks(taken)
     if len(stacks) > 1:
         return (
-            f"tokens is one list, and words of {len(stacks)} sequences went through the model;"
-            f" give each its own: tokens={_dict_to_write(stacks)}."
+            f"One list of tokens was given, and words of {len(stacks)} sequences went through the"
+            f" model; give each its own: tokens={_dict_to_write(stacks)}."
         )
     if not stacks:
         others = list(dict.fromkeys(side.stack for side in _sides(taken)))
         return (
-            "tokens is a list of words, and no words went through these layers; to name what did:"
+            "A list of words was given, and no words went through these layers; to name what did:"
             f" tokens={_dict_to_write(others)}."
         )
     return _misfit(taken, tokens, [side for side in _sides(taken) if not side.names], "tokens")

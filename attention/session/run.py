@@ -90,7 +90,10 @@ def view(settings: Settings, trace: AttentionTrace) -> View:
 def recorded(settings: Settings) -> Recorded | None:
     """Which head of a real model these settings show; None where it is none, or was changed."""
     of = captured_head(settings.matrices) if settings.heads == 1 else None
-    return Recorded(of.layer, (of.head,)) if of else None
+    if of is None:
+        return None
+    kind, _, module = of.what.rpartition(", ")
+    return Recorded(of.layer, (of.head,), module, kind)
 
 
 def _every_stage(settings: Settings, trace: AttentionTrace) -> View:

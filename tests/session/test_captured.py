@@ -180,7 +180,7 @@ def test_files_of_a_head_are_called_as_the_model_counts_until_its_numbers_are_ch
     assert name_of(s) == (f"{where}, of some one/of & mine: BERT", stem)
     assert name_of(replace(s, mask="causal"))[1] == stem
     about = what_it_is(s)
-    assert about.head.words == "layer 1, head 2" and about.suffix == ""
+    assert about.head.words == where.replace("L", "l", 1) and about.suffix == ""
     lines = list(csv.DictReader(io.StringIO(tables.to_csv(view(s, run(s)), about).decode())))
     assert {line["head"] for line in lines} == {"2"}
     doubled = replace(s.matrices["V"], values=2 * s.matrices["V"].values)
