@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pandas
@@ -22,6 +23,9 @@ HEADS = 1, 2, 5, 8, 11  # as capture(model, heads=[1, 2, 5, 8, 11], layers=[3]) 
 RECORDED = Recorded(3, HEADS, "decoder.layers.1.encoder_attn", "cross", "step 4")
 MODULE = "layer 3 (cross, decoder.layers.1.encoder_attn)"
 WORDS = ["a", "b", "c"]
+NEEDS_PAPER = pytest.mark.skipif(
+    find_spec("matplotlib") is None, reason="paper figures need Matplotlib, not installed here"
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +38,7 @@ def titles(figure) -> list[str]:
     return [title for axes in figure.axes if (title := axes.get_title("left"))]
 
 
+@NEEDS_PAPER
 def test_panels_are_called_by_layer_and_own_number(trace):
     drawn = paper_figure(trace, heads=[0, 3], tokens=WORDS)
     assert titles(drawn) == ["(a) layer 3, head 1, step 4", "(b) layer 3, head 8, step 4"]
@@ -42,6 +47,7 @@ def test_panels_are_called_by_layer_and_own_number(trace):
     assert drawn.axes[1].collections[0].get_array().tolist() == trace.weights[0, 3].tolist()
 
 
+@NEEDS_PAPER
 def test_one_head_alone_is_called_by_its_number_too(trace):
     one = scaled_dot_product_attention(trace.Q[0, 3], trace.K[0, 3], trace.V[0, 3])
     one = replace(one, recorded=Recorded(3, (8,), "encoder.layer.3.attention.self"))
@@ -52,6 +58,7 @@ def test_one_head_alone_is_called_by_its_number_too(trace):
     assert figure(one, title="Mine").layout.title.text == "Mine"
 
 
+@NEEDS_PAPER
 def test_without_a_model_heads_are_called_as_they_are_asked_for():
     X, W = np.eye(4), np.eye(4)
     drawn = paper_figure(self_attention(X, W, W, W, heads=4), heads=[0, 3])
@@ -96,6 +103,7 @@ def test_a_printed_trace_lists_its_heads_and_warns_of_them_by_number(trace):
     assert broken.warnings[0].startswith("Item 0, head 8, query 1, counted from 0: ")
 
 
+@NEEDS_PAPER
 def test_a_head_that_was_not_recorded_is_refused_by_its_place(trace):
     with pytest.raises(ValueError, match="head is 8; there are 5 heads, counted from 0"):
         paper_figure(trace, heads=8)

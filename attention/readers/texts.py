@@ -59,6 +59,22 @@ _SQUARE = str.maketrans("(){}", "[][]")
 _SHAPE = re.compile(r"\([1-9]\d{0,8},(?:[1-9]\d{0,8}(?:,[1-9]\d{0,8}){0,2},?)?\)")  # no blanks
 _NEXT_ROW = re.compile(r"\][ \t\r,]*+(?:\n[ \t\r,]*+)?\[")  # with no empty line before it
 _NEXT_TUPLE = re.compile(r"\)\s{0,99},\s{0,99}\(")
+# A line that shows a shape, and the one in a prompt that asks for it.
+_SHAPE_LINE = re.compile(
+    r"[ \t]{0,9}(?:[\w.]{0,40}(?:shape|size)[ \t]{0,9}[:=]?[ \t]{0,9})?(?:torch\.Size)?"
+    r"([(\[][\[\d, \t]{1,60}[)\]]{1,2})[ \t\r]{0,9}",
+    re.IGNORECASE,
+)
+# The name of the array below: "Q =", or what a prompt was asked.
+_NAME_LINE = re.compile(
+    r"(?:[ \t]{0,9}([A-Za-z_]\w{0,39})[ \t]{0,9}[=:]"
+    r"|>>>[ \t]{0,9}(?:print\()?([A-Za-z_]\w{0,39})\)?)[ \t\r]{0,9}"
+)
+_ARRAY_BEGINS = re.compile(
+    r"[ \t]{0,9}(?:(?P<name>[A-Za-z_]\w{0,39})[ \t]{0,9}[=:][ \t]{0,9})?"
+    r"(?:\[[ \t]{0,99}\[|(?:[A-Za-z_]\w{0,20}\.){0,2}(?:array|tensor)\()"
+)
+_PRINTED = re.compile(r"(?m)^>>>|[\[(]\[?\d|[=:][ \t\r]{0,9}$")
 _NO_ARRAYS = {"shape", "size"}  # names of lists that are none
 
 
@@ -77,6 +93,53 @@ def entries(text: str, where: str, comma: str | None = None) -> dict[str, ArrayE
 
 
 def _entries(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
+    text, shapes = _without_shapes(text)
+    found = _below_shapes(text, where, comma)
+    _check_shapes(shapes, found, where)
+    return found
+
+
+def _without_shapes(text: str) -> tuple[str, list[str]]:
+    """Return a text without the lines that show the shape of the array printed below them, and
+    these shapes; a name on a line of its own, or in a prompt, is put before its array.
+
+    >>> _without_shapes("torch.Size([1, 2])\\ntensor([[3, 4]])")
+    ('\\ntensor([[3, 4]])', ['([1, 2])'])
+    >>> _without_shapes(">>> Q\\narray([[3, 4]])")
+    ('\\nQ = array([[3, 4]])', [])
+    >>> _without_shapes("(1, 2)\\n(3, 4)")
+    ('(1, 2)\\n(3, 4)', [])
+    """
+    if not _PRINTED.search(text):
+        return text, []
+    lines, shapes = text.split("\n"), list[str]()
+    below = len(lines)  # the next line that is neither blank nor one of these
+    for k in range(len(lines) - 1, -1, -1):
+        line = lines[k]
+        begins = below < len(lines) and _ARRAY_BEGINS.match(lines[below])
+        shape = begins and _SHAPE_LINE.fullmatch(line)
+        name = begins and _NAME_LINE.fullmatch(line)
+        if shape and _is_plain_shape(line, shape[1]):
+            lines[k] = ""
+            shapes.append(shape[1])
+        elif begins and (name or line.startswith(">>>")):
+            lines[k] = ""
+            if name and not begins["name"]:
+                lines[below] = f"{name[1] or name[2]} = {lines[below]}"
+        elif line.strip():
+            below = k
+    return "\n".join(lines), shapes[::-1]
+
+
+def _is_plain_shape(line: str, shape: str) -> bool:
+    """Check for a tuple, or brackets that the line calls a shape, of whole numbers from 1."""
+    says = re.search(r"shape|size", line, re.IGNORECASE) is not None
+    numbers = shape.strip("()[] \t").replace(" ", "").removesuffix(",").split(",")
+    whole = all(each.isdigit() and each[0] != "0" for each in numbers)
+    return whole and len(numbers) <= 4 and (says or shape[0] == "(" and len(numbers) > 1)
+
+
+def _below_shapes(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
     if cells := tidy(text, where):
         return cells
     tensors = tensors_in(text, MAX_ARRAYS)
@@ -274,13 +337,19 @@ def _is_matrix(part: str) -> bool:
 
 def _check_shapes(shapes: list[str], found: dict[str, ArrayEntry], where: str) -> None:
     """Refuse a shape that no array has; one that an array has is passed over."""
-    there = {entry.shape for entry in found.values()}
+    there = {_without_ones(entry.shape) for entry in found.values()}
     for shape in shapes:
-        if tuple(map(int, re.findall(r"\d+", shape))) not in there:
+        if _without_ones(tuple(map(int, re.findall(r"\d+", shape)))) not in there:
             raise BadInput(
                 f"{where}: “{short(shape, 24)}” is the shape of no array in it; remove it, or write"
                 " a row between [ and ]."
             )
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape without 1 in front of its last two axes: one item, one head."""
+    front = [side for side in shape[:-2] if side != 1]
+    return (*front, *shape[-2:])
 
 
 def _listed(tensors: list[tuple[str, str]], where: str) -> dict[str, ArrayEntry]:

@@ -989,6 +989,29 @@ def test_a_shape_next_to_its_matrix_is_passed_over(text, shape):
     assert entries(f"Q = {ONE}\n{shape}", "it")["Q"].read().tolist() == A
 
 
+@pytest.mark.parametrize("shape", ["torch.Size([2, 2])", "(2, 2)", "shape: (2, 2)", "(1, 2, 2)"])
+@pytest.mark.parametrize("name", ["", "X.shape: ", "X.shape = ", "X.shape ", ">>> X.shape\n"])
+@pytest.mark.parametrize("array", ["{}", "array({})", "\ntensor({})", ">>> X\narray({})"])
+def test_a_shape_above_a_printed_array_is_passed_over(shape, name, array):
+    printed = array.format("[[1., 2.],\n        [3., 4.]]")
+    if name.endswith("\n") == array.startswith(">>>") and not (name and "shape" in shape):
+        (found,) = entries(f"{name}{shape}\n{printed}", "it").values()
+        assert found.read().tolist() == A
+
+
+def test_a_name_on_a_line_of_its_own_or_in_a_prompt_names_the_array_below():
+    for text in (
+        "Q =\n[[1 2]\n [3 4]]\nK =\n[[5 6]\n [7 8]]",
+        ">>> Q\narray([[1, 2], [3, 4]])\n>>> print(K)\n[[5 6]\n [7 8]]",
+        "Q.shape (2, 2)\nQ:\n[[1 2]\n [3 4]]\nK:\n[[5 6]\n [7 8]]",
+    ):
+        found = entries(text, "it")
+        assert {name: found[name].read().tolist() for name in found} == {
+            "Q": A,
+            "K": [[5, 6], [7, 8]],
+        }
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -997,9 +1020,10 @@ def test_a_shape_next_to_its_matrix_is_passed_over(text, shape):
         "(4, 3)",
         "(1, 2)\n(3, 4)",
         "(1, 2), (3, 4, 5)",
-        "torch.Size([2, 2])\n{}",
-        "TensorShape([2, 2])\n{}",
-        "shape: (2, 2)\n{}",
+        "torch.Size([2, 3])\n{}",
+        "TensorShape([4, 2])\n{}",
+        "shape: (2, 1)\n{}",
+        "(2, 3)\narray({})",
         "{}\n[4 6]",
         "[4 6]\n{}",
         "{}\n[2, 2]",
