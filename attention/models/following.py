@@ -103,8 +103,11 @@ class Following:
             cache: Any, key_states: Any, value_states: Any, layer_idx: int, *args: Any, **more: Any
         ) -> Any:
             answer = original(cache, key_states, value_states, layer_idx, *args, **more)
-            length = int(cache.get_seq_length(layer_idx))
-            self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length)
+            try:
+                length = int(cache.get_seq_length(layer_idx))
+                self.cached = Cached(key_states.shape[-2], answer[0].shape[-2], length)
+            except Exception:  # a cache of one's own: the model goes on, without positions
+                self.cached = None
             return answer
 
         Cache.update = update

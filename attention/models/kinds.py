@@ -103,18 +103,29 @@ def _side_by_name(module: str) -> str:
     return ""
 
 
+def _said(module: Any, name: str) -> Any:
+    """Return what a module says under a name, or None: whatever it does when it is asked, the
+    model goes on.
+    """
+    try:
+        return getattr(module, name, None)
+    except Exception:  # of a property, which may raise anything
+        return None
+
+
 def _reads(name: str, module: Any) -> str:
     """Return what a module around others reads, by its name and what it says itself; or ""."""
     if said := _tower_by_name(name.rpartition(".")[2]):
         return said
-    if hasattr(module, "embed_tokens"):  # whatever the whole model reads first
+    if _said(module, "embed_tokens") is not None:  # whatever the whole model reads first
         return TEXT
-    first = str(getattr(module, "main_input_name", "") if hasattr(module, "config") else "")
+    has_config = _said(module, "config") is not None
+    first = str(_said(module, "main_input_name") or "" if has_config else "")
     for start, tower in _INPUTS.items():
         if first.startswith(start):
             return tower
     kind = type(module)
-    if "Vision" in kind.__name__ or hasattr(module, "patch_embed"):
+    if "Vision" in kind.__name__ or _said(module, "patch_embed") is not None:
         return VISION
     if kind.__module__.startswith("diffusers."):
         return VISION
@@ -164,7 +175,7 @@ class Module:
     @cached_property
     def is_cross(self) -> bool:
         """Whether it looks at another sequence, by its own switch or its name."""
-        switch = getattr(self.itself, "is_cross_attention", None)
+        switch = _said(self.itself, "is_cross_attention")
         return switch if isinstance(switch, bool) else is_cross_by_name(self.name)
 
     @cached_property
@@ -181,7 +192,7 @@ class Module:
     def heads(self) -> int:
         """How many heads of queries it says that it has; 0 where it says nothing."""
         for name in HEADS:
-            count = getattr(self.itself, name, None)
+            count = _said(self.itself, name)
             if isinstance(count, int) and count > 0:
                 return count
         return 0
@@ -194,7 +205,7 @@ class Module:
             return ENCODER
         if self.tower != TEXT:
             return DECODER if self.looks_with_queries else self.tower
-        if causal or getattr(self.itself, "is_causal", None) is True:
+        if causal or _said(self.itself, "is_causal") is True:
             return DECODER
         return _side_by_name(self.name) or ENCODER
 
@@ -229,17 +240,17 @@ class Module:
     def _sizes(self) -> tuple[Any, Any] | None:
         """The sizes of the image and of a patch, by the nearest configuration that has one."""
         for _, module in self.ancestors:
-            config = getattr(module, "config", None)
-            patch = getattr(config, "patch_size", None)
+            config = _said(module, "config")
+            patch = _said(config, "patch_size")
             if patch is not None:
-                return getattr(config, "image_size", None), patch
+                return _said(config, "image_size"), patch
         return None
 
     @cached_property
     def _patches(self) -> int:
         """How many patches the tower's image has; 0 where nothing says so."""
         for _, module in self.ancestors:
-            count = getattr(getattr(module, "patch_embed", None), "num_patches", None)
+            count = _said(_said(module, "patch_embed"), "num_patches")
             if isinstance(count, int):
                 return count
         if self._sizes is None or self._sizes[0] is None:

@@ -6,10 +6,13 @@ patches of a vision tower. Words are placed in the sequence they are of, and now
 
 from __future__ import annotations
 
+import math
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -78,9 +81,39 @@ class Side:
         return min(there, key=lambda part: (-len(part), module.find(part)), default=None)
 
 
+@dataclass
+class Before:
+    """What the calls of a layer before one say of its positions."""
+
+    calls: int = 0
+    is_causal: bool = False  # the mask of one of them lets no query look ahead
+    least: float = math.inf  # the fewest keys
+
+
 def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
     """Return the queries and the keys of a call."""
-    return _sides_at(call, *positions_of(taken, call))
+    return _table(taken)[id(call)]
+
+
+def _table(taken: Taken) -> dict[int, tuple[Side, Side]]:
+    """The sides of all calls by the call's id, which are made once."""
+    calls = tuple(map(id, taken.calls))
+    known = _TABLES.get(taken)
+    if known is None or known[0] != calls:
+        sides: dict[int, tuple[Side, Side]] = {}
+        layers: dict[int, Before] = {}
+        for call in sorted(taken, key=lambda call: call.call):
+            before = layers.setdefault(call.layer, Before())
+            sides[id(call)] = _sides_at(call, *_positions(call, before))
+            before.calls += 1
+            before.is_causal |= _is_causal(call)
+            before.least = min(before.least, call.all_keys or call.K.shape[2])
+        known = _TABLES[taken] = calls, sides
+    return known[1]
+
+
+_TABLES: WeakKeyDictionary[Taken, tuple[tuple[int, ...], dict[int, tuple[Side, Side]]]]
+_TABLES = WeakKeyDictionary()
 
 
 def _sides_at(call: Call, at_query: int | None, at_key: int | None) -> tuple[Side, Side]:
@@ -97,51 +130,39 @@ def _sides_at(call: Call, at_query: int | None, at_key: int | None) -> tuple[Sid
 def positions_of(taken: Taken, call: Call) -> tuple[int | None, int | None]:
     """Return where the first recorded query and key stand in their sequences, counted from 0.
 
-    Virtual tokens in front stand below 0. As capture recorded it; of a file without, by what
-    :func:`past_of` says. None where neither is known.
+    Virtual tokens in front stand below 0. As capture recorded it. Of a file without, a mask that
+    lets each query see one key more than the one before says it; so do as many keys as queries, and
+    keys that grow in number from call to call, as with a cache. A cache that keeps a window of keys
+    says nothing. None where neither is known.
     """
-    return _positions(call, _earlier(taken, call))
-
-
-def _positions(call: Call, earlier: list[Call]) -> tuple[int | None, int | None]:
-    if call.query_position is not None or call.key_position is not None:
-        return call.query_position, call.key_position
-    past = None if call.kind == CROSS else _past(call, earlier)
-    return (None, None) if past is None else (call.first_key + past, call.first_key)
-
-
-def _earlier(taken: Taken, call: Call) -> list[Call]:
-    """The calls of the same layer before this one."""
-    return [each for each in taken if each.layer == call.layer and each.call < call.call]
+    query, key = sides_of(taken, call)
+    return query.position, key.position
 
 
 def past_of(taken: Taken, call: Call) -> int | None:
-    """Return where the first query stands among the keys, if both are of one sequence; else None.
-
-    Where no positions were recorded, a mask that lets each query see one key more than the one
-    before says it; so do as many keys as queries, and keys that grow in number from call to call,
-    as with a cache. A cache that keeps a window of keys says nothing.
-    """
-    if call.kind == CROSS:
-        return None
-    if call.query_position is not None and call.key_position is not None:
-        return call.query_position - call.key_position
-    return _past(call, _earlier(taken, call))
+    """Return where the first query is among the keys, if both are of one sequence; else None."""
+    query, key = positions_of(taken, call)
+    return None if call.kind == CROSS or query is None or key is None else query - key
 
 
-def _past(call: Call, earlier: list[Call]) -> int | None:
-    """The same by the calls of the layer before this one."""
+def _positions(call: Call, before: Before) -> tuple[int | None, int | None]:
+    recorded = call.query_position, call.key_position
+    if call.kind == CROSS or None not in recorded:
+        return recorded
+    past = _past(call, before)
+    return (None, None) if past is None else (call.first_key + past, call.first_key)
+
+
+def _past(call: Call, before: Before) -> int | None:
+    """Where the first query stands among the keys, by masks and numbers alone."""
     n_q, n_k = call.Q.shape[2], call.K.shape[2]
     last = _last_seen(call)
-    if last is not None and n_q > 1 and _rises(last):
-        return int(last[0])
-    if last is not None and n_q == 1 and any(_is_causal(each) for each in earlier):
+    if last is not None and (_rises(last) if n_q > 1 else before.is_causal):
         return int(last[0])
     whole_q, whole_k = call.all_queries or n_q, call.all_keys or n_k
-    if call.window and earlier and whole_k <= call.window:
+    if call.window and before.calls and whole_k <= call.window:
         return None
-    grows = any((each.all_keys or each.K.shape[2]) < whole_k for each in earlier)
-    if whole_q == whole_k or grows:
+    if whole_q == whole_k or before.least < whole_k:
         return whole_k - whole_q + call.first_query - call.first_key
     return None
 
@@ -166,10 +187,11 @@ def _padding(taken: Taken, call: Call, item: int) -> int:
     for each in taken:
         if each.layer != call.layer or each.run != call.run or each.allowed is None:
             continue
-        query, key = positions_of(taken, each)
+        if positions_of(taken, each) != (0, 0):
+            continue
         allowed = each.allowed[item if each.allowed.shape[0] > 1 else 0]
         seen = np.asarray(allowed[~allowed.all(axis=-1)].any(axis=0))
-        if key == 0 and query == 0 and seen.any():
+        if seen.any():
             return int(seen.argmax())
     return 0
 
@@ -233,7 +255,8 @@ def _labels(taken: Taken, side: Side, item: int) -> tuple[str, ...]:
 
 def _counted(names: tuple[str, ...], place: int) -> str:
     *special, noun = names
-    return special[place] if place < len(special) else f"{noun} {place - len(special)}"
+    name = special[place] if place < len(special) else f"{noun} {place - len(special)}"
+    return plain_word(name)
 
 
 def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
@@ -251,12 +274,7 @@ def _given(taken: Taken, side: Side) -> tuple[list[Any], list[Side]]:
 
 def _sides(taken: Taken) -> list[Side]:
     """The queries and keys of all calls."""
-    sides: list[Side] = []
-    before: dict[int, list[Call]] = {}  # by layer, so that a long generation is gone through once
-    for call in sorted(taken, key=lambda call: call.call):
-        sides += _sides_at(call, *_positions(call, before.setdefault(call.layer, [])))
-        before[call.layer].append(call)
-    return sides
+    return [side for both in _table(taken).values() for side in both]
 
 
 def _text_stacks(taken: Taken) -> list[str]:
@@ -380,13 +398,14 @@ def _of_counts(counts: list[int]) -> str:
 
 
 def _dict_to_write(stacks: list[str]) -> str:
-    """The dict that names each of these stacks by the part that the others have not."""
+    """The dict that names these stacks by the part that the others have not."""
+    among = Counter(part for stack in stacks for part in set(stack.split(".")))
     names = []
-    for stack in stacks:
-        others = [part for other in stacks if other != stack for part in other.split(".")]
-        own = [part for part in stack.split(".") if part not in others]
-        names.append(own[0] if own else stack or "…")
-    return "{" + ", ".join(f'"{name}": …' for name in names) + "}"
+    for stack in stacks[:MOST_NAMED]:
+        own = [part for part in stack.split(".") if among[part] == 1]
+        names.append(own[0] if own and own[0] else stack or "…")
+    more = ", …" if len(stacks) > MOST_NAMED else ""
+    return "{" + ", ".join(f'"{plain_word(name)}": …' for name in names) + more + "}"
 
 
 def plain_word(token: str) -> str:

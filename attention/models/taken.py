@@ -39,6 +39,8 @@ FORMAT = "attention_capture"  # the name of our JSON among the metadata of the f
 ARRAYS = ("Q", "K", "V", "output", "allowed", "bias", "sinks")
 TUPLES = ("heads", "notes", "names", "key_names")
 TOLD = ("model", "tokens", "versions", "missed", "not_run", "stacks")  # of all calls together
+KINDS = ("encoder", "decoder", "cross", "vision", "audio", "")
+REPEATS = ("call", "step", "run", "use", "recompute")  # what a later call is: see labels.py
 Shape = tuple[int, ...]
 TYPES = {"<f8": "F64", "<f4": "F32", "<f2": "F16", "|b1": "BOOL"}
 
@@ -319,6 +321,8 @@ class Taken:
         calls: list[Call] = []
         for name, facts in about["layers"].items():
             said = {"module": ""} | {key: facts[key] for key in facts.keys() & known}
+            if any(isinstance(said.get(key), str) for key in TUPLES):
+                raise ValueError("a list is wanted")
             said |= {key: tuple(said[key]) for key in TUPLES if key in said}
             if "kind" not in said:  # a file of before 0.8, or of the lines without the package
                 said |= _guessed(said["module"], arrays[f"{name}.K"], calls)
@@ -399,7 +403,8 @@ def _checked(call: Call) -> Call:
     texts += [call.kind, call.keys_of, call.repeat, *call.names, *call.key_names]
     right = all(each is None or _is_number(each) for each in numbers) and call.scale is not None
     right &= all(type(each) is int and 0 <= each < 2**31 for each in counts)
-    right &= all(type(each) is int and abs(each) < 2**31 for each in places)
+    right &= all(type(each) is int and -call.virtual <= each < 2**31 for each in places)
+    right &= call.kind in KINDS and call.repeat in REPEATS
     right &= all(isinstance(each, str) for each in texts) and call.dropout is not None
     right &= call.softcap is None or call.softcap > 0
     right &= call.allowed is None or call.allowed.dtype == bool

@@ -10,6 +10,7 @@ import numpy as np
 from attention.finite import listed
 from attention.heads import multi_head_attention, self_attention
 from attention.masks import TUTORIAL_FILL
+from attention.models.taken import KINDS
 from attention.recorded import Recorded
 from attention.session.origin import captured_head
 from attention.session.settings import (
@@ -92,8 +93,9 @@ def recorded(settings: Settings) -> Recorded | None:
     of = captured_head(settings.matrices) if settings.heads == 1 else None
     if of is None:
         return None
-    kind, _, module = of.what.rpartition(", ")
-    return Recorded(of.layer, (of.head,), module, kind)
+    kind, _, module = of.what.partition(", ")
+    kind, module = (kind, module) if kind in KINDS else ("", of.what)
+    return Recorded(of.layer, (of.head,), module, kind, of.more.removeprefix(", "))
 
 
 def _every_stage(settings: Settings, trace: AttentionTrace) -> View:

@@ -252,6 +252,24 @@ def test_what_was_not_run_is_said_to_be_and_a_mixing_of_streams_is_no_attention(
         pass
 
 
+class Refusing(Folded):
+    """Whatever it is asked it raises, and still it attends."""
+
+    @property
+    def num_heads(self):
+        raise RuntimeError("no")
+
+    config = embed_tokens = is_causal = num_heads
+
+
+@torch.no_grad()
+def test_a_module_that_refuses_to_say_anything_runs_as_ever():
+    model, x = nn.Sequential(Refusing()), torch.randn(2, 1, 3, 4)
+    with attention.capture(model) as taken:
+        assert torch.equal(model(x), Refusing()(x))
+    assert len(taken) == 1 and attention.verify(taken).agrees
+
+
 @torch.no_grad()
 def test_keras_layers_have_their_names(monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", "torch")

@@ -208,6 +208,41 @@ def test_of_two_sequences_one_list_of_words_stands_nowhere():
     assert words_of(Taken("m", [*WORDS, "x"], calls=[lonely]), lonely, 0)[0] == ("q1",)
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"kind": "zzz"},
+        {"repeat": "again\n"},
+        {"names": "abc"},
+        {"query_position": -1},
+        {"virtual": 2, "key_position": -3},
+    ],
+)
+def test_facts_that_no_capture_has_are_a_damaged_file(facts):
+    arrays = {f"layers.0.{name}": np.zeros((1, 1, 2, 2), np.float32) for name in "QKV"}
+    arrays["layers.0.output"] = arrays["layers.0.Q"]
+    about = {"layers": {"layers.0": {"scale": 1.0} | facts}}
+    content = safetensors(arrays, {FORMAT: json.dumps(about)})
+    with pytest.raises(BadInput, match="damaged capture"):
+        Taken.of_bytes(content)
+    about["layers"]["layers.0"] = {"scale": 1.0}
+    assert len(Taken.of_bytes(safetensors(arrays, {FORMAT: json.dumps(about)}))) == 1
+
+
+def test_the_places_of_many_calls_are_looked_up_once(monkeypatch):
+    from attention.models import labels
+
+    asked = []
+    real = labels._last_seen
+    monkeypatch.setattr(labels, "_last_seen", lambda call: asked.append(call) or real(call))
+    calls = [call(1, 60, np.arange(60)[None] <= k, number=k) for k in range(60)]
+    taken = Taken("m", WORDS, calls=calls)
+    for each in taken:
+        words_of(taken, each, 0)
+    survey(taken)
+    assert len(asked) <= 2 * len(calls)
+
+
 def test_words_of_a_tokenizer_are_such_as_a_page_can_show():
     assert [plain_word(word) for word in ("Ġcat", "\n", "", " ", "\t\x00", "a" * 60)] == [
         "Ġcat",
