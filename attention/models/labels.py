@@ -89,10 +89,22 @@ class Before:
     is_causal: bool = False  # the mask of one of them lets no query look ahead
     least: float = math.inf  # the fewest keys
 
+    def add(self, call: Call) -> None:
+        """Take one more call."""
+        self.calls += 1
+        self.is_causal |= _is_causal(call)
+        self.least = min(self.least, call.all_keys or call.K.shape[2])
+
 
 def sides_of(taken: Taken, call: Call) -> tuple[Side, Side]:
     """Return the queries and the keys of a call."""
-    return _table(taken)[id(call)]
+    if (known := _table(taken).get(id(call))) is not None:
+        return known
+    before = Before()  # a call that was changed
+    for each in taken:
+        if each.layer == call.layer and each.call < call.call:
+            before.add(each)
+    return _sides_at(call, *_positions(call, before))
 
 
 def _table(taken: Taken) -> dict[int, tuple[Side, Side]]:
@@ -105,9 +117,7 @@ def _table(taken: Taken) -> dict[int, tuple[Side, Side]]:
         for call in sorted(taken, key=lambda call: call.call):
             before = layers.setdefault(call.layer, Before())
             sides[id(call)] = _sides_at(call, *_positions(call, before))
-            before.calls += 1
-            before.is_causal |= _is_causal(call)
-            before.least = min(before.least, call.all_keys or call.K.shape[2])
+            before.add(call)
         known = _TABLES[taken] = calls, sides
     return known[1]
 

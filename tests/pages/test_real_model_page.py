@@ -479,7 +479,7 @@ def test_notes_say_what_was_not_run_and_which_words_stand_nowhere(tmp_path):
     at = page(content=content)
     assert "Not captured: m.odd." in said(at)
     assert "Was not run: tower.0, tower.1," in said(at) and "tower.19 and 10 more." in said(at)
-    note = "Tokens is one list, and words of 2 sequences went through the model; give each its own:"
+    note = "One list of tokens was given, and words of 2 sequences went through the model;"
     assert note in said(at)
     ran(at.switch_page("attention/pages/long_context.py"))
     ran(at.selectbox(key="set_long_source").set_value("model"))
