@@ -61,7 +61,8 @@ _NEXT_ROW = re.compile(r"\][ \t\r,]*+(?:\n[ \t\r,]*+)?\[")  # with no empty line
 _NEXT_TUPLE = re.compile(r"\)\s{0,99},\s{0,99}\(")
 # A line that shows a shape, and the one in a prompt that asks for it.
 _SHAPE_LINE = re.compile(
-    r"[ \t]{0,9}(?:[\w.]{0,40}(?:shape|size)[ \t]{0,9}[:=]?[ \t]{0,9})?(?:torch\.Size)?"
+    r"[ \t]{0,9}(?:[A-Za-z_][\w.]{0,40}[ \t]{0,9})?(?:shape|size)?[ \t]{0,9}[:=]?[ \t]{0,9}"
+    r"(?:torch\.Size)?"
     r"([(\[][\[\d, \t]{1,60}[)\]]{1,2})[ \t\r]{0,9}",
     re.IGNORECASE,
 )
@@ -136,7 +137,8 @@ def _is_plain_shape(line: str, shape: str) -> bool:
     says = re.search(r"shape|size", line, re.IGNORECASE) is not None
     numbers = shape.strip("()[] \t").replace(" ", "").removesuffix(",").split(",")
     whole = all(each.isdigit() and each[0] != "0" for each in numbers)
-    return whole and len(numbers) <= 4 and (says or shape[0] == "(" and len(numbers) > 1)
+    alone = line.strip() == shape and shape[0] == "(" and "," in shape
+    return whole and len(numbers) <= 4 and (says or alone)
 
 
 def _below_shapes(text: str, where: str, comma: str | None) -> dict[str, ArrayEntry]:
@@ -347,9 +349,11 @@ def _check_shapes(shapes: list[str], found: dict[str, ArrayEntry], where: str) -
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a shape without 1 in front of its last two axes: one item, one head."""
+    """Return a shape without 1 in front of its last two axes: one item, one head. A vector is a
+    row.
+    """
     front = [side for side in shape[:-2] if side != 1]
-    return (*front, *shape[-2:])
+    return (*front, *shape[-2:]) if shape[1:] else (1, *shape)
 
 
 def _listed(tensors: list[tuple[str, str]], where: str) -> dict[str, ArrayEntry]:

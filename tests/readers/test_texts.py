@@ -999,6 +999,19 @@ def test_a_shape_above_a_printed_array_is_passed_over(shape, name, array):
         assert found.read().tolist() == A
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["Q: torch.Size([2, 2])", "Q shape: torch.Size([2, 2])", "Q shape: (2, 2)", "Q.size (2, 2)"],
+)
+def test_a_shape_with_a_name_is_passed_over(line):
+    (found,) = entries(f"{line}\ntensor([[1., 2.],\n        [3., 4.]])", "it").values()
+    assert found.read().tolist() == A
+    with pytest.raises(BadInput, match="is the shape of no array in it"):
+        entries(f"{line}\ntensor([[1., 2., 3.],\n        [3., 4., 5.]])", "it")
+    (found,) = entries("(4,)\narray([1, 2, 3, 4])", "it").values()
+    assert found.read().ravel().tolist() == [1, 2, 3, 4]
+
+
 def test_a_name_on_a_line_of_its_own_or_in_a_prompt_names_the_array_below():
     for text in (
         "Q =\n[[1 2]\n [3 4]]\nK =\n[[5 6]\n [7 8]]",
