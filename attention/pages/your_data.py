@@ -98,6 +98,8 @@ def panel(s: Settings) -> None:
                 _content(s, PASTED, text.encode(), typed=True)
             else:
                 forget()
+                if asked:
+                    raise BadInput("the box is empty; numbers or a sentence are wanted.")
                 parts.note(
                     "Nothing changes until you have seen what was understood"
                     " and pressed “Use these numbers”."

@@ -62,6 +62,8 @@ def prose_in(content: bytes) -> Prose | None:
     Prose(text='I have 2 cats', likely=True, has_numbers=True)
     >>> prose_in(b"I have 2").likely, prose_in(b"cat 1 2"), prose_in(b"a,b,c")
     (False, None, None)
+    >>> prose_in(b"my nan bakes bread").likely, prose_in(b"cat nan inf")
+    (True, None)
     """
     if len(content) > MAX_PROSE:
         return None
@@ -81,6 +83,8 @@ def prose_in(content: bytes) -> Prose | None:
         return Prose(text, True, False)
     if tokens - figures <= figures:
         return None
+    if len(lines) == 1 and not any(character.isdigit() for character in text):
+        return Prose(text, not lines[0][-1], True)  # nan and infinity are words as well
     alike = len(lines) > 1 and len({sum(line) for line in lines}) == 1
     if re.search(r"\d[^\d\s]*[ ]+[^\W\d_]{2}", text):  # a word after a number
         return Prose(text, not alike, True)

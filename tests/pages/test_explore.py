@@ -254,6 +254,13 @@ def pasted(at: AppTest, text: str, role: str | None = None) -> AppTest:
     return at if role is None else ran(at.selectbox(key="set_load_role").set_value(role))
 
 
+def test_an_empty_box_that_is_read_is_said_to_be_empty():
+    at = pasted(opened(), "\n \n")
+    assert warned(at) == ""
+    ran(at.button(key="load_read").click())
+    assert warned(at) == "The box is empty; numbers or a sentence are wanted."
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -1111,6 +1111,22 @@ def test_comments_above_brackets_are_passed_over(comment):
 
 
 @pytest.mark.parametrize(
+    ("text", "likely"),
+    [
+        ("my nan bakes bread", True),
+        ("I love Infinity Pool", True),
+        ("Nan is here", True),
+        ("my nan and my inf", False),
+        ("cat nan inf", None),
+        ("row a nan\nrow b inf", None),
+    ],
+)
+def test_nan_and_infinity_are_words_among_words(text, likely):
+    found = opening.prose_in(text.encode())
+    assert (found and found.likely) is likely
+
+
+@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("the cat sat on the mat", "the cat sat on the mat"),
