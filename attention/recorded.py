@@ -22,7 +22,7 @@ class Recorded:
     heads: tuple[int, ...]  # of each head of the trace its number in the model, from 0
     module: str = ""  # its name in the model
     kind: str = ""  # "encoder", "decoder", "cross", "vision", "audio"
-    when: str = ""  # of several calls: "step 4", "run 1"
+    when: str = ""  # of several items or calls: "item 1 of 0–1", "step 4"
 
     def title(self, *heads: int) -> str:
         """These heads of the layer, by their numbers in the model, as a matrix is called."""
@@ -34,4 +34,5 @@ class Recorded:
         return self._named(f"layer {self.layer}" + f" ({inside})" * bool(inside), heads)
 
     def _named(self, layer: str, heads: tuple[int, ...]) -> str:
-        return ", ".join(filter(None, (layer, numbered("head", heads), self.when)))
+        said = numbered("head", heads) if heads else ""
+        return ", ".join(filter(None, (layer, said, self.when)))

@@ -100,7 +100,7 @@ def panes_of(
     kinds = {call.kind for call, _ in heads}
     panes, sources = list[Pane](), dict[str, str]()
     for call, head in heads:
-        number = call.heads[head] if call.heads else head
+        number = call.number_of(head)
         layer = f"Layer {call.layer}" + f" ({call.kind})" * (len(kinds) > 1 and bool(call.kind))
         heading = ", ".join([layer, f"head {number}", *filter(None, [call.when])])
         source = source_of(taken, call, item, head)

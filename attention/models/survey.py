@@ -161,5 +161,5 @@ def _head(place: int, one: Verified, at: tuple[int, int], measures: Measures) ->
     call, (item, head) = one.call, at
     said = measures | {"difference": float(one.differences[at])}
     finite = {n: v if v is None or np.isfinite(v) else None for n, v in said.items()}
-    number, share = call.heads[head] if call.heads else head, float(one.shares[at])
+    number, share = call.number_of(head), float(one.shares[at])
     return Head(place, item, head, number, call.layer, call.call, share <= 1, share, finite)

@@ -88,6 +88,10 @@ class Call:
         """Return which call of its layer it is, such as ``"step 4"``; "" for the first."""
         return f"{self.repeat} {self.call}" if self.call else ""
 
+    def number_of(self, head: int) -> int:
+        """Return the model's number of a recorded head."""
+        return self.heads[head] if self.heads else head
+
     @property
     def name(self) -> str:
         """As the arrays are called in the file: layers.3, or layers.3.call.2 later on."""
@@ -128,8 +132,8 @@ class Call:
             sinks=sinks,
             **masks,
         )
-        numbers = self.heads or tuple(range(self.Q.shape[1]))
-        heads = numbers if head is None or item is None else (numbers[head],)
+        which = range(self.Q.shape[1]) if head is None or item is None else [head]
+        heads = tuple(map(self.number_of, which))
         place = Recorded(self.layer, heads, self.module, self.kind, self.when)
         return replace(trace, recorded=place)
 

@@ -50,7 +50,7 @@ class Verified:
             said = f"{said}, {share} of what {call.dtype} explains"
             return " ".join([f"{said}{self._unproven()}.", *notes])
         item, head = self.worst
-        number = call.heads[head] if call.heads else head
+        number = call.number_of(head)
         parts = [f"{said}."]
         if self.share > 1:
             parts = [

@@ -39,3 +39,15 @@ def offered(monkeypatch) -> dict:
 
     monkeypatch.setattr(st, "download_button", recorded)
     return found
+
+
+def sent(at) -> str:
+    """All texts that the browser is sent: labels, options, helps, HTML, the board's JSON."""
+
+    def walk(node):
+        if (proto := getattr(node, "proto", None)) is not None:
+            yield proto.SerializeToString(deterministic=True).decode(errors="replace")
+        for child in getattr(node, "children", {}).values():
+            yield from walk(child)
+
+    return "\n".join(walk(at._tree))

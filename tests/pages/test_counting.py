@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas
 import pytest
+from pages.conftest import sent
 from pages.test_check_page import opened, panes, ran
 from pages.test_explore import below, settings
 
@@ -39,18 +40,6 @@ def two_heads(**others):
 
 def shown(s, page="explore"):
     return opened(f"attention/pages/{page}.py", **links.write(s))
-
-
-def sent(at) -> str:
-    """All texts that the browser is sent: labels, options, helps, HTML, the board's JSON."""
-
-    def walk(node):
-        if (proto := getattr(node, "proto", None)) is not None:
-            yield proto.SerializeToString(deterministic=True).decode(errors="replace")
-        for child in getattr(node, "children", {}).values():
-            yield from walk(child)
-
-    return "\n".join(walk(at._tree))
 
 
 def words_of(name: str, content: bytes) -> str:

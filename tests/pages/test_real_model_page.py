@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from models.test_recorded import recorded
+from pages.conftest import sent
 from pages.test_check_page import opened, ran, said
 from pages.test_explore import below, link_of
 from pages.test_helps import check
@@ -307,18 +308,6 @@ def two_stacks(**more) -> Taken:
     return replace(one_layer("cross"), calls=calls, **more)
 
 
-def texts(at) -> str:
-    """All that a browser is sent: labels, options, hints, HTML, and what components get as JSON."""
-
-    def walk(node):
-        if (proto := getattr(node, "proto", None)) is not None:
-            yield proto.SerializeToString(deterministic=True).decode(errors="replace")
-        for child in getattr(node, "children", {}).values():
-            yield from walk(child)
-
-    return "\n".join(walk(at._tree))
-
-
 def contents(name: str, data) -> str:
     content = data() if callable(data) else data
     if name.endswith(".npz"):
@@ -349,7 +338,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     assert [button["name"] for button in buttons(at)] == [f"head {k}" for k in HEADS]
     for number, button in zip(HEADS, buttons(at), strict=True):
         assert button["says"].startswith(f"{layer}, head {number}, item 1 of 0–1: entropy ")
-    assert {int(k) for k in NUMBERS.findall(texts(at))} == set(HEADS)
+    assert {int(k) for k in NUMBERS.findall(sent(at))} == set(HEADS)
 
     ran(at.toggle(key="set_model_layers").set_value(True))
     ran(at.selectbox(key="set_model_across").set_value(8))
@@ -370,7 +359,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     assert f"L{named[1:]}, of org/VLM: as captured, its output is equal" in said(at)
     for tab in ("This cell", "Step by step", "Spread", "Code", "Take it away"):
         below(at, tab)
-        text = texts(at)
+        text = sent(at)
         assert named in text and set(NUMBERS.findall(text)) == {"8"}
     assert named in at.session_state["visit"].page_values["paper_drawn"][1][0].about
     ran(at.button(key="build_zip").click())
@@ -385,7 +374,7 @@ def test_a_chosen_head_keeps_its_number_layer_module_and_item_everywhere(kind, t
     assert offered.keys() - set(saying) <= silent
 
     ran(at.switch_page("attention/pages/compare.py"))
-    text = texts(at)
+    text = sent(at)
     assert set(NUMBERS.findall(text)) == {"8"} and named in text
 
 
@@ -403,7 +392,7 @@ def test_long_context_calls_the_heads_of_a_capture_as_the_model_does(kind, tmp_p
     ran(at.selectbox(key="set_long_head").set_value(3))
     assert at.session_state["visit"].page_values["long_work"][1].whole.wait(30)
     ran(at)
-    text = texts(at)
+    text = sent(at)
     source = f"aptured from org/VLM, {layer}, item 1 of 0–1"
     assert f"{source}, heads 1, 2, 5, 8, 11" in text and f"{source}, head 8" in text
     assert {int(k) for k in NUMBERS.findall(text)} <= set(HEADS)
