@@ -149,6 +149,8 @@ class Recorder:
     ) -> None:
         """Keep one call, as NumPy's arrays: (b, h, n, d), and masks that broadcast to the scores.
 
+        The tensors are copies, to which nobody else writes; of ``sinks`` one is made here.
+
         A mask of bool says True where a query may look; any other is added.
         """
         facts["dtype"] = str(Q.dtype).removeprefix("torch.")
@@ -157,7 +159,7 @@ class Recorder:
         allowed, bias = _joined(there, facts["dtype"])
         arrays: dict[str, Any] = {name: _array(M) for name, M in zip("QKV", (Q, K, V), strict=True)}
         arrays |= {"output": _array(output)}
-        arrays |= {"sinks": None if sinks is None else _array(sinks.reshape(-1))}
+        arrays |= {"sinks": None if sinks is None else _array(sinks.reshape(-1).clone())}
         arrays |= {"allowed": allowed, "bias": bias}
         items = arrays["output"].shape[0]
         for each in "QKV":  # what all items share
@@ -255,11 +257,13 @@ def _is_causal(allowed: np.ndarray | None) -> bool:
 
 
 def _array(tensor: Any) -> np.ndarray:
-    """A copy on the CPU; bfloat16 as float32, which holds its numbers exactly."""
+    """In the CPU's memory, where the tensor may be already; bfloat16 as float32, which holds its
+    numbers exactly.
+    """
     plain = tensor.detach()
     if plain.is_floating_point() and str(plain.dtype)[6:] not in ("float16", "float64"):
         plain = plain.float()
-    return np.array(plain.cpu().numpy())
+    return np.asarray(plain.cpu().numpy())
 
 
 def _cut(mask: Any, n_k: int) -> Any:

@@ -57,6 +57,7 @@ def _functions(recorder: Recorder) -> Any:
     F = torch.nn.functional
     attend = F.scaled_dot_product_attention
     alone = {F.softmax, torch.softmax, torch.Tensor.softmax, F.multi_head_attention_forward}
+    heard = {attend, *alone}
 
     class Listening(TorchFunctionMode):
         silent = False  # paused
@@ -67,9 +68,11 @@ def _functions(recorder: Recorder) -> Any:
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
+            if func not in heard:  # nearly all that a model asks for
+                return func(*args, **kwargs)
             if func is attend:
                 return self.attend(args, kwargs)
-            if func in alone and not self.within and getattr(args[0], "ndim", 0) > 2:
+            if not self.within and getattr(args[0], "ndim", 0) > 2:
                 module = _caller(recorder.names)
                 if module is not None and not _is_no_attention(recorder, module):
                     recorder.unknown[module] = None
@@ -93,7 +96,7 @@ def _functions(recorder: Recorder) -> Any:
                     {side: (PLACE,) for side in ("names", "key_names") if at.facts[side]}
                 )
             Q, K, V = (axes.four(given[each]) for each in ("query", "key", "value"))
-            Q, K, V = (M.detach().clone() for M in (Q, K, V))
+            Q, K, V = map(_copy, (Q, K, V))
             masks = [
                 axes.four_of_mask(mask.detach())
                 for mask in _given_masks(given.get("attn_mask"), causal, query, key)
@@ -104,7 +107,7 @@ def _functions(recorder: Recorder) -> Any:
                 Q,
                 K,
                 V,
-                axes.four(answer),
+                _copy(axes.four(answer)),
                 masks=masks,
                 scale=given.get("scale"),
                 dropout=float(given.get("dropout_p", 0.0)),
@@ -214,7 +217,14 @@ def _given_masks(mask: Any, causal: bool, Q: Any, K: Any) -> list[Any]:
         return masks
     if hasattr(mask, "_materialize"):  # torch.nn.attention.bias.CausalBias
         mask = mask._materialize(Q.device)
-    return [*masks, mask.detach().clone()]
+    return [*masks, _copy(mask)]
+
+
+def _copy(tensor: Any) -> Any:
+    """A copy that nobody else writes to, in the order in which NumPy reads it."""
+    import torch
+
+    return tensor.detach().clone(memory_format=torch.contiguous_format)
 
 
 def _causal(Q: Any, K: Any) -> Any:
@@ -284,11 +294,9 @@ class Given:
         self, module: Any, query: Any, key: Any, value: Any, mask: Any, more: dict[str, Any]
     ) -> None:
         self.module = module
-        self.Q, self.K, self.V = (M.detach().clone() for M in (query, key, value))
-        self.mask = mask.detach().clone() if hasattr(mask, "detach") else mask
-        self.more = {
-            name: M.detach().clone() if hasattr(M, "detach") else M for name, M in more.items()
-        }
+        self.Q, self.K, self.V = map(_copy, (query, key, value))
+        self.mask = _copy(mask) if hasattr(mask, "detach") else mask
+        self.more = {name: _copy(M) if hasattr(M, "detach") else M for name, M in more.items()}
 
     def keep(
         self,
@@ -321,7 +329,7 @@ class Given:
             self.Q,
             self.K[:, :, :n_k],
             self.V[:, :, :n_k],
-            answer[0].transpose(1, 2),
+            _copy(answer[0].transpose(1, 2)),
             masks=masks,
             scale=more.get("scaling"),
             sinks=sinks,
