@@ -155,9 +155,13 @@ def the_proof(found: Survey) -> None:
     """One sentence for all heads, and what is not as it should be."""
     taken, proof = found.taken, found.verification
     layers = len({head.layer for head in found.heads})
-    counted = f"{_count(len(found.heads), 'head')} of {_count(layers, 'layer')}"
-    counted += f", {len(proof.calls)} calls" * (len(proof.calls) > layers)
-    counted += f", {found.items} items" * (found.items > 1)
+    items = {head.item for head in found.heads}
+    alike = len({len(of_kind(found, EVERY, item)) for item in items}) == 1  # windows are not
+    heads = len(found.heads) // (len(items) if alike else 1)
+    counted = f"{_count(heads, 'head')} of {_count(layers, 'layer')}"
+    counted += f" in {len(proof.calls)} calls" * (len(proof.calls) > layers)
+    if len(items) > 1:
+        counted += f" for each of {len(items)} items" if alike else f" and {len(items)} items"
     kinds = " and ".join(dict.fromkeys(call.dtype for call in taken))
     model = f"{taken.model or 'A model'}: {counted}, computed again in float64."
     wrong = [one for one in proof.calls if not one.agrees]

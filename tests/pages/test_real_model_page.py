@@ -128,6 +128,7 @@ def test_heads_are_sorted_by_each_measure_which_is_said_in_a_line(measure):
 
 def test_layers_heads_and_items_are_chosen_and_the_maps_are_a_part_at_a_time():
     at = page("verbs")
+    assert "4 heads of 2 layers for each of 2 items, computed again in float64" in said(at)
     assert at.selectbox(key="set_model_item").options[1].startswith("1: [CLS] the cats on")
     ran(at.selectbox(key="set_model_item").set_value(1))
     assert {button["id"].split()[1] for button in buttons(at)} == {"1"}
