@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, islice
 
 import numpy as np
 
@@ -174,25 +175,23 @@ def source_of(taken: Taken, call: Call, item: int, head: int | None = None) -> s
 def sequences(taken: Taken, item: int) -> dict[str, list[str]]:
     """Return the words of each sequence of an item that tokens were given for.
 
-    They are by the part of the modules' names that tokens have, "" for a plain list. Where words
-    between the first call and the last were not captured there is a "…". Patches, and words of
-    which it is not known whose they are, are left out.
+    They are by the part of the modules' names that tokens have, "" for a plain list; of each
+    sequence one module's calls are read. Where words in between were not captured there is a "…".
+    Patches, and words of which it is not known whose they are, are left out.
 
     >>> from attention.models.examples import load
     >>> sequences(load("verbs"), 1)[""][:4]
     ['[CLS]', 'the', 'cats', 'on']
     """
     tokens = taken.tokens
-    first: dict[tuple[str, str, int], Call] = {}
-    last: dict[tuple[str, str, int], Call] = {}
-    for call in taken:
+    of_one_module: dict[tuple[str, str, int], list[Call]] = {}
+    for call in taken if tokens else ():
         if item < len(call.Q):
-            key = call.kind, stack_of(call.module), call.run
-            first.setdefault(key, call)
-            last[key] = call
-    ends = [both for key in [*first][:MOST_SEQUENCES] for both in (first[key], last[key])]
+            calls = of_one_module.setdefault((call.kind, stack_of(call.module), call.run), [])
+            if not calls or call.module == calls[0].module:
+                calls.append(call)
     found, stacks = list[tuple[Side, tuple[str, ...]]](), set(taken.stacks)
-    for call in dict.fromkeys(ends if tokens else ()):
+    for call in chain.from_iterable(islice(of_one_module.values(), MOST_SEQUENCES)):
         for side, words in zip(sides_of(taken, call), words_of(taken, call, item), strict=True):
             if not side.names:
                 found.append((side, words))

@@ -146,7 +146,7 @@ def test_the_words_of_each_sequence_are_said_once_by_the_part_they_are_of():
 
 
 def test_the_words_of_a_generation_are_those_of_all_its_steps():
-    """A window keeps the last keys alone, and a long one leaves a gap."""
+    """A window keeps the last keys alone, and a step that was not captured leaves a gap."""
     rng = np.random.default_rng(0)
 
     def step(k, first, n_q, n_k):
@@ -158,7 +158,9 @@ def test_the_words_of_a_generation_are_those_of_all_its_steps():
     calls = [step(0, 0, 3, 3), step(1, 1, 1, 3), step(2, 2, 1, 3), step(3, 3, 1, 3)]
     assert sequences(Taken("m", words[:6], calls=calls), 0) == {"": words[:6]}
     calls += [step(4, 4, 1, 3), step(5, 5, 1, 3)]
-    assert sequences(Taken("m", words, calls=calls), 0) == {"": ["a", "b", "c", "…", "f", "g", "h"]}
+    assert sequences(Taken("m", words, calls=calls), 0) == {"": words}
+    gap = Taken("m", words, calls=[calls[0], calls[-1]])
+    assert sequences(gap, 0) == {"": ["a", "b", "c", "…", "f", "g", "h"]}
 
 
 def test_what_is_too_large_for_the_board_says_how_to_capture_less():
