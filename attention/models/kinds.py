@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 TEXT, VISION, AUDIO, CROSS = "text", "vision", "audio", "cross"
@@ -35,6 +35,7 @@ PATCH, FRAME, PLACE, QUERY = "patch", "frame", "place", "query"
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads")
 
 
+@lru_cache(4096)  # asked for every call of a generation, of each of its tokens
 def stack_of(module: str) -> str:
     """Return the name of the layers that a module is one of: all before the first number.
 
@@ -46,6 +47,7 @@ def stack_of(module: str) -> str:
     return ".".join(parts[:number])
 
 
+@lru_cache(4096)
 def around(module: str) -> str:
     """Return the name of the layer around a module of attention.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from attention.biases import relative_buckets
 from attention.limits import MAX_SIDE, MAX_TOKENS, BadInput
 from attention.masks import MASKS
 from attention.models.kinds import stack_of
-from attention.models.labels import Side, sides_of, words_of
+from attention.models.labels import sides_of, words_of
 from attention.models.taken import Call, Taken, one
 from attention.numbers import number
 from attention.recorded import Recorded
@@ -190,20 +190,25 @@ def sequences(taken: Taken, item: int) -> dict[str, list[str]]:
             calls = of_one_module.setdefault((call.kind, stack_of(call.module), call.run), [])
             if not calls or call.module == calls[0].module:
                 calls.append(call)
-    found, stacks = list[tuple[Side, tuple[str, ...]]](), set(taken.stacks)
-    for call in chain.from_iterable(islice(of_one_module.values(), MOST_SEQUENCES)):
-        for side, words in zip(sides_of(taken, call), words_of(taken, call, item), strict=True):
-            if not side.names:
-                found.append((side, words))
-                stacks.add(side.stack)
+    # with a cache the last call has all keys, so that no other one is read
+    ordered = [
+        call
+        for calls in islice(of_one_module.values(), MOST_SEQUENCES)
+        for call in (calls[0], *reversed(calls[1:]))
+    ]
+    sides = [(side, call, k) for call in ordered for k, side in enumerate(sides_of(taken, call))]
+    sides = [each for each in sides if not each[0].names]
+    stacks = {side.stack for side, _, _ in sides} | set(taken.stacks)
     if isinstance(tokens, list) and len(stacks) > 1:
         return {}
     placed: dict[str, dict[int, str]] = {}
-    for side, words in sorted(found, key=lambda both: both[0].position is None):
+    for side, call, k in sorted(sides, key=lambda each: each[0].position is None):
         part = side.part(tokens) if isinstance(tokens, dict) else ""
         if part is None or (side.position is None and part in placed):
             continue
-        placed.setdefault(part, {}).update(enumerate(words, side.position or 0))
+        words, start = placed.setdefault(part, {}), side.position or 0
+        if any(place not in words for place in range(start, start + side.count)):
+            words.update(enumerate(words_of(taken, call, item)[k], start))
     return {part: _in_order(words) for part, words in placed.items()}
 
 
